@@ -1,0 +1,127 @@
+// The floors of the tree (docs/ARCHITECTURE.md). A floor imports only floors below it; a room imports only rooms before it in its floor's row.
+// An unlisted folder under src/ may import nothing: give it a place here first. Order and independence are all there is to edit.
+
+/** Top floor first. `ordered`: a room may import the rooms before it. `apart`: rooms may not import each other, save `shared` ones. */
+const floors = [
+  { name: "main", path: "^src/main\\.ts$", rooms: [] },
+  {
+    name: "actors",
+    path: "^src/(actors|cli)/",
+    apart: ["actors/front", "actors/engine", "actors/coordinator", "actors/training", "cli"],
+    shared: [],
+  },
+  { name: "api", path: "^src/api/", rooms: [] },
+  {
+    name: "adapters",
+    path: "^src/adapters/",
+    apart: ["runtime", "log", "storage", "http", "notify", "sandbox"],
+    shared: ["runtime"],
+  },
+  {
+    name: "domain",
+    path: "^src/domain/",
+    // biome-ignore format: one row reads as an order
+    ordered: ["codec", "kernel", "placement", "access", "series", "detection", "saturation", "forecast", "causality", "incident", "rca", "alerting", "pillars"],
+  },
+  { name: "core", path: "^src/core/", ordered: ["base", "layout", "protocol", "config", "telemetry"] },
+];
+
+/** Things outside the project that one folder owns. */
+const owned = [
+  { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
+  { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
+  { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
+  { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },
+];
+
+const error = (name, comment, from, to) => ({ name, severity: "error", comment, from, to });
+const roomPath = (floor, room) =>
+  room.includes("/") || room === "cli" ? `^src/${room}/` : `^src/${floor.name}/${room}/`;
+
+/** No floor imports one above it. */
+function upward() {
+  return floors.flatMap((floor, index) => {
+    const above = floors.slice(0, index).map(({ path }) => path);
+    if (above.length === 0) return [];
+    return error(
+      `upward-from-${floor.name}`,
+      `${floor.name} imports only floors below it`,
+      { path: floor.path },
+      { path: above },
+    );
+  });
+}
+
+/** Inside an ordered floor nothing imports a later room; inside a floor of rooms apart nothing imports a neighbour. */
+function sideways() {
+  return floors.flatMap((floor) => {
+    const rooms = floor.ordered ?? floor.apart ?? [];
+    return rooms.flatMap((room, index) => {
+      const barred = floor.ordered
+        ? rooms.slice(index + 1)
+        : rooms.filter((other) => other !== room && !floor.shared.includes(other));
+      if (barred.length === 0) return [];
+      const comment = floor.ordered
+        ? `order in ${floor.name}: ${rooms.join(" < ")}`
+        : `rooms of ${floor.name} do not import each other`;
+      const to = { path: barred.map((other) => roomPath(floor, other)) };
+      return error(`sideways-from-${room.replace("/", "-")}`, comment, { path: roomPath(floor, room) }, to);
+    });
+  });
+}
+
+/** Every file stands in a listed room (`api` may have any), else the rules above would not see it. */
+function unlisted() {
+  const known = floors.flatMap((floor) => {
+    const rooms = floor.ordered ?? floor.apart;
+    return rooms ? rooms.map((room) => roomPath(floor, room)) : [floor.path];
+  });
+  const comment = "this folder has no floor yet: list it in .dependency-cruiser.cjs";
+  return [
+    error("unlisted-folder", comment, { path: "^src/", pathNot: known }, {}),
+    error("unlisted-folder-imported", comment, {}, { path: "^src/", pathNot: known }),
+  ];
+}
+
+module.exports = {
+  forbidden: [
+    ...upward(),
+    ...sideways(),
+    ...unlisted(),
+    ...owned.map(({ name, to, owner }) =>
+      error(`only-owner-of-${name}`, `only ${owner} imports ${name}`, { path: "^src/", pathNot: owner }, { path: to }),
+    ),
+    error("no-circle", "no circles, types included", {}, { circular: true }),
+    error("pure-domain", "domain is pure: no node: built-ins", { path: "^src/domain/" }, { dependencyTypes: ["core"] }),
+    error(
+      "quiet-core",
+      "core does no I/O",
+      { path: "^src/core/" },
+      { dependencyTypes: ["core"], pathNot: "^(node:)?(assert|buffer|util)$" },
+    ),
+    error(
+      "no-test-in-src",
+      "src does not know its tests",
+      { path: "^src/" },
+      { path: "^(test|scripts|native-bench)/" },
+    ),
+    error(
+      "no-dev-dependency",
+      "src runs without devDependencies",
+      { path: "^src/" },
+      { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], pathNot: "^node_modules/@types/" },
+    ),
+    error("resolvable", "every import leads somewhere", {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: ["^src/domain/kernel/assembly/", "^src/web/"] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "types", "default"],
+      extensions: [".ts", ".js", ".mjs", ".json"],
+    },
+  },
+};

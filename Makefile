@@ -1,0 +1,68 @@
+# Everything a newcomer needs: `make run` on a fresh clone installs, builds and starts the server. `make` alone prints the list.
+# Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install build run test check format demo sim crash clean
+
+# npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
+ifeq ($(HOME),)
+unexport HOME
+endif
+
+INSTALLED := node_modules/.installed
+KERNEL := dist/.kernel
+SERVER := dist/.server
+ASSEMBLY := src/domain/kernel/assembly
+# Folders count as sources too, so that a deleted file causes a build.
+KERNEL_SOURCES := $(shell find $(ASSEMBLY) src/core/layout 2>/dev/null) scripts/build-kernel.mjs
+SERVER_SOURCES := $(shell find src -path $(ASSEMBLY) -prune -o -print 2>/dev/null) tsconfig.json
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s%s\n", $$1, $$2 }' Makefile
+
+install: $(INSTALLED) ## Install the locked packages, if the lock file changed
+
+build: $(SERVER) ## Compile kernel and server to dist/, if sources changed
+	@:
+
+run: $(SERVER) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C stops it
+	@exec node dist/main.js
+
+test: $(SERVER) ## Run all tests; the last line is "N passed, N failed"
+	@exec node scripts/run-tests.mjs
+
+check: $(INSTALLED) ## Check types, style, floors, unused code and sizes
+	@exec node scripts/check.mjs
+
+format: $(INSTALLED) ## Rewrite the files as `make check` wants them
+	@exec node_modules/.bin/biome check --write
+
+demo: $(SERVER) ## Show the server at work on made-up telemetry
+	@exec node dist/main.js demo
+
+sim: $(SERVER) ## Run the simulations; SEED=n replays one
+	@exec node scripts/run-tests.mjs test/sim
+
+crash: $(SERVER) ## Kill and restart the server; CRASH_ROUNDS=n times
+	@exec node scripts/run-tests.mjs test/fault
+
+clean: ## Delete what the build wrote; packages and data stay
+	@rm -rf dist coverage .vitest
+
+# `npm ci` deletes node_modules first, and with it the stamp: an interrupted install is repeated.
+# --include: NODE_ENV=production must not leave out the compilers.
+$(INSTALLED): package-lock.json
+	@node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' || { echo "Vedette needs Node 20 or newer on the PATH." >&2; exit 1; }
+	@echo "Installing packages (1 of 3) ..."
+	@npm ci --include=dev --include=optional --no-audit --no-fund --no-progress --loglevel=error --fetch-retries=5 >/dev/null
+	@touch $@
+
+$(KERNEL): $(INSTALLED) $(KERNEL_SOURCES)
+	@echo "Building the kernel (2 of 3) ..."
+	@node scripts/build-kernel.mjs
+	@touch $@
+
+$(SERVER): $(INSTALLED) $(KERNEL) $(SERVER_SOURCES)
+	@echo "Building the server (3 of 3) ..."
+	@node_modules/.bin/tsc -p tsconfig.json
+	@touch $@

@@ -1,0 +1,61 @@
+// An engine's counters, in its shared memory; the front renders them.
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import {
+  BATCH_BOUNDS,
+  ENGINE_COUNTERS,
+  ENGINE_SLOTS,
+  type EngineCounter,
+  RECORD_TYPES,
+  type RecordType,
+  SLOT_ACCEPTED,
+  SLOT_BATCH,
+  SLOT_REASONS,
+  SLOT_REJECTED,
+  VALIDATION_REASONS,
+  type ValidationReason,
+} from "../../core/layout/counters.ts";
+
+const PLACES = new Map<EngineCounter, number>(ENGINE_COUNTERS.map((name, place) => [name, place]));
+
+/** Single writer of one engine's counter slots. */
+export class EngineCounters {
+  readonly #slots: Float64Array;
+
+  constructor(memory: EngineMemory) {
+    this.#slots = memory.counters(ENGINE_SLOTS);
+  }
+
+  add(name: EngineCounter, amount: number): void {
+    this.#bump(PLACES.get(name) as number, amount);
+  }
+
+  set(name: EngineCounter, value: number): void {
+    this.#slots[PLACES.get(name) as number] = value;
+  }
+
+  raise(name: EngineCounter, value: number): void {
+    const place = PLACES.get(name) as number;
+    if (value > (this.#slots[place] as number)) this.#slots[place] = value;
+  }
+
+  accepted(type: RecordType, count: number): void {
+    this.#bump(SLOT_ACCEPTED + RECORD_TYPES.indexOf(type), count);
+  }
+
+  rejected(type: RecordType, reason: ValidationReason, count: number): void {
+    this.#bump(SLOT_REJECTED + RECORD_TYPES.indexOf(type), count);
+    this.#bump(SLOT_REASONS + VALIDATION_REASONS.indexOf(reason), count);
+  }
+
+  /** Observes the number of records of one body. */
+  batch(records: number): void {
+    const found = BATCH_BOUNDS.findIndex((bound) => records <= bound);
+    this.#bump(SLOT_BATCH + (found < 0 ? BATCH_BOUNDS.length : found), 1);
+    this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 1, records);
+    this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 2, 1);
+  }
+
+  #bump(place: number, amount: number): void {
+    this.#slots[place] = (this.#slots[place] as number) + amount;
+  }
+}

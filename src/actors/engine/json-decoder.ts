@@ -1,0 +1,201 @@
+// Decodes JSON bodies (single record and batch) into the unit of work: rows for values, frames for records and dead letters.
+// JSON.parse caps this path at about half a million records a second; the kernel scanner of the record shape takes its place in the next step.
+import { isUtf8 } from "node:buffer";
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { BATCH_RECORDS_MAX, IDENTITY_BYTES_MAX, JSON_DEPTH_MAX } from "../../core/config/limits.ts";
+import type { RecordType, ValidationReason } from "../../core/layout/counters.ts";
+import { SCRATCH, SCRATCH_BYTES } from "../../core/layout/memory-map.ts";
+import { BODY_JSON_BATCH } from "../../core/protocol/body-kind.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import { decodeJson } from "../../domain/codec/json-body.ts";
+import { flagsOfRecord } from "../../domain/series/classification.ts";
+import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
+import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { type Body, errorAnswer } from "./body.ts";
+import type { EngineCounters } from "./engine-counters.ts";
+import type { StreamDefiner } from "./stream-definer.ts";
+import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
+
+/** Types whose value is scored as a sample; slo has a detector of its own. */
+const SCORED: ReadonlySet<RecordType> = new Set<RecordType>(["metric", "trace", "profile"]);
+/** Types that are kept as records; a metric is kept as a sample. */
+const KEPT: ReadonlySet<RecordType> = new Set<RecordType>(["log", "trace", "event", "profile", "slo"]);
+/** Canonical attributes of a record: 64 names and values of ordinary length are far below. */
+const ATTRIBUTES_BYTES_MAX = 64 * 1024;
+
+export interface JsonDecoderDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: LaneExports;
+  readonly definer: StreamDefiner;
+  readonly counters: EngineCounters;
+  readonly tenantName: (index: number) => string;
+  readonly requestId: (admission: number) => string;
+}
+
+interface Failure {
+  readonly index: number;
+  readonly refusal: Refusal;
+  readonly payload: unknown;
+}
+
+/** Decodes JSON bodies for one lane. */
+export class JsonDecoder {
+  readonly #dependencies: JsonDecoderDependencies;
+
+  constructor(dependencies: JsonDecoderDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Takes a whole body into the unit and says how to answer it. A body holds at most BATCH_RECORDS_MAX records, so it always fits a fresh unit. */
+  decode(body: Body, unit: WorkUnit): BodyAnswer {
+    const requestId = this.#dependencies.requestId(body.admission);
+    const parsed = this.#parse(body);
+    if (!parsed.ok) {
+      this.#dependencies.counters.rejected("metric", parsed.code, 1);
+      return errorAnswer(parsed.status, parsed.code, parsed.message, requestId);
+    }
+    const batch = body.kind === BODY_JSON_BATCH;
+    const records = batch ? (parsed.value as unknown[]) : [parsed.value];
+    this.#dependencies.counters.batch(records.length);
+    const failures = this.#takeRecords(records, body, unit);
+    const queued = records.length - failures.length;
+    if (batch) return batchAnswer(queued, failures);
+    const [failure] = failures;
+    if (failure === undefined) return { status: 200, body: '{"status":"ok","queued":1}' };
+    return errorAnswer(400, failure.refusal.reason, failure.refusal.message, requestId, { field: failure.refusal.field });
+  }
+
+  #parse(body: Body): { ok: true; value: unknown } | { ok: false; status: number; code: ValidationReason; message: string } {
+    const { memory, kernel } = this.#dependencies;
+    const bad = (message: string) => ({ ok: false, status: 400, code: "invalid_json", message }) as const;
+    if (body.bytes === 0) return bad("the body is empty; send a JSON telemetry record");
+    const bytes = memory.slice(body.pointer, body.bytes);
+    if (!isUtf8(bytes)) return bad("the body is not valid UTF-8; JSON must be sent as UTF-8");
+    const depth = kernel.jsonDepth(body.pointer, body.bytes);
+    if (depth > JSON_DEPTH_MAX) return bad(`the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read`);
+    const decoded = decodeJson(bytes.toString("utf8"));
+    if (!decoded.ok) return bad(`the body is not JSON: ${decoded.message}`);
+    if (body.kind !== BODY_JSON_BATCH) {
+      return Array.isArray(decoded.value) ? bad("one record is expected here, got an array; send it to /api/v1/telemetry/batch") : decoded;
+    }
+    if (!Array.isArray(decoded.value)) return bad("a batch must be a JSON array of telemetry records");
+    if (decoded.value.length <= BATCH_RECORDS_MAX) return decoded;
+    const message = `a batch may have ${BATCH_RECORDS_MAX} records, got ${decoded.value.length}; split it`;
+    return { ok: false, status: 413, code: "batch_too_large", message };
+  }
+
+  #takeRecords(records: readonly unknown[], body: Body, unit: WorkUnit): Failure[] {
+    const failures: Failure[] = [];
+    const accepted = new Map<RecordType, number>();
+    for (let index = 0; index < records.length; index++) {
+      const judged = judgeRecord(records[index], body.wallMs);
+      const refusal = isRefusal(judged) ? judged : this.#take(judged, index, body, unit);
+      if (refusal !== undefined) failures.push({ index, refusal, payload: records[index] });
+      else if (!isRefusal(judged)) accepted.set(judged.type, (accepted.get(judged.type) ?? 0) + 1);
+    }
+    for (const [type, count] of accepted) this.#dependencies.counters.accepted(type, count);
+    for (const failure of failures) this.#bury(failure, body, unit);
+    return failures;
+  }
+
+  #take(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): Refusal | undefined {
+    if (SCORED.has(record.type)) {
+      const refusal = this.#stage(record, body, unit);
+      if (refusal !== undefined) return refusal;
+    }
+    return KEPT.has(record.type) ? this.#keep(record, index, body, unit) : undefined;
+  }
+
+  #stage(record: TelemetryRecord, body: Body, unit: WorkUnit): Refusal | undefined {
+    const { kernel, memory } = this.#dependencies;
+    const flags = flagsOfRecord(record.type, record.metricName, record.attributes);
+    const { serviceId, metricName } = record;
+    const key = `${flags},${serviceId.length},${metricName.length},${serviceId}${metricName}${JSON.stringify(record.attributes)}`;
+    if (key.length > IDENTITY_BYTES_MAX * 2) return tooLong(record, "attributes", IDENTITY_BYTES_MAX);
+    const bytes = memory.slice(SCRATCH, SCRATCH_BYTES / 2).write(key);
+    const offset = record.timeMs - unit.baseMs;
+    if (kernel.laneLookup(SCRATCH, bytes, body.tenant) === 1) {
+      kernel.stageRow(kernel.foundDestination(), kernel.foundRef(), offset, record.value);
+      return undefined;
+    }
+    const name = nameOfRecord(this.#dependencies.tenantName(body.tenant), serviceId, metricName, record.attributes);
+    const defined = this.#dependencies.definer.define(unit, body.tenant, name, flags);
+    if (defined === "identity_too_long") return tooLong(record, "attributes", IDENTITY_BYTES_MAX);
+    if (defined === "series_limit_exceeded") {
+      const message = "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused, existing ones go on";
+      return { reason: "series_limit_exceeded", field: null, message, type: record.type };
+    }
+    if (kernel.laneInsert(defined.ref, defined.destination, defined.partition) !== 0) {
+      kernel.laneTableClear();
+      kernel.laneInsert(defined.ref, defined.destination, defined.partition);
+    }
+    kernel.stageRow(defined.destination, defined.ref, offset, record.value);
+    return undefined;
+  }
+
+  #keep(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): Refusal | undefined {
+    const attributes = canonicalAttributes(record.attributes);
+    if (attributes.length > ATTRIBUTES_BYTES_MAX) return tooLong(record, "attributes", ATTRIBUTES_BYTES_MAX);
+    const tenant = this.#dependencies.tenantName(body.tenant);
+    const content = [tenant, record.serviceId, record.type, record.metricName, record.value, record.body, record.traceId, record.timeMs];
+    const natural = body.idempotencyKey === "" ? JSON.stringify(content) + attributes : JSON.stringify([tenant, body.idempotencyKey, index]);
+    unit.addRecord({
+      tenant,
+      id: this.#hashText(natural),
+      timeMs: record.timeMs,
+      receivedMs: body.wallMs,
+      environment: environmentOf(record.attributes),
+      record: storedRecord(record),
+    });
+    return undefined;
+  }
+
+  #hashText(text: string): string {
+    const { memory, kernel } = this.#dependencies;
+    const bytes = memory.slice(SCRATCH, SCRATCH_BYTES).write(text);
+    const pointer = kernel.identityHash(SCRATCH, bytes);
+    return memory.slice(pointer, 16).toString("hex");
+  }
+
+  #bury(failure: Failure, body: Body, unit: WorkUnit): void {
+    const { refusal, index } = failure;
+    this.#dependencies.counters.rejected(refusal.type, refusal.reason, 1);
+    unit.addDeadLetter({
+      tenant: this.#dependencies.tenantName(body.tenant),
+      id: `${this.#dependencies.requestId(body.admission).replace("-", "")}${index.toString(16).padStart(12, "0")}`,
+      reason: refusal.reason,
+      field: refusal.field,
+      message: refusal.message,
+      topic: "json",
+      receivedMs: body.wallMs,
+      payload: failure.payload,
+    });
+  }
+}
+
+function tooLong(record: TelemetryRecord, field: string, most: number): Refusal {
+  const message = `${field} of this record take more than ${most} bytes together; send fewer or shorter ones`;
+  return { reason: "field_too_long", field, message, type: record.type };
+}
+
+/** The record as lists show it: the fields of section 2.1, those that are present. */
+function storedRecord(record: TelemetryRecord): Record<string, unknown> {
+  const valued = record.metricName !== "";
+  return {
+    service_id: record.serviceId,
+    type: record.type,
+    ...(valued ? { metric_name: record.metricName, value: record.value } : { body: record.body }),
+    ...(record.traceId === "" ? {} : { trace_id: record.traceId }),
+    timestamp: formatRfc3339(record.timeMs),
+    attributes: record.attributes,
+  };
+}
+
+function batchAnswer(queued: number, failures: readonly Failure[]): BodyAnswer {
+  const shown = failures.map(({ index, refusal }) => ({
+    index, error: refusal.reason, message: refusal.message, ...(refusal.field === null ? {} : { field: refusal.field }),
+  }));
+  const status = failures.length === 0 ? "ok" : "partial";
+  return { status: 200, body: JSON.stringify({ status, queued, failed: failures.length, failures: shown }) };
+}

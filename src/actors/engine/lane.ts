@@ -1,0 +1,177 @@
+// The lane: takes bodies from the front, decodes them into units of work, commits each unit to the log, hands the rows to the shards,
+// and lets the answers go. Nothing here waits; `step` does what can be done now and says whether that was anything.
+import type { LogWriter } from "../../adapters/log/log-writer.ts";
+import { LogWriteError } from "../../adapters/log/log-writer.ts";
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
+import { BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import { type Body, errorAnswer, readBody } from "./body.ts";
+import type { EngineCounters } from "./engine-counters.ts";
+import type { JsonDecoder } from "./json-decoder.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Placement } from "./placement.ts";
+import type { RemoteWriteDecoder } from "./remote-write-decoder.ts";
+import { type BodyAnswer, WorkUnit } from "./work-unit.ts";
+
+export interface LaneOptions {
+  readonly engines: number;
+}
+
+export interface LaneDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: LaneExports;
+  readonly log: LogWriter;
+  readonly placement: Placement;
+  readonly json: JsonDecoder;
+  readonly remoteWrite: RemoteWriteDecoder;
+  readonly outbox: Outbox;
+  readonly counters: EngineCounters;
+  readonly monotonicMs: () => number;
+  readonly requestId: (admission: number) => string;
+  /** Hands this engine's own share of a committed unit to its shard. */
+  readonly applyOwn: (unit: WorkUnit, rowBytes: number) => void;
+  readonly answer: (answers: readonly BodyAnswer[]) => void;
+}
+
+/** One engine's lane. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #dependencies: LaneDependencies;
+  readonly #unit: WorkUnit;
+  #taken = 0;
+  /** A body that needs a further unit. */
+  #unfinished: Body | undefined;
+
+  constructor(options: LaneOptions, dependencies: LaneDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#unit = new WorkUnit(dependencies.memory, options.engines);
+  }
+
+  /** Bodies that the front has published and this lane has not begun. */
+  get waiting(): number {
+    return (this.#dependencies.memory.bodiesHead() - this.#taken) >>> 0;
+  }
+
+  get isIdle(): boolean {
+    return this.waiting === 0 && this.#unfinished === undefined && this.#dependencies.placement.isIdle;
+  }
+
+  step(): boolean {
+    const { placement, outbox } = this.#dependencies;
+    let did = placement.isBusy && placement.place();
+    did = this.#release() || did;
+    if (placement.isBusy || outbox.isOverLimit) return did;
+    if (this.waiting === 0 && this.#unfinished === undefined) return did;
+    this.#work();
+    return true;
+  }
+
+  #release(): boolean {
+    const answers = this.#dependencies.placement.takeAnswers();
+    if (answers.length > 0) this.#dependencies.answer(answers);
+    return answers.length > 0;
+  }
+
+  /** Decodes one unit of work, commits it and hands it on. */
+  #work(): void {
+    const { kernel } = this.#dependencies;
+    kernel.stagingReset(this.#options.engines);
+    if (this.#unfinished !== undefined) this.#continue(this.#unfinished);
+    else this.#begin();
+    while (this.#unfinished === undefined && this.#hasRoom() && this.waiting > 0) this.#decode(this.#takeBody());
+    this.#commit();
+    this.#release();
+  }
+
+  #begin(): void {
+    const body = this.#takeBody();
+    this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
+    this.#decode(body);
+  }
+
+  #continue(body: Body): void {
+    const base = this.#unit.baseMs;
+    this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
+    this.#unit.baseMs = base;
+    this.#settle(body, this.#dependencies.remoteWrite.resume(body, this.#unit));
+  }
+
+  #hasRoom(): boolean {
+    const unit = this.#unit;
+    return this.#dependencies.kernel.stagedRows() + BATCH_RECORDS_MAX <= WORK_ROWS_MAX && unit.bodyBytes + unit.opaqueBytes < WORK_BODY_BYTES_MAX;
+  }
+
+  #takeBody(): Body {
+    const body = readBody(this.#dependencies.memory, this.#taken);
+    this.#taken = (this.#taken + 1) >>> 0;
+    return body;
+  }
+
+  #decode(body: Body): void {
+    const { json, remoteWrite, counters } = this.#dependencies;
+    this.#unit.bodies++;
+    this.#unit.bodyBytes += body.bytes;
+    counters.add("bodies", 1);
+    counters.add("bodyBytes", body.bytes);
+    if (body.kind === BODY_REMOTE_WRITE_1) this.#settle(body, remoteWrite.begin(body, this.#unit));
+    else this.#unit.answers.push(json.decode(body, this.#unit));
+  }
+
+  #settle(body: Body, answer: BodyAnswer | undefined): void {
+    this.#unfinished = answer === undefined ? body : undefined;
+    if (answer !== undefined) this.#unit.answers.push(answer);
+  }
+
+  #commit(): void {
+    const { kernel, placement, outbox, counters } = this.#dependencies;
+    const unit = this.#unit;
+    const rowBytes = (destination: number) => kernel.stagedBytes(destination);
+    const parts = unit.logParts(rowBytes);
+    if (parts.length === 0) {
+      placement.refuse(unit.answers);
+      return;
+    }
+    const position = this.#append(parts);
+    if (position === undefined) return;
+    for (const { frame, payload } of unit.opaqueFrames) outbox.send(frame, payload);
+    counters.add("rowsPlaced", kernel.stagedRows());
+    placement.begin(unit, position, rowBytes);
+    this.#dependencies.applyOwn(unit, rowBytes(placement.self));
+    unit.committed();
+  }
+
+  /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */
+  #append(parts: Uint8Array[]): LogWriter["position"] | undefined {
+    const { log, counters, monotonicMs } = this.#dependencies;
+    const before = log.bytesWritten;
+    const startMs = monotonicMs();
+    try {
+      const position = log.append({ kinds: 0, admission: this.#unit.admission, baseMs: this.#unit.baseMs }, parts);
+      const seconds = (monotonicMs() - startMs) / 1000;
+      counters.add("logBlocks", 1);
+      counters.add("logBytes", log.bytesWritten - before);
+      counters.add("commitSecondsTotal", seconds);
+      counters.raise("commitMaxSeconds", seconds);
+      return position;
+    } catch (error) {
+      if (!(error instanceof LogWriteError)) throw error;
+      this.#refuseUnit(error);
+      return undefined;
+    }
+  }
+
+  #refuseUnit(error: LogWriteError): void {
+    const { counters, placement, requestId, kernel } = this.#dependencies;
+    const unit = this.#unit;
+    counters.add("logErrors", 1);
+    const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
+    const message = `the log cannot be written (${error.code}); nothing of this request was stored, send it again later`;
+    const refused = errorAnswer(503, "store_unavailable", message, requestId(unit.admission));
+    placement.refuse(Array.from({ length: bodies }, () => refused));
+    this.#unfinished = undefined;
+    unit.dropOpaque();
+    kernel.stagingReset(this.#options.engines);
+  }
+}

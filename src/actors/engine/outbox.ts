@@ -1,0 +1,65 @@
+// What an engine has for the coordinator. Frames go into the shared ring in order; what finds no room waits here, and the lane takes no
+// new body while more than OVERFLOW_BYTES_MAX wait.
+import { CoordinatorRingWriter } from "../../adapters/runtime/coordinator-ring.ts";
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { OVERFLOW_BYTES_MAX } from "../../core/config/limits.ts";
+
+/** Queue of frames from one engine to the coordinator. */
+export class Outbox {
+  readonly #ring: CoordinatorRingWriter;
+  readonly #ringBell: () => void;
+  readonly #encoder = new TextEncoder();
+  #waiting: Array<{ kind: number; payload: Uint8Array }> = [];
+  #taken = 0;
+  #waitingBytes = 0;
+  #wrote = false;
+
+  constructor(memory: EngineMemory, ringBell: () => void) {
+    this.#ring = new CoordinatorRingWriter(memory);
+    this.#ringBell = ringBell;
+  }
+
+  send(kind: number, payload: Uint8Array): void {
+    this.#waiting.push({ kind, payload });
+    this.#waitingBytes += payload.byteLength;
+  }
+
+  sendJson(kind: number, message: object): void {
+    this.send(kind, this.#encoder.encode(JSON.stringify(message)));
+  }
+
+  /** Moves what fits into the ring and tells the coordinator once. */
+  flush(): boolean {
+    this.#wrote = false;
+    while (this.#taken < this.#waiting.length) {
+      const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
+      if (!this.#ring.write(kind, payload)) break;
+      this.#waitingBytes -= payload.byteLength;
+      this.#taken++;
+      this.#wrote = true;
+    }
+    if (this.#taken === this.#waiting.length) {
+      this.#waiting = [];
+      this.#taken = 0;
+    }
+    if (this.#wrote || this.#taken < this.#waiting.length) this.#ringBell();
+    return this.#wrote;
+  }
+
+  get frames(): number {
+    return this.#waiting.length - this.#taken;
+  }
+
+  get isOverLimit(): boolean {
+    return this.#waitingBytes > OVERFLOW_BYTES_MAX;
+  }
+
+  get ringFill(): number {
+    return this.#ring.fill;
+  }
+
+  /** True when the coordinator has read everything. */
+  get drained(): boolean {
+    return this.frames === 0 && this.#ring.drained;
+  }
+}

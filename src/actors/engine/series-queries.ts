@@ -1,0 +1,132 @@
+// Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { FLAG_COUNTER, FLAG_ENDED, SR_COUNT, SR_FLAGS, SR_LAST_TIME, SR_LAST_VALUE, SR_SAMPLES, WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import type { EngineAnswer, EngineQuery, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";
+import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { canonicalAttributes } from "../../domain/series/stream-identity.ts";
+import { type Shard, serviceKey } from "./shard.ts";
+
+interface Candidate {
+  readonly slot: number;
+  readonly name: StreamName;
+  readonly key: SeriesKey;
+}
+
+function keyOf(name: StreamName): SeriesKey {
+  return [name.serviceId, name.metricName, name.environment, canonicalAttributes(name.attributes)];
+}
+
+/** Order of lists: by service, metric, environment, attributes, each by UTF-16 code units. */
+export function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
+  for (let i = 0; i < a.length; i++) {
+    const left = a[i] as string;
+    const right = b[i] as string;
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Reads streams of one shard for queries. */
+export class SeriesQueries {
+  readonly #memory: EngineMemory;
+  readonly #shard: Shard;
+  readonly #kernel: ShardKernel;
+
+  constructor(memory: EngineMemory, shard: Shard, kernel: ShardKernel) {
+    this.#memory = memory;
+    this.#shard = shard;
+    this.#kernel = kernel;
+  }
+
+  answer(query: EngineQuery): EngineAnswer {
+    return query.type === "series" ? this.#list(query) : this.#data(query);
+  }
+
+  #list(query: SeriesQuery): EngineAnswer {
+    const page: Candidate[] = [];
+    let total = 0;
+    for (const serviceId of this.#servicesOf(query)) {
+      const slots = this.#shard.services.get(serviceKey(query.tenant, serviceId)) ?? [];
+      const whole = query.metricName === null && query.environment === null;
+      const skips = whole && (page.length >= query.limit || (query.after !== null && serviceId < query.after[0]));
+      if (skips) {
+        total += slots.length;
+        continue;
+      }
+      const matching = this.#candidates(slots, query.metricName, query.environment);
+      total += matching.length;
+      for (const candidate of matching) {
+        if (page.length >= query.limit) break;
+        if (query.after === null || compareSeriesKeys(candidate.key, query.after) > 0) page.push(candidate);
+      }
+    }
+    return { type: "series", id: query.id, series: page.map((candidate) => this.#summary(candidate)), total };
+  }
+
+  #servicesOf(query: SeriesQuery): string[] {
+    if (query.serviceId !== null) return [query.serviceId];
+    const services: string[] = [];
+    for (const key of this.#shard.services.keys()) {
+      const [tenant, serviceId] = JSON.parse(key) as [string, string];
+      if (tenant === query.tenant) services.push(serviceId);
+    }
+    return services.sort();
+  }
+
+  #candidates(slots: readonly number[], metricName: string | null, environment: string | null): Candidate[] {
+    return slots
+      .map((slot) => {
+        const name = this.#shard.nameOf(slot);
+        return { slot, name, key: keyOf(name) };
+      })
+      .filter(({ name }) => (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment))
+      .sort((a, b) => compareSeriesKeys(a.key, b.key));
+  }
+
+  #summary({ slot, name }: Candidate): SeriesSummary {
+    const view = this.#memory.view;
+    const record = this.#shard.record(slot);
+    const flags = view.getUint32(record + SR_FLAGS, true);
+    const filled = view.getUint32(record + SR_COUNT, true) > 0;
+    const lastTimeMs = view.getFloat64(record + SR_LAST_TIME, true);
+    return {
+      ...name,
+      kind: (flags & FLAG_COUNTER) !== 0 ? "counter" : "gauge",
+      samples: view.getFloat64(record + SR_SAMPLES, true),
+      lastValue: filled ? view.getFloat64(record + SR_LAST_VALUE, true) : null,
+      lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
+      firstTimeMs: null,
+      ended: (flags & FLAG_ENDED) !== 0,
+    };
+  }
+
+  #data(query: SeriesDataQuery): EngineAnswer {
+    const slots = this.#shard.services.get(serviceKey(query.tenant, query.serviceId)) ?? [];
+    const matching = this.#candidates(slots, query.metricName, query.environment).filter(
+      ({ key }) => query.attributes === null || key[3] === query.attributes,
+    );
+    const found = matching[0];
+    const none = { summary: null, streamId: null, partition: 0, times: new Float64Array(0), values: new Float64Array(0), pendingChunks: [] };
+    if (found === undefined) return { type: "series-data", id: query.id, matches: 0, ...none };
+    const partition = this.#shard.partitionOf(found.slot);
+    const streamId = this.#shard.hashOf(found.slot);
+    const pendingChunks = [...partition.chunks.pending()]
+      .filter((chunk) => Buffer.compare(chunk.streamId, streamId) === 0)
+      .map((chunk) => chunk.chunk.slice());
+    const times = new Float64Array(WINDOW_MAX);
+    const values = new Float64Array(WINDOW_MAX);
+    const count = this.#kernel.readNewest(found.slot, WINDOW_MAX, times, values);
+    return {
+      type: "series-data",
+      id: query.id,
+      matches: matching.length,
+      summary: this.#summary(found),
+      streamId,
+      partition: partition.number,
+      times: times.slice(0, count),
+      values: values.slice(0, count),
+      pendingChunks,
+    };
+  }
+}

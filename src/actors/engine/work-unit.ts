@@ -1,0 +1,219 @@
+// One unit of an engine's work: what it decoded since the last commit. It is appended to the log as one block and then handed to the shards.
+// Rows lie in the staging areas of the engine's memory (one per destination); everything else is collected here.
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import {
+  DEFINE_FLAGS,
+  DEFINE_HASH,
+  DEFINE_HEADER_BYTES,
+  DEFINE_IDENTITY_BYTES,
+  DEFINE_PARTITION,
+  DEFINE_REF,
+  DEFINE_TENANT,
+  SECTION_DEAD_LETTER,
+  SECTION_DEFINE,
+  SECTION_HEADER_BYTES,
+  SECTION_RECORD,
+  SECTION_ROWS,
+} from "../../core/layout/row-frame.ts";
+import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
+
+/** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
+export const BASE_LEAD_MS = 25 * 3600 * 1000;
+
+/** A stream's definition before it is encoded. */
+export interface Definition {
+  readonly ref: number;
+  readonly partition: number;
+  readonly flags: number;
+  readonly tenant: number;
+  /** 16 bytes. */
+  readonly hash: Uint8Array;
+  readonly identity: Uint8Array;
+}
+
+/** The answer to one body; `body` null means none (204). */
+export interface BodyAnswer {
+  status: number;
+  body: string | null;
+}
+
+const align8 = (bytes: number) => (bytes + 7) & ~7;
+
+/** Encodes a definition as it stands in frames and in the log. */
+export function encodeDefinition(definition: Definition): Uint8Array {
+  const bytes = new Uint8Array(align8(DEFINE_HEADER_BYTES + definition.identity.byteLength));
+  const view = new DataView(bytes.buffer);
+  view.setUint32(DEFINE_REF, definition.ref, true);
+  view.setUint32(DEFINE_PARTITION, definition.partition, true);
+  view.setUint32(DEFINE_FLAGS, definition.flags, true);
+  view.setUint32(DEFINE_TENANT, definition.tenant, true);
+  bytes.set(definition.hash, DEFINE_HASH);
+  view.setUint32(DEFINE_IDENTITY_BYTES, definition.identity.byteLength, true);
+  bytes.set(definition.identity, DEFINE_HEADER_BYTES);
+  return bytes;
+}
+
+/** Walks encoded definitions; the arrays it yields are copies. */
+export function* decodeDefinitions(bytes: Uint8Array): Generator<Definition> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at + DEFINE_HEADER_BYTES <= bytes.byteLength; ) {
+    const identityBytes = view.getUint32(at + DEFINE_IDENTITY_BYTES, true);
+    const identityAt = at + DEFINE_HEADER_BYTES;
+    yield {
+      ref: view.getUint32(at + DEFINE_REF, true),
+      partition: view.getUint32(at + DEFINE_PARTITION, true),
+      flags: view.getUint32(at + DEFINE_FLAGS, true),
+      tenant: view.getUint32(at + DEFINE_TENANT, true),
+      hash: bytes.slice(at + DEFINE_HASH, at + DEFINE_HASH + 16),
+      identity: bytes.slice(identityAt, identityAt + identityBytes),
+    };
+    at = identityAt + align8(identityBytes);
+  }
+}
+
+function sectionHeader(kind: number, bytes: number): Uint8Array {
+  const header = new Uint8Array(SECTION_HEADER_BYTES);
+  const view = new DataView(header.buffer);
+  view.setUint32(0, kind, true);
+  view.setUint32(4, bytes, true);
+  return header;
+}
+
+/** Buffer.concat may hand out a pooled, unaligned buffer; a copy into shared memory is ten times slower from there. */
+function joinAligned(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+  const joined = new Uint8Array(bytes);
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.byteLength;
+  }
+  return joined;
+}
+
+/** A section of a log block, in place. */
+export interface Section {
+  readonly kind: number;
+  readonly payload: Uint8Array;
+}
+
+/** Walks the sections of a log block's payload. A block that passed its checksum has no other form; anything else is a broken invariant. */
+export function* sectionsOf(payload: Uint8Array): Generator<Section> {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  for (let at = 0; at < payload.byteLength; ) {
+    const bytes = view.getUint32(at + 4, true);
+    const from = at + SECTION_HEADER_BYTES;
+    if (from + bytes > payload.byteLength) throw new Error(`log section of ${bytes} bytes at ${at} leaves its block`);
+    yield { kind: view.getUint32(at, true), payload: payload.subarray(from, from + bytes) };
+    at = from + align8(bytes);
+  }
+}
+
+/** Collects one unit of work; reused for every unit. */
+export class WorkUnit {
+  readonly #memory: EngineMemory;
+  readonly #engines: number;
+  readonly #encoder = new TextEncoder();
+  /** Definitions that no committed block holds yet, per destination; they outlive a failed commit. */
+  #definitions: Array<Uint8Array[]>;
+  #opaque: Array<{ section: number; frame: number; payload: Uint8Array }> = [];
+  #opaqueBytes = 0;
+  admission = 0;
+  baseMs = 0;
+  wallMs = 0;
+  arrivalMs = 0;
+  bodies = 0;
+  bodyBytes = 0;
+  answers: BodyAnswer[] = [];
+
+  constructor(memory: EngineMemory, engines: number) {
+    this.#memory = memory;
+    this.#engines = engines;
+    this.#definitions = Array.from({ length: engines }, () => []);
+  }
+
+  /** Starts a unit with its first body; wallMs in whole milliseconds. A body that goes on in a further unit sets `baseMs` back to what it began with. */
+  begin(admission: number, wallMs: number, arrivalMs: number): void {
+    this.admission = admission;
+    this.wallMs = wallMs;
+    this.baseMs = wallMs - BASE_LEAD_MS;
+    this.arrivalMs = arrivalMs;
+    this.bodies = 0;
+    this.bodyBytes = 0;
+    this.answers = [];
+  }
+
+  define(destination: number, definition: Definition): void {
+    (this.#definitions[destination] as Uint8Array[]).push(encodeDefinition(definition));
+  }
+
+  addRecord(envelope: object): void {
+    this.#add(SECTION_RECORD, FRAME_RECORD, envelope);
+  }
+
+  addDeadLetter(envelope: object): void {
+    this.#add(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, envelope);
+  }
+
+  #add(section: number, frame: number, envelope: object): void {
+    const payload = this.#encoder.encode(JSON.stringify(envelope));
+    this.#opaque.push({ section, frame, payload });
+    this.#opaqueBytes += payload.byteLength;
+  }
+
+  get opaqueBytes(): number {
+    return this.#opaqueBytes;
+  }
+
+  /** Frames for the coordinator, in order. */
+  get opaqueFrames(): ReadonlyArray<{ readonly frame: number; readonly payload: Uint8Array }> {
+    return this.#opaque;
+  }
+
+  /** The definitions for one destination, in order, in pieces of at most `bytesMax` (a single larger one stands alone); each piece starts at a multiple of 8. */
+  *definitionFrames(destination: number, bytesMax: number): Generator<Uint8Array> {
+    let piece: Uint8Array[] = [];
+    let bytes = 0;
+    for (const definition of this.#definitions[destination] as Uint8Array[]) {
+      if (bytes > 0 && bytes + definition.byteLength > bytesMax) {
+        yield joinAligned(piece, bytes);
+        piece = [];
+        bytes = 0;
+      }
+      piece.push(definition);
+      bytes += definition.byteLength;
+    }
+    if (bytes > 0) yield joinAligned(piece, bytes);
+  }
+
+  /** The block's payload: views on the staging areas and copies of the rest. `rowBytes(j)` is what is staged for destination j. */
+  logParts(rowBytes: (destination: number) => number): Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    const definitions = this.#definitions.flat();
+    if (definitions.length > 0) {
+      const joined = Buffer.concat(definitions);
+      parts.push(sectionHeader(SECTION_DEFINE, joined.byteLength), joined);
+    }
+    for (let j = 0; j < this.#engines; j++) {
+      const bytes = rowBytes(j);
+      if (bytes > 0) parts.push(sectionHeader(SECTION_ROWS, bytes), this.#memory.bytes.subarray(STAGING + j * STAGING_BYTES, STAGING + j * STAGING_BYTES + bytes));
+    }
+    const opaque = this.#opaque.flatMap(({ section, payload }) => {
+      const padding = new Uint8Array(align8(payload.byteLength) - payload.byteLength);
+      return [sectionHeader(section, payload.byteLength), payload, padding];
+    });
+    if (opaque.length > 0) parts.push(Buffer.concat(opaque));
+    return parts;
+  }
+
+  /** After a commit: the unit is logged and its definitions have been taken. */
+  committed(): void {
+    this.#definitions = Array.from({ length: this.#engines }, () => []);
+    this.dropOpaque();
+  }
+
+  dropOpaque(): void {
+    this.#opaque = [];
+    this.#opaqueBytes = 0;
+  }
+}

@@ -1,0 +1,86 @@
+// Open `GET /api/v1/stream` answers. Events of 100 ms leave as one shared buffer per tenant; a reader that lags is told how many it missed.
+import type { HttpStream } from "../../adapters/http/http-server.ts";
+import { EVENT_STREAM_LAG_BYTES_MAX, EVENT_STREAMS_MAX } from "../../core/config/limits.ts";
+import type { StreamEvents } from "../../core/protocol/query.ts";
+
+/** Milliseconds between two buffers; a comment goes out after KEEP_ALIVE_TICKS of them without an event, so that proxies keep the line. */
+export const EVENT_FLUSH_MS = 100;
+const KEEP_ALIVE_TICKS = 150;
+
+interface Reader {
+  readonly stream: HttpStream;
+  readonly tenant: string;
+  missed: number;
+}
+
+const encoder = new TextEncoder();
+
+/** All readers of the event stream. */
+export class EventStreams {
+  readonly #readers = new Set<Reader>();
+  readonly #waiting = new Map<string, string[]>();
+  #quietTicks = 0;
+  missedTotal = 0;
+
+  get count(): number {
+    return this.#readers.size;
+  }
+
+  get isFull(): boolean {
+    return this.#readers.size >= EVENT_STREAMS_MAX;
+  }
+
+  add(tenant: string, stream: HttpStream): void {
+    const reader: Reader = { stream, tenant, missed: 0 };
+    this.#readers.add(reader);
+    stream.onClose(() => this.#readers.delete(reader));
+    stream.write(encoder.encode(": vedette event stream\nretry: 2000\n\n"));
+  }
+
+  /** Keeps events until the next flush; those of tenants without a reader are dropped at once. */
+  push(events: StreamEvents["events"]): void {
+    for (const { event, tenant, data } of events) {
+      if (![...this.#readers].some((reader) => reader.tenant === tenant)) continue;
+      const waiting = this.#waiting.get(tenant) ?? [];
+      waiting.push(`event: ${event}\ndata: ${data}\n\n`);
+      this.#waiting.set(tenant, waiting);
+    }
+  }
+
+  /** Sends what waits; to be called every EVENT_FLUSH_MS. */
+  flush(): void {
+    const chunks = new Map([...this.#waiting].map(([tenant, events]) => [tenant, { bytes: encoder.encode(events.join("")), count: events.length }]));
+    this.#waiting.clear();
+    this.#quietTicks = chunks.size > 0 ? 0 : this.#quietTicks + 1;
+    if (this.#quietTicks >= KEEP_ALIVE_TICKS) this.#keepAlive();
+    for (const reader of this.#readers) {
+      const chunk = chunks.get(reader.tenant);
+      if (chunk !== undefined) this.#send(reader, chunk.bytes, chunk.count);
+    }
+  }
+
+  #send(reader: Reader, bytes: Uint8Array, count: number): void {
+    if (reader.stream.bufferedBytes > EVENT_STREAM_LAG_BYTES_MAX) {
+      reader.missed += count;
+      this.missedTotal += count;
+      return;
+    }
+    if (reader.missed > 0) {
+      reader.stream.write(encoder.encode(`event: missed\ndata: {"missed":${reader.missed}}\n\n`));
+      reader.missed = 0;
+    }
+    reader.stream.write(bytes);
+  }
+
+  #keepAlive(): void {
+    this.#quietTicks = 0;
+    const comment = encoder.encode(": still here\n\n");
+    for (const reader of this.#readers) reader.stream.write(comment);
+  }
+
+  /** Ends all streams; on shutdown. */
+  end(): void {
+    for (const reader of this.#readers) reader.stream.end();
+    this.#readers.clear();
+  }
+}

@@ -1,0 +1,137 @@
+// Takes the body of a write request: checks what its headers say, collects it, inflates gzip, hands it to the least busy engine.
+import { gunzip } from "node:zlib";
+import { createHash } from "node:crypto";
+import type { HttpExchange } from "../../adapters/http/http-server.ts";
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Refusal } from "../../api/refusal.ts";
+import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } from "../../core/config/limits.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import type { BodyPort } from "./body-port.ts";
+
+/** Body kind of each ingestion endpoint, by its name in the endpoint table. */
+const BODY_KINDS: Readonly<Record<string, number>> = {
+  telemetry: BODY_JSON_SINGLE,
+  telemetryBatch: BODY_JSON_BATCH,
+  remoteWrite: BODY_REMOTE_WRITE_1,
+  remoteWriteAlias: BODY_REMOTE_WRITE_1,
+};
+
+/** Bodies that may be inflating at once: the thread pool has four threads and each may hold 64 MiB. */
+const INFLATING_MAX = 16;
+
+/** The outcome of one write request. */
+export interface IngestionAnswer {
+  readonly status: number;
+  readonly body: string | null;
+}
+
+/** How the caller hears of the outcome, once. */
+export interface IngestionSink {
+  answer(answer: IngestionAnswer): void;
+  refuse(refusal: Refusal): void;
+}
+
+export interface IngestionDependencies {
+  readonly clock: Clock;
+  readonly ports: readonly BodyPort[];
+  /** Publishes what was submitted, once per turn of the event loop. */
+  readonly schedulePublish: () => void;
+}
+
+/** The write side of the front. */
+export class Ingestion {
+  readonly #dependencies: IngestionDependencies;
+  #inflating = 0;
+  overloaded = 0;
+
+  constructor(dependencies: IngestionDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get inflating(): number {
+    return this.#inflating;
+  }
+
+  /** Takes a request; must be called in the handler's turn, because the body begins to flow then. */
+  take(endpoint: string, tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
+    const kind = BODY_KINDS[endpoint] as number;
+    const refusal = kind === BODY_REMOTE_WRITE_1 ? refuseRemoteWriteHeaders(exchange) : refuseJsonHeaders(exchange);
+    const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
+    if (refusal !== undefined) sink.refuse(refusal);
+    else if (idempotencyKey.length > IDEMPOTENCY_KEY_BYTES_MAX) {
+      sink.refuse({ code: "bad_request", message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length}` });
+    } else this.#collect(kind, tenant, idempotencyKey, exchange, sink);
+  }
+
+  #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
+    const gzip = kind !== BODY_REMOTE_WRITE_1 && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    exchange.collectBody(BODY_BYTES_MAX, (body) => {
+      const { clock } = this.#dependencies;
+      const stamp = { arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+      const submit = (bytes: Uint8Array) => this.#submit({ bytes, kind, tenant, idempotencyKey, ...stamp }, sink);
+      if (gzip) this.#inflate(body, submit, sink);
+      else submit(body);
+    });
+  }
+
+  #inflate(body: Buffer, submit: (bytes: Uint8Array) => void, sink: IngestionSink): void {
+    if (this.#inflating >= INFLATING_MAX) {
+      this.#refuseOverload(sink);
+      return;
+    }
+    this.#inflating++;
+    gunzip(Buffer.from(body), { maxOutputLength: DECOMPRESSED_BYTES_MAX }, (error, inflated) => {
+      this.#inflating--;
+      if (error === null) submit(inflated);
+      else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+        sink.refuse({ code: "payload_too_large", message: `the body inflates to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests` });
+      } else sink.refuse({ code: "invalid_json", message: `the body is not gzip, although Content-Encoding says so: ${error.message}` });
+    });
+  }
+
+  #submit(body: Parameters<BodyPort["submit"]>[0], sink: IngestionSink): void {
+    const port = this.#choosePort(body.idempotencyKey);
+    if (!port.submit(body, (status, text) => sink.answer({ status, body: text }))) {
+      this.#refuseOverload(sink);
+      return;
+    }
+    this.#dependencies.schedulePublish();
+  }
+
+  /** The engine with the fewest bodies waiting; requests with an Idempotency-Key go by its hash, so that a repeat meets the first. */
+  #choosePort(idempotencyKey: string): BodyPort {
+    const { ports } = this.#dependencies;
+    if (idempotencyKey !== "") return ports[createHash("sha1").update(idempotencyKey).digest().readUInt32LE(0) % ports.length] as BodyPort;
+    return ports.reduce((best, port) => (port.waiting < best.waiting ? port : best));
+  }
+
+  #refuseOverload(sink: IngestionSink): void {
+    this.overloaded++;
+    sink.refuse({ code: "overloaded", message: "the engines have as much waiting as they may; nothing of this request was stored, send it again shortly" });
+  }
+}
+
+function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
+  const type = exchange.request.header("content-type");
+  if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
+    return { code: "unsupported_media_type", message: `Content-Type must be application/json, got ${type === undefined ? "none" : JSON.stringify(type.slice(0, 80))}` };
+  }
+  return refuseEncoding(exchange, /^(?:identity|gzip|x-gzip)$/i, "gzip or identity");
+}
+
+function refuseRemoteWriteHeaders(exchange: HttpExchange): Refusal | undefined {
+  const type = exchange.request.header("content-type");
+  if (type !== undefined && !/^application\/x-protobuf\s*(?:;|$)/i.test(type)) {
+    return { code: "unsupported_media_type", message: `Content-Type must be application/x-protobuf, got ${JSON.stringify(type.slice(0, 80))}` };
+  }
+  if (type !== undefined && /proto\s*=\s*"?io\.prometheus\.write\.v2/i.test(type)) {
+    return { code: "unsupported_media_type", message: "remote-write 2.0 is not read yet; send 1.0 (application/x-protobuf without a proto parameter)" };
+  }
+  return refuseEncoding(exchange, /^snappy$/i, "snappy");
+}
+
+function refuseEncoding(exchange: HttpExchange, known: RegExp, names: string): Refusal | undefined {
+  const encoding = exchange.request.header("content-encoding");
+  if (encoding === undefined || known.test(encoding.trim())) return undefined;
+  return { code: "unsupported_media_type", message: `Content-Encoding must be ${names}, got ${JSON.stringify(encoding.slice(0, 80))}` };
+}

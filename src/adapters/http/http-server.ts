@@ -1,0 +1,107 @@
+/**
+ * The port between the server's HTTP face and whatever speaks HTTP. Two complete adapters stand behind it, `uws/` (fast, native) and `node/`
+ * (node:http, everywhere); test/conformance/http-adapters.test.ts holds both to what is written here.
+ *
+ * Life of an exchange: headers read ▶ handler(exchange) ▶ [collectBody ▶ onBody] ▶ respond once, or openStream ▶ write* ▶ end.
+ * It is over when it was answered or when the client went away; everything called on it afterwards is ignored.
+ */
+import type { HttpLimits } from "./http-limits.ts";
+
+/** Header lines of an answer; Content-Length, Transfer-Encoding, Connection and Date belong to the adapter and are refused. */
+export type HttpHeaders = ReadonlyArray<readonly [name: string, value: string]>;
+
+/** The head of a request, copied out of the parser: it stays valid as long as anybody holds it, but for the remote address. */
+export interface HttpRequest {
+  /** As the client wrote it, so normally upper case. */
+  readonly method: string;
+  /** Path without the query, not decoded. */
+  readonly path: string;
+  /** Query without its `?`, not decoded; empty when there is none. */
+  readonly query: string;
+  /** The peer's address as text; IPv4 in its dotted form also on a dual-stack socket. Empty if first read when the exchange is over. */
+  readonly remoteAddress: string;
+  /** Value of a header by its lower-case name; repeated headers are joined by ", ". */
+  header(name: string): string | undefined;
+}
+
+/** Receives a whole body in a pooled Buffer which starts at an 8-byte boundary and is valid only during the call. */
+export type BodyReceiver = (body: Buffer) => void;
+
+/** One request and its one answer. */
+export interface HttpExchange {
+  readonly request: HttpRequest;
+  /** True once the client went away before the answer was complete. */
+  readonly aborted: boolean;
+  /**
+   * Collects the body up to `maxBytes` and gives it to `onBody` once, after the handler has returned. Must be called synchronously in the
+   * handler. Answers by itself, and never calls `onBody`, when the body is too long (413), too slow (408) or finds no memory (503).
+   */
+  collectBody(maxBytes: number, onBody: BodyReceiver): void;
+  /** Answers; false when that was ignored because the exchange is over or already answered. A HEAD request gets the headers only. */
+  respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean;
+  /** Starts a streaming answer; undefined when the exchange is over or already answered. */
+  openStream(status: number, headers: HttpHeaders): HttpStream | undefined;
+  /** Called at most once, when the client goes away before the answer is complete; the last callback set counts. */
+  onAbort(callback: () => void): void;
+}
+
+/** An answer of unknown length. The head may leave only with the first chunk: who wants it seen at once writes one. */
+export interface HttpStream {
+  /** False means that the chunk was queued behind a slow reader: stop until onDrain. The chunk must not be changed afterwards. */
+  write(chunk: Uint8Array): boolean;
+  /** Called each time the queue has emptied after a `write` returned false. */
+  onDrain(callback: () => void): void;
+  /** Called once when the client goes away before `end`. */
+  onClose(callback: () => void): void;
+  /** Completes the answer behind what is queued. */
+  end(): void;
+  /** Bytes accepted by `write` which the kernel has not taken yet, as far as the adapter can see (uws: to within 16 KiB). */
+  readonly bufferedBytes: number;
+}
+
+/** Decides on one request; may answer now or at any later time. What it throws becomes a 500. */
+export type HttpHandler = (exchange: HttpExchange) => void;
+
+/** Headers and body of an answer which the adapter gives by itself. */
+export interface Refusal {
+  readonly headers: HttpHeaders;
+  readonly body: string;
+}
+
+/** What a server is made with. */
+export interface HttpServerOptions {
+  /** Makes the answers that the adapter gives by itself, so that they look like all others. */
+  refusal(status: number, code: RefusalCode, message: string): Refusal;
+  /** Told of everything that a handler or a callback threw. */
+  onHandlerFault(error: unknown): void;
+  /** Departures from HTTP_LIMITS. */
+  readonly limits?: Partial<HttpLimits>;
+}
+
+/** Why an adapter answered by itself. */
+export type RefusalCode =
+  | "bad_request"
+  | "request_timeout"
+  | "body_too_large"
+  | "expectation_failed"
+  | "headers_too_large"
+  | "internal_error"
+  | "not_implemented"
+  | "overloaded";
+
+/** Name of the adapter behind the port. */
+export type HttpEngineName = "uws" | "node";
+
+/** A server with one listening socket. */
+export interface HttpServer {
+  readonly engineName: HttpEngineName;
+  /** Connections open now. */
+  readonly openConnections: number;
+  /** Listens on one address and gives the real port; rejects with a message that names address and reason. */
+  listen(host: string, port: number): Promise<{ port: number }>;
+  /**
+   * Stops accepting, closes idle connections, lets started exchanges finish and closes each behind its answer. Resolves when all are gone,
+   * at the latest after `timeoutMs`, when the rest is cut off. Streams do not end by themselves: their owner ends them.
+   */
+  drain(timeoutMs: number): Promise<void>;
+}

@@ -1,0 +1,188 @@
+/** One exchange on node:http. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { assertAnswerHead, isBodiless } from "../answer-head.ts";
+import { BodyCollector } from "../body-collector.ts";
+import type { AppendOutcome } from "../body-collector.ts";
+import type { Expiring } from "../deadline-sweep.ts";
+import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
+import type { ServerContext } from "../server-context.ts";
+import { NodeRequestHead } from "./node-request.ts";
+import { NodeStream } from "./node-stream.ts";
+
+/** Both sides of a request as node:http gives them. */
+export interface NodeMessages {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** The client sends its body only after `100 Continue`. */
+  readonly awaitsContinue: boolean;
+}
+
+/** An exchange; `onOver` is called once, when its answer was sent or its client is gone. */
+export class NodeExchange implements HttpExchange, Expiring {
+  readonly request: NodeRequestHead;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  readonly #context: ServerContext;
+  readonly #onOver: () => void;
+  #awaitsContinue: boolean;
+  #aborted = false;
+  #answered = false;
+  #over = false;
+  #sent = false;
+  #lingering = false;
+  #collector: BodyCollector | undefined;
+  #stream: NodeStream | undefined;
+  #abortCallback: (() => void) | undefined;
+
+  constructor(messages: NodeMessages, context: ServerContext, onOver: () => void) {
+    this.#incoming = messages.incoming;
+    this.#outgoing = messages.outgoing;
+    this.#awaitsContinue = messages.awaitsContinue;
+    this.#context = context;
+    this.#onOver = onOver;
+    this.request = new NodeRequestHead(messages.incoming);
+    // Before node's own listener, which may close the socket. "finish" also comes when a connection dies with the answer half out.
+    this.#outgoing.prependOnceListener("finish", () => (this.#sent = !messages.incoming.socket.destroyed));
+    this.#outgoing.once("close", () => this.#close());
+    this.#incoming.on("error", () => {}); // a vanished client is told by "close"; unheard, this event would be thrown
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  /** Whether an answer about the request as a whole can still be given: nothing of one was sent, and it is still coming in. */
+  get isReceiving(): boolean {
+    return !this.#over && !this.#answered && !this.#incoming.complete;
+  }
+
+  collectBody(maxBytes: number, onBody: BodyReceiver): void {
+    if (this.#answered || this.#over || this.#collector !== undefined) return;
+    if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long");
+    const collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
+    this.#collector = collector;
+    if (this.#awaitsContinue) this.#outgoing.writeContinue();
+    this.#awaitsContinue = false;
+    this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
+    this.#incoming.on("data", (chunk: Buffer) => this.#onData(chunk));
+    this.#incoming.once("end", () => this.#onBodyEnd());
+  }
+
+  respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
+    if (this.#answered || this.#over) return false;
+    assertAnswerHead(status, headers);
+    if (body.length > this.#context.limits.answerBytesMax) throw new RangeError(`answer of ${body.length} bytes`);
+    this.#answer(status, headers, body, false);
+    return true;
+  }
+
+  openStream(status: number, headers: HttpHeaders): HttpStream | undefined {
+    if (this.#answered || this.#over) return undefined;
+    assertAnswerHead(status, headers);
+    this.#takeAnswer();
+    this.#outgoing.writeHead(status, this.#headLines(headers, undefined, false));
+    const options = { stallTimeoutMs: this.#context.limits.writeStallTimeoutMs, guard: (call: () => void) => this.guard(call) };
+    this.#stream = new NodeStream(options, this.#outgoing);
+    return this.#stream;
+  }
+
+  onAbort(callback: () => void): void {
+    this.#abortCallback = callback;
+  }
+
+  /** Gives an answer of the adapter's own, closing the connection behind it if `close`. */
+  refuse(status: number, code: RefusalCode, message: string, close: boolean): void {
+    if (this.#answered || this.#over) return;
+    const { headers, body } = this.#context.options.refusal(status, code, message);
+    this.#answer(status, headers, body, close);
+  }
+
+  /** Runs somebody else's code: what it throws becomes a 500, or cuts off the answer that has begun. */
+  guard(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#context.options.onHandlerFault(error);
+      if (this.#stream !== undefined) this.#outgoing.destroy();
+      else this.refuse(500, "internal_error", "the server failed to handle the request", false);
+    }
+  }
+
+  /** The body took too long, or the client still sends what nobody wants. */
+  expire(): void {
+    if (this.#lingering) this.#outgoing.end();
+    else this.refuseNow(408, "request_timeout", "the body took too long to arrive");
+  }
+
+  /** Refuses a request of which nothing more is to be read, and closes at once. */
+  refuseNow(status: number, code: RefusalCode, message: string): void {
+    this.refuse(status, code, message, true);
+    if (this.#lingering) this.#outgoing.end();
+  }
+
+  #onData(chunk: Buffer): void {
+    const outcome = this.#collector?.append(chunk) ?? "taken";
+    if (outcome !== "taken") this.#refuseBody(outcome);
+  }
+
+  #onBodyEnd(): void {
+    const collector = this.#collector;
+    if (collector === undefined) return;
+    this.#collector = undefined;
+    this.#context.sweep.remove(this);
+    this.guard(() => collector.deliver());
+  }
+
+  #refuseBody(outcome: Exclude<AppendOutcome, "taken">): void {
+    if (outcome === "too-long") this.refuse(413, "body_too_large", "the body is longer than allowed", true);
+    else this.refuse(503, "overloaded", "too many bodies are being received", true);
+  }
+
+  #takeAnswer(): void {
+    this.#answered = true;
+    this.#collector?.discard();
+    this.#collector = undefined;
+    this.#context.sweep.remove(this);
+  }
+
+  #headLines(headers: HttpHeaders, bodyBytes: number | undefined, close: boolean): string[] {
+    const lines = headers.flat();
+    if (bodyBytes !== undefined) lines.push("Content-Length", String(bodyBytes));
+    // Who was not told to continue may send the body all the same or not: the next request could not be told from it.
+    if (close || this.#awaitsContinue || this.#context.draining) lines.push("Connection", "close");
+    return lines;
+  }
+
+  #answer(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
+    this.#takeAnswer();
+    const closing = close || this.#context.draining;
+    const bodyBytes = isBodiless(status) ? undefined : Buffer.byteLength(body);
+    this.#outgoing.writeHead(status, this.#headLines(headers, bodyBytes, closing));
+    if (closing && !this.#incoming.complete && !this.#awaitsContinue) return this.#linger(body);
+    this.#outgoing.end(bodyBytes === undefined ? undefined : body);
+    if (this.#outgoing.writableLength > 0) this.#outgoing.setTimeout(this.#context.limits.writeStallTimeoutMs);
+  }
+
+  /**
+   * Sends the answer whole but ends it, and with it the connection, only when the client has sent its body: closing earlier makes the
+   * kernel reset the connection before the client has read.
+   */
+  #linger(body: string | Uint8Array): void {
+    this.#lingering = true;
+    this.#outgoing.write(body);
+    this.#incoming.once("end", () => this.#outgoing.end());
+    this.#incoming.resume();
+    this.#context.sweep.add(this, this.#context.limits.lingerMs);
+  }
+
+  #close(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#aborted = !this.#sent;
+    this.#takeAnswer();
+    this.#onOver();
+    if (!this.#aborted) return;
+    this.guard(() => this.#stream?.closed());
+    this.guard(() => this.#abortCallback?.());
+  }
+}

@@ -1,0 +1,37 @@
+/** The head of a request on node:http, in the port's terms. */
+import type { IncomingMessage } from "node:http";
+import type { HttpRequest } from "../http-server.ts";
+import { RequestHeaders } from "../request-headers.ts";
+
+/** The head of a request on node:http. */
+export class NodeRequestHead implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly remoteAddress: string;
+  readonly headers = new RequestHeaders();
+
+  constructor(message: IncomingMessage) {
+    const target = originForm(message.url ?? "/");
+    const mark = target.indexOf("?");
+    this.method = message.method ?? "GET";
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.query = mark < 0 ? "" : target.slice(mark + 1);
+    this.remoteAddress = (message.socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
+    // rawHeaders, because `headers` drops the second of some repeated ones, which is what the framing check must see.
+    const lines = message.rawHeaders;
+    for (let i = 0; i + 1 < lines.length; i += 2) this.headers.add((lines[i] ?? "").toLowerCase(), lines[i + 1] ?? "");
+  }
+
+  header(name: string): string | undefined {
+    return this.headers.get(name);
+  }
+}
+
+/** A request to a proxy carries scheme and host in its target; RFC 9112, 3.2.2 asks every server to take it. */
+function originForm(target: string): string {
+  const absolute = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
+  if (absolute === null) return target;
+  const rest = absolute[1] ?? "";
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}

@@ -1,0 +1,149 @@
+/** The port on node:http. */
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { Server as NetServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { statusLine } from "../answer-head.ts";
+import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";
+import { createServerContext } from "../server-context.ts";
+import type { ServerContext } from "../server-context.ts";
+import { ConnectionLane } from "./connection-lane.ts";
+import { NodeExchange } from "./node-exchange.ts";
+
+/** Length of the kernel's queue of connections not yet accepted; Linux cuts it to net.core.somaxconn, 4096 by default. */
+const LISTEN_BACKLOG = 4096;
+
+const PARSER_REFUSALS: ReadonlyMap<string, readonly [status: number, code: RefusalCode, message: string]> = new Map([
+  ["HPE_HEADER_OVERFLOW", [431, "headers_too_large", "the request has too many or too long headers"]],
+  ["ERR_HTTP_REQUEST_TIMEOUT", [408, "request_timeout", "the request took too long to arrive"]],
+]);
+const BAD_REQUEST = [400, "bad_request", "the request is not valid HTTP"] as const;
+
+/** A server on node:http. */
+export class NodeHttpServer implements HttpServer {
+  readonly engineName = "node";
+  readonly #context: ServerContext;
+  readonly #handler: HttpHandler;
+  readonly #server: Server;
+  readonly #lanes = new Map<Socket, ConnectionLane>();
+  #drained: Promise<void> | undefined;
+
+  constructor(options: HttpServerOptions, dependencies: { handler: HttpHandler }) {
+    this.#context = createServerContext(options);
+    this.#handler = dependencies.handler;
+    this.#server = this.#createServer();
+    this.#server.on("connection", (socket) => this.#onConnection(socket));
+    this.#server.on("request", (incoming, outgoing) => this.#onRequest(incoming, outgoing, false));
+    this.#server.on("checkContinue", (incoming, outgoing) => this.#onRequest(incoming, outgoing, true));
+    this.#server.on("checkExpectation", (incoming, outgoing) => this.#onExpectation(incoming, outgoing));
+    this.#server.on("clientError", (error, socket) => this.#onClientError(error, socket as Socket));
+  }
+
+  get openConnections(): number {
+    return this.#lanes.size;
+  }
+
+  listen(host: string, port: number): Promise<{ port: number }> {
+    return new Promise((resolve, reject) => {
+      const onError = (error: Error): void => reject(new Error(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
+      this.#server.once("error", onError);
+      this.#server.listen({ host, port, backlog: LISTEN_BACKLOG, exclusive: true }, () => {
+        this.#server.off("error", onError);
+        resolve({ port: (this.#server.address() as AddressInfo).port });
+      });
+    });
+  }
+
+  drain(timeoutMs: number): Promise<void> {
+    this.#drained ??= this.#drain(timeoutMs);
+    return this.#drained;
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    this.#context.draining = true;
+    const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
+    const closed = new Promise((resolve) => {
+      // The close() of net and not of http: that one takes an answer which a slow reader still receives for idle and cuts it off, and a
+      // connection on which nothing was ever sent for busy.
+      NetServer.prototype.close.call(this.#server, resolve);
+    });
+    const gone = Promise.all([...this.#lanes.values()].map((lane) => lane.closed));
+    for (const lane of this.#lanes.values()) if (lane.isIdle) lane.socket.destroy();
+    await Promise.all([closed, gone]);
+    clearTimeout(timer);
+    this.#server.close(() => {}); // stops http's own timer; its error says that the server is closed
+  }
+
+  #createServer(): Server {
+    const { limits } = this.#context;
+    const server = createServer({
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.headerTimeoutMs,
+      // Bounds bodies that nobody collects; collected ones have their own limit, which must come first.
+      requestTimeout: limits.headerTimeoutMs + limits.bodyTimeoutMs * 2,
+      connectionsCheckingInterval: Math.max(10, Math.floor(limits.headerTimeoutMs / 4)),
+      keepAliveTimeout: limits.idleTimeoutMs,
+      noDelay: true,
+    });
+    server.maxConnections = limits.connectionsMax;
+    server.maxHeadersCount = 0; // else node drops the surplus silently; we count and refuse
+    return server;
+  }
+
+  #onConnection(socket: Socket): void {
+    const lane = new ConnectionLane({ waitingMax: this.#context.limits.pipelinedMax }, socket);
+    this.#lanes.set(socket, lane);
+    socket.once("close", () => this.#lanes.delete(socket));
+  }
+
+  #onRequest(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void {
+    this.#enqueue(incoming, outgoing, awaitsContinue, (exchange) => {
+      const fault = exchange.request.headers.fault(this.#context.limits);
+      if (fault !== undefined) exchange.refuse(fault.status, fault.code, fault.message, true);
+      else exchange.guard(() => this.#handler(exchange));
+    });
+  }
+
+  #onExpectation(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    this.#enqueue(incoming, outgoing, true, (exchange) => {
+      exchange.refuse(417, "expectation_failed", "the only expectation understood is 100-continue", true);
+    });
+  }
+
+  #enqueue(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean, begin: (exchange: NodeExchange) => void): void {
+    const lane = this.#lanes.get(incoming.socket);
+    lane?.enqueue((onOver) => {
+      const exchange = new NodeExchange({ incoming, outgoing, awaitsContinue }, this.#context, () => {
+        onOver();
+        this.#closeIfDrained(lane);
+      });
+      begin(exchange);
+      return exchange;
+    });
+  }
+
+  #closeIfDrained(lane: ConnectionLane): void {
+    // An answer whose head left before draining began says keep-alive.
+    if (this.#context.draining && lane.isIdle && !lane.socket.destroyed) lane.socket.destroySoon();
+  }
+
+  #onClientError(error: Error & { code?: string }, socket: Socket): void {
+    const lane = this.#lanes.get(socket);
+    if (lane === undefined || lane.refused || !socket.writable) return void socket.destroy();
+    const [status, code, message] = PARSER_REFUSALS.get(error.code ?? "") ?? BAD_REQUEST;
+    lane.clear();
+    lane.refused = true;
+    if (lane.isIdle) return this.#refuseRaw(socket, status, code, message);
+    // Bytes behind a request that has an answer due: a refusal now would be taken for that answer.
+    if (lane.current?.isReceiving === true) lane.current.refuseNow(status, code, message);
+    else socket.destroy();
+  }
+
+  /** Answers where there is no request to answer. */
+  #refuseRaw(socket: Socket, status: number, code: RefusalCode, message: string): void {
+    const { headers, body } = this.#context.options.refusal(status, code, message);
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    socket.end(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+    this.#context.sweep.add({ expire: () => socket.destroy() }, this.#context.limits.lingerMs);
+  }
+}

@@ -1,0 +1,64 @@
+/** Header lines of a request, copied at once into one flat array: 10 to 20 lines are searched faster than a map is built. */
+import type { HttpLimits } from "./http-limits.ts";
+import type { RefusalCode } from "./http-server.ts";
+
+/** Why a request is refused before its handler sees it. */
+export interface HeadFault {
+  readonly status: number;
+  readonly code: RefusalCode;
+  readonly message: string;
+}
+
+/** Lower-case names and values, alternating, in the order of arrival. */
+export class RequestHeaders {
+  readonly #lines: string[] = [];
+  #bytes = 0;
+
+  /** Adds one line; `name` is in lower case. */
+  add(name: string, value: string): void {
+    this.#lines.push(name, value);
+    this.#bytes += name.length + value.length;
+  }
+
+  /** Value by lower-case name, repeated lines joined by ", ". */
+  get(name: string): string | undefined {
+    let value: string | undefined;
+    for (let i = 0; i < this.#lines.length; i += 2) {
+      if (this.#lines[i] !== name) continue;
+      value = value === undefined ? this.#lines[i + 1] : `${value}, ${this.#lines[i + 1]}`;
+    }
+    return value;
+  }
+
+  /** The declared length of the body; undefined for none. Anything but digits is a fault and never gets here. */
+  get contentLength(): number | undefined {
+    const value = this.get("content-length");
+    return value === undefined ? undefined : Number(value);
+  }
+
+  /** Whether a body follows the head. */
+  get announceBody(): boolean {
+    return this.get("transfer-encoding") !== undefined || (this.contentLength ?? 0) > 0;
+  }
+
+  /**
+   * What is wrong with the head. Framing is checked here although both parsers check it too: the pinned uws takes the first of two
+   * Content-Length headers and any Transfer-Encoding that ends in chunked, which behind a proxy is request smuggling.
+   */
+  fault(limits: HttpLimits): HeadFault | undefined {
+    if (this.#lines.length > limits.headerCountMax * 2 || this.#bytes > limits.headerBytesMax) {
+      return { status: 431, code: "headers_too_large", message: "the request has too many or too long headers" };
+    }
+    const length = this.get("content-length");
+    if (length !== undefined && !/^\d{1,15}$/.test(length)) {
+      return { status: 400, code: "bad_request", message: "Content-Length is not one number" };
+    }
+    const encoding = this.get("transfer-encoding");
+    if (encoding === undefined) return undefined;
+    if (length !== undefined) {
+      return { status: 400, code: "bad_request", message: "Content-Length and Transfer-Encoding exclude each other" };
+    }
+    if (encoding.toLowerCase() === "chunked") return undefined;
+    return { status: 501, code: "not_implemented", message: "the only Transfer-Encoding understood is chunked" };
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * One exchange on uws. Rules of the native side that shape it: onAborted and onData are attached before the handler returns; a chunk's memory
+ * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
+ */
+import { assertAnswerHead, isBodiless, statusLine } from "../answer-head.ts";
+import { BodyCollector } from "../body-collector.ts";
+import type { AppendOutcome } from "../body-collector.ts";
+import type { Expiring } from "../deadline-sweep.ts";
+import { UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
+import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
+import type { ServerContext } from "../server-context.ts";
+import type { UwsRequest, UwsResponse } from "./uws-library.ts";
+import { UwsRequestHead } from "./uws-request.ts";
+import { UwsStream } from "./uws-stream.ts";
+
+/** An exchange; `onOver` is called once, when its answer has left our hands or its client is gone. */
+export class UwsExchange implements HttpExchange, Expiring {
+  readonly request: UwsRequestHead;
+  readonly #response: UwsResponse;
+  readonly #context: ServerContext;
+  readonly #onOver: () => void;
+  #aborted = false;
+  #answered = false;
+  #over = false;
+  /** The client has not sent all of the body that its head announces. */
+  #bodyPending: boolean;
+  #collector: BodyCollector | undefined;
+  /** An answer that waits until the client has sent its unwanted body, for lingerMs at most. */
+  #lingering: (() => void) | undefined;
+  #stream: UwsStream | undefined;
+  #abortCallback: (() => void) | undefined;
+
+  constructor(response: UwsResponse, request: UwsRequest, context: ServerContext, onOver: () => void) {
+    this.#response = response;
+    this.#context = context;
+    this.#onOver = onOver;
+    response.onAborted(() => this.#abort());
+    this.request = new UwsRequestHead(request, response);
+    this.#bodyPending = this.request.headers.announceBody;
+    if (this.#bodyPending) this.#attachData();
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  collectBody(maxBytes: number, onBody: BodyReceiver): void {
+    if (this.#answered || this.#over || this.#collector !== undefined) return;
+    if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long");
+    this.#collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
+    if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
+    this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
+  }
+
+  respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
+    if (this.#answered || this.#over) return false;
+    assertAnswerHead(status, headers);
+    if (body.length > this.#context.limits.answerBytesMax) throw new RangeError(`answer of ${body.length} bytes`);
+    this.#answer(status, headers, body, this.#context.draining);
+    return true;
+  }
+
+  openStream(status: number, headers: HttpHeaders): HttpStream | undefined {
+    if (this.#answered || this.#over) return undefined;
+    assertAnswerHead(status, headers);
+    this.#takeAnswer();
+    const writeHead = (): void => this.#writeHead(status, headers);
+    const bodiless = this.request.method === "HEAD" || isBodiless(status);
+    this.#stream = new UwsStream({ writeHead, bodiless, guard: (call) => this.guard(call) }, this.#response, () => this.#finish());
+    return this.#stream;
+  }
+
+  onAbort(callback: () => void): void {
+    this.#abortCallback = callback;
+  }
+
+  /** Gives an answer of the adapter's own, closing the connection behind it if `close`. */
+  refuse(status: number, code: RefusalCode, message: string, close: boolean): void {
+    if (this.#answered || this.#over) return;
+    const { headers, body } = this.#context.options.refusal(status, code, message);
+    this.#answer(status, headers, body, close || this.#context.draining);
+  }
+
+  /** Runs somebody else's code: what it throws becomes a 500, or cuts off the answer that has begun. */
+  guard(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#context.options.onHandlerFault(error);
+      if (this.#stream !== undefined && !this.#over) this.#response.close();
+      else this.refuse(500, "internal_error", "the server failed to handle the request", false);
+    }
+  }
+
+  /** The body took too long, or the client still sends what nobody wants. */
+  expire(): void {
+    if (this.#lingering !== undefined) this.#endLingering();
+    else this.#refuseNow(408, "request_timeout", "the body took too long to arrive");
+  }
+
+  #attachData(): void {
+    this.#response.onData((chunk, isLast) => this.#onData(chunk, isLast));
+  }
+
+  #onData(chunk: ArrayBuffer, isLast: boolean): void {
+    if (isLast) this.#bodyPending = false;
+    if (this.#lingering !== undefined && isLast) return this.#endLingering();
+    const collector = this.#collector;
+    if (collector === undefined) return;
+    const outcome = collector.append(new Uint8Array(chunk));
+    if (outcome !== "taken") return this.#refuseBody(outcome);
+    if (!isLast) return;
+    this.#collector = undefined;
+    this.#context.sweep.remove(this);
+    this.guard(() => collector.deliver());
+  }
+
+  #refuseBody(outcome: Exclude<AppendOutcome, "taken">): void {
+    if (outcome === "too-long") this.refuse(413, "body_too_large", "the body is longer than allowed", true);
+    else this.refuse(503, "overloaded", "too many bodies are being received", true);
+  }
+
+  #refuseNow(status: number, code: RefusalCode, message: string): void {
+    this.#bodyPending = false; // no lingering: the client had its time
+    this.refuse(status, code, message, true);
+  }
+
+  #takeAnswer(): void {
+    this.#answered = true;
+    this.#collector?.discard();
+    this.#collector = undefined;
+    this.#context.sweep.remove(this);
+  }
+
+  #answer(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
+    this.#takeAnswer();
+    const send = (): void => this.#response.cork(() => this.#send(status, headers, body, close));
+    if (!close || !this.#bodyPending) return send();
+    // uws closes with the last byte of such an answer, and what then still comes in makes the kernel reset the connection before the client
+    // has read. It also offers no way to close after an answer that was completed earlier. So the answer waits for the end of the body.
+    this.#lingering = send;
+    this.#context.sweep.add(this, this.#context.limits.lingerMs);
+  }
+
+  #endLingering(): void {
+    const send = this.#lingering;
+    this.#lingering = undefined;
+    this.#context.sweep.remove(this);
+    if (!this.#over) send?.();
+  }
+
+  #writeHead(status: number, headers: HttpHeaders): void {
+    this.#response.writeStatus(statusLine(status));
+    for (const [name, value] of headers) this.#response.writeHeader(name, value);
+  }
+
+  #send(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
+    this.#writeHead(status, headers);
+    if (this.request.method === "HEAD" || isBodiless(status)) {
+      // Closing is left to the client or to the end of draining: with `close` uws demands a length, which it then gets wrong.
+      if (close) this.#response.writeHeader("Connection", "close");
+      if (!isBodiless(status)) this.#response.writeHeader("Content-Length", String(Buffer.byteLength(body)));
+      this.#response.endWithoutBody();
+    } else if (body.length > UWS_WHOLE_ANSWER_BYTES_MAX) {
+      if (close) this.#response.writeHeader("Connection", "close");
+      return this.#sendInSteps(typeof body === "string" ? Buffer.from(body) : body);
+    } else {
+      this.#response.end(body, close);
+    }
+    this.#finish();
+  }
+
+  /** Leaves a large body in our memory and gives the kernel what it takes: end() would copy it and shift the copy at every step. */
+  #sendInSteps(body: Uint8Array): void {
+    const [, done] = this.#response.tryEnd(body, body.length);
+    if (done) return this.#finish();
+    this.#response.onWritable((offset) => {
+      const [taken, complete] = this.#response.tryEnd(body.subarray(offset), body.length);
+      if (complete) this.#finish();
+      return taken;
+    });
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.request.detach();
+    this.#onOver();
+  }
+
+  #abort(): void {
+    if (this.#over) return;
+    this.#aborted = true;
+    this.#takeAnswer();
+    this.#lingering = undefined;
+    this.#finish();
+    this.guard(() => this.#stream?.closed());
+    this.guard(() => this.#abortCallback?.());
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Segment files are named e<epoch, 10 digits>-<lane, 4 digits>-<segment, 8 digits>.log, so that names sort as (epoch, lane, segment).
+ * An epoch is one start of the server, a lane one engine of it; segments of a lane count from 0.
+ */
+
+import { join } from "node:path";
+import type { LogFileSystem } from "./log-file-system.ts";
+import { errorCode, nodeFileSystem } from "./log-file-system.ts";
+
+const NAME = /^e(\d{10})-(\d{4})-(\d{8})\.log$/;
+
+/** One segment file. */
+export interface LogSegment {
+  readonly path: string;
+  readonly epoch: number;
+  readonly lane: number;
+  readonly segment: number;
+}
+
+/** Returns the path of a segment; throws RangeError when a number has more digits than its place in the name. */
+export function segmentPath(directory: string, epoch: number, lane: number, segment: number): string {
+  return join(directory, `e${digits(epoch, 10)}-${digits(lane, 4)}-${digits(segment, 8)}.log`);
+}
+
+/** Lists the segments in the directory by epoch, lane and segment; other files are passed over, a missing directory has none. */
+export function listSegments(directory: string, files: LogFileSystem = nodeFileSystem): LogSegment[] {
+  const segments: LogSegment[] = [];
+  for (const name of namesIn(directory, files).sort()) {
+    const match = NAME.exec(name);
+    if (match === null) continue;
+    segments.push({ path: join(directory, name), epoch: Number(match[1]), lane: Number(match[2]), segment: Number(match[3]) });
+  }
+  return segments;
+}
+
+/**
+ * Deletes the segments of a lane with numbers below `segment`, oldest first, and returns how many; one that is already gone is fine.
+ * Pass Infinity for a lane of an earlier epoch that is wholly covered; keep the segment a living writer's position is in.
+ */
+export function deleteSegmentsBelow(directory: string, epoch: number, lane: number, segment: number, files: LogFileSystem = nodeFileSystem): number {
+  let deleted = 0;
+  for (const each of listSegments(directory, files)) {
+    if (each.epoch === epoch && each.lane === lane && each.segment < segment && unlinkIfThere(each.path, files)) deleted += 1;
+  }
+  return deleted;
+}
+
+function namesIn(directory: string, files: LogFileSystem): string[] {
+  try {
+    return files.readdirSync(directory);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function unlinkIfThere(path: string, files: LogFileSystem): boolean {
+  try {
+    files.unlinkSync(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function digits(value: number, width: number): string {
+  if (!Number.isInteger(value) || value < 0 || value >= 10 ** width) throw new RangeError(`${value} does not fit into ${width} digits`);
+  return String(value).padStart(width, "0");
+}

@@ -1,0 +1,97 @@
+/**
+ * <dataDir>/meta.json, about 130 bytes: {"version":1,"epoch":<starts so far>,"seed":"<64 hex digits>"}. Written beside, flushed, renamed and
+ * the directory flushed, so that after any crash it is the old or the new one. Call it under the folder lock.
+ */
+
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { errorCode, syncDirectory } from "./log-file-system.ts";
+import { listSegments } from "./log-segment.ts";
+
+const VERSION = 1;
+const SEED = /^[0-9a-f]{64}$/;
+
+/** What a start knows about its data folder. */
+export interface Meta {
+  readonly version: number;
+  /** Number of this start: larger than that of any start or log segment before, at least 1. */
+  readonly epoch: number;
+  /** 32 random bytes in hex, made on the first start: stored identities depend on it, so it never changes. */
+  readonly seed: string;
+}
+
+/** A data folder that this version must not touch: `code` is META_MALFORMED, META_VERSION, META_MISSING (segments without it) or META_SEED. */
+export class MetaError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = "MetaError";
+    this.code = code;
+  }
+}
+
+/** Returns the directory of the log segments in a data folder. */
+export function logDirectory(dataDir: string): string {
+  return join(dataDir, "log");
+}
+
+/**
+ * Begins a new epoch: reads the folder's meta file, or makes it with the seed of `makeSeed` where the folder has neither file nor segments,
+ * and stores it with a larger epoch before it returns. Throws MetaError, or the system's error.
+ */
+export function openMeta(dataDir: string, makeSeed: () => string): Meta {
+  mkdirSync(dataDir, { recursive: true });
+  const path = join(dataDir, "meta.json");
+  const lastSegmentEpoch = listSegments(logDirectory(dataDir)).at(-1)?.epoch ?? 0;
+  const stored = readMeta(path);
+  if (stored === undefined && lastSegmentEpoch > 0) {
+    throw new MetaError("META_MISSING", `${path} is missing, but the folder has log segments: restore the file, its seed cannot be made again`);
+  }
+  const { epoch: lastEpoch, seed } = stored ?? { epoch: 0, seed: makeSeed() };
+  if (!SEED.test(seed)) throw new MetaError("META_SEED", "the seed must be 64 lower-case hex digits");
+  const meta: Meta = { version: VERSION, epoch: Math.max(lastEpoch, lastSegmentEpoch) + 1, seed };
+  replaceFile(path, `${JSON.stringify(meta)}\n`);
+  syncDirectory(dataDir, { openSync, fsyncSync, closeSync });
+  return meta;
+}
+
+function readMeta(path: string): Meta | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  const { version, epoch, seed } = parseObject(text, path);
+  if (typeof version === "number" && version !== VERSION) {
+    throw new MetaError("META_VERSION", `${path} has version ${version}, this server knows ${VERSION}`);
+  }
+  if (typeof version !== "number" || typeof epoch !== "number" || !Number.isSafeInteger(epoch) || epoch < 1 || typeof seed !== "string") {
+    throw new MetaError("META_MALFORMED", `${path} has no valid version, epoch or seed`);
+  }
+  return { version, epoch, seed };
+}
+
+function parseObject(text: string, path: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // not JSON: answered below like JSON that is no object
+  }
+  throw new MetaError("META_MALFORMED", `${path} is not a JSON object`);
+}
+
+function replaceFile(path: string, text: string): void {
+  const beside = `${path}.new`;
+  const descriptor = openSync(beside, "w");
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(beside, path);
+}

@@ -1,0 +1,118 @@
+// Single-producer single-consumer ring of frames from an engine to the coordinator; it lies in the engine's memory. 8 MiB.
+// Frames of any size: larger ones travel as fragments of at most 256 KiB (flag MORE), which the reader joins again.
+import {
+  CONTROL_COORDINATOR_READ,
+  CONTROL_COORDINATOR_WRITTEN,
+  COORDINATOR_RING,
+  COORDINATOR_RING_BYTES,
+} from "../../core/layout/memory-map.ts";
+import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { EngineMemory } from "./engine-memory.ts";
+
+const HEADER_BYTES = 8;
+const FRAGMENT_BYTES_MAX = 256 * 1024;
+const KIND_WRAP = 0xff;
+const FLAG_MORE = 0x100;
+
+const align8 = (bytes: number) => (bytes + 7) & ~7;
+
+/** The engine's end. A frame that found no room is continued by calling `write` again with the same payload. */
+export class CoordinatorRingWriter {
+  readonly #memory: EngineMemory;
+  #written: number;
+  #sent = 0;
+
+  constructor(own: EngineMemory) {
+    this.#memory = own;
+    this.#written = own.load(CONTROL_COORDINATOR_WRITTEN);
+  }
+
+  get fill(): number {
+    return this.#used() / COORDINATOR_RING_BYTES;
+  }
+
+  /** True when everything written has been read. */
+  get drained(): boolean {
+    return this.#used() === 0;
+  }
+
+  #used(): number {
+    return (this.#written - this.#memory.load(CONTROL_COORDINATOR_READ)) >>> 0;
+  }
+
+  /** Puts a frame into the ring; false when only a part of it, or nothing, has gone in yet. */
+  write(kind: number, payload: Uint8Array): boolean {
+    do {
+      const part = payload.subarray(this.#sent, this.#sent + FRAGMENT_BYTES_MAX);
+      const more = this.#sent + part.byteLength < payload.byteLength;
+      if (!this.#writeFragment(more ? kind | FLAG_MORE : kind, part)) return false;
+      this.#sent += part.byteLength;
+    } while (this.#sent < payload.byteLength);
+    this.#sent = 0;
+    return true;
+  }
+
+  #writeFragment(kind: number, part: Uint8Array): boolean {
+    const padded = align8(HEADER_BYTES + part.byteLength);
+    const at = this.#written % COORDINATOR_RING_BYTES;
+    const rest = COORDINATOR_RING_BYTES - at;
+    const wrap = rest < padded ? rest : 0;
+    if (COORDINATOR_RING_BYTES - this.#used() < padded + wrap) return false;
+    const view = this.#memory.view;
+    if (wrap > 0) view.setUint32(COORDINATOR_RING + at + 4, KIND_WRAP, true);
+    const pointer = COORDINATOR_RING + (wrap > 0 ? 0 : at);
+    view.setUint32(pointer, part.byteLength, true);
+    view.setUint32(pointer + 4, kind, true);
+    this.#memory.bytes.set(part, pointer + HEADER_BYTES);
+    this.#written = (this.#written + wrap + padded) >>> 0;
+    this.#memory.store(CONTROL_COORDINATOR_WRITTEN, this.#written);
+    return true;
+  }
+}
+
+/** The coordinator's end. */
+export class CoordinatorRingReader {
+  readonly #memory: EngineMemory;
+  #read: number;
+  #parts: Uint8Array[] = [];
+
+  constructor(engine: EngineMemory) {
+    this.#memory = engine;
+    this.#read = engine.load(CONTROL_COORDINATOR_READ);
+  }
+
+  get fill(): number {
+    return ((this.#memory.load(CONTROL_COORDINATOR_WRITTEN) - this.#read) >>> 0) / COORDINATOR_RING_BYTES;
+  }
+
+  /** Takes at most `most` whole frames, oldest first, as copies. */
+  take(most: number): EngineFrame[] {
+    const frames: EngineFrame[] = [];
+    while (frames.length < most) {
+      const frame = this.#takeFragment();
+      if (frame === undefined) break;
+      if (frame.more) continue;
+      const payload = this.#parts.length === 1 ? (this.#parts[0] as Uint8Array) : Buffer.concat(this.#parts);
+      this.#parts = [];
+      frames.push({ kind: frame.kind, payload });
+    }
+    return frames;
+  }
+
+  #takeFragment(): { kind: number; more: boolean } | undefined {
+    if (this.#memory.load(CONTROL_COORDINATOR_WRITTEN) === this.#read) return undefined;
+    const view = this.#memory.view;
+    let at = this.#read % COORDINATOR_RING_BYTES;
+    if (view.getUint32(COORDINATOR_RING + at + 4, true) === KIND_WRAP) {
+      this.#read = (this.#read + COORDINATOR_RING_BYTES - at) >>> 0;
+      at = 0;
+    }
+    const pointer = COORDINATOR_RING + at;
+    const bytes = view.getUint32(pointer, true);
+    const kind = view.getUint32(pointer + 4, true);
+    this.#parts.push(this.#memory.bytes.slice(pointer + HEADER_BYTES, pointer + HEADER_BYTES + bytes));
+    this.#read = (this.#read + align8(HEADER_BYTES + bytes)) >>> 0;
+    this.#memory.store(CONTROL_COORDINATOR_READ, this.#read);
+    return { kind: kind & 0xff, more: (kind & FLAG_MORE) !== 0 };
+  }
+}

@@ -1,0 +1,114 @@
+// Views over one engine's shared WebAssembly memory, and the few words in it that threads touch with atomics.
+import {
+  CONTROL,
+  CONTROL_BODIES_HEAD,
+  CONTROL_DOORBELL,
+  CONTROL_PLACED,
+  CONTROL_SLEEPING,
+  COUNTERS,
+  MEMORY_PAGES,
+  PROCESS_NEXT_REF,
+  PROCESS_TENANT_STREAMS,
+} from "../../core/layout/memory-map.ts";
+import type { LogPosition } from "../../core/protocol/coordinator-frame.ts";
+
+/** Words of the whole process, shared by all engines. */
+export class ProcessWords {
+  readonly #words: Int32Array;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#words = new Int32Array(buffer);
+  }
+
+  /** Takes the next stream ref. */
+  takeRef(): number {
+    return Atomics.add(this.#words, PROCESS_NEXT_REF >> 2, 1) >>> 0;
+  }
+
+  addTenantStreams(tenant: number, count: number): void {
+    Atomics.add(this.#words, (PROCESS_TENANT_STREAMS >> 2) + tenant, count);
+  }
+
+  tenantStreams(tenant: number): number {
+    return Atomics.load(this.#words, (PROCESS_TENANT_STREAMS >> 2) + tenant);
+  }
+}
+
+/** Allocates an engine's memory: 4 GiB of address space, no resident pages until touched. */
+export function createEngineMemory(): WebAssembly.Memory {
+  return new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum: MEMORY_PAGES, shared: true });
+}
+
+/** One engine's memory as its users see it. The size never changes, so the views stay valid. */
+export class EngineMemory {
+  readonly memory: WebAssembly.Memory;
+  readonly bytes: Uint8Array;
+  readonly words: Uint32Array;
+  readonly doubles: Float64Array;
+  readonly view: DataView;
+  readonly #control: Int32Array;
+  readonly #wide: BigInt64Array;
+
+  constructor(memory: WebAssembly.Memory) {
+    this.memory = memory;
+    const buffer = memory.buffer;
+    this.bytes = new Uint8Array(buffer);
+    this.words = new Uint32Array(buffer);
+    this.doubles = new Float64Array(buffer);
+    this.view = new DataView(buffer);
+    this.#control = new Int32Array(buffer, CONTROL, 16384);
+    this.#wide = new BigInt64Array(buffer, CONTROL, 8192);
+  }
+
+  /** A Buffer over the same bytes, for decoding text without a copy. */
+  slice(pointer: number, bytes: number): Buffer {
+    return Buffer.from(this.memory.buffer, pointer, bytes);
+  }
+
+  counters(slots: number): Float64Array {
+    return new Float64Array(this.memory.buffer, COUNTERS, slots);
+  }
+
+  load(controlOffset: number): number {
+    return Atomics.load(this.#control, controlOffset >> 2) >>> 0;
+  }
+
+  store(controlOffset: number, value: number): void {
+    Atomics.store(this.#control, controlOffset >> 2, value | 0);
+  }
+
+  /** Wakes the engine, or keeps it from going to sleep. */
+  ringBell(): void {
+    Atomics.add(this.#control, CONTROL_DOORBELL >> 2, 1);
+    Atomics.notify(this.#control, CONTROL_DOORBELL >> 2);
+  }
+
+  bell(): number {
+    return Atomics.load(this.#control, CONTROL_DOORBELL >> 2);
+  }
+
+  /** Blocks the calling thread until the bell differs from `seen`, at most `timeoutMs`. */
+  sleep(seen: number, timeoutMs: number): void {
+    this.store(CONTROL_SLEEPING, 1);
+    Atomics.wait(this.#control, CONTROL_DOORBELL >> 2, seen, timeoutMs);
+    this.store(CONTROL_SLEEPING, 0);
+  }
+
+  bodiesHead(): number {
+    return this.load(CONTROL_BODIES_HEAD);
+  }
+
+  publishBodies(head: number): void {
+    this.store(CONTROL_BODIES_HEAD, head);
+  }
+
+  /** Publishes how far this lane's log is in the rings; read by the other engines' shards. */
+  publishPlaced(position: LogPosition): void {
+    Atomics.store(this.#wide, CONTROL_PLACED >> 3, BigInt(position.segment) * 0x100000000n + BigInt(position.offset));
+  }
+
+  placed(): LogPosition {
+    const packed = Atomics.load(this.#wide, CONTROL_PLACED >> 3);
+    return { segment: Number(packed >> 32n), offset: Number(packed & 0xffffffffn) };
+  }
+}

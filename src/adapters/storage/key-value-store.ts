@@ -1,0 +1,66 @@
+/**
+ * The ordered key-value store that the coordinator keeps durable state in: named tables of byte keys (domain/codec/key.ts) and byte values.
+ * One writer; reads see every commit whose promise has resolved.
+ */
+
+/** One entry; both arrays are copies that the caller owns. */
+export interface StoreEntry {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** A change of one key: a value to put, or undefined to delete it (no error when it is not there). */
+export interface StoreOperation {
+  readonly table: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+/** Which entries to read: keys of [from, to), ascending unless `reverse`, at most `limit` of them (default: all). */
+export interface StoreRange {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+/** Sizes in bytes: the address space mapped now, the pages in use by entries, and what the data file takes on disk. */
+export interface StoreStats {
+  readonly mapBytes: number;
+  readonly usedBytes: number;
+  readonly diskBytes: number;
+}
+
+/** A key has 1 to KEY_BYTES_MAX bytes (domain/codec/key.ts). A table that was not opened and a key that is empty or too long throw RangeError, from `commit` and `deleteRange` as a rejection. */
+export interface KeyValueStore {
+  /** Returns a copy of the value, or undefined. */
+  get(table: string, key: Uint8Array): Uint8Array | undefined;
+  /** Returns the entries of a range as one snapshot; `from` may be empty. Nothing is held open afterwards. */
+  range(table: string, range: StoreRange): StoreEntry[];
+  /**
+   * Applies all operations in order, or none. Resolves when they are committed and visible: they survive kill -9 of the process, and with
+   * `sync` a loss of power too. Rejects with StoreError. Keys and values must not change before that. Commits apply in the order of the calls.
+   */
+  commit(operations: ReadonlyArray<StoreOperation>, options?: { readonly sync?: boolean }): Promise<void>;
+  /** Deletes the keys of [from, to) in commits of at most `limitPerStep` (at least 1), so that others get their turn, and resolves with their number. */
+  deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number>;
+  /** Returns the sizes now. */
+  stats(): StoreStats;
+  /** Waits for the commits under way and closes; everything else fails with StoreError CLOSED from the call on. */
+  close(): Promise<void>;
+}
+
+/** A store operation that failed as a whole: `code` is the system's, LMDB's or CLOSED; `retryable` says whether time alone may heal it, as with a full disk. */
+export class StoreError extends Error {
+  readonly code: string;
+  readonly retryable: boolean;
+
+  constructor(doing: string, code: string, cause?: unknown) {
+    super(`${doing}: ${code}`, { cause });
+    this.name = "StoreError";
+    this.code = code;
+    this.retryable = RETRYABLE_CODES.has(code);
+  }
+}
+
+const RETRYABLE_CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG", "ENOMEM", "EAGAIN", "EINTR", "MDB_MAP_FULL", "MDB_TXN_FULL"]);

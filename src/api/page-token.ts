@@ -1,0 +1,56 @@
+/**
+ * Page tokens: where the next page of a list begins, sealed so that a client can neither read meaning into one nor carry it elsewhere.
+ *
+ *   token = base64url(JSON [1, position]) "." base64url(first 16 bytes of HMAC-SHA256(secret, scope JSON 0x0a payload))
+ *
+ * The scope (tenant, endpoint, filters) is not in the token but in the seal: a token given with other filters does not open. `limit` is no
+ * filter, it may change from page to page. A position names the last row given, so rows that arrive meanwhile move nothing.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { done, type Outcome, refused } from "./refusal.ts";
+
+/** What a token is bound to. Filters are compared as JSON, with their names sorted. */
+export interface PageScope {
+  readonly tenant: string;
+  readonly endpoint: string;
+  readonly filters: Readonly<Record<string, unknown>>;
+}
+
+/** What a position may be made of. */
+export type PagePosition = ReadonlyArray<string | number | boolean>;
+
+/** Bytes of the key that seals tokens. */
+export const PAGE_SECRET_BYTES = 32;
+
+const VERSION = 1;
+const SEAL_BYTES = 16;
+const TOKEN_LENGTH_MAX = 32 * 1024;
+
+/** Makes the token of the page behind `position`. */
+export function issuePageToken(secret: Uint8Array, scope: PageScope, position: PagePosition): string {
+  const payload = Buffer.from(JSON.stringify([VERSION, position])).toString("base64url");
+  return `${payload}.${seal(secret, scope, payload).toString("base64url")}`;
+}
+
+/** Opens a token: the position, undefined for the empty token (the first page), or a refusal. */
+export function readPageToken(secret: Uint8Array, scope: PageScope, token: string): Outcome<PagePosition | undefined> {
+  if (token === "") return done(undefined);
+  const [payload = "", given = ""] = token.split(".", 2);
+  const expected = seal(secret, scope, payload);
+  const actual = Buffer.from(given, "base64url");
+  const genuine = token.length <= TOKEN_LENGTH_MAX && actual.length === expected.length && timingSafeEqual(actual, expected);
+  if (!genuine || `${payload}.${expected.toString("base64url")}` !== token) return refusedToken();
+  const [version, position] = JSON.parse(Buffer.from(payload, "base64url").toString()) as [number, PagePosition];
+  return version === VERSION ? done(position) : refusedToken();
+}
+
+function refusedToken() {
+  const message = "page_token was not given for this query; use it with the same filters as the page it came from, or leave it out to begin anew";
+  return refused("invalid_page_token", message, "page_token");
+}
+
+function seal(secret: Uint8Array, scope: PageScope, payload: string): Buffer {
+  const filters = Object.entries(scope.filters).filter(([, value]) => value !== undefined).sort(([a], [b]) => (a < b ? -1 : 1));
+  const bound = JSON.stringify([scope.tenant, scope.endpoint, filters]);
+  return createHmac("sha256", secret).update(bound).update("\n").update(payload).digest().subarray(0, SEAL_BYTES);
+}

@@ -1,0 +1,92 @@
+// The query parameters that endpoints share, as schemas from text to value. An issue carries the error code in `params.code`.
+import { z } from "zod";
+import { parseRfc3339 } from "../core/base/rfc3339.ts";
+import { isLongerThan } from "../core/base/utf8.ts";
+import { IDENTITY_BYTES_MAX, JSON_DEPTH_MAX, NAME_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../core/config/limits.ts";
+import type { Attributes } from "../core/protocol/coordinator-frame.ts";
+import { decodeJson } from "../domain/codec/json-body.ts";
+import { canonicalAttributes } from "../domain/series/stream-identity.ts";
+import { type ErrorCode, shown } from "./refusal.ts";
+
+const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
+const WHOLE = /^\d{1,9}$/;
+
+/** Makes a schema of a reader that gives the value, or undefined when the text is not one. */
+function textTo<T>(read: (text: string) => T | undefined, code: ErrorCode, message: (text: string) => string) {
+  return z.string().transform((text, context): T => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.issues.push({ code: "custom", input: text, message: message(text), params: { code } });
+    return z.NEVER;
+  });
+}
+
+/** A name or an opaque text: not empty, at most as long as a name may be. */
+export function textParameter(name: string, bytesMax: number = NAME_BYTES_MAX) {
+  const read = (text: string) => (text === "" || isLongerThan(text, bytesMax) ? undefined : text);
+  return textTo(read, "invalid_parameter", (text) => `${name} must have 1 to ${bytesMax} bytes, got ${shown(text)}; leave it out to select all`);
+}
+
+/** An environment; empty selects what names none. */
+export function environmentParameter() {
+  const read = (text: string) => (isLongerThan(text, NAME_BYTES_MAX) ? undefined : text);
+  return textTo(read, "invalid_parameter", (text) => `environment may have ${NAME_BYTES_MAX} bytes, got ${shown(text)}`);
+}
+
+/** A moment. A plus sign that was not escaped in the query has become a space, which RFC 3339 readers would take as a separator. */
+export function timeParameter(name: string) {
+  return textTo(parseRfc3339, "invalid_timestamp", (text) => {
+    const advice = text.includes(" ") ? "; a + in a query must be written as %2B" : "";
+    return `${name} must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}${advice}`;
+  });
+}
+
+/** A number of [least, most]. */
+export function numberParameter(name: string, least: number, most: number) {
+  const read = (text: string) => {
+    const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
+  return textTo(read, "invalid_parameter", (text) => `${name} must be a number from ${least} to ${most}, got ${shown(text)}`);
+}
+
+/** Number of rows of a page: a number above the maximum is refused, not cut, so that nobody takes a cut page for the whole. */
+export function limitParameter(initial: number = PAGE_ROWS_DEFAULT, most: number = PAGE_ROWS_MAX) {
+  const read = (text: string) => {
+    const value = WHOLE.test(text) ? Number(text) : 0;
+    return value >= 1 && value <= most ? value : undefined;
+  };
+  return textTo(read, "invalid_limit", (text) => `limit must be a whole number from 1 to ${most}, got ${shown(text)}; read further pages with page_token`)
+    .optional()
+    .transform((value) => value ?? initial);
+}
+
+/** One of a few words. */
+export function choiceParameter<const T extends string>(name: string, choices: readonly T[], code: ErrorCode = "invalid_parameter") {
+  const read = (text: string) => choices.find((choice) => choice === text);
+  return textTo(read, code, (text) => `${name} must be one of ${choices.join(", ")}, got ${shown(text)}`);
+}
+
+/** Attributes as a JSON object, made canonical: {"zone":"a"}. */
+export function attributesParameter() {
+  return textTo(readAttributes, "invalid_attributes", (text) => `attributes must be a JSON object such as {"zone":"a"}, got ${shown(text)}`);
+}
+
+function readAttributes(text: string): string | undefined {
+  if (isLongerThan(text, IDENTITY_BYTES_MAX)) return undefined;
+  const decoded = decodeJson(text);
+  const value = decoded.ok ? decoded.value : null;
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject && isShallow(value, JSON_DEPTH_MAX) ? canonicalAttributes(value as Attributes) : undefined;
+}
+
+/** Whether brackets nest at most `levels` deep; canonical JSON is made by recursion. */
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
+}
+
+/** The token of the page before; empty is the same as none, because that is what the last page says. */
+export function pageTokenParameter() {
+  return z.string().optional().transform((token) => token ?? "");
+}

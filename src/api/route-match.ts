@@ -1,0 +1,78 @@
+// Finds the endpoint of a request: exact paths by one look-up, paths with parameters by segments. A trailing slash is another path.
+import { ENDPOINTS } from "./endpoints.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { type Refusal, shown } from "./refusal.ts";
+
+/** The endpoint and its path parameters, decoded; or why there is none. `allow` is the value of the Allow header of a 405. */
+export type RouteMatch =
+  | { readonly found: true; readonly endpoint: Endpoint; readonly path: Readonly<Record<string, string>> }
+  | { readonly found: false; readonly refusal: Refusal; readonly allow?: string };
+
+interface Pattern {
+  readonly segments: readonly string[];
+  readonly endpoints: readonly Endpoint[];
+}
+
+const EXACT: ReadonlyMap<string, readonly Endpoint[]> = groupByPath(ENDPOINTS.filter((endpoint) => !hasParameters(endpoint)));
+const PATTERNS: readonly Pattern[] = [...groupByPath(ENDPOINTS.filter(hasParameters))].map(([path, endpoints]) => ({
+  segments: path.split("/"),
+  endpoints,
+}));
+const NO_PARAMETERS = Object.freeze({});
+
+/** Matches a method and a path without its query, not decoded. HEAD is answered as GET. */
+export function matchRoute(method: string, path: string): RouteMatch {
+  const exact = EXACT.get(path);
+  if (exact !== undefined) return chooseMethod(method, path, exact, NO_PARAMETERS);
+  const segments = path.split("/");
+  for (const pattern of PATTERNS) {
+    const parameters = matchSegments(pattern.segments, segments);
+    if (parameters !== undefined) return chooseMethod(method, path, pattern.endpoints, parameters);
+  }
+  return { found: false, refusal: { code: "not_found", message: `no endpoint has the path ${shown(path)}; paths are exact and case-sensitive, without a slash at the end` } };
+}
+
+function hasParameters(endpoint: Endpoint): boolean {
+  return endpoint.path.includes("{");
+}
+
+function groupByPath(endpoints: readonly Endpoint[]): Map<string, readonly Endpoint[]> {
+  const groups = new Map<string, readonly Endpoint[]>();
+  for (const endpoint of endpoints) groups.set(endpoint.path, [...(groups.get(endpoint.path) ?? []), endpoint]);
+  return groups;
+}
+
+function chooseMethod(method: string, path: string, endpoints: readonly Endpoint[], parameters: Readonly<Record<string, string>>): RouteMatch {
+  const wanted = method === "HEAD" ? "GET" : method;
+  const endpoint = endpoints.find((candidate) => candidate.method === wanted);
+  if (endpoint !== undefined) return { found: true, endpoint, path: parameters };
+  const allow = endpoints.map((candidate) => (candidate.method === "GET" ? "GET, HEAD" : candidate.method)).join(", ");
+  const message = `${shown(path)} takes ${allow}, got ${shown(method)}`;
+  return { found: false, refusal: { code: "method_not_allowed", message }, allow };
+}
+
+function matchSegments(pattern: readonly string[], given: readonly string[]): Readonly<Record<string, string>> | undefined {
+  if (pattern.length !== given.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [place, expected] of pattern.entries()) {
+    const segment = given[place] as string;
+    if (!expected.startsWith("{")) {
+      if (expected !== segment) return undefined;
+      continue;
+    }
+    const value = decodeSegment(segment);
+    if (value === undefined || value === "") return undefined;
+    parameters[expected.slice(1, -1)] = value;
+  }
+  return parameters;
+}
+
+/** A percent escape that is none names no resource: the path is then not found. */
+function decodeSegment(segment: string): string | undefined {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+// Every maximum that is not a setting, with its arithmetic. A limit an operator may want to move is a setting in load-config.ts instead.
+import { BODY_RING_BYTES, COORDINATOR_RING_BYTES, INBOX_BYTES, LARGE_BODY_BYTES, STAGING_BYTES } from "../layout/memory-map.ts";
+import { FRAME_HEADER_BYTES, ROW_BYTES } from "../layout/row-frame.ts";
+
+/** Largest request body as it arrives. Prometheus sends 10-100 KiB, collectors up to 4 MiB. */
+export const BODY_BYTES_MAX = 16 * 1024 * 1024;
+/** Largest body after decompression. */
+export const DECOMPRESSED_BYTES_MAX = LARGE_BODY_BYTES;
+/** Records in one JSON batch (contract, section 8). */
+export const BATCH_RECORDS_MAX = 10_000;
+/** Bytes of a service, metric, attribute or label name. */
+export const NAME_BYTES_MAX = 1024;
+/** Bytes of one attribute or label value. */
+export const VALUE_BYTES_MAX = 8 * 1024;
+/** Attributes of one record, labels of one series. */
+export const ATTRIBUTES_MAX = 64;
+/** Bytes of a log or event body. */
+export const LOG_BODY_BYTES_MAX = 8 * 1024;
+/** Bytes of one stream's identity as stored: 64 attributes fit with short values; longer ones are refused as field_too_long. */
+export const IDENTITY_BYTES_MAX = 16 * 1024;
+/** Depth of brackets in a JSON body: attributes nest a few levels, and JSON.stringify recurses. */
+export const JSON_DEPTH_MAX = 64;
+/** Bytes of an Idempotency-Key header. */
+export const IDEMPOTENCY_KEY_BYTES_MAX = 255;
+
+/** Contract: older samples are refused. */
+export const TIMESTAMP_AGE_MS_MAX = 24 * 3600 * 1000;
+/** decisions.md section 4: timestamp_in_future beyond this. */
+export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
+/** A late sample this close behind the newest still enters the ring. */
+export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
+
+/** Rows one unit of work may stage: a 64 MiB body then never holds the engine for more than a few milliseconds. */
+export const WORK_ROWS_MAX = 20_000;
+/** Body bytes an engine takes in one wake-up before it turns to its other roles. */
+export const WORK_BODY_BYTES_MAX = 512 * 1024;
+/** Bodies larger than this go through the one place for large bodies; the small ring stays hot in cache. */
+export const SMALL_BODY_BYTES_MAX = 512 * 1024;
+/** Rows of one frame in a ring lane -> shard: 4,000 x 16 B = 64 KB, so sixteen fit. */
+export const FRAME_ROWS_MAX = 4_000;
+/** Bodies one engine may have waiting: the front answers 503 beyond. 2 MiB of single records of 300 B are 6,000. */
+export const BODIES_WAITING_MAX = 6_000;
+/** Frames an engine keeps for the coordinator when its ring is full; beyond, the engine takes no new body. */
+export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
+/** Bytes of pending blocks of one partition before they are stored: LMDB is 20-40 times cheaper a byte with values of this size. */
+export const BLOCK_BYTES = 64 * 1024;
+/** Bytes of log after which every partition has been checkpointed once. */
+export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
+/** Bytes of one log segment. */
+export const LOG_SEGMENT_BYTES = 64 * 1024 * 1024;
+
+/** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
+export const ANOMALIES_MAX = 200_000;
+/** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
+export const ANOMALIES_PER_COMMIT_MAX = 50;
+/** Rows of any list (contract: anomalies page). */
+export const PAGE_ROWS_MAX = 1_000;
+export const PAGE_ROWS_DEFAULT = 50;
+/** Dead letters: age and bytes (decisions.md section 6). */
+export const DEAD_LETTER_AGE_MS_MAX = 7 * 24 * 3600 * 1000;
+export const DEAD_LETTER_BYTES_MAX = 1024 * 1024 * 1024;
+/** Queries waiting for the coordinator; beyond, 503. */
+export const QUERIES_WAITING_MAX = 1_000;
+/** Open event streams. */
+export const EVENT_STREAMS_MAX = 1_000;
+/** Bytes an event stream may lag before events are dropped for it and counted. */
+export const EVENT_STREAM_LAG_BYTES_MAX = 1024 * 1024;
+/** Milliseconds of drain on shutdown before open connections are closed. */
+export const DRAIN_MS_MAX = 5_000;
+
+/** Parameters of one query string; no endpoint has more than ten. */
+export const QUERY_PARAMETERS_MAX = 64;
+/** Points of one answer of /series/data: 10,000 are about 1.3 MB of JSON and 10 ms. */
+export const SERIES_POINTS_MAX = 10_000;
+export const SERIES_POINTS_DEFAULT = 1_000;
+/** Stored blocks one query reads: 256 x 64 KiB = 16 MiB, about 10 ms of checksums; the answer says `complete: false` beyond. */
+export const SERIES_DATA_BLOCKS_MAX = 256;
+/** Stored records one query looks at: 20,000 at about 1 us; the page ends early beyond, and its token goes on. */
+export const RECORDS_SCANNED_MAX = 20_000;
+/** Series whose samples one page of records merges: 50 engine queries of about 50 us. */
+export const RECORD_SERIES_MAX = 50;
+/** Frames taken from one engine's ring at a time; usually 1-2 KiB, blocks 64 KiB: at most 64 x 64 KiB = 4 MiB wait per engine. */
+export const FRAMES_TAKEN_MAX = 64;
+/** Payload bytes of one transaction (one frame may be larger): LMDB writes 4 MiB in about 10 ms. */
+export const TRANSACTION_BYTES_MAX = 4 * 1024 * 1024;
+/** Records and dead letters of one transaction: 1,000 at 5-10 us. */
+export const RECORDS_PER_COMMIT_MAX = 1_000;
+/** Episodes remembered so that a replay changes nothing; 1,000,000 x 200 B of disk, the oldest forgotten first. */
+export const EPISODES_MAX = 1_000_000;
+/** Rows that one step of retention deletes: 500 at 2-5 us stay below the 5 ms of a commit. */
+export const RETENTION_ROWS_PER_STEP = 500;
+/** Milliseconds between rounds of retention. */
+export const RETENTION_INTERVAL_MS = 60_000;
+/** Milliseconds between attempts to write to a store that is full or failing: doubled from the first to the last. */
+export const STORE_RETRY_MS_FIRST = 100;
+export const STORE_RETRY_MS_MAX = 5_000;
+/** Reasons, and topics, that dead letters of one tenant are counted by; further ones count as "other". */
+export const DEAD_LETTER_GROUPS_MAX = 64;
+/** Rows of a series' first page that stand for a tenant's metrics in /records without service_id. */
+export const RECORD_SUMMARIES_MAX = 1_000;
+
+const ties: Array<[boolean, string]> = [
+  [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],
+  [(FRAME_ROWS_MAX * ROW_BYTES + FRAME_HEADER_BYTES) * 8 <= INBOX_BYTES, "eight frames fit a ring between engines"],
+  [BODY_BYTES_MAX <= LARGE_BODY_BYTES, "a large body fits its place"],
+  [SMALL_BODY_BYTES_MAX * 2 <= BODY_RING_BYTES, "two small bodies fit the body ring"],
+  [BLOCK_BYTES * 4 <= COORDINATOR_RING_BYTES, "blocks fit the coordinator ring"],
+];
+for (const [holds, what] of ties) if (!holds) throw new Error(`limits.ts: it must hold that ${what}`);

@@ -1,0 +1,100 @@
+// Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and the README list are made from this table.
+
+interface SettingBase {
+  readonly name: string;
+  readonly meaning: string;
+}
+interface NumberSetting extends SettingBase {
+  readonly kind: "number";
+  readonly initial: number;
+  readonly least: number;
+  readonly most: number;
+  readonly whole: boolean;
+}
+interface TextSetting extends SettingBase {
+  readonly kind: "text";
+  readonly initial: string;
+  readonly choices?: readonly string[];
+  /** A secret may also come from the file named by NAME_FILE, and is never printed. */
+  readonly secret?: boolean;
+}
+export type Setting = NumberSetting | TextSetting;
+
+const whole = (name: string, initial: number, least: number, most: number, meaning: string): NumberSetting => ({
+  kind: "number", name, initial, least, most, whole: true, meaning,
+});
+const real = (name: string, initial: number, least: number, most: number, meaning: string): NumberSetting => ({
+  kind: "number", name, initial, least, most, whole: false, meaning,
+});
+const choice = (name: string, choices: readonly string[], meaning: string): TextSetting => ({
+  kind: "text", name, initial: choices[0] as string, choices, meaning,
+});
+const text = (name: string, initial: string, meaning: string): TextSetting => ({ kind: "text", name, initial, meaning });
+
+/** All settings, in the order in which help prints them. ENGINES 0 means "cores - 1, at least 1". */
+export const SETTINGS = [
+  whole("PORT", 8080, 0, 65535, "port of the API and of ingestion (0 = any free port)"),
+  text("HOST", "127.0.0.1", "address to listen on"),
+  text("DATA_DIR", "./data", "folder of everything durable"),
+  whole("ENGINES", 0, 0, 64, "engine threads; 0 = cores - 1, at least 1; may change between restarts"),
+  choice("HTTP_ENGINE", ["auto", "uws", "node"], "HTTP front: auto takes uWebSockets.js where it loads, else node:http; node behind a proxy"),
+  choice("DURABILITY", ["process", "power"], "process: an answer survives kill -9; power: it survives a power cut too (one sync before the answer)"),
+  choice("LOG_LEVEL", ["info", "debug", "warn", "error"], "how much is logged"),
+  choice("INGEST_AUTH", ["optional", "required"], "whether writing telemetry needs a credential"),
+  choice("READ_AUTH", ["loopback", "required"], "loopback: requests from this machine to a server bound to loopback need no credential to read"),
+  whole("SERIES_LIMIT", 1_000_000, 1, 100_000_000, "streams a tenant may have; further new ones are refused"),
+  real("WATCHDOG_Z_SCORE_THRESHOLD", 3, 1, 20, "|z| above which a sample is over the threshold: 2 very sensitive, 3 balanced, 4 conservative, 5 very conservative"),
+  whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
+  whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
+  whole("RETENTION_DAYS", 30, 1, 3650, "days that records and anomalies are kept"),
+  whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
+] as const satisfies readonly Setting[];
+
+type SettingOf<N extends string> = Extract<(typeof SETTINGS)[number], { name: N }>;
+/** The configuration: one field per setting, under the setting's own name. */
+export type Config = {
+  readonly [N in (typeof SETTINGS)[number]["name"]]: SettingOf<N> extends NumberSetting ? number : string;
+};
+
+/** A setting that cannot be used; the message is one line that names it. */
+export class ConfigError extends Error {}
+
+/** Old names, refused with the name of their successor (contract, section 9). */
+const RENAMED: Readonly<Record<string, string>> = { AIOPS_WATCHDOG_INTERVAL: "WATCHDOG_INTERVAL_SECONDS" };
+
+function parseNumber(setting: NumberSetting, given: string): number {
+  const value = given.trim() === "" ? Number.NaN : Number(given);
+  const fits = Number.isFinite(value) && value >= setting.least && value <= setting.most && (!setting.whole || Number.isInteger(value));
+  if (fits) return value;
+  const what = setting.whole ? "a whole number" : "a number";
+  throw new ConfigError(`${setting.name} must be ${what} from ${setting.least} to ${setting.most}, not "${given}"`);
+}
+
+function parseText(setting: TextSetting, given: string): string {
+  if (setting.choices && !setting.choices.includes(given)) {
+    throw new ConfigError(`${setting.name} must be one of ${setting.choices.join(", ")}, not "${given}"`);
+  }
+  if (given === "") throw new ConfigError(`${setting.name} is set but empty; unset it to take the default "${setting.initial}"`);
+  return given;
+}
+
+/** Reads the settings from an environment. Throws ConfigError at the first value that cannot be used. */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  for (const [old, successor] of Object.entries(RENAMED)) {
+    if (environment[old] !== undefined) throw new ConfigError(`${old} was renamed ${successor}; set that instead`);
+  }
+  const entries = SETTINGS.map((setting) => {
+    const given = environment[setting.name];
+    if (given === undefined) return [setting.name, setting.initial];
+    return [setting.name, setting.kind === "number" ? parseNumber(setting, given) : parseText(setting, given)];
+  });
+  return Object.fromEntries(entries) as Config;
+}
+
+/** The list of settings that `--help` prints, one per line. */
+export function describeSettings(): string {
+  return SETTINGS.map((setting: Setting) => {
+    const range = setting.kind === "number" ? `${setting.least}..${setting.most}` : (setting.choices?.join("|") ?? "text");
+    return `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} [${range}]`;
+  }).join("\n");
+}

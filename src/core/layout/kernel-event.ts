@@ -1,0 +1,57 @@
+// What the shard kernel reports to its TypeScript side: fixed entries in the EVENTS area. Read by both compilers: integer constants only.
+
+export const EVENT_BYTES = 88;
+export const EVENT_KIND = 0; // u32
+export const EVENT_SLOT = 4; // u32
+export const EVENT_TIME = 8; // f64, ms of the sample
+export const EVENT_VALUE = 16; // f64, value as scored (delta for counters)
+export const EVENT_MEAN = 24; // f64, baseline before the sample
+export const EVENT_SD = 32; // f64, floored standard deviation that was used
+export const EVENT_RATIO = 40; // f64, (value - mean) / sd
+export const EVENT_COUNT = 48; // u32, values in the baseline
+export const EVENT_FLAGS = 52; // u32, EVENT_FLAG_*
+export const EVENT_START = 56; // f64, ms at which the episode began
+export const EVENT_RAW_SD = 64; // f64, standard deviation before the floors
+export const EVENT_ARRIVAL = 72; // f64, monotonic ms, from the frame
+export const EVENT_PEAK = 80; // f64, largest |EVENT_RATIO| of the episode so far; 0 for events of no episode
+
+export const EVENT_OPEN = 1;
+export const EVENT_UPDATE = 2; // the open episode crossed the SEVERE level or its peak grew by half
+export const EVENT_CLOSE = 3;
+export const EVENT_EXCURSION = 4; // over the threshold, not declared: goes to the ledger as not_persistent
+export const EVENT_LATE = 5; // older than the newest sample: nothing was done with it yet
+export const EVENT_REPLACE = 6; // same time as the newest sample, other value: nothing was done with it yet
+export const EVENT_CHUNK_DUE = 7;
+export const EVENT_RESET = 8; // a counter was reset
+export const EVENT_ENDED = 9; // stale marker
+
+export const EVENT_FLAG_HIGH = 1; // direction: set = high, clear = low
+export const EVENT_FLAG_CONSTANT = 2; // departure from a constant series
+export const EVENT_FLAG_AFTER_GAP = 4;
+export const EVENT_FLAG_STRONG = 8; // over twice the threshold
+export const EVENT_FLAG_IRREGULAR = 16; // the delta was scaled to the usual interval for scoring
+export const EVENT_FLAG_IMPLAUSIBLE = 32; // after a reset: value far beyond every delta seen, entered as 0
+export const EVENT_FLAG_RESET = 64; // first delta after a counter reset: covers an unknown part of its interval
+
+// Reject entries of the lane kernel in the REJECTS area.
+export const REJECT_BYTES = 32;
+export const REJECT_CODE = 0; // u32
+export const REJECT_LABELS = 4; // u32, address of the series' label span
+export const REJECT_LABELS_BYTES = 8; // u32
+export const REJECT_TIME = 16; // f64
+export const REJECT_VALUE = 24; // f64
+export const REJECT_INVALID_VALUE = 1;
+export const REJECT_TOO_OLD = 2;
+export const REJECT_IN_FUTURE = 3;
+
+// Threshold tables at THRESHOLD_TABLES: set s, level l, n values in the baseline -> f64 at ((s * 4 + l) * 128 + n) * 8.
+// A sample is over level l when |value - mean| / sd > table. Infinity below the minimum of samples.
+export const TABLE_SET_ORDINARY = 0;
+export const TABLE_SET_OPERATION = 1;
+export const TABLE_LEVEL_OPEN = 0; // the threshold
+export const TABLE_LEVEL_STRONG = 1; // twice the threshold
+export const TABLE_LEVEL_CLEAR = 2; // 0.7 of the threshold
+export const TABLE_LEVEL_SEVERE = 3; // z = 3: tier high
+export const TABLE_COLUMNS = 128;
+/** This column holds the level itself as z: a departure from a constant series is compared with it. */
+export const TABLE_COLUMN_Z = 127;

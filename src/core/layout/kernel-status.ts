@@ -1,0 +1,21 @@
+// What kernel calls answer with. Read by both compilers: integer constants only.
+// Zero and above: the call went as it should, and the number says what TypeScript does next. Below zero: the input is bad and nothing of it counts.
+
+export const STATUS_OK = 0;
+/** The body is at its end. */
+export const STATUS_DONE = 1;
+/** A series is not in the lane table: resolve or skip it, then step again. */
+export const STATUS_UNKNOWN_STREAM = 2;
+/** No more rows may be staged: commit what is staged, then go on. */
+export const STATUS_ROWS_FULL = 3;
+/** The rejects area is full: take the rejects, reset them, step again. The sample was not consumed. */
+export const STATUS_REJECTS_FULL = 4;
+/** A series has samples but no labels (or too many bytes of scattered ones): skip it, then step again. */
+export const STATUS_BAD_LABELS = 5;
+/** The lane table has no room: clear it and insert again; streams are then looked up anew. */
+export const STATUS_TABLE_FULL = 6;
+
+export const STATUS_BAD_SNAPPY = -1;
+/** The decompressed body would not fit. */
+export const STATUS_TOO_LARGE = -2;
+export const STATUS_BAD_PROTOBUF = -3;

@@ -1,0 +1,98 @@
+// Where things lie in one engine's WebAssembly memory (4 GiB, initial = maximum, so views never move and untouched pages cost nothing).
+// This file is read by both compilers (TypeScript and AssemblyScript): it holds only integer constants below 2^31. Units are bytes.
+//
+//   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
+//   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
+//   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
+//   8 .. 12 MiB      ring of small bodies                   288 .. 448 MiB  lane table (arena, doubles in place of growth)
+//   16 .. 24 MiB     ring engine -> coordinator             448 .. 608 MiB  shard table (arena)
+//   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, then stream records
+
+export const MEMORY_PAGES = 65536;
+export const ENGINES_MAX = 64;
+export const PARTITIONS = 256;
+
+/** Zero bytes that follow every body, so that SIMD loads may run over its end. */
+export const BODY_PADDING_BYTES = 64;
+
+export const CONTROL = 0x100000;
+export const COUNTERS = 0x110000;
+export const THRESHOLD_TABLES = 0x120000;
+
+export const SCRATCH = 0x200000;
+export const SCRATCH_BYTES = 0x100000;
+export const EVENTS = 0x300000;
+export const EVENTS_BYTES = 0x100000;
+export const REJECTS = 0x400000;
+export const REJECTS_BYTES = 0x100000;
+export const DESCRIPTORS = 0x600000;
+export const DESCRIPTOR_BYTES = 64;
+export const DESCRIPTOR_COUNT = 8192;
+
+export const BODY_RING = 0x800000;
+export const BODY_RING_BYTES = 0x200000;
+export const COORDINATOR_RING = 0x1000000;
+export const COORDINATOR_RING_BYTES = 0x800000;
+export const STAGING = 0x2000000;
+export const STAGING_BYTES = 0x80000;
+export const INBOX = 0x4000000;
+export const INBOX_BYTES = 0x100000;
+export const LARGE_BODY = 0x8000000;
+export const LARGE_BODY_BYTES = 0x4000000;
+export const DECOMPRESSED = 0xd000000;
+export const DECOMPRESSED_BYTES = 0x4000000;
+export const LANE_TABLE = 0x12000000;
+export const LANE_TABLE_BYTES = 0xa000000;
+export const SHARD_TABLE = 0x1c000000;
+export const SHARD_TABLE_BYTES = 0xa000000;
+export const REF_MAP = 0x26000000;
+export const REF_MAP_BYTES = 0x10000000;
+export const IDENTITIES = 0x36000000;
+export const IDENTITIES_BYTES = 0x20000000;
+export const STREAM_RECORDS = 0x56000000;
+/** Slots that fit between STREAM_RECORDS and 4 GiB at STREAM_RECORD_BYTES each. */
+export const STREAM_SLOTS_MAX = 1700000;
+
+// Control words: 32-bit, each on a cache line of its own (offsets from CONTROL). Only these are touched with atomics.
+/** Bumped and notified by whoever gives this engine work. */
+export const CONTROL_DOORBELL = 0;
+/** Descriptors that the front has published (count, wraps at 2^32). */
+export const CONTROL_BODIES_HEAD = 64;
+/** Frames in the coordinator ring: bytes written by the engine, bytes read by the coordinator (both wrap at 2^32). */
+export const CONTROL_COORDINATOR_WRITTEN = 128;
+export const CONTROL_COORDINATOR_READ = 192;
+/** Set to 1 by the engine when it sleeps; the front need not ring otherwise. */
+export const CONTROL_SLEEPING = 256;
+/** Position words of the ring from lane i into this engine: base + i * stride, then the read word one line further. */
+export const CONTROL_INBOX = 4096;
+export const CONTROL_INBOX_STRIDE = 128;
+export const CONTROL_INBOX_READ = 64;
+
+/** One 64-bit word: log position (segment * 2^32 + offset) behind the last block whose rows are all in the rings. */
+export const CONTROL_PLACED = 320;
+
+// Process-wide words (their own small SharedArrayBuffer, byte offsets).
+/** The next stream ref; taken with one atomic add at first sight of an identity. */
+export const PROCESS_NEXT_REF = 0;
+/** Streams of tenant i: base + i * 4; counted when a shard creates one. */
+export const PROCESS_TENANT_STREAMS = 64;
+export const TENANTS_MAX = 4096;
+export const PROCESS_WORDS_BYTES = 16448;
+
+// Descriptor of one body (byte offsets).
+export const DESCRIPTOR_POINTER = 0;
+export const DESCRIPTOR_BODY_BYTES = 4;
+/** One of BODY_* in core/protocol/body-kind.ts. */
+export const DESCRIPTOR_KIND = 8;
+export const DESCRIPTOR_TENANT = 12;
+/** Bytes of the Idempotency-Key, which lies behind the body's padding; 0 = none. */
+export const DESCRIPTOR_KEY_BYTES = 16;
+export const DESCRIPTOR_ADMISSION = 24;
+/** Monotonic milliseconds at which the last byte of the body had arrived. */
+export const DESCRIPTOR_ARRIVAL = 32;
+/** Wall clock milliseconds of the same moment. */
+export const DESCRIPTOR_WALL = 40;
+
+/** Series of the remote-write body at hand, as the lane kernel's first pass found them (12 .. 16 MiB). */
+export const SERIES_INDEX = 0xc00000;
+export const SERIES_INDEX_BYTES = 0x400000;

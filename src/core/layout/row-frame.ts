@@ -1,0 +1,38 @@
+// Rows, the frames that carry them from a lane to a shard, and the sections of a log block. Read by both compilers: integer constants only.
+
+/** {ref u32, milliseconds after the frame's base u32, value f64}. The same bytes stand in the staging area, the ring and the log. */
+export const ROW_BYTES = 16;
+export const ROW_REF = 0;
+export const ROW_OFFSET = 4;
+export const ROW_VALUE = 8;
+
+/** Frame in a ring lane -> shard: header, then the payload, padded to 8 bytes. */
+export const FRAME_HEADER_BYTES = 40;
+export const FRAME_BYTES = 0; // u32, header and payload, without padding
+export const FRAME_KIND = 4; // u32, SECTION_* or FRAME_WRAP, with FRAME_LAST
+export const FRAME_BASE = 8; // f64, ms that row offsets count from
+export const FRAME_ARRIVAL = 16; // f64, monotonic ms of the oldest body in the block
+export const FRAME_SEGMENT = 24; // u32, log position behind the block
+export const FRAME_OFFSET = 28; // u32
+export const FRAME_WALL = 32; // f64, wall ms of arrival
+
+/** The rest of the ring up to its end is unused. */
+export const FRAME_WRAP = 255;
+/** Set on the last frame of a block for a destination: only then has the shard passed the block's log position. */
+export const FRAME_LAST = 256;
+
+/** A log block is a list of sections {kind u32, bytes u32, payload padded to 8}. */
+export const SECTION_HEADER_BYTES = 8;
+export const SECTION_DEFINE = 1; // definitions of streams
+export const SECTION_ROWS = 2;
+export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
+export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
+
+/** Definition of a stream: {ref, partition, flags, tenant, hash u128, identity bytes u32, identity, padded to 8}. */
+export const DEFINE_HEADER_BYTES = 40;
+export const DEFINE_REF = 0;
+export const DEFINE_PARTITION = 4;
+export const DEFINE_FLAGS = 8;
+export const DEFINE_TENANT = 12;
+export const DEFINE_HASH = 16; // u128
+export const DEFINE_IDENTITY_BYTES = 32;

@@ -1,0 +1,64 @@
+// One stream's record: three cache lines of statistics and episode state, then 120 values, 120 times, identity hash. 26 cache lines.
+// Read by both compilers: integer constants only. A record is owned by one shard; nobody else writes it.
+
+/** Values a ring can hold; the window that is used (WATCHDOG_WINDOW) is at most this. */
+export const WINDOW_MAX = 120;
+
+export const SR_COUNT = 0; // u32, values in the ring
+export const SR_HEAD = 4; // u32, next place to write
+export const SR_MEAN = 8; // f64, mean of (effective value - pivot)
+export const SR_M2 = 16; // f64, sum of squared deviations of the same
+export const SR_SHADOW_MEAN = 24; // f64, accumulator that replaces mean every `window` pushes
+export const SR_SHADOW_M2 = 32; // f64
+export const SR_SHADOW_COUNT = 40; // u8
+export const SR_RUN = 41; // u8, newest effective values that are equal (at most WINDOW_MAX): the whole window = constant, M2 exactly 0
+export const SR_M2_SCALE = 42; // u16, top 16 bits of the largest M2 since it was exact: a fall far below it means cancellation
+export const SR_FLAGS = 44; // u32, FLAG_*
+export const SR_LAST_TIME = 48; // f64, ms since 1970 of the newest value
+export const SR_PIVOT = 56; // f64, subtracted from every value before statistics
+export const SR_RESOLUTION = 64; // f64, smallest non-zero step seen; 0 = none yet
+export const SR_LAST_VALUE = 72; // f64, newest value in the ring
+export const SR_LAST_RAW = 80; // f64, counters: newest cumulative value
+export const SR_PREVIOUS_RAW = 88; // f64, counters: the cumulative value before it
+export const SR_INTERVAL = 96; // f64, usual ms between samples (median of the window's, taken now and then); 0 = unknown
+export const SR_UNCHUNKED = 104; // u32, newest values of the ring that are in no chunk yet
+export const SR_CHUNK_AT = 108; // u32, a chunk is due when SR_UNCHUNKED reaches this
+export const SR_STATE = 112; // u32, packed episode state, see STATE_*
+export const SR_MASKED = 116; // u32, samples entered clamped in the open episode
+export const SR_START_HIGH = 120; // f64, sample time at which the open high episode began
+export const SR_START_LOW = 128; // f64
+export const SR_CLAMP_LOW = 136; // f64, bounds that masked values are clamped to (same units as values)
+export const SR_CLAMP_HIGH = 144; // f64
+export const SR_MASK = 152; // u128, bit i = ring place i counts clamped
+export const SR_RECEIVED = 168; // f64, wall ms at which the newest sample arrived
+export const SR_TENANT = 176; // u32
+export const SR_PARTITION = 180; // u32
+export const SR_SAMPLES = 184; // f64, values taken since the stream began
+export const SR_VALUES = 192; // f64[120]
+export const SR_INTERVALS = 1152; // u32[120], ms since the value before (saturates at 2^32-1, 49.7 days)
+export const SR_HASH = 1632; // u128, identity hash (seeded per data folder)
+export const SR_PEAK_HIGH = 1648; // f32, largest |deviation / sd| of the open high episode
+export const SR_PEAK_LOW = 1652; // f32
+export const SR_IDENTITY = 1656; // u32, address of the identity bytes
+export const SR_IDENTITY_BYTES = 1660; // u32
+export const STREAM_RECORD_BYTES = 1664;
+
+export const FLAG_COUNTER = 1; // cumulative values become deltas
+export const FLAG_OPERATION = 2; // operation-class: bar of rule 1.1.8
+export const FLAG_HAS_RAW = 4; // SR_LAST_RAW holds a value
+export const FLAG_ENDED = 8; // a stale marker ended the stream
+export const FLAG_PERCENT = 16; // percent-style name: exempt from the 50 % gate
+export const FLAG_HAS_PREVIOUS = 32; // SR_PREVIOUS_RAW holds a value
+export const FLAG_CONSTANT_SUSPECT_HIGH = 64; // the last sample left a constant series upwards
+export const FLAG_CONSTANT_SUSPECT_LOW = 128;
+
+// SR_STATE, one field per direction; low is the same shifted by STATE_LOW_SHIFT.
+export const STATE_OPEN = 1; // bit 0: an episode is open
+export const STATE_BELOW_SHIFT = 1; // bits 1..3: consecutive evaluations below 0.7 of the threshold
+export const STATE_BELOW_MASK = 7;
+export const STATE_OUT_SHIFT = 4; // bits 4..6: the last three samples were over the threshold (bit 4 = newest)
+export const STATE_OUT_MASK = 7;
+export const STATE_SEVERE = 128; // bit 7: the SEVERE level was crossed and reported
+export const STATE_REPORTED_SHIFT = 8; // bits 8..15: last reported peak, 5 bits of exponent and 3 of mantissa, from 1.0 up
+export const STATE_REPORTED_MASK = 255;
+export const STATE_LOW_SHIFT = 16;

@@ -1,0 +1,5 @@
+// What a body that the front hands to an engine holds. Integer constants, because they travel in a descriptor word.
+
+export const BODY_JSON_SINGLE = 1;
+export const BODY_JSON_BATCH = 2;
+export const BODY_REMOTE_WRITE_1 = 3;

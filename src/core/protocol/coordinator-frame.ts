@@ -1,0 +1,97 @@
+// What engines send the coordinator through their shared ring, in order. The coordinator commits in that order, so a checkpoint that it
+// has stored stands behind every verdict its shard gave before.
+
+/** Verdict: JSON EpisodeFrame. */
+export const FRAME_VERDICT = 1;
+/** Log, trace, event, profile or slo record: JSON RecordEnvelope. */
+export const FRAME_RECORD = 2;
+/** A rejected record: JSON DeadLetterEnvelope. */
+export const FRAME_DEAD_LETTER = 3;
+/** {partition u32, block number u32} and a chunk block (domain/codec/chunk-block.ts). */
+export const FRAME_BLOCK = 4;
+/** {header bytes u32} JSON CheckpointHeader, padded to 4, and the opaque state of one partition. */
+export const FRAME_CHECKPOINT = 5;
+/** JSON LaneMark: every record and dead letter logged up to there has been sent before this frame. */
+export const FRAME_LANE_MARK = 6;
+
+/** One frame as taken from a ring: the payload is a copy that the taker owns. */
+export interface EngineFrame {
+  readonly kind: number;
+  readonly payload: Uint8Array;
+}
+
+/** End of a log block: segments count from 1, offsets in bytes. */
+export interface LogPosition {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export interface LaneMark extends LogPosition {
+  readonly epoch: number;
+  readonly lane: number;
+}
+
+/** What a partition's checkpoint covers. */
+export interface CheckpointHeader {
+  readonly partition: number;
+  readonly epoch: number;
+  /** Per lane of that epoch: everything up to here is in the state. Epochs before are covered whole. */
+  readonly vector: readonly LaneMark[];
+  /** The number that the partition's next block will take; stored blocks from it on are void. */
+  readonly nextBlock: number;
+  readonly streams: number;
+}
+
+/** A JSON value of an attribute. */
+export type AttributeValue = string | number | boolean | null | readonly AttributeValue[] | { readonly [key: string]: AttributeValue };
+export type Attributes = { readonly [key: string]: AttributeValue };
+
+/** The names by which people know a stream. */
+export interface StreamName {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly attributes: Attributes;
+}
+
+/** A transition of one stream's episode. `verdict` is the verdict record of domain/detection/verdict.ts. */
+export interface EpisodeFrame extends StreamName {
+  readonly transition: "open" | "update" | "close";
+  /** 32 hex digits: hash of identity, detector, direction and start; the same again after a replay. */
+  readonly episodeId: string;
+  readonly detector: string;
+  readonly direction: "high" | "low";
+  readonly startedAtMs: number;
+  /** Time of the sample that moved it. */
+  readonly observedAtMs: number;
+  /** Signed equivalent z of the peak so far. */
+  readonly z: number;
+  readonly verdict: unknown;
+  readonly explanation: string;
+  /** Monotonic ms at which the bytes had arrived; 0 while a log is replayed. */
+  readonly arrivalMs: number;
+}
+
+export interface RecordEnvelope {
+  readonly tenant: string;
+  /** 32 hex digits: the record's natural key (content hash, or Idempotency-Key and index); stored once per id and time. */
+  readonly id: string;
+  readonly timeMs: number;
+  readonly receivedMs: number;
+  readonly environment: string;
+  /** The record as in section 2.1 of the contract. */
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+export interface DeadLetterEnvelope {
+  readonly tenant: string;
+  readonly id: string;
+  readonly reason: string;
+  readonly field: string | null;
+  readonly message: string;
+  /** The way it came in: json, remote_write. */
+  readonly topic: string;
+  readonly receivedMs: number;
+  readonly payload: unknown;
+}

@@ -1,0 +1,87 @@
+// Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
+import type { Attributes, LaneMark, StreamName } from "./coordinator-frame.ts";
+
+/** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
+export type SeriesKey = readonly [string, string, string, string];
+
+export interface SeriesQuery {
+  readonly type: "series";
+  readonly id: number;
+  readonly tenant: string;
+  readonly serviceId: string | null;
+  readonly metricName: string | null;
+  readonly environment: string | null;
+  /** Only streams after this key. */
+  readonly after: SeriesKey | null;
+  readonly limit: number;
+}
+
+/** Asks for the newest values of the streams that match; attributes as canonical JSON or null for any. */
+export interface SeriesDataQuery {
+  readonly type: "series-data";
+  readonly id: number;
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly environment: string | null;
+  readonly attributes: string | null;
+}
+
+export type EngineQuery = SeriesQuery | SeriesDataQuery;
+
+export interface SeriesSummary extends StreamName {
+  readonly kind: "gauge" | "counter";
+  readonly samples: number;
+  readonly lastValue: number | null;
+  readonly lastTimeMs: number | null;
+  readonly firstTimeMs: number | null;
+  readonly ended: boolean;
+}
+
+export interface SeriesAnswer {
+  readonly type: "series";
+  readonly id: number;
+  readonly series: readonly SeriesSummary[];
+  /** Streams that match the filter, whatever the page. */
+  readonly total: number;
+}
+
+export interface SeriesDataAnswer {
+  readonly type: "series-data";
+  readonly id: number;
+  /** How many streams matched; the first in list order is answered. */
+  readonly matches: number;
+  readonly summary: SeriesSummary | null;
+  /** The stream's identity hash, the key of its chunks in stored blocks. */
+  readonly streamId: Uint8Array | null;
+  readonly partition: number;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  /** Chunks of the stream that are not in a stored block yet. */
+  readonly pendingChunks: readonly Uint8Array[];
+}
+
+export type EngineAnswer = SeriesAnswer | SeriesDataAnswer;
+
+/** Main to engine. */
+export type EngineCommand =
+  | { readonly type: "tenant"; readonly index: number; readonly name: string }
+  | { readonly type: "stop" };
+
+/** Engine to main. */
+export type EngineReport =
+  | { readonly type: "ready"; readonly streams: number; readonly replayedRows: number; readonly replayMs: number }
+  | { readonly type: "answers"; readonly from: number; readonly statuses: readonly number[]; readonly bodies: ReadonlyArray<string | null> }
+  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly line: string }
+  | { readonly type: "stopped" };
+
+/** A checkpoint as the coordinator hands it to the engine that owns the partition at start-up. */
+export interface StoredCheckpoint {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly vector: readonly LaneMark[];
+  readonly nextBlock: number;
+  readonly state: Uint8Array;
+}
+
+export type { Attributes };

@@ -1,0 +1,46 @@
+// Typed calls from the front to the coordinator, and what comes back.
+
+/** Who asks: role levels as in decisions.md section 5. */
+export interface Principal {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly role: "viewer" | "operator" | "admin" | "super_admin" | "system";
+}
+
+export interface QueryCall {
+  readonly type: "query";
+  readonly id: number;
+  /** Name of the endpoint in api/endpoints.ts. */
+  readonly endpoint: string;
+  readonly principal: Principal;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface QueryAnswer {
+  readonly type: "answer";
+  readonly id: number;
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Events for `GET /api/v1/stream`: already serialised, one object a line of `data:`. */
+export interface StreamEvents {
+  readonly type: "events";
+  readonly events: ReadonlyArray<{ readonly event: "anomaly" | "alert"; readonly tenant: string; readonly data: string }>;
+}
+
+export type CoordinatorMessage =
+  | QueryAnswer
+  | StreamEvents
+  | { readonly type: "ready"; readonly recordsReplayed: number }
+  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly line: string }
+  | { readonly type: "stopped" };
+
+export type CoordinatorCommand =
+  | QueryCall
+  /** An engine put frames into its ring. */
+  | { readonly type: "frames"; readonly engine: number }
+  | { readonly type: "engines-ready" }
+  | { readonly type: "stop" };

@@ -1,0 +1,10 @@
+// What the lane exports: everything that turns a body into rows. TypeScript's view of it is src/domain/kernel/lane-kernel.ts.
+export { snappyDecompress } from "./snappy";
+export { identityHash, setSeeds } from "./identity-hash";
+export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneTableClear, laneTableEntries } from "./lane-table";
+export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stagingReset } from "./lane-staging";
+export { exemplarCount, histogramCount, metadataCount } from "./remote-write-index";
+export {
+  remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
+} from "./remote-write-walk";
+export { jsonDepth } from "./json-depth";

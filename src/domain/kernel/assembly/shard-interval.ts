@@ -1,0 +1,51 @@
+// The usual interval of a stream: the lower median of the intervals in its window. It is taken after 2, 3, 5, 9, 17, 33 and 65 values and
+// then once a window, so one gap never moves it, and a counter whose sender changes its interval keeps the old one until half of the
+// window has the new. Selection in place on a copy: about 1 us for 120 values, below 10 ns a push.
+import { SR_HEAD, SR_INTERVAL, SR_INTERVALS, WINDOW_MAX } from "../../../core/layout/stream-record";
+
+const COPY: usize = memory.data(480);
+
+/** Stores the median of the newest n intervals in SR_INTERVAL; an interval of 0 belongs to a stream's first value and does not count. */
+export function refreshInterval(r: usize, n: u32): void {
+  let place = load<u32>(r, SR_HEAD);
+  let count: i32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
+    const interval = load<u32>(r + (<usize>place << 2), SR_INTERVALS);
+    if (interval != 0) set(count++, interval);
+  }
+  if (count > 0) store<f64>(r, <f64>select(count, (count - 1) >> 1), SR_INTERVAL);
+}
+
+// @ts-ignore
+@inline
+function get(i: i32): u32 {
+  return load<u32>(COPY + (<usize>i << 2));
+}
+
+// @ts-ignore
+@inline
+function set(i: i32, value: u32): void {
+  store<u32>(COPY + (<usize>i << 2), value);
+}
+
+/** Hoare's selection of the k-th smallest of the copy. */
+function select(count: i32, k: i32): u32 {
+  let low = 0, high = count - 1;
+  while (low < high) {
+    const pivot = get(k);
+    let i = low, j = high;
+    while (i <= j) {
+      while (get(i) < pivot) i++;
+      while (get(j) > pivot) j--;
+      if (i <= j) {
+        const swapped = get(i);
+        set(i++, get(j));
+        set(j--, swapped);
+      }
+    }
+    if (j < k) low = i;
+    if (k < i) high = j;
+  }
+  return get(k);
+}

@@ -1,0 +1,161 @@
+// The shard's half of the kernel: rows -> rings -> statistics -> episodes. 16 B a row; a row touches the three lines of its record's header,
+// one of values and one of intervals: 100-200 ns, mostly cache misses. Nothing here allocates; whatever needs more is an event.
+import { EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_REPLACE } from "../../../core/layout/kernel-event";
+import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
+import {
+  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_RECEIVED, SR_RESOLUTION,
+  SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
+} from "../../../core/layout/stream-record";
+import { convert, deltaFlags, scoredDelta, storedDelta } from "./shard-counter";
+import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
+import {
+  countDuplicate, countInvalid, countLate, countLateCounter, countReplaced, countSample, countStale, countUnbound, emitPlain, eventsCount,
+  eventsFitRow,
+} from "./shard-event";
+import { insert } from "./shard-statistics";
+import { recordOf, slotOfRef } from "./shard-table";
+
+export { bindRef, createSlot, findSlot, slotOfRef, slots } from "./shard-table";
+export { recompute, setWindow } from "./shard-statistics";
+export {
+  closings, counterResets, eventsCount, eventsReset, excursions, openings, rowsInvalid, rowsUnbound, samplesDuplicate, samplesLate,
+  samplesLateCounter, samplesReplaced, samplesTaken, staleMarkers,
+} from "./shard-event";
+
+/** Prometheus' stale marker: a NaN with this payload. */
+const STALE_BITS: u64 = 0x7ff0000000000002;
+const GAP_FACTOR: f64 = 10;
+const INTERVAL_MAX: f64 = 4294967295;
+/** Rows ahead whose record is touched, so that its cache miss overlaps the work on the rows before. */
+const AHEAD: u32 = 4;
+
+let touched: f64 = 0;
+
+/**
+ * Applies rows in order and returns how many were taken. Fewer than `rows` when the EVENTS area is full or the next row's ring holds 120
+ * values that are in no chunk: read the events, take the chunks, eventsReset(), and call again for the rest.
+ */
+export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64, wallMs: f64): u32 {
+  for (let i: u32 = 0; i < rows; i++) {
+    if (!eventsFitRow()) return i;
+    const row = pointer + <usize>i * ROW_BYTES;
+    if (i + AHEAD < rows) touch(row + AHEAD * ROW_BYTES);
+    const slot = slotOfRef(load<u32>(row, ROW_REF));
+    if (slot < 0) {
+      countUnbound();
+      continue;
+    }
+    if (!take(slot, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), arrivalMs, wallMs)) return i;
+  }
+  return rows;
+}
+
+/** The caller has encoded the newest SR_UNCHUNKED values; from now on a chunk is a full turn of the ring. */
+export function chunkTaken(slot: u32): void {
+  const r = recordOf(slot);
+  store<u32>(r, 0, SR_UNCHUNKED);
+  store<u32>(r, WINDOW_MAX, SR_CHUNK_AT);
+}
+
+// @ts-ignore
+@inline
+function touch(row: usize): void {
+  const slot = slotOfRef(load<u32>(row, ROW_REF));
+  if (slot >= 0) touched += load<f64>(recordOf(slot), SR_LAST_TIME);
+}
+
+/** One row of a bound stream. False when its ring has no place yet. */
+// @ts-ignore
+@inline
+function take(slot: u32, time: f64, value: f64, arrivalMs: f64, wallMs: f64): bool {
+  const r = recordOf(slot);
+  const last = load<f64>(r, SR_LAST_TIME);
+  if (value - value != 0) {
+    end(r, slot, time, last, value, arrivalMs);
+    return true;
+  }
+  if (time <= last) {
+    old(r, slot, time, last, value, arrivalMs);
+    return true;
+  }
+  const unchunked = load<u32>(r, SR_UNCHUNKED);
+  if (unchunked == WINDOW_MAX) {
+    if (eventsCount() == 0) emitPlain(EVENT_CHUNK_DUE, slot, last, 0, 0, arrivalMs);
+    return false;
+  }
+  const elapsed = last > 0 ? time - last : 0;
+  const flags = load<u32>(r, SR_FLAGS);
+  if ((flags & FLAG_ENDED) != 0) store<u32>(r, flags & ~(<u32>FLAG_ENDED), SR_FLAGS);
+  if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, 0, elapsed, arrivalMs);
+  else if (convert(r, slot, time, value, elapsed, arrivalMs)) push(r, slot, time, storedDelta, scoredDelta, deltaFlags, elapsed, arrivalMs);
+  else {
+    store<f64>(r, time, SR_LAST_TIME);
+    store<f64>(r, wallMs, SR_RECEIVED);
+    return true;
+  }
+  store<f64>(r, time, SR_LAST_TIME);
+  store<f64>(r, wallMs, SR_RECEIVED);
+  store<f64>(r, load<f64>(r, SR_SAMPLES) + 1, SR_SAMPLES);
+  store<u32>(r, unchunked + 1, SR_UNCHUNKED);
+  // Insertions of late values may have passed the mark between two pushes, hence not ==.
+  if (unchunked + 1 >= load<u32>(r, SR_CHUNK_AT)) emitPlain(EVENT_CHUNK_DUE, slot, time, 0, 0, arrivalMs);
+  countSample();
+  return true;
+}
+
+/** Scores, then inserts. */
+// @ts-ignore
+@inline
+function push(r: usize, slot: u32, time: f64, stored: f64, scored: f64, flags: u32, elapsed: f64, arrivalMs: f64): void {
+  const interval = <u32>min(elapsed, INTERVAL_MAX);
+  const irregular = (flags & EVENT_FLAG_IRREGULAR) != 0;
+  let masked = false, learns = !irregular;
+  if (irregular || !isQuiet(r, scored)) {
+    const usual = load<f64>(r, SR_INTERVAL);
+    judge(r, slot, time, scored, stored, usual > 0 && elapsed > GAP_FACTOR * usual ? flags | EVENT_FLAG_AFTER_GAP : flags, irregular, arrivalMs);
+    masked = entersMasked;
+    if (departsConstant) learns = false;
+  }
+  if (learns && load<u32>(r, SR_COUNT) != 0) learnResolution(r, stored);
+  insert(r, stored, interval, masked);
+}
+
+// @ts-ignore
+@inline
+function learnResolution(r: usize, value: f64): void {
+  const step = abs(value - load<f64>(r, SR_LAST_VALUE));
+  const known = load<f64>(r, SR_RESOLUTION);
+  if (step > 0 && (step < known || known == 0)) store<f64>(r, step, SR_RESOLUTION);
+}
+
+/** A stale marker that is not older than the newest value ends the stream; a value that comes later begins it again. */
+function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
+  if (reinterpret<u64>(value) != STALE_BITS) {
+    countInvalid();
+    return;
+  }
+  countStale();
+  const flags = load<u32>(r, SR_FLAGS);
+  if (time < last || (flags & FLAG_ENDED) != 0) return;
+  store<u32>(r, flags | FLAG_ENDED, SR_FLAGS);
+  emitPlain(EVENT_ENDED, slot, time, 0, 0, arrivalMs);
+}
+
+/** Not newer than the newest: a repetition, a correction, or late. */
+function old(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
+  const counter = (load<u32>(r, SR_FLAGS) & FLAG_COUNTER) != 0;
+  if (time < last) {
+    if (counter) countLateCounter();
+    else {
+      countLate();
+      emitPlain(EVENT_LATE, slot, time, value, 0, arrivalMs);
+    }
+    return;
+  }
+  if (value == (counter ? load<f64>(r, SR_LAST_RAW) : load<f64>(r, SR_LAST_VALUE))) {
+    countDuplicate();
+    return;
+  }
+  countReplaced();
+  emitPlain(EVENT_REPLACE, slot, time, value, 0, arrivalMs);
+}

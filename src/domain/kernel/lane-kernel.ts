@@ -1,0 +1,135 @@
+// The lane's half of the kernel as TypeScript sees it, and the parser for the label bytes of a stream that the kernel does not know yet.
+// Statuses are those of core/layout/kernel-status.ts. Addresses and counts are below 2^31, so that they arrive unsigned.
+
+/** The functions that the lane exports. All state is in the kernel; one body at a time. */
+export interface LaneExports {
+  /** Seeds of the lane table (random per start) and of identities (fixed per data folder), two words each. */
+  setSeeds(laneLow: bigint, laneHigh: bigint, identityLow: bigint, identityHigh: bigint): void;
+  /** Address of the 16-byte identity hash of a span; valid until the next call. */
+  identityHash(pointer: number, bytes: number): number;
+  /** Decompressed bytes, STATUS_BAD_SNAPPY or STATUS_TOO_LARGE. Both areas need BODY_PADDING_BYTES behind them. */
+  snappyDecompress(pointer: number, bytes: number, out: number, capacity: number): number;
+  /**
+   * Checks the whole body and sets the walk to its start: number of samples, or STATUS_BAD_PROTOBUF and nothing was staged. Whole ms with base <= min <= max < base + 2^32;
+   * maxRows * ROW_BYTES <= STAGING_BYTES. The body must not change until the walk is done.
+   */
+  remoteWriteBegin(pointer: number, bytes: number, tenant: number, baseMs: number, minMs: number, maxMs: number, maxRows: number): number;
+  /** Of the body that was begun last; all three are passed over by the walk. */
+  metadataCount(): number;
+  histogramCount(): number;
+  exemplarCount(): number;
+  /** Row offsets count from this time from now on: for the unit of work that goes on with the body. */
+  remoteWriteRebase(baseMs: number): void;
+  /** STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL or _BAD_LABELS. */
+  remoteWriteStep(): number;
+  /** Where the label bytes of the series at hand begin; see parseLabelSpan(). */
+  unknownPointer(): number;
+  unknownBytes(): number;
+  /** STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
+  remoteWriteResolve(ref: number, destination: number, partition: number): number;
+  /** Number of samples that are lost by skipping the series at hand. */
+  remoteWriteSkipSeries(): number;
+  /** 1 = found, 0 = unknown; BODY_PADDING_BYTES must follow the span. */
+  laneLookup(pointer: number, bytes: number, tenant: number): number;
+  /** Enters the key that was looked up last: STATUS_OK or STATUS_TABLE_FULL. */
+  laneInsert(ref: number, destination: number, partition: number): number;
+  laneTableClear(): void;
+  laneTableEntries(): number;
+  foundRef(): number;
+  foundDestination(): number;
+  foundPartition(): number;
+  /** STATUS_OK or STATUS_ROWS_FULL. `offset` is milliseconds after the frame's base. */
+  stageRow(destination: number, ref: number, offset: number, value: number): number;
+  stagedRows(): number;
+  /** Bytes at STAGING + destination * STAGING_BYTES. */
+  stagedBytes(destination: number): number;
+  /** Empties the staging of the first `engines` destinations. */
+  stagingReset(engines: number): void;
+  /** Entries of REJECT_BYTES at REJECTS. */
+  rejectsCount(): number;
+  rejectsReset(): void;
+  /** Deepest nesting of [ and { outside strings. */
+  jsonDepth(pointer: number, bytes: number): number;
+}
+
+const WIRE_BYTES = 2;
+const SKIPPED_BYTES: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
+const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+interface Reader {
+  readonly bytes: Uint8Array;
+  at: number;
+}
+
+/** One field: its number and, for a length-delimited one, its content. */
+interface Field {
+  readonly number: number;
+  readonly content: Uint8Array | undefined;
+}
+
+/**
+ * Labels of a series, in the order they were sent, from the bytes at unknownPointer(); fields between them that are no labels are passed over.
+ * Undefined when a text is not UTF-8 (or, which the kernel rules out, the bytes are no protobuf). Limits and duplicates are for the caller to check.
+ */
+export function parseLabelSpan(span: Uint8Array): Array<[name: string, value: string]> | undefined {
+  const reader = { bytes: new Uint8Array(span), at: 0 }; // a copy: TextDecoder refuses shared memory
+  const labels: Array<[string, string]> = [];
+  while (reader.at < reader.bytes.length) {
+    const field = readField(reader);
+    if (field === undefined) return undefined;
+    if (field.number !== 1) continue;
+    const label = field.content === undefined ? undefined : parseLabel(field.content);
+    if (label === undefined) return undefined;
+    labels.push(label);
+  }
+  return labels;
+}
+
+/** Name and value of one label; absent ones are empty, of repeated ones the last counts. */
+function parseLabel(content: Uint8Array): [string, string] | undefined {
+  const reader = { bytes: content, at: 0 };
+  const label: [string, string] = ["", ""];
+  while (reader.at < content.length) {
+    const field = readField(reader);
+    if (field === undefined) return undefined;
+    if (field.number !== 1 && field.number !== 2) continue;
+    const text = field.content === undefined ? undefined : decode(field.content);
+    if (text === undefined) return undefined;
+    label[field.number - 1] = text;
+  }
+  return label;
+}
+
+function decode(text: Uint8Array): string | undefined {
+  try {
+    return strictText.decode(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The next field, or undefined when it is malformed. */
+function readField(reader: Reader): Field | undefined {
+  const tag = readVarint(reader);
+  if (tag === undefined || tag < 8) return undefined;
+  const number = Math.floor(tag / 8);
+  const wireType = tag % 8;
+  if (wireType === 0) return readVarint(reader) === undefined ? undefined : { number, content: undefined };
+  const bytes = wireType === WIRE_BYTES ? readVarint(reader) : SKIPPED_BYTES[wireType];
+  if (bytes === undefined || bytes > reader.bytes.length - reader.at) return undefined;
+  const content = reader.bytes.subarray(reader.at, reader.at + bytes);
+  reader.at += bytes;
+  return { number, content: wireType === WIRE_BYTES ? content : undefined };
+}
+
+/** A varint as a number: exact for tags and lengths; larger ones only need to be passed over. */
+function readVarint(reader: Reader): number | undefined {
+  let value = 0;
+  for (let place = 1, i = 0; i < 10; place *= 128, i++) {
+    const byte = reader.bytes[reader.at++];
+    if (byte === undefined) return undefined;
+    value += (byte & 127) * place;
+    if (byte < 128) return value;
+  }
+  return undefined;
+}

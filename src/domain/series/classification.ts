@@ -1,0 +1,23 @@
+// What kind of series a name and its attributes announce: cumulative counter, operation-class, percent-style.
+import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
+import type { RecordType } from "../../core/layout/counters.ts";
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { ownAttribute } from "./stream-identity.ts";
+
+const COUNTER_SUFFIX = /_(?:total|count|sum|bucket)$/;
+/** research/algorithms.md section 4. */
+const PERCENT_NAME = /(?:percent|pct|util|utilization|utilisation|usage_ratio|ratio|_load|saturation)$/;
+const OPERATION_NAME = /^span\./;
+
+/** Flags of a stream that comes as JSON records: gauges unless attribute metric_type is "counter". */
+export function flagsOfRecord(type: RecordType, metricName: string, attributes: Attributes): number {
+  const counter = ownAttribute(attributes, "metric_type") === "counter" ? FLAG_COUNTER : 0;
+  const operation = type === "trace" || OPERATION_NAME.test(metricName) ? FLAG_OPERATION : 0;
+  return counter | operation | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
+}
+
+/** Flags of a remote-write series, by the suffix of its name. */
+export function flagsOfSeries(metricName: string): number {
+  const counter = COUNTER_SUFFIX.test(metricName) ? FLAG_COUNTER : 0;
+  return counter | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
+}

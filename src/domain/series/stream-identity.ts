@@ -1,0 +1,75 @@
+// The identity of a stream: (tenant, environment, service, metric, identity attributes), and its canonical bytes.
+import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
+
+/** Attribute names that say the environment, in order of precedence (decisions.md section 1). */
+const ENVIRONMENT_NAMES = ["deployment.environment.name", "deployment.environment", "environment", "env"] as const;
+
+/** Labels that name the service of a remote-write series, in order of precedence (decisions.md section 3). */
+const SERVICE_LABELS = ["service_id", "service", "service_name", "app", "job"] as const;
+
+/** Attributes that describe a value rather than identify its stream. */
+const DESCRIPTIVE_NAMES: ReadonlySet<string> = new Set(["metric_type"]);
+
+/** Reads an attribute of the object itself only, so that "__proto__" and the like are ordinary names. */
+export function ownAttribute(attributes: Attributes, name: string): AttributeValue | undefined {
+  return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+}
+
+/** The environment that attributes name, or "" when none does. */
+export function environmentOf(attributes: Attributes): string {
+  for (const name of ENVIRONMENT_NAMES) {
+    const value = ownAttribute(attributes, name);
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return "";
+}
+
+function canonicalValue(value: AttributeValue): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalValue).join(",")}]`;
+  return canonicalAttributes(value as Attributes);
+}
+
+/** JSON of attributes with names sorted at every level: the same for every spelling of the same attributes. Depth is bounded by the caller. */
+export function canonicalAttributes(attributes: Attributes): string {
+  const members = Object.keys(attributes)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalValue(attributes[name] as AttributeValue)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** The canonical text of an identity; `identityName` reads it back. */
+export function identityText(name: StreamName): string {
+  const head = JSON.stringify([name.tenant, name.environment, name.serviceId, name.metricName]);
+  return `${head.slice(0, -1)},${canonicalAttributes(name.attributes)}]`;
+}
+
+/** The names in an identity's canonical text. */
+export function identityName(text: string): StreamName {
+  const [tenant, environment, serviceId, metricName, attributes] = JSON.parse(text) as [string, string, string, string, Attributes];
+  return { tenant, environment, serviceId, metricName, attributes };
+}
+
+/** The stream of a telemetry record that carries a value. */
+export function nameOfRecord(tenant: string, serviceId: string, metricName: string, given: Attributes): StreamName {
+  const descriptive = Object.keys(given).some((name) => DESCRIPTIVE_NAMES.has(name));
+  const attributes = descriptive
+    ? Object.fromEntries(Object.entries(given).filter(([name]) => !DESCRIPTIVE_NAMES.has(name)))
+    : given;
+  return { tenant, environment: environmentOf(given), serviceId, metricName, attributes };
+}
+
+/** The stream of a remote-write series. `metricName` is "" when the series has no __name__. */
+export function nameOfLabels(tenant: string, labels: ReadonlyArray<readonly [string, string]>): StreamName {
+  const byName = new Map(labels);
+  const serviceLabel = SERVICE_LABELS.find((label) => (byName.get(label) ?? "") !== "");
+  const entries = labels.filter(([label]) => label !== "__name__" && label !== serviceLabel);
+  const attributes = Object.fromEntries(entries);
+  return {
+    tenant,
+    environment: environmentOf(attributes),
+    serviceId: serviceLabel === undefined ? "unknown" : (byName.get(serviceLabel) as string),
+    metricName: byName.get("__name__") ?? "",
+    attributes,
+  };
+}

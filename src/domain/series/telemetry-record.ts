@@ -1,0 +1,150 @@
+// Judges one telemetry record of section 2.1 of the contract. Pure: the clock is an argument; a refusal is a value, not an exception.
+import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { isLongerThan } from "../../core/base/utf8.ts";
+import {
+  ATTRIBUTES_MAX,
+  LOG_BODY_BYTES_MAX,
+  NAME_BYTES_MAX,
+  TIMESTAMP_AGE_MS_MAX,
+  TIMESTAMP_FUTURE_MS_MAX,
+  VALUE_BYTES_MAX,
+} from "../../core/config/limits.ts";
+import { RECORD_TYPES, type RecordType, type ValidationReason } from "../../core/layout/counters.ts";
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+
+/** A record that may be stored. `value` is NaN for logs and events, `body` is "" for records with a value. */
+export interface TelemetryRecord {
+  readonly serviceId: string;
+  readonly type: RecordType;
+  readonly metricName: string;
+  readonly value: number;
+  readonly body: string;
+  readonly traceId: string;
+  readonly timeMs: number;
+  readonly attributes: Attributes;
+}
+
+/** Why a record was refused; `message` says what was wrong, what was got and what to do. */
+export interface Refusal {
+  readonly reason: ValidationReason;
+  readonly field: string | null;
+  readonly message: string;
+  /** The type it claimed, as far as it is one; for the counters. */
+  readonly type: RecordType;
+}
+
+const NO_ATTRIBUTES: Attributes = Object.freeze({});
+const WITH_BODY: ReadonlySet<RecordType> = new Set<RecordType>(["log", "event"]);
+
+/** Shows what was got, short enough for an error message. */
+function shown(value: unknown): string {
+  const text = typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : typeof value === "object" ? (value === null ? "null" : Array.isArray(value) ? "an array" : "an object") : String(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+function refuse(type: RecordType, reason: ValidationReason, field: string | null, message: string): Refusal {
+  return { reason, field, message, type };
+}
+
+/** True when the judgement is a refusal. */
+export function isRefusal(judged: TelemetryRecord | Refusal): judged is Refusal {
+  return "reason" in judged;
+}
+
+/** Judges a decoded JSON value as a telemetry record received at `nowMs`. */
+export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Refusal {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return refuse("metric", "invalid_record", null, `a telemetry record must be a JSON object, got ${shown(given)}`);
+  }
+  const fields = given as Readonly<Record<string, unknown>>;
+  const type = fields.type ?? "metric";
+  if (!(RECORD_TYPES as readonly unknown[]).includes(type)) {
+    return refuse("metric", "invalid_type", "type", `type must be one of ${RECORD_TYPES.join(", ")}, got ${shown(type)}`);
+  }
+  const known = type as RecordType;
+  return (
+    refuseName(known, "service_id", "missing_service_id", fields.service_id) ??
+    refuseContent(known, fields) ??
+    refuseTimestamp(known, fields.timestamp, nowMs) ??
+    refuseAttributes(known, fields) ??
+    accept(known, fields)
+  );
+}
+
+function refuseName(type: RecordType, field: string, reason: ValidationReason, value: unknown): Refusal | undefined {
+  if (value === undefined) return refuse(type, reason, field, `${field} is absent; a ${type} record needs it as a non-empty string`);
+  if (typeof value !== "string" || value === "") return refuse(type, reason, field, `${field} must be a non-empty string, got ${shown(value)}`);
+  if (isLongerThan(value, NAME_BYTES_MAX)) return tooLong(type, field, value, NAME_BYTES_MAX);
+  return undefined;
+}
+
+function tooLong(type: RecordType, field: string, value: string, most: number): Refusal {
+  return refuse(type, "field_too_long", field, `${field} may have ${most} bytes, got ${value.length} characters beginning ${shown(value.slice(0, 20))}`);
+}
+
+function refuseContent(type: RecordType, fields: Readonly<Record<string, unknown>>): Refusal | undefined {
+  if (WITH_BODY.has(type)) {
+    const body = fields.body;
+    if (body === undefined || body === null) return refuse(type, "missing_body", "body", `body is absent; a ${type} record needs it as a string`);
+    if (typeof body !== "string") return refuse(type, "missing_body", "body", `body must be a string, got ${shown(body)}`);
+    return isLongerThan(body, LOG_BODY_BYTES_MAX) ? tooLong(type, "body", body, LOG_BODY_BYTES_MAX) : undefined;
+  }
+  const named = refuseName(type, "metric_name", "missing_metric_name", fields.metric_name);
+  if (named) return named;
+  if (fields.value === undefined) return refuse(type, "missing_value", "value", `value is absent; a ${type} record needs a finite number`);
+  if (typeof fields.value === "number" && Number.isFinite(fields.value)) return undefined;
+  return refuse(type, "invalid_value", "value", `value must be a finite number (float64), got ${shown(fields.value)}`);
+}
+
+function refuseTimestamp(type: RecordType, given: unknown, nowMs: number): Refusal | undefined {
+  if (given === undefined) {
+    return refuse(type, "missing_timestamp", "timestamp", 'timestamp is absent; give RFC 3339 such as "2026-01-31T12:00:00Z"');
+  }
+  const timeMs = typeof given === "string" ? parseRfc3339(given) : undefined;
+  if (timeMs === undefined) {
+    return refuse(type, "invalid_timestamp", "timestamp", `timestamp must be RFC 3339 such as "2026-01-31T12:00:00Z", got ${shown(given)}`);
+  }
+  if (timeMs < nowMs - TIMESTAMP_AGE_MS_MAX) {
+    return refuse(type, "timestamp_too_old", "timestamp", `timestamp ${shown(given)} is more than 24 h in the past; import older data instead`);
+  }
+  if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX) {
+    return refuse(type, "timestamp_in_future", "timestamp", `timestamp ${shown(given)} is more than 10 minutes in the future; check the sender's clock`);
+  }
+  return undefined;
+}
+
+function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unknown>>): Refusal | undefined {
+  if (fields.trace_id !== undefined && fields.trace_id !== null) {
+    if (typeof fields.trace_id !== "string") return refuse(type, "invalid_attributes", "trace_id", `trace_id must be a string, got ${shown(fields.trace_id)}`);
+    if (isLongerThan(fields.trace_id, NAME_BYTES_MAX)) return tooLong(type, "trace_id", fields.trace_id, NAME_BYTES_MAX);
+  }
+  const given = fields.attributes;
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== "object" || Array.isArray(given)) {
+    return refuse(type, "invalid_attributes", "attributes", `attributes must be an object of keys and values, got ${shown(given)}`);
+  }
+  const names = Object.keys(given);
+  if (names.length > ATTRIBUTES_MAX) {
+    return refuse(type, "invalid_attributes", "attributes", `a record may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
+  }
+  for (const name of names) {
+    if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong(type, "attributes", name, NAME_BYTES_MAX);
+    const value = (given as Readonly<Record<string, unknown>>)[name];
+    if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX)) return tooLong(type, `attributes.${name.slice(0, 60)}`, value, VALUE_BYTES_MAX);
+  }
+  return undefined;
+}
+
+function accept(type: RecordType, fields: Readonly<Record<string, unknown>>): TelemetryRecord {
+  const withBody = WITH_BODY.has(type);
+  return {
+    serviceId: fields.service_id as string,
+    type,
+    metricName: withBody ? "" : (fields.metric_name as string),
+    value: withBody ? Number.NaN : (fields.value as number),
+    body: withBody ? (fields.body as string) : "",
+    traceId: (fields.trace_id as string | null | undefined) ?? "",
+    timeMs: parseRfc3339(fields.timestamp as string) as number,
+    attributes: (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES,
+  };
+}

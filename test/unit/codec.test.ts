@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { ChunkBlock, chunkBlockBytes } from "../../src/domain/codec/chunk-block.ts";
+import { ChunkBlockBuilder } from "../../src/domain/codec/chunk-block-builder.ts";
+import { crc32c } from "../../src/domain/codec/crc32c.ts";
+import { KEY_BYTES_MAX, KeyBuilder, KeyReader, prefixEnd } from "../../src/domain/codec/key.ts";
+import { CHUNK_BYTES_MAX, decodeSampleChunk, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
+
+const START_MS = 1_795_000_000_000;
+const out = new Uint8Array(CHUNK_BYTES_MAX);
+
+function chunkBytes(values: number[], timeOf: (index: number) => number = (index) => START_MS + 10_000 * index): number {
+  const times = Float64Array.from(values, (_, index) => timeOf(index));
+  return encodeSampleChunk(times, Float64Array.from(values), values.length, out, 0);
+}
+
+/** A 3-decimal random walk with steps of up to half, from a fixed linear congruential sequence. */
+function walk(count: number, seed: number): number[] {
+  let state = seed;
+  let value = 50;
+  return Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    value += state / 2 ** 32 - 0.5;
+    return Math.round(value * 1000) / 1000;
+  });
+}
+
+describe("crc32c", () => {
+  const text = (value: string) => new TextEncoder().encode(value);
+  it.each([
+    ["empty", new Uint8Array(0), 0],
+    ["check value", text("123456789"), 0xe3069283],
+    ["RFC 3720: 32 zeros", new Uint8Array(32), 0x8a9136aa],
+    ["RFC 3720: 32 ones", new Uint8Array(32).fill(0xff), 0x62a8ab43],
+    ["RFC 3720: ascending", Uint8Array.from({ length: 32 }, (_, i) => i), 0x46dd794e],
+    ["RFC 3720: descending", Uint8Array.from({ length: 32 }, (_, i) => 31 - i), 0x113fdb5c],
+  ])("%s", (_, bytes, expected) => expect(crc32c(bytes)).toBe(expected));
+
+  it("goes on from a previous part and reads shared memory", () => {
+    const whole = new Uint8Array(new SharedArrayBuffer(100)).fill(9);
+    for (const cut of [0, 1, 7, 8, 63, 100]) expect(crc32c(whole.subarray(cut), crc32c(whole.subarray(0, cut)))).toBe(crc32c(whole));
+  });
+});
+
+describe("sample chunk sizes", () => {
+  it("takes at most 1.6 bytes a sample for a 3-decimal walk at a constant interval", () => {
+    let bytes = 0;
+    for (let seed = 0; seed < 100; seed++) bytes += chunkBytes(walk(120, seed));
+    expect(bytes / 12_000).toBeLessThan(1.6);
+    expect(bytes / 12_000).toBeGreaterThan(1.25); // the entropy of the steps
+  });
+
+  it.each([
+    ["constant value", Array.from({ length: 120 }, () => 42.5), 20],
+    ["steady counter", Array.from({ length: 120 }, (_, i) => 1e9 + 250 * i), 24],
+    ["page counts in bytes", Array.from({ length: 120 }, (_, i) => 4096 * (1000 + ((i * 7919) % 16))), 90],
+    ["one sample", [1.25], 13],
+  ])("%s", (_, values, bytes) => expect(chunkBytes(values)).toBeLessThanOrEqual(bytes));
+
+  it("pays one bit a sample for gaps at a constant interval", () => {
+    const values = Array.from({ length: 120 }, () => 1);
+    expect(chunkBytes(values, (i) => START_MS + 10_000 * (i > 60 ? i + 1 : i))).toBeLessThan(40);
+  });
+
+  it("never takes more than raw doubles", () => {
+    const values = Array.from({ length: 255 }, (_, i) => Math.sqrt(i + 2));
+    expect(chunkBytes(values, (i) => START_MS + Math.sqrt(i))).toBeLessThanOrEqual(3 + 16 * 255);
+  });
+
+  it("refuses a count outside 1 to 255 and too little room", () => {
+    const many = new Float64Array(256);
+    expect(() => encodeSampleChunk(many, many, 0, out, 0)).toThrow(RangeError);
+    expect(() => encodeSampleChunk(many, many, 256, out, 0)).toThrow(RangeError);
+    expect(() => encodeSampleChunk(many, many, 1, new Uint8Array(100), 0)).toThrow(RangeError);
+  });
+
+  it("calls a chunk cut anywhere or followed by a byte malformed", () => {
+    const length = chunkBytes(walk(30, 5));
+    const times = new Float64Array(255);
+    for (let cut = 0; cut < length; cut++) expect(decodeSampleChunk(out.slice(0, cut), times, times)).toBeUndefined();
+    expect(decodeSampleChunk(out.slice(0, length + 1), times, times)).toBeUndefined();
+    expect(decodeSampleChunk(out.slice(0, length), times, times)).toBe(30);
+  });
+});
+
+describe("chunk block", () => {
+  const streamId = (n: number) => new Uint8Array(16).fill(n);
+  const chunk = (n: number) => Uint8Array.of(n, n + 1);
+
+  function filled(): ChunkBlockBuilder {
+    const builder = new ChunkBlockBuilder();
+    for (const [stream, first] of [[7, 3000], [2, 1000], [7, 1000], [2, 2000], [5, 1500]] as const) {
+      builder.append(streamId(stream), chunk(stream * 10 + Math.floor(first / 1000)), START_MS + first, START_MS + first + 999.5);
+    }
+    return builder;
+  }
+
+  it("finds the chunks of a stream in a time range in order", () => {
+    const builder = filled();
+    const expectedBytes = builder.byteLength;
+    const bytes = builder.finish();
+    expect(bytes.length).toBe(expectedBytes);
+    expect(builder.byteLength).toBe(chunkBlockBytes(0, 0));
+    const block = ChunkBlock.open(bytes)!;
+    expect([block.count, block.minMs - START_MS, block.maxMs - START_MS]).toEqual([5, 1000, 3999.5]);
+    const found = (stream: number, from: number, to: number) =>
+      [...block.chunksOf(streamId(stream), START_MS + from, START_MS + to)].map((each) => each.chunk[0]);
+    expect(found(7, 0, 9000)).toEqual([71, 73]);
+    expect(found(7, 2000, 9000)).toEqual([71, 73]); // 1999.5 is rounded outwards to 2000
+    expect(found(7, 2001, 9000)).toEqual([73]);
+    expect(found(2, 0, 2000)).toEqual([21]);
+    expect(found(6, 0, 9000)).toEqual([]);
+    expect([...block.chunks()].map((each) => each.chunk[0])).toEqual([21, 22, 51, 71, 73]);
+  });
+
+  it("refuses a block with any bit flipped or cut short", () => {
+    const bytes = filled().finish();
+    for (let at = 0; at < bytes.length; at++) {
+      const damaged = bytes.slice();
+      damaged[at]! ^= 1 << (at % 8);
+      expect(ChunkBlock.open(damaged)).toBeUndefined();
+      expect(ChunkBlock.open(bytes.subarray(0, at))).toBeUndefined();
+    }
+  });
+
+  it("widens the time unit instead of overflowing", () => {
+    const builder = new ChunkBlockBuilder();
+    builder.append(streamId(1), chunk(1), 0, 5);
+    builder.append(streamId(1), chunk(2), START_MS + 0.25, START_MS + 0.5);
+    const [old, recent] = [...ChunkBlock.open(builder.finish())!.chunks()];
+    expect(old!.firstMs).toBe(0);
+    expect(recent!.firstMs).toBeLessThanOrEqual(START_MS + 0.25);
+    expect(recent!.lastMs).toBeGreaterThanOrEqual(START_MS + 0.5);
+    expect(recent!.lastMs - recent!.firstMs).toBeLessThan(2000);
+  });
+
+  it("comes back from a checkpoint and goes on", () => {
+    const whole = filled();
+    const restored = ChunkBlockBuilder.restore(whole.serialise())!;
+    for (const builder of [whole, restored]) builder.append(streamId(9), chunk(1), 1, 2);
+    expect(restored.count).toBe(6);
+    expect(restored.finish()).toEqual(whole.finish());
+    const state = filled().serialise();
+    for (let cut = 0; cut < state.length; cut++) expect(ChunkBlockBuilder.restore(state.subarray(0, cut))).toBeUndefined();
+    expect(ChunkBlockBuilder.restore(new ChunkBlockBuilder().serialise())?.count).toBe(0);
+  });
+
+  it("refuses what its fields cannot say", () => {
+    const builder = new ChunkBlockBuilder();
+    expect(() => builder.finish()).toThrow(RangeError);
+    expect(() => builder.append(new Uint8Array(15), chunk(1), 0, 1)).toThrow(RangeError);
+    expect(() => builder.append(streamId(1), new Uint8Array(0), 0, 1)).toThrow(RangeError);
+    expect(() => builder.append(streamId(1), new Uint8Array(70_000), 0, 1)).toThrow(RangeError);
+    expect(() => builder.append(streamId(1), chunk(1), 2, 1)).toThrow(RangeError);
+    expect(() => builder.append(streamId(1), chunk(1), Number.NaN, 1)).toThrow(RangeError);
+  });
+});
+
+describe("key", () => {
+  it("reads back what it composed", () => {
+    const id = Uint8Array.from({ length: 16 }, (_, i) => i);
+    const key = new KeyBuilder().u16(7).u32(4e9).time(-1.5).timeDescending(START_MS).text("a\0ü\u{1f600}").fixed(id).finish();
+    const reader = new KeyReader(key);
+    expect([reader.u16(), reader.u32(), reader.time(), reader.timeDescending(), reader.text()]).toEqual([7, 4e9, -1.5, START_MS, "a\0ü\u{1f600}"]);
+    expect(reader.fixed(16)).toEqual(id);
+    expect(reader.remaining).toBe(0);
+    expect(() => reader.u16()).toThrow(RangeError);
+  });
+
+  it.each<[string, (key: KeyBuilder) => unknown]>([
+    ["a fraction", (key) => key.u16(1.5)],
+    ["a negative integer", (key) => key.u32(-1)],
+    ["an integer that is too large", (key) => key.u16(65_536)],
+    ["NaN", (key) => key.time(Number.NaN)],
+    ["a lone surrogate", (key) => key.text("\ud800")],
+    ["too many bytes", (key) => key.fixed(new Uint8Array(KEY_BYTES_MAX + 1))],
+  ])("refuses %s", (_, compose) => expect(() => compose(new KeyBuilder())).toThrow(RangeError));
+
+  it("bounds a prefix from above", () => {
+    expect(prefixEnd(Uint8Array.of(1, 2))).toEqual(Uint8Array.of(1, 3));
+    expect(prefixEnd(Uint8Array.of(1, 0xff))).toEqual(Uint8Array.of(2));
+    expect(prefixEnd(Uint8Array.of(0xff))).toBeUndefined();
+    expect(prefixEnd(new Uint8Array(0))).toBeUndefined();
+  });
+});
