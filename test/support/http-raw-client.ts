@@ -1,7 +1,7 @@
 /** An HTTP client over a bare socket: it sends exactly the bytes it is given, and shows what really comes back. */
 import { once } from "node:events";
-import { connect } from "node:net";
 import type { Socket } from "node:net";
+import { connect } from "node:net";
 
 /** One answer as it came over the wire. */
 export interface RawResponse {
@@ -73,7 +73,8 @@ export class RawHttpClient {
   async response(options: { head?: boolean } = {}): Promise<RawResponse> {
     const headOfAnswer = await this.responseHead();
     const { status, headers } = headOfAnswer;
-    if (options.head === true || status === 204 || status === 304 || status < 200) return { ...headOfAnswer, body: Buffer.alloc(0) };
+    if (options.head === true || status === 204 || status === 304 || status < 200)
+      return { ...headOfAnswer, body: Buffer.alloc(0) };
     if (headers.get("transfer-encoding") === "chunked") return { ...headOfAnswer, body: await this.#chunkedBody() };
     const length = headers.get("content-length");
     if (length !== undefined) return { ...headOfAnswer, body: await this.#bytes(Number(length)) };
@@ -123,7 +124,10 @@ export class RawHttpClient {
 
   async #line(): Promise<string> {
     let end = -1;
-    await this.#until(() => (end = this.#merged().indexOf("\r\n")) >= 0);
+    await this.#until(() => {
+      end = this.#merged().indexOf("\r\n");
+      return end >= 0;
+    });
     return this.#take(end + 2).toString("latin1", 0, end);
   }
 
@@ -134,7 +138,10 @@ export class RawHttpClient {
 
   async #until(condition: () => boolean): Promise<void> {
     while (!condition()) {
-      if (this.#isClosed) throw new ConnectionClosed(`connection closed after ${JSON.stringify(this.#merged().toString("latin1", 0, 200))}`);
+      if (this.#isClosed)
+        throw new ConnectionClosed(
+          `connection closed after ${JSON.stringify(this.#merged().toString("latin1", 0, 200))}`,
+        );
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }

@@ -44,8 +44,11 @@ describe("threshold tables", () => {
   });
   it("fall towards the level as the baseline grows", () => {
     for (let n = 13; n <= 120; n++) expect(at(0, TABLE_LEVEL_OPEN, n)).toBeLessThan(at(0, TABLE_LEVEL_OPEN, n - 1));
-    // scipy: t.isf(norm.sf(3), 119) * sqrt(1 + 1/120), and the same for 12 values.
-    expect(at(0, TABLE_LEVEL_OPEN, 120)).toBeCloseTo(3.077_4, 1);
+    // scipy 1.17: t.isf(norm.sf(z), n - 1) * sqrt(1 + 1/n)
+    expect(at(0, TABLE_LEVEL_OPEN, 12)).toBeCloseTo(4.007_140_881_301_805, 10);
+    expect(at(0, TABLE_LEVEL_OPEN, 120)).toBeCloseTo(3.077_002_718_945_075, 10);
+    expect(at(0, TABLE_LEVEL_STRONG, 12)).toBeCloseTo(18.423_036_790_028_8, 9);
+    expect(at(TABLE_SET_OPERATION, TABLE_LEVEL_OPEN, 30)).toBeCloseTo(8.703_450_628_328_52, 9);
   });
   it("are infinite below the minimum, and hold z in the last column", () => {
     for (const n of [0, 1, 11, 121, 126]) expect(at(0, TABLE_LEVEL_OPEN, n)).toBe(Number.POSITIVE_INFINITY);

@@ -1,7 +1,6 @@
 // Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
 // same ring as verdicts and blocks, behind all of them that belong to that state.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import type { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { type CheckpointHeader, FRAME_CHECKPOINT, FRAME_LANE_MARK, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
@@ -27,7 +26,8 @@ export interface CheckpointsOptions {
 
 export interface CheckpointsDependencies {
   readonly memories: readonly EngineMemory[];
-  readonly readers: readonly InboxReader[];
+  /** Applies everything that lies in the rings into this engine. */
+  readonly drainInboxes: () => void;
   readonly shard: Shard;
   readonly kernel: ShardKernel;
   readonly outbox: Outbox;
@@ -58,7 +58,7 @@ export class Checkpoints {
     this.#left = this.#owned.length;
   }
 
-  /** Takes the next checkpoint when one is due. To be called between units of work, when every ring has been read. */
+  /** Takes the next checkpoint when one is due. To be called between units of work. */
   tick(nowMs: number): boolean {
     this.#markLane(nowMs);
     const bytes = this.#activity();
@@ -87,14 +87,16 @@ export class Checkpoints {
     this.#markLane(Number.POSITIVE_INFINITY);
   }
 
-  /** Per lane, the log position behind the last block that this shard has taken whole. Every ring must have been read to its end after `placed` was. */
+  /**
+   * Per lane, a log position that this shard's state covers: the lane's `placed` word, read before the rings are emptied. The state may be
+   * ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
+   */
   #positions(): LaneMark[] {
-    const { memories } = this.#dependencies;
-    return memories.map((memory, lane) => {
-      const own = lane === this.#options.engine;
-      const position = own ? this.#dependencies.logPosition() : memory.placed();
-      return { epoch: this.#options.epoch, lane, ...position };
-    });
+    const { memories, drainInboxes, logPosition } = this.#dependencies;
+    const { epoch, engine } = this.#options;
+    const marks = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
+    drainInboxes();
+    return marks;
   }
 
   #write(partition: number, vector: readonly LaneMark[]): void {

@@ -82,7 +82,7 @@ export class JsonDecoder {
     if (!Array.isArray(decoded.value)) return bad("a batch must be a JSON array of telemetry records");
     if (decoded.value.length <= BATCH_RECORDS_MAX) return decoded;
     const message = `a batch may have ${BATCH_RECORDS_MAX} records, got ${decoded.value.length}; split it`;
-    return { ok: false, status: 413, code: "batch_too_large", message };
+    return { ok: false, status: 400, code: "batch_too_large", message };
   }
 
   #takeRecords(records: readonly unknown[], body: Body, unit: WorkUnit): Failure[] {

@@ -42,7 +42,7 @@ export class Outbox {
       this.#waiting = [];
       this.#taken = 0;
     }
-    if (this.#wrote || this.#taken < this.#waiting.length) this.#ringBell();
+    if (this.#wrote) this.#ringBell();
     return this.#wrote;
   }
 

@@ -176,3 +176,21 @@ export class Recovery {
     this.#dependencies.outbox.send(kind === SECTION_RECORD ? FRAME_RECORD : FRAME_DEAD_LETTER, payload.slice());
   }
 }
+
+/**
+ * Where reading may begin: per (epoch, lane) the lowest position that any of the checkpoints covers, and for the sender of records also the lane
+ * marks. A lane that one checkpoint does not name is read from its beginning; so is everything when there is no checkpoint.
+ */
+export function replayStart(checkpoints: readonly StoredCheckpoint[], laneMarks: readonly LaneMark[] | null): LaneMark[] {
+  const epochs = new Set(checkpoints.map(({ epoch }) => epoch));
+  const [epoch] = epochs;
+  if (epochs.size !== 1 || epoch === undefined) return [];
+  const lowest = new Map<number, LaneMark>();
+  for (const mark of (checkpoints[0] as StoredCheckpoint).vector) {
+    const marks = checkpoints.map(({ vector }) => vector.find(({ lane }) => lane === mark.lane));
+    if (laneMarks !== null) marks.push(laneMarks.find((one) => one.epoch === epoch && one.lane === mark.lane));
+    if (marks.some((one) => one === undefined)) continue;
+    lowest.set(mark.lane, (marks as LaneMark[]).reduce((least, one) => (isCovered(one, least) ? one : least)));
+  }
+  return [...lowest.values()];
+}

@@ -11,7 +11,7 @@ import {
   EVENT_REPLACE,
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
-import { IDENTITIES, IDENTITIES_BYTES, SCRATCH, STREAM_RECORDS } from "../../core/layout/memory-map.ts";
+import { IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES, STREAM_RECORDS } from "../../core/layout/memory-map.ts";
 import { ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
 import {
   FLAG_COUNTER,
@@ -206,6 +206,12 @@ export class Shard {
       done += kernel.applyRows(pointer, batch.rows - done, batch.baseMs, batch.arrivalMs, batch.wallMs);
       this.#handleEvents();
     }
+  }
+
+  /** Applies this engine's own share of a unit, from the staging area. */
+  applyStaged(unit: Pick<RowBatch, "baseMs" | "arrivalMs" | "wallMs">, rowBytes: number, self: number): void {
+    const { baseMs, arrivalMs, wallMs } = unit;
+    this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs, wallMs });
   }
 
   #handleEvents(): void {

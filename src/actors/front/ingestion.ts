@@ -13,7 +13,7 @@ const BODY_KINDS: Readonly<Record<string, number>> = {
   telemetry: BODY_JSON_SINGLE,
   telemetryBatch: BODY_JSON_BATCH,
   remoteWrite: BODY_REMOTE_WRITE_1,
-  remoteWriteAlias: BODY_REMOTE_WRITE_1,
+  remoteWriteOtherSpelling: BODY_REMOTE_WRITE_1,
 };
 
 /** Bodies that may be inflating at once: the thread pool has four threads and each may hold 64 MiB. */

@@ -1,8 +1,8 @@
 /** What all exchanges of one server share. */
 import { BodyPool } from "./body-pool.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
-import { httpLimits } from "./http-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
+import { httpLimits } from "./http-limits.ts";
 import type { HttpServerOptions } from "./http-server.ts";
 
 /** Shared by the exchanges of one server; `draining` is set by the server alone. */

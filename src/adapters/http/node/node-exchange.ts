@@ -1,8 +1,8 @@
 /** One exchange on node:http. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { assertAnswerHead, isBodiless } from "../answer-head.ts";
-import { BodyCollector } from "../body-collector.ts";
 import type { AppendOutcome } from "../body-collector.ts";
+import { BodyCollector } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -81,7 +81,10 @@ export class NodeExchange implements HttpExchange, Expiring {
     assertAnswerHead(status, headers);
     this.#takeAnswer();
     this.#outgoing.writeHead(status, this.#headLines(headers, undefined, false));
-    const options = { stallTimeoutMs: this.#context.limits.writeStallTimeoutMs, guard: (call: () => void) => this.guard(call) };
+    const options = {
+      stallTimeoutMs: this.#context.limits.writeStallTimeoutMs,
+      guard: (call: () => void) => this.guard(call),
+    };
     this.#stream = new NodeStream(options, this.#outgoing);
     return this.#stream;
   }

@@ -3,8 +3,8 @@
  * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
  */
 import { assertAnswerHead, isBodiless, statusLine } from "../answer-head.ts";
-import { BodyCollector } from "../body-collector.ts";
 import type { AppendOutcome } from "../body-collector.ts";
+import { BodyCollector } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import { UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
@@ -66,7 +66,9 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#takeAnswer();
     const writeHead = (): void => this.#writeHead(status, headers);
     const bodiless = this.request.method === "HEAD" || isBodiless(status);
-    this.#stream = new UwsStream({ writeHead, bodiless, guard: (call) => this.guard(call) }, this.#response, () => this.#finish());
+    this.#stream = new UwsStream({ writeHead, bodiless, guard: (call) => this.guard(call) }, this.#response, () =>
+      this.#finish(),
+    );
     return this.#stream;
   }
 

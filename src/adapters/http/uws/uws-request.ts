@@ -17,7 +17,9 @@ export class UwsRequestHead implements HttpRequest {
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
     this.#response = response;
-    request.forEach((name, value) => this.headers.add(name, value));
+    request.forEach((name, value) => {
+      this.headers.add(name, value);
+    });
   }
 
   /** Asked for only when wanted: it is a system call, and was a seventh of the cost of a small post. */
@@ -48,5 +50,7 @@ function remoteAddress(response: UwsResponse): string {
 }
 
 function isMappedIpv4(bytes: Uint8Array): boolean {
-  return bytes.length === 16 && bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0);
+  return (
+    bytes.length === 16 && bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0)
+  );
 }

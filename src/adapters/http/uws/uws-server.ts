@@ -1,8 +1,8 @@
 /** The port on uWebSockets.js: one app on the main thread. */
 import { createServer } from "node:net";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
-import { createServerContext } from "../server-context.ts";
 import type { ServerContext } from "../server-context.ts";
+import { createServerContext } from "../server-context.ts";
 import { UwsExchange } from "./uws-exchange.ts";
 import type { UwsApp, UwsLibrary, UwsListenSocket, UwsRequest, UwsResponse } from "./uws-library.ts";
 
@@ -86,7 +86,8 @@ export class UwsHttpServer implements HttpServer {
 
   #closeWhenIdle(): void {
     // One turn later, because the last answer may still be corked, and because app.close() ends other exchanges inside a native callback.
-    if (this.#onIdle !== undefined && this.#exchanges === 0) setImmediate(() => this.#exchanges === 0 && this.#onIdle?.());
+    if (this.#onIdle !== undefined && this.#exchanges === 0)
+      setImmediate(() => this.#exchanges === 0 && this.#onIdle?.());
   }
 }
 

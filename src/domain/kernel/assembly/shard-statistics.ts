@@ -8,7 +8,6 @@ import {
   SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_HEAD, SR_INTERVALS, SR_LAST_VALUE, SR_M2, SR_M2_SCALE, SR_MASK, SR_MEAN, SR_PIVOT, SR_RUN,
   SR_SHADOW_COUNT, SR_SHADOW_M2, SR_SHADOW_MEAN, SR_VALUES, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
-import { refreshInterval } from "./shard-interval";
 import { recordOf } from "./shard-table";
 
 /** Larger values enter the statistics as this: its square times window and threshold stays finite. */
@@ -144,9 +143,6 @@ function settle(r: usize, d: f64, mean: f64, m2: f64, n: u32, run: u32, evicts: 
   store<f64>(r, refresh ? 0 : shadowMean, SR_SHADOW_MEAN);
   store<f64>(r, refresh ? 0 : shadowM2, SR_SHADOW_M2);
   store<u8>(r, refresh ? 0 : shadowCount, SR_SHADOW_COUNT);
-  const count = load<u32>(r, SR_COUNT);
-  // Early on the usual interval is taken after 2, 3, 5, 9 ... values, later once a turn.
-  if (refresh || (count < <u32>WINDOW_MAX && count >= 2 && ((count - 1) & (count - 2)) == 0)) refreshInterval(r, n);
   if (run >= n) {
     store<f64>(r, d, SR_MEAN);
     store<f64>(r, 0, SR_M2);

@@ -12,7 +12,8 @@ import {
   countDuplicate, countInvalid, countLate, countLateCounter, countReplaced, countSample, countStale, countUnbound, emitPlain, eventsCount,
   eventsFitRow,
 } from "./shard-event";
-import { insert } from "./shard-statistics";
+import { intervalIsDue, takeInterval } from "./shard-interval";
+import { insert, windowValues } from "./shard-statistics";
 import { recordOf, slotOfRef } from "./shard-table";
 
 export { bindRef, createSlot, findSlot, slotOfRef, slots } from "./shard-table";
@@ -95,10 +96,12 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64, wallMs: f64): bo
   }
   store<f64>(r, time, SR_LAST_TIME);
   store<f64>(r, wallMs, SR_RECEIVED);
-  store<f64>(r, load<f64>(r, SR_SAMPLES) + 1, SR_SAMPLES);
+  const samples = load<f64>(r, SR_SAMPLES) + 1;
+  store<f64>(r, samples, SR_SAMPLES);
+  if (intervalIsDue(<u32>(<u64>samples))) takeInterval(r, min(load<u32>(r, SR_COUNT), windowValues()));
   store<u32>(r, unchunked + 1, SR_UNCHUNKED);
-  // Insertions of late values may have passed the mark between two pushes, hence not ==.
-  if (unchunked + 1 >= load<u32>(r, SR_CHUNK_AT)) emitPlain(EVENT_CHUNK_DUE, slot, time, 0, 0, arrivalMs);
+  // Insertions of late values may pass the mark between two pushes: then the chunk is due when the ring is full, above.
+  if (unchunked + 1 == load<u32>(r, SR_CHUNK_AT)) emitPlain(EVENT_CHUNK_DUE, slot, time, 0, 0, arrivalMs);
   countSample();
   return true;
 }

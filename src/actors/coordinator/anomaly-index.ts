@@ -1,0 +1,124 @@
+// One tenant's anomalies in memory, in the order of lists: what filters, totals and pages need, so that only the rows of a page are read
+// from the store. About 170 bytes an anomaly; at most ANOMALIES_MAX of them. A filter over all of them takes 1 to 2 ms.
+
+/** What is kept of an anomaly. */
+export interface AnomalyEntry {
+  readonly id: string;
+  readonly detectedAtMs: number;
+  readonly serviceId: string;
+  readonly score: number;
+  /** Key of its pair and direction while it is open. */
+  readonly openKey: string | null;
+}
+
+/** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive. */
+export interface AnomalyFilter {
+  readonly serviceId?: string | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  readonly minScore?: number | undefined;
+}
+
+/** Place in the list: newest first, then by descending id. */
+export interface AnomalyPosition {
+  readonly detectedAtMs: number;
+  readonly id: string;
+}
+
+/** Negative when a is older. */
+function compare(a: AnomalyPosition, b: AnomalyPosition): number {
+  if (a.detectedAtMs !== b.detectedAtMs) return a.detectedAtMs - b.detectedAtMs;
+  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
+}
+
+/** The entries of one tenant. */
+export class AnomalyIndex {
+  /** Ascending from `#head` on; what lies before was dropped. */
+  #entries: AnomalyEntry[] = [];
+  #head = 0;
+  readonly #byId = new Map<string, AnomalyEntry>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get(id: string): AnomalyEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Adds an entry, or replaces the one with the same id and time. */
+  put(entry: AnomalyEntry): void {
+    const at = this.#lowerBound(entry);
+    const replaces = this.#byId.has(entry.id);
+    this.#byId.set(entry.id, entry);
+    if (at === this.#entries.length) this.#entries.push(entry);
+    else this.#entries.splice(at, replaces ? 1 : 0, entry);
+  }
+
+  /** Removes an entry; cheap for the oldest. */
+  remove(id: string): void {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return;
+    this.#byId.delete(id);
+    const at = this.#lowerBound(entry);
+    if (at > this.#head) this.#entries.splice(at, 1);
+    else this.#dropHead();
+  }
+
+  /** The oldest entries, at most `count`, as far as they were detected before `beforeMs`. */
+  oldest(count: number, beforeMs: number = Number.POSITIVE_INFINITY): AnomalyEntry[] {
+    const first = this.#entries.slice(this.#head, this.#head + count);
+    return first.filter((entry) => entry.detectedAtMs < beforeMs);
+  }
+
+  /** Number of entries that match. */
+  count(filter: AnomalyFilter): number {
+    let matches = 0;
+    const last = this.#end(filter);
+    for (let at = this.#begin(filter); at < last; at++) if (matchesRest(this.#entries[at] as AnomalyEntry, filter)) matches++;
+    return matches;
+  }
+
+  /** The newest `limit` entries that match and come after `position` in the list. */
+  page(filter: AnomalyFilter, position: AnomalyPosition | undefined, limit: number): AnomalyEntry[] {
+    const page: AnomalyEntry[] = [];
+    const first = this.#begin(filter);
+    const behind = position === undefined ? this.#entries.length : this.#lowerBound(position);
+    for (let at = Math.min(this.#end(filter), behind) - 1; at >= first && page.length < limit; at--) {
+      const entry = this.#entries[at] as AnomalyEntry;
+      if (matchesRest(entry, filter)) page.push(entry);
+    }
+    return page;
+  }
+
+  #begin({ sinceMs }: AnomalyFilter): number {
+    return sinceMs === undefined ? this.#head : this.#lowerBound({ detectedAtMs: sinceMs, id: "" });
+  }
+
+  #end({ untilMs }: AnomalyFilter): number {
+    return untilMs === undefined ? this.#entries.length : this.#lowerBound({ detectedAtMs: untilMs, id: "" });
+  }
+
+  #dropHead(): void {
+    this.#head++;
+    if (this.#head < 1024 || this.#head * 2 < this.#entries.length) return;
+    this.#entries = this.#entries.slice(this.#head);
+    this.#head = 0;
+  }
+
+  /** The first place whose entry is not older than `position`. */
+  #lowerBound(position: AnomalyPosition): number {
+    let low = this.#head;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compare(this.#entries[middle] as AnomalyEntry, position) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function matchesRest(entry: AnomalyEntry, { serviceId, minScore }: AnomalyFilter): boolean {
+  return (serviceId === undefined || entry.serviceId === serviceId) && (minScore === undefined || entry.score >= minScore);
+}

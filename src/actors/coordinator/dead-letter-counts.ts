@@ -1,0 +1,91 @@
+// How many dead letters of each tenant are stored, by reason and topic. The counts are stored beside the letters in the same transaction,
+// so that a start need not read them all.
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { DEAD_LETTER_GROUPS_MAX } from "../../core/config/limits.ts";
+import { KeyBuilder, KeyReader, prefixEnd } from "../../domain/codec/key.ts";
+import { scan } from "./tables/scan.ts";
+import { decodeStored } from "./tables/stored-json.ts";
+
+/** Stored letters of one tenant. */
+export interface DeadLetterCounts {
+  readonly total: number;
+  readonly bytes: number;
+  readonly byReason: Readonly<Record<string, number>>;
+  readonly byTopic: Readonly<Record<string, number>>;
+}
+
+const NONE: DeadLetterCounts = { total: 0, bytes: 0, byReason: {}, byTopic: {} };
+const PREFIX = new KeyBuilder().text("dead_letters").finish();
+
+/** Key of a tenant's counts in the table `counters`. */
+export function deadLetterCountsKey(tenant: string): Uint8Array {
+  return new KeyBuilder().text("dead_letters").text(tenant).finish();
+}
+
+/** The counts after `count` (1 or -1) letters of one kind were stored or deleted. */
+export function countLetters(before: DeadLetterCounts, letter: { reason: string; topic: string; bytes: number }, count: 1 | -1): DeadLetterCounts {
+  return {
+    total: before.total + count,
+    bytes: before.bytes + count * letter.bytes,
+    byReason: addTo(before.byReason, letter.reason, count),
+    byTopic: addTo(before.byTopic, letter.topic, count),
+  };
+}
+
+function addTo(groups: Readonly<Record<string, number>>, name: string, count: number): Readonly<Record<string, number>> {
+  const isKnown = Object.hasOwn(groups, name) || Object.keys(groups).length < DEAD_LETTER_GROUPS_MAX;
+  const group = isKnown && (count > 0 || Object.hasOwn(groups, name)) ? name : "other";
+  const number = Math.max(0, (Object.hasOwn(groups, group) ? (groups[group] as number) : 0) + count);
+  const { [group]: _, ...others } = groups;
+  return number === 0 ? others : { ...others, [group]: number };
+}
+
+/** The committed counts of all tenants. */
+export class DeadLetterBook {
+  readonly #tenants = new Map<string, DeadLetterCounts>();
+  #total = 0;
+  #bytes = 0;
+
+  /** Reads the store; to be called once. */
+  load(store: KeyValueStore): void {
+    for (const { key, value } of scan(store, "counters", PREFIX, prefixEnd(PREFIX) as Uint8Array)) {
+      const reader = new KeyReader(key);
+      reader.text();
+      this.put(reader.text(), decodeStored<DeadLetterCounts>(value));
+    }
+  }
+
+  /** Letters stored, of all tenants. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Bytes of all tenants' letters. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get tenants(): Iterable<string> {
+    return this.#tenants.keys();
+  }
+
+  counts(tenant: string): DeadLetterCounts {
+    return this.#tenants.get(tenant) ?? NONE;
+  }
+
+  /** The tenant whose letters take most. */
+  get largestTenant(): string | undefined {
+    let largest: string | undefined;
+    for (const [tenant, { bytes }] of this.#tenants) if (largest === undefined || bytes > this.counts(largest).bytes) largest = tenant;
+    return largest;
+  }
+
+  /** Takes over counts that were committed. */
+  put(tenant: string, counts: DeadLetterCounts): void {
+    const before = this.counts(tenant);
+    this.#total += counts.total - before.total;
+    this.#bytes += counts.bytes - before.bytes;
+    if (counts.total > 0) this.#tenants.set(tenant, counts);
+    else this.#tenants.delete(tenant);
+  }
+}

@@ -1,0 +1,56 @@
+// Blocks of chunks and their spans: {version u8 = 1, earliest time f64, latest time f64, bytes u32}, little-endian.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ChunkBlock } from "../../../domain/codec/chunk-block.ts";
+import { KeyReader } from "../../../domain/codec/key.ts";
+import { blockKey, partitionKey } from "./tables.ts";
+
+const VERSION = 1;
+const SPAN_BYTES = 21;
+/** Spans read at a time: one stands for 64 KiB of samples. */
+const SPANS_PER_READ = 256;
+
+/** What is known of a block without reading it. */
+export interface BlockSpan {
+  readonly partition: number;
+  readonly block: number;
+  readonly minMs: number;
+  readonly maxMs: number;
+  readonly bytes: number;
+}
+
+/** The operations that store the payload of a block frame: {partition u32, block u32} and the block. Throws when it is none. */
+export function blockOperations(payload: Uint8Array): StoreOperation[] {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  const key = blockKey(view.getUint32(0, true), view.getUint32(4, true));
+  const bytes = payload.slice(8);
+  const block = ChunkBlock.open(bytes);
+  if (block === undefined) throw new Error("an engine sent a block that does not open");
+  const span = new Uint8Array(SPAN_BYTES);
+  const spanView = new DataView(span.buffer);
+  span[0] = VERSION;
+  spanView.setFloat64(1, block.minMs, true);
+  spanView.setFloat64(9, block.maxMs, true);
+  spanView.setUint32(17, bytes.length, true);
+  return [{ table: "blocks", key, value: bytes }, { table: "block_spans", key, value: span }];
+}
+
+/** Reads a span as it is stored. */
+export function decodeSpan(key: Uint8Array, value: Uint8Array): BlockSpan {
+  if (value[0] !== VERSION) throw new Error(`a stored span has version ${value[0]}, this program reads ${VERSION}`);
+  const view = new DataView(value.buffer, value.byteOffset, value.byteLength);
+  const reader = new KeyReader(key);
+  const partition = reader.u16();
+  return { partition, block: reader.u32(), minMs: view.getFloat64(1, true), maxMs: view.getFloat64(9, true), bytes: view.getUint32(17, true) };
+}
+
+/** Yields the spans of a partition, newest block first. */
+export function* newestSpans(store: KeyValueStore, partition: number): Generator<BlockSpan> {
+  const from = partitionKey(partition);
+  for (let to = partitionKey(partition + 1); ; ) {
+    const entries = store.range("block_spans", { from, to, reverse: true, limit: SPANS_PER_READ });
+    for (const { key, value } of entries) yield decodeSpan(key, value);
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < SPANS_PER_READ) return;
+    to = last.key;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The tables of the two environments and their keys (domain/codec/key.ts).
+ *
+ *   control  anomalies       tenant, detected time, id          ▶ Anomaly
+ *            episodes        episode id                         ▶ Episode
+ *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
+ *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
+ *            counters        kind, tenant                       ▶ DeadLetterCounts
+ *            secrets         name                               ▶ raw bytes
+ *   series   records         tenant, time, id                   ▶ record-row.ts
+ *            blocks          partition, block                   ▶ chunk block
+ *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
+ *            checkpoints     partition                          ▶ header and state
+ *            lane_marks      epoch, lane                        ▶ LaneMark
+ *
+ * Lane marks stand beside the records that they speak of, so that one transaction holds both.
+ */
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+
+/** Tables of the environment `control`. */
+export const CONTROL_TABLES = ["anomalies", "episodes", "episode_times", "dead_letters", "counters", "secrets"] as const;
+/** Tables of the environment `series`. */
+export const SERIES_TABLES = ["records", "blocks", "block_spans", "checkpoints", "lane_marks"] as const;
+
+/** Bytes of an id of 32 hex digits. */
+export const ID_BYTES = 16;
+/** Above every key of a table: no key starts with eight bytes of 0xff. */
+export const TABLE_END = new Uint8Array(8).fill(0xff);
+/** Below every key of a table. */
+export const TABLE_START = new Uint8Array(0);
+
+const HEX_ID = /^[0-9a-f]{32}$/;
+
+/** The bytes of an id. */
+export function idBytes(id: string): Uint8Array {
+  if (!HEX_ID.test(id)) throw new RangeError(`an id has 32 hex digits, got ${JSON.stringify(id.slice(0, 40))}`);
+  return Uint8Array.from(Buffer.from(id, "hex"));
+}
+
+/** The id of bytes. */
+export function idText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+}
+
+/** Key of anomalies, records and dead letters. */
+export function tenantTimeKey(tenant: string, timeMs: number, id: string): Uint8Array {
+  return new KeyBuilder().text(tenant).time(timeMs).fixed(idBytes(id)).finish();
+}
+
+/** Bound of a tenant's keys: those of earlier times lie below it. */
+export function tenantTimeBound(tenant: string, timeMs: number): Uint8Array {
+  return new KeyBuilder().text(tenant).time(timeMs).finish();
+}
+
+/** Key of a block and its span. */
+export function blockKey(partition: number, block: number): Uint8Array {
+  return new KeyBuilder().u16(partition).u32(block).finish();
+}
+
+/** Key of a checkpoint; also the bound of the blocks of partitions from it on. */
+export function partitionKey(partition: number): Uint8Array {
+  return new KeyBuilder().u16(partition).finish();
+}

@@ -1,0 +1,134 @@
+// What a run of verdict frames changes: collected over the committed state, turned into one list of operations, taken over once committed.
+// It may be thrown away and made again from the same frames after a failed commit.
+import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { anomalyView } from "../../api/anomaly-view.ts";
+import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { StreamEvents } from "../../core/protocol/query.ts";
+import { KeyBuilder } from "../../domain/codec/key.ts";
+import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, type EpisodeEffect, openKeyOf } from "../../domain/incident/anomaly.ts";
+import type { AnomalyBook } from "./anomaly-book.ts";
+import type { AnomalyEntry } from "./anomaly-index.ts";
+import { encodeStored } from "./tables/stored-json.ts";
+import { idBytes, tenantTimeKey } from "./tables/tables.ts";
+
+/** Bounds of the book. */
+export interface VerdictLimits {
+  /** Anomalies of a tenant. */
+  readonly anomaliesMax: number;
+  /** Openings of samples older than this are forgotten already: only a replay brings them. */
+  readonly retentionMs: number;
+}
+
+/** Events of the stream that tell a client something new. */
+const TOLD: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated", "joined", "resolved"]);
+
+/** Key of the order in which episodes are forgotten. */
+export function episodeTimeKey(wallMs: number, episodeId: Uint8Array): Uint8Array {
+  return new KeyBuilder().time(wallMs).fixed(episodeId).finish();
+}
+
+/** One transaction's verdicts. */
+export class VerdictDraft {
+  readonly #book: AnomalyBook;
+  readonly #limits: VerdictLimits;
+  readonly #wallNowMs: number;
+  readonly #anomalies = new Map<string, Anomaly>();
+  readonly #open = new Map<string, Anomaly>();
+  readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
+  readonly #told = new Set<string>();
+  /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
+  readonly openedArrivalsMs: number[] = [];
+  #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
+
+  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number) {
+    this.#book = book;
+    this.#limits = limits;
+    this.#wallNowMs = wallNowMs;
+  }
+
+  /** Applies a frame on top of those before. */
+  add(frame: EpisodeFrame): void {
+    const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
+    if (isForgotten) return;
+    const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
+    const effect = applyEpisode({ episode, anomaly: this.#anomalyOf(frame, episode) }, frame, this.#wallNowMs);
+    if (effect.episode !== undefined) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
+    if (effect.anomaly !== undefined) this.#keepAnomaly(effect.anomaly);
+    if (effect.anomaly !== undefined && TOLD.has(effect.kind)) this.#told.add(effect.anomaly.id);
+    if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
+  }
+
+  /** The operations of the transaction; also decides which old anomalies make room. */
+  operations(): StoreOperation[] {
+    const operations: StoreOperation[] = [];
+    for (const anomaly of this.#anomalies.values()) {
+      operations.push({ table: "anomalies", key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id), value: encodeStored(anomaly) });
+    }
+    for (const [id, { episode, isNew }] of this.#episodes) {
+      operations.push({ table: "episodes", key: idBytes(id), value: encodeStored(episode) });
+      if (isNew) operations.push({ table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) });
+    }
+    this.#evicted = this.#chooseEvicted();
+    for (const { tenant, entry } of this.#evicted) {
+      operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
+    }
+    return operations;
+  }
+
+  /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
+  apply(): number {
+    for (const anomaly of this.#anomalies.values()) this.#book.put(anomaly);
+    for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
+    for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
+    return this.#evicted.length;
+  }
+
+  /** What the event stream is told. */
+  events(): StreamEvents["events"] {
+    return [...this.#told].map((id) => {
+      const anomaly = this.#anomalies.get(id) as Anomaly;
+      return { event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly)) };
+    });
+  }
+
+  #anomalyOf(frame: EpisodeFrame, episode: Episode | undefined): Anomaly | undefined {
+    if (episode !== undefined) return this.#read(episode.tenant, episode.anomalyId);
+    return this.#openAnomaly(openKeyOf(frame)) ?? this.#read(frame.tenant, anomalyIdOf(frame));
+  }
+
+  #read(tenant: string, id: string): Anomaly | undefined {
+    return this.#anomalies.get(id) ?? this.#book.find(tenant, id);
+  }
+
+  /** An anomaly that this draft has touched decides by its new state, whatever the book says. */
+  #openAnomaly(openKey: string): Anomaly | undefined {
+    const drafted = this.#open.get(openKey);
+    if (drafted !== undefined) return drafted;
+    const place = this.#book.openAnomaly(openKey);
+    if (place === undefined || this.#anomalies.has(place.id)) return undefined;
+    return this.#book.read(place);
+  }
+
+  #keepAnomaly(anomaly: Anomaly): void {
+    this.#anomalies.set(anomaly.id, anomaly);
+    const openKey = openKeyOf(anomaly);
+    if (anomaly.resolvedAtMs === null) this.#open.set(openKey, anomaly);
+    else if (this.#open.get(openKey)?.id === anomaly.id) this.#open.delete(openKey);
+  }
+
+  #keepEpisode(id: string, episode: Episode, isNew: boolean): void {
+    this.#episodes.set(id, { episode, isNew: isNew || (this.#episodes.get(id)?.isNew ?? false) });
+  }
+
+  #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {
+    const added = new Map<string, number>();
+    for (const { tenant, id } of this.#anomalies.values()) {
+      if (this.#book.index(tenant).get(id) === undefined) added.set(tenant, (added.get(tenant) ?? 0) + 1);
+    }
+    return [...added].flatMap(([tenant, count]) => {
+      const index = this.#book.index(tenant);
+      const over = Math.max(0, index.size + count - this.#limits.anomaliesMax);
+      return index.oldest(over).map((entry) => ({ tenant, entry }));
+    });
+  }
+}

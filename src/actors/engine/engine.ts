@@ -1,0 +1,266 @@
+// An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
+// its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
+import type { LogWriter } from "../../adapters/log/log-writer.ts";
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
+import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { EngineAnswer, EngineCommand, EngineQuery, EngineReport, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import { ShardKernel, type ShardExports } from "../../domain/kernel/shard-kernel.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { EngineCounters } from "./engine-counters.ts";
+import { JsonDecoder } from "./json-decoder.ts";
+import { Lane } from "./lane.ts";
+import { Outbox } from "./outbox.ts";
+import { Placement } from "./placement.ts";
+import { Recovery, type ReplayBlock } from "./recovery.ts";
+import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
+import { SeriesQueries } from "./series-queries.ts";
+import { Shard } from "./shard.ts";
+import { StreamDefiner } from "./stream-definer.ts";
+import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
+
+/** Frames taken from one ring before the others get their turn. */
+const FRAMES_PER_TURN = 16;
+/** Milliseconds between two looks at what is due by time. */
+export const TICK_MS = 200;
+
+export interface EngineOptions {
+  readonly engine: number;
+  readonly engines: number;
+  readonly epoch: number;
+  readonly seriesLimit: number;
+  readonly threshold: number;
+  readonly minSamples: number;
+  readonly window: number;
+  readonly tenants: readonly string[];
+  /** Seeds of the lane table, then of identities. */
+  readonly seeds: readonly [bigint, bigint, bigint, bigint];
+  readonly checkpoints: readonly StoredCheckpoint[];
+  readonly laneMarks: readonly LaneMark[];
+}
+
+export interface EngineDependencies {
+  readonly memories: readonly EngineMemory[];
+  readonly kernel: LaneExports & ShardExports;
+  readonly processWords: ProcessWords;
+  readonly log: LogWriter;
+  /** The blocks of all earlier epochs in order of admission. */
+  readonly replay: Iterator<ReplayBlock, unknown>;
+  readonly clock: Clock;
+  readonly report: (report: EngineReport) => void;
+  /** Tells the coordinator that its ring has frames. */
+  readonly ringCoordinator: () => void;
+  readonly takeCommand: () => EngineCommand | undefined;
+  readonly takeQuery: () => EngineQuery | undefined;
+  readonly answerQuery: (answer: EngineAnswer) => void;
+}
+
+type Phase = "recovering" | "serving" | "stopping" | "stopped";
+
+/** One engine of the process. */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #dependencies: EngineDependencies;
+  readonly #memory: EngineMemory;
+  readonly #counters: EngineCounters;
+  readonly #outbox: Outbox;
+  readonly #shard: Shard;
+  readonly #lane: Lane;
+  readonly #placement: Placement;
+  readonly #recovery: Recovery;
+  readonly #checkpoints: Checkpoints;
+  readonly #queries: SeriesQueries;
+  readonly #readers: ReadonlyArray<InboxReader | undefined>;
+  readonly #tenants: string[];
+  readonly #startMs: number;
+  #phase: Phase = "recovering";
+  #answered = 0;
+  #nextTickMs = 0;
+  #finalCheckpoints = false;
+
+  constructor(options: EngineOptions, dependencies: EngineDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#tenants = [...options.tenants];
+    this.#startMs = dependencies.clock.monotonicMs();
+    const memory = dependencies.memories[options.engine] as EngineMemory;
+    this.#memory = memory;
+    this.#counters = new EngineCounters(memory);
+    this.#outbox = new Outbox(memory, dependencies.ringCoordinator);
+    this.#placement = new Placement(options.engine, dependencies.memories);
+    this.#readers = dependencies.memories.map((_, lane) => (lane === options.engine ? undefined : new InboxReader(memory, lane)));
+    dependencies.kernel.setSeeds(...options.seeds);
+    const kernel = new ShardKernel({ threshold: options.threshold, minSamples: options.minSamples, window: options.window }, { exports: dependencies.kernel, buffer: memory.memory.buffer });
+    const { processWords } = dependencies;
+    this.#shard = new Shard({ threshold: options.threshold }, { memory, kernel, processWords, outbox: this.#outbox, counters: this.#counters });
+    this.#queries = new SeriesQueries(memory, this.#shard, kernel);
+    this.#recovery = this.#makeRecovery(kernel);
+    this.#checkpoints = this.#makeCheckpoints(kernel);
+    this.#lane = this.#makeLane();
+    for (const checkpoint of options.checkpoints) this.#recovery.restore(checkpoint);
+  }
+
+  #makeRecovery(kernel: ShardKernel): Recovery {
+    const { engine, engines, laneMarks } = this.#options;
+    const { processWords, kernel: lane } = this.#dependencies;
+    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    return new Recovery({ engine, engines, laneMarks }, { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex });
+  }
+
+  #makeCheckpoints(kernel: ShardKernel): Checkpoints {
+    const { epoch, engine, engines } = this.#options;
+    const { memories, log } = this.#dependencies;
+    return new Checkpoints({ epoch, engine, engines }, {
+      memories, kernel, shard: this.#shard, outbox: this.#outbox, counters: this.#counters,
+      drainInboxes: () => this.#drainInboxes(Number.POSITIVE_INFINITY),
+      logPosition: () => log.position,
+      logBytes: () => log.bytesWritten,
+    });
+  }
+
+  #makeLane(): Lane {
+    const { engines, seriesLimit } = this.#options;
+    const { kernel, log, clock, processWords } = this.#dependencies;
+    const memory = this.#memory;
+    const counters = this.#counters;
+    const ownsStream = (hashPointer: number, tenant: number) => this.#shard.owns(hashPointer, tenant);
+    const definer = new StreamDefiner({ engines, seriesLimit }, { memory, processWords, kernel, ownsStream });
+    const requestId = (admission: number) => this.#requestId(admission);
+    const tenantName = (index: number) => this.#tenants[index] as string;
+    const decoder = { memory, kernel, definer, counters, tenantName, requestId };
+    return new Lane({ engines }, {
+      memory, kernel, log, counters, requestId,
+      placement: this.#placement,
+      json: new JsonDecoder(decoder),
+      remoteWrite: new RemoteWriteDecoder(decoder),
+      outbox: this.#outbox,
+      monotonicMs: clock.monotonicMs,
+      applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
+      answer: (answers) => this.#answer(answers),
+    });
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** Does what can be done now; false when that was nothing. */
+  step(): boolean {
+    if (this.#phase === "stopped") return false;
+    const did = this.#phase === "recovering" ? this.#recover() : this.#serve();
+    const moved = this.#outbox.flush();
+    return moved || did;
+  }
+
+  #recover(): boolean {
+    if (this.#outbox.isOverLimit) return false;
+    const step = this.#dependencies.replay.next();
+    if (step.done) this.#finishRecovery();
+    else this.#recovery.apply(step.value);
+    return true;
+  }
+
+  #finishRecovery(): void {
+    this.#phase = "serving";
+    this.#shard.publishCounters();
+    const replayMs = this.#dependencies.clock.monotonicMs() - this.#startMs;
+    const streams = [...this.#shard.partitions.values()].reduce((sum, partition) => sum + partition.slots.length, 0);
+    this.#dependencies.report({ type: "ready", streams, replayedRows: this.#recovery.rows, replayMs });
+  }
+
+  #serve(): boolean {
+    let did = this.#drainInboxes(FRAMES_PER_TURN);
+    did = this.#lane.step() || did;
+    did = this.#takeMessages() || did;
+    did = this.#tick() || did;
+    if (this.#phase === "stopping") did = this.#stop() || did;
+    return did;
+  }
+
+  /** Applies frames from the other lanes; true when there were any. */
+  #drainInboxes(framesMax: number): boolean {
+    let any = false;
+    this.#readers.forEach((reader, lane) => {
+      if (reader === undefined) return;
+      let taken = 0;
+      for (let frame = reader.peek(); frame !== undefined; frame = taken < framesMax ? reader.peek() : undefined) {
+        this.#shard.applyFrame(frame);
+        reader.release();
+        taken++;
+      }
+      if (taken === 0) return;
+      any = true;
+      (this.#dependencies.memories[lane] as EngineMemory).ringBell();
+    });
+    return any;
+  }
+
+  #applyOwn(unit: WorkUnit, rowBytes: number): void {
+    const self = this.#options.engine;
+    for (const definitions of unit.definitionFrames(self, Number.POSITIVE_INFINITY)) this.#shard.defineAll(definitions);
+    if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
+  }
+
+  #answer(answers: readonly BodyAnswer[]): void {
+    const from = this.#answered;
+    this.#answered += answers.length;
+    this.#dependencies.report({ type: "answers", from, statuses: answers.map(({ status }) => status), bodies: answers.map(({ body }) => body) });
+  }
+
+  #takeMessages(): boolean {
+    let any = false;
+    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
+      any = true;
+      if (command.type === "tenant") this.#tenants[command.index] = command.name;
+      else this.#phase = "stopping";
+    }
+    const query = this.#dependencies.takeQuery();
+    if (query === undefined) return any;
+    this.#dependencies.answerQuery(this.#queries.answer(query));
+    return true;
+  }
+
+  #tick(): boolean {
+    const nowMs = this.#dependencies.clock.monotonicMs();
+    if (nowMs < this.#nextTickMs) return false;
+    this.#nextTickMs = nowMs + TICK_MS;
+    this.#publishCounters();
+    return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints.tick(nowMs);
+  }
+
+  #publishCounters(): void {
+    const counters = this.#counters;
+    this.#shard.publishCounters();
+    counters.raise("inboxFillMax", this.#placement.inboxFill);
+    counters.set("coordinatorRingFill", this.#outbox.ringFill);
+    counters.set("overflowFrames", this.#outbox.frames);
+    counters.set("laneTableEntries", this.#dependencies.kernel.laneTableEntries());
+  }
+
+  /** Once nothing is under way: checkpoints of all partitions, then the end. */
+  #stop(): boolean {
+    if (!this.#lane.isIdle) return false;
+    if (!this.#finalCheckpoints) {
+      this.#finalCheckpoints = true;
+      this.#checkpoints.writeAll();
+      return true;
+    }
+    if (!this.#outbox.drained) return false;
+    this.#dependencies.log.close();
+    this.#phase = "stopped";
+    this.#dependencies.report({ type: "stopped" });
+    return true;
+  }
+
+  #tenantIndex(name: string): number {
+    const known = this.#tenants.indexOf(name);
+    if (known >= 0) return known;
+    throw new Error(`the data folder holds streams of tenant ${JSON.stringify(name)}, which this server does not know`);
+  }
+
+  #requestId(admission: number): string {
+    return `${this.#options.epoch.toString(16).padStart(7, "0")}-${admission.toString(16).padStart(13, "0")}`;
+  }
+}

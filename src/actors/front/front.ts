@@ -1,0 +1,189 @@
+// The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
+import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { EndpointName } from "../../api/endpoints.ts";
+import type { Endpoint } from "../../api/endpoint.ts";
+import { completeError, errorAnswer } from "../../api/error-answer.ts";
+import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
+import { splitQuery } from "../../api/query-parsing.ts";
+import type { Refusal } from "../../api/refusal.ts";
+import { matchRoute } from "../../api/route-match.ts";
+import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
+import type { Principal } from "../../core/protocol/query.ts";
+import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domain/access/access-policy.ts";
+import type { EventStreams } from "./event-streams.ts";
+import type { Ingestion } from "./ingestion.ts";
+import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
+import type { QueryLink } from "./query-link.ts";
+import type { RequestHistogram } from "./request-histogram.ts";
+
+/** What /healthz says. */
+export interface Health {
+  readonly store: string;
+  readonly queue: string;
+}
+
+export interface FrontOptions {
+  readonly version: string;
+  readonly access: AccessPolicyOptions;
+  readonly startedMs: number;
+}
+
+export interface FrontDependencies {
+  readonly clock: Clock;
+  readonly ingestion: Ingestion;
+  readonly queries: QueryLink;
+  readonly streams: EventStreams;
+  readonly requests: RequestHistogram;
+  readonly metrics: () => MetricsSources;
+  readonly health: () => Health;
+  /** Why requests cannot be served yet, or null once they can. */
+  readonly notReady: () => string | null;
+  readonly nextRequestId: () => string;
+}
+
+const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
+const NO_HEADERS: HttpHeaders = [];
+/** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
+const RETRY_AFTER_SECONDS = "1";
+const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+
+/** Serves every request of one server. */
+export class Front {
+  readonly #options: FrontOptions;
+  readonly #dependencies: FrontDependencies;
+
+  constructor(options: FrontOptions, dependencies: FrontDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  /** The handler of the HTTP port. */
+  handle(exchange: HttpExchange): void {
+    const { method, path } = exchange.request;
+    const route = matchRoute(method, path);
+    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint.name : "unmatched");
+    if (!route.found) {
+      request.refuse(route.refusal, route.allow === undefined ? [] : [["Allow", route.allow]]);
+      return;
+    }
+    const decision = decideAccess(route.endpoint.access, callerOf(exchange), this.#options.access);
+    if (!decision.allowed) {
+      request.refuse({ code: decision.code, message: decision.message }, [["WWW-Authenticate", 'Bearer realm="vedette"']]);
+      return;
+    }
+    this.#dispatch(request, route.endpoint, decision.principal, route.path);
+  }
+
+  #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+    const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
+    if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
+    else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint.name);
+    else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint.name, principal, path);
+    else this.#answer(request, endpoint.name as EndpointName, principal);
+  }
+
+  #ingest(request: Request, endpoint: string): void {
+    this.#dependencies.ingestion.take(endpoint, 0, request.exchange, {
+      answer: ({ status, body }) => request.relay(status, body),
+      refuse: (refusal) => request.refuse(refusal),
+    });
+  }
+
+  #query(request: Request, endpoint: string, principal: Principal, path: Readonly<Record<string, string>>): void {
+    const split = splitQuery(request.exchange.request.query);
+    if (!split.ok) {
+      request.refuse(split.refusal);
+      return;
+    }
+    const call = { endpoint, principal, path, query: { ...split.value }, body: null };
+    const sent = this.#dependencies.queries.call(call, (status, body) => request.relay(status, body));
+    if (!sent) request.refuse({ code: "overloaded", message: "too many queries wait already; try again shortly" });
+  }
+
+  #answer(request: Request, endpoint: EndpointName, principal: Principal): void {
+    if (endpoint === "healthz") request.respond(200, JSON_HEADERS, JSON.stringify(this.#health()));
+    else if (endpoint === "readyz") this.#ready(request);
+    else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
+    else if (endpoint === "metrics") {
+      request.respond(200, [["Content-Type", METRICS_CONTENT_TYPE]], writeMetrics(metricFamilies(this.#dependencies.metrics())));
+    } else if (endpoint === "stream") this.#stream(request, principal);
+    else throw new Error(`the front has no answer for ${endpoint}`);
+  }
+
+  #health() {
+    const { clock, health } = this.#dependencies;
+    const uptime = Math.floor((clock.wallMs() - this.#options.startedMs) / 1000);
+    return { status: "ok", version: this.#options.version, uptime_seconds: uptime, ...health() };
+  }
+
+  #ready(request: Request): void {
+    const waiting = this.#dependencies.notReady();
+    const body = waiting === null ? { status: "ready" } : { status: "starting", message: waiting };
+    request.respond(waiting === null ? 200 : 503, JSON_HEADERS, JSON.stringify(body));
+  }
+
+  #stream(request: Request, principal: Principal): void {
+    const { streams } = this.#dependencies;
+    if (streams.isFull) {
+      request.refuse({ code: "overloaded", message: `${streams.count} event streams are open already; close one` });
+      return;
+    }
+    const headers: HttpHeaders = [["Content-Type", "text/event-stream"], ["Cache-Control", "no-store"]];
+    if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
+    else {
+      const stream = request.exchange.openStream(200, headers);
+      if (stream !== undefined) streams.add(principal.tenant, stream);
+    }
+  }
+}
+
+/** One request on its way to its answer. */
+class Request {
+  readonly exchange: HttpExchange;
+  readonly #dependencies: FrontDependencies;
+  readonly #endpoint: string;
+  readonly #startMs: number;
+
+  constructor(exchange: HttpExchange, dependencies: FrontDependencies, endpoint: string) {
+    this.exchange = exchange;
+    this.#dependencies = dependencies;
+    this.#endpoint = endpoint;
+    this.#startMs = dependencies.clock.monotonicMs();
+  }
+
+  respond(status: number, headers: HttpHeaders, body: string): void {
+    this.exchange.respond(status, headers, body);
+    this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
+  }
+
+  /** Passes on an answer of an engine or of the coordinator. */
+  relay(status: number, body: string | null): void {
+    if (status < 400) this.respond(status, body === null ? NO_HEADERS : JSON_HEADERS, body ?? "");
+    else {
+      const known = JSON.parse(body as string) as { request_id?: string };
+      const answer = completeError(body as string, known.request_id ?? this.#dependencies.nextRequestId(), this.exchange.request.header("accept"));
+      this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
+    }
+  }
+
+  refuse(refusal: Refusal, headers: HttpHeaders = []): void {
+    const answer = errorAnswer(refusal, this.#dependencies.nextRequestId(), this.exchange.request.header("accept"));
+    this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
+  }
+}
+
+function retryHeaders(status: number): HttpHeaders {
+  return status === 503 || status === 429 ? [["Retry-After", RETRY_AFTER_SECONDS]] : NO_HEADERS;
+}
+
+function callerOf({ request }: HttpExchange): Caller {
+  return {
+    remoteAddress: request.remoteAddress,
+    host: request.header("host"),
+    origin: request.header("origin"),
+    authorization: request.header("authorization"),
+    apiKey: request.header("x-api-key"),
+    forwarded: FORWARDING_HEADERS.some((name) => request.header(name) !== undefined),
+  };
+}

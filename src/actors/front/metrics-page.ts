@@ -1,0 +1,150 @@
+// `GET /metrics`: what the contract names (section 4.1 rule 3) and what an operator of the engine watches. Read from shared counters; nobody is asked.
+import type { HistogramSample, MetricFamily, MetricSample } from "../../api/metrics-text.ts";
+import {
+  BATCH_BOUNDS,
+  COORDINATOR_COUNTERS,
+  type CoordinatorCounter,
+  ENGINE_COUNTERS,
+  type EngineCounter,
+  LATENCY_BOUNDS_SECONDS,
+  RECORD_TYPES,
+  SLOT_ACCEPTED,
+  SLOT_BATCH,
+  SLOT_LATENCY,
+  SLOT_REASONS,
+  SLOT_REJECTED,
+  VALIDATION_REASONS,
+} from "../../core/layout/counters.ts";
+import type { RequestHistogram } from "./request-histogram.ts";
+
+/** What the page is made of. */
+export interface MetricsSources {
+  readonly engines: ReadonlyArray<Float64Array>;
+  readonly coordinator: Float64Array;
+  readonly requests: RequestHistogram;
+  /** Gauges of the front and the process: name, help, value. */
+  readonly gauges: ReadonlyArray<readonly [name: string, help: string, value: number]>;
+  /** Counters of the front. */
+  readonly counters: ReadonlyArray<readonly [name: string, help: string, value: number]>;
+  /** Fill of each engine's body ring and bodies waiting. */
+  readonly ports: ReadonlyArray<{ readonly ringFill: number; readonly waiting: number }>;
+}
+
+const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge", string, string]> = [
+  ["samples", "counter", "vedette_samples_total", "Samples scored"],
+  ["samplesDuplicate", "counter", "vedette_samples_duplicate_total", "Samples that repeated one already held"],
+  ["samplesLate", "counter", "vedette_samples_late_total", "Samples older than the newest of their stream: stored, not scored"],
+  ["samplesLateCounter", "counter", "vedette_samples_late_counter_total", "Cumulative samples older than the newest: covered by the later delta"],
+  ["samplesReplaced", "counter", "vedette_samples_replaced_total", "Samples that replaced the newest of their stream"],
+  ["staleMarkers", "counter", "vedette_stale_markers_total", "Stale markers taken"],
+  ["counterResets", "counter", "vedette_counter_resets_total", "Resets of cumulative counters"],
+  ["excursions", "counter", "vedette_excursions_total", "Samples over the threshold that were not declared"],
+  ["openings", "counter", "vedette_episodes_opened_total", "Episodes opened"],
+  ["closings", "counter", "vedette_episodes_closed_total", "Episodes closed"],
+  ["streams", "gauge", "vedette_streams", "Streams held"],
+  ["streamsRefused", "counter", "vedette_streams_refused_total", "New streams turned away"],
+  ["refs", "gauge", "vedette_stream_refs", "Stream refs bound since the start"],
+  ["laneTableEntries", "gauge", "vedette_lane_table_entries", "Streams in the lane's look-up table"],
+  ["identityBytes", "gauge", "vedette_identity_bytes", "Bytes of stream identities"],
+  ["bodies", "counter", "vedette_bodies_total", "Request bodies taken"],
+  ["bodyBytes", "counter", "vedette_body_bytes_total", "Bytes of request bodies taken"],
+  ["decompressedBytes", "counter", "vedette_decompressed_bytes_total", "Bytes after decompression"],
+  ["logBytes", "counter", "vedette_log_bytes_total", "Bytes appended to the log"],
+  ["logBlocks", "counter", "vedette_log_commits_total", "Blocks committed to the log"],
+  ["logErrors", "counter", "vedette_log_errors_total", "Commits that the log refused"],
+  ["commitSecondsTotal", "counter", "vedette_log_commit_seconds_total", "Time in log commits"],
+  ["commitMaxSeconds", "gauge", "vedette_log_commit_max_seconds", "Longest log commit since the start"],
+  ["inboxFillMax", "gauge", "vedette_inbox_fill_ratio", "Fill of the fullest ring to another engine"],
+  ["coordinatorRingFill", "gauge", "vedette_coordinator_ring_fill_ratio", "Fill of the ring to the coordinator"],
+  ["overflowFrames", "gauge", "vedette_coordinator_overflow_frames", "Frames waiting for room in the ring to the coordinator"],
+  ["chunks", "counter", "vedette_chunks_total", "Chunks packed"],
+  ["chunkBytes", "counter", "vedette_chunk_bytes_total", "Bytes of chunks packed"],
+  ["checkpoints", "counter", "vedette_checkpoints_total", "Partition checkpoints taken"],
+  ["wakeups", "counter", "vedette_engine_wakeups_total", "Times an engine woke"],
+  ["busySeconds", "counter", "vedette_engine_busy_seconds_total", "Time engines were busy"],
+];
+
+const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter" | "gauge", string, string]> = [
+  ["deadLetters", "gauge", "svc_dlq_depth", "Dead letters held"],
+  ["deadLettersDropped", "counter", "vedette_dead_letters_dropped_total", "Dead letters dropped by age or size"],
+  ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
+  ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],
+  ["commitMaxSeconds", "gauge", "vedette_store_commit_max_seconds", "Longest store commit since the start"],
+  ["commitErrors", "counter", "vedette_store_commit_errors_total", "Store commits that failed and were repeated"],
+  ["frames", "counter", "vedette_coordinator_frames_total", "Frames taken from engines"],
+  ["anomaliesStored", "counter", "vedette_anomalies_stored_total", "Anomalies stored"],
+  ["anomaliesOpen", "gauge", "vedette_anomalies_open", "Anomalies not resolved"],
+  ["anomaliesDropped", "counter", "vedette_anomalies_dropped_total", "Anomalies dropped by age or number"],
+  ["recordsStored", "counter", "vedette_records_stored_total", "Records stored"],
+  ["recordsDropped", "counter", "vedette_records_dropped_total", "Records dropped by age"],
+  ["blocksStored", "counter", "vedette_blocks_stored_total", "Chunk blocks stored"],
+  ["blockBytes", "counter", "vedette_block_bytes_total", "Bytes of chunk blocks stored"],
+  ["checkpointsStored", "counter", "vedette_checkpoints_stored_total", "Checkpoints stored"],
+  ["queries", "counter", "vedette_queries_total", "Queries answered"],
+  ["storeReadOnly", "gauge", "vedette_store_read_only", "1 while the store cannot be written"],
+];
+
+function engineFamily(sources: MetricsSources, [counter, type, name, help]: (typeof ENGINE_FAMILIES)[number]): MetricFamily {
+  const place = ENGINE_COUNTERS.indexOf(counter);
+  const samples = sources.engines.map((slots, engine): MetricSample => ({ labels: { engine: String(engine) }, value: slots[place] as number }));
+  return { name, help, type, samples };
+}
+
+function sumOf(engines: MetricsSources["engines"], slot: number): number {
+  return engines.reduce((sum, slots) => sum + (slots[slot] as number), 0);
+}
+
+function ingestionFamilies({ engines }: MetricsSources): MetricFamily[] {
+  const events = RECORD_TYPES.flatMap((type, place): MetricSample[] => [
+    { labels: { type, status: "accepted" }, value: sumOf(engines, SLOT_ACCEPTED + place) },
+    { labels: { type, status: "rejected" }, value: sumOf(engines, SLOT_REJECTED + place) },
+  ]);
+  const reasons = VALIDATION_REASONS.map((reason, place): MetricSample => ({ labels: { reason }, value: sumOf(engines, SLOT_REASONS + place) }));
+  const buckets = BATCH_BOUNDS.length + 1;
+  const batch: HistogramSample = {
+    bounds: BATCH_BOUNDS,
+    counts: Array.from({ length: buckets }, (_, bucket) => sumOf(engines, SLOT_BATCH + bucket)),
+    sum: sumOf(engines, SLOT_BATCH + buckets),
+  };
+  return [
+    { name: "svc_ingestion_events_total", help: "Telemetry records by type and outcome", type: "counter", samples: events },
+    { name: "svc_ingestion_batch_size", help: "Records per request", type: "histogram", samples: [batch] },
+    { name: "svc_validation_failures_total", help: "Records refused, by reason", type: "counter", samples: reasons },
+  ];
+}
+
+function histogramFrom(slots: Float64Array, start: number, labels?: Record<string, string>): HistogramSample {
+  const buckets = LATENCY_BOUNDS_SECONDS.length + 1;
+  const counts = slots.subarray(start, start + buckets);
+  return { bounds: LATENCY_BOUNDS_SECONDS, counts, sum: slots[start + buckets] as number, ...(labels === undefined ? {} : { labels }) };
+}
+
+/** All families, in the order of the page. */
+export function metricFamilies(sources: MetricsSources): MetricFamily[] {
+  const requests = [...sources.requests.entries()].map(([endpoint, slots]) => histogramFrom(slots, 0, { endpoint }));
+  const maps = (["series", "control"] as const).flatMap((store): MetricSample[] => {
+    const bytes = (kind: "MapBytes" | "UsedBytes") => sources.coordinator[COORDINATOR_COUNTERS.indexOf(`${store}${kind}`)] as number;
+    return bytes("MapBytes") > 0 ? [{ labels: { store }, value: bytes("UsedBytes") / bytes("MapBytes") }] : [];
+  });
+  const port = (value: (one: MetricsSources["ports"][number]) => number) =>
+    sources.ports.map((one, engine): MetricSample => ({ labels: { engine: String(engine) }, value: value(one) }));
+  return [
+    ...ingestionFamilies(sources),
+    { name: "svc_http_request_duration_seconds", help: "Requests from headers read to answer given", type: "histogram", samples: requests },
+    {
+      name: "svc_detection_latency_seconds",
+      help: "From the arrival of the bytes to the stored anomaly",
+      type: "histogram",
+      samples: [histogramFrom(sources.coordinator, SLOT_LATENCY)],
+    },
+    ...ENGINE_FAMILIES.map((family) => engineFamily(sources, family)),
+    { name: "vedette_body_ring_fill_ratio", help: "Fill of an engine's body ring", type: "gauge", samples: port((one) => one.ringFill) },
+    { name: "vedette_bodies_waiting", help: "Bodies waiting for their answer", type: "gauge", samples: port((one) => one.waiting) },
+    ...COORDINATOR_FAMILIES.map(([counter, type, name, help]): MetricFamily => {
+      return { name, help, type, samples: [{ value: sources.coordinator[COORDINATOR_COUNTERS.indexOf(counter)] as number }] };
+    }),
+    { name: "vedette_store_map_fill_ratio", help: "Used share of a store's map", type: "gauge", samples: maps },
+    ...sources.gauges.map(([name, help, value]): MetricFamily => ({ name, help, type: "gauge", samples: [{ value }] })),
+    ...sources.counters.map(([name, help, value]): MetricFamily => ({ name, help, type: "counter", samples: [{ value }] })),
+  ];
+}

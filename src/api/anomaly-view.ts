@@ -1,0 +1,31 @@
+// An anomaly as clients see it (contract 2.3 and decisions.md section 2), in lists, alone and in the event stream.
+import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
+import type { Anomaly } from "../domain/incident/anomaly.ts";
+
+/** The object that leaves the server. `streams` is the number of member streams. */
+export function anomalyView(anomaly: Anomaly) {
+  const score = anomalyScore(anomaly.z);
+  return {
+    anomaly_id: anomaly.id,
+    service_id: anomaly.serviceId,
+    metric_name: anomaly.metricName,
+    anomaly_score: score,
+    z_score: anomaly.z,
+    detected_at: formatRfc3339(anomaly.detectedAtMs),
+    rca_triggered: false, // until there is RCA
+    resolved: anomaly.resolvedAtMs !== null,
+    severity: tierOfScore(score),
+    environment: anomaly.environment,
+    attributes: anomaly.attributes,
+    observed_at: formatRfc3339(anomaly.observedAtMs),
+    started_at: formatRfc3339(anomaly.startedAtMs),
+    resolved_at: anomaly.resolvedAtMs === null ? null : formatRfc3339(anomaly.resolvedAtMs),
+    resolved_by: anomaly.resolvedBy,
+    direction: anomaly.direction,
+    detector: anomaly.detector,
+    explanation: anomaly.explanation,
+    verdict: anomaly.verdict,
+    streams: anomaly.streams,
+  };
+}

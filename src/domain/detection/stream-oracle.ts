@@ -1,0 +1,282 @@
+// The slow twin of the shard kernel's per-sample logic: one stream as plain objects, every statistic taken exactly from the window each time.
+// Property tests compare the kernel with it event by event; tools that replay a stored series use it without a kernel.
+import {
+  EVENT_CLOSE, EVENT_ENDED, EVENT_EXCURSION, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR,
+  EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_LATE, EVENT_OPEN, EVENT_REPLACE, EVENT_RESET, EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS,
+  TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG,
+} from "../../core/layout/kernel-event.ts";
+import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { windowStatistics } from "./welford.ts";
+
+/** What the kernel's event of the same kind holds. */
+export interface OracleEvent {
+  readonly kind: number;
+  readonly time: number;
+  readonly value: number;
+  readonly mean: number;
+  readonly sd: number;
+  readonly ratio: number;
+  readonly count: number;
+  readonly flags: number;
+  readonly start: number;
+  readonly peak: number;
+}
+
+export interface OracleOptions {
+  /** 12 .. 120. */
+  readonly window: number;
+  /** As filled by fillThresholdTables(). */
+  readonly tables: Float64Array;
+  readonly counter: boolean;
+  readonly operation: boolean;
+}
+
+interface Place {
+  readonly raw: number;
+  readonly time: number;
+  readonly interval: number;
+  readonly masked: boolean;
+}
+
+interface Direction {
+  readonly sign: 1 | -1;
+  open: boolean;
+  below: number;
+  /** Whether each of the last three samples was over, newest first. */
+  out: boolean[];
+  severe: boolean;
+  reported: number;
+  peak: number;
+  start: number;
+}
+
+interface Score {
+  readonly mean: number;
+  readonly sd: number;
+  readonly ratio: number;
+  readonly count: number;
+  readonly constant: boolean;
+  readonly departs: boolean;
+}
+
+const VALUE_LIMIT = 1e140;
+
+/** One stream. */
+export class StreamOracle {
+  readonly #options: OracleOptions;
+  readonly #directions: readonly Direction[] = [direction(1), direction(-1)];
+  #ring: Place[] = [];
+  #lastTime = 0;
+  #lastRaw: number | null = null;
+  #resolution = 0;
+  #usual = 0;
+  #masked = 0;
+  #clamp: readonly [number, number] = [0, 0];
+  #suspect: 1 | -1 | 0 = 0;
+  #ended = false;
+  #pushes = 0;
+
+  constructor(options: OracleOptions) {
+    this.#options = options;
+  }
+
+  /** Mean and M2 of the window as they stand. */
+  get statistics(): { count: number; mean: number; m2: number } {
+    return windowStatistics(this.#window());
+  }
+
+  /** Usual interval in ms. */
+  get usualInterval(): number {
+    return this.#usual;
+  }
+
+  /** Takes a sample and returns its events in the kernel's order. */
+  apply(time: number, value: number): OracleEvent[] {
+    if (time <= this.#lastTime) return this.#old(time, value);
+    const elapsed = this.#lastTime > 0 ? time - this.#lastTime : 0;
+    this.#ended = false;
+    const events: OracleEvent[] = [];
+    const sample = this.#options.counter ? this.#convert(time, value, elapsed, events) : { stored: value, scored: value, flags: 0 };
+    if (sample !== null) this.#push(time, sample.stored, sample.scored, sample.flags, elapsed, events);
+    this.#lastTime = time;
+    return events;
+  }
+
+  /** A stale marker. */
+  end(time: number): OracleEvent[] {
+    if (time < this.#lastTime || this.#ended) return [];
+    this.#ended = true;
+    return [plain(EVENT_ENDED, time, 0, 0)];
+  }
+
+  #old(time: number, value: number): OracleEvent[] {
+    const newest = this.#options.counter ? this.#lastRaw : (this.#ring.at(-1)?.raw ?? null);
+    if (time < this.#lastTime) return this.#options.counter ? [] : [plain(EVENT_LATE, time, value, 0)];
+    return value === newest ? [] : [plain(EVENT_REPLACE, time, value, 0)];
+  }
+
+  #convert(time: number, value: number, elapsed: number, events: OracleEvent[]): { stored: number; scored: number; flags: number } | null {
+    const previous = this.#lastRaw;
+    this.#lastRaw = value;
+    if (previous === null) return null;
+    let stored = Math.max(0, value - previous);
+    let flags = 0;
+    if (value < previous - 1e-9 * Math.abs(previous)) {
+      const largest = this.#ring.reduce((max, place) => Math.max(max, place.raw), 0);
+      const implausible = this.#ring.length >= 12 && value > 10 * largest;
+      stored = implausible ? 0 : value;
+      flags = implausible ? EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE : EVENT_FLAG_RESET;
+      events.push(plain(EVENT_RESET, time, value, flags));
+    }
+    const usual = this.#usual;
+    const irregular = usual > 0 && (elapsed > 2 * usual || elapsed * 2 < usual);
+    return { stored, scored: irregular ? stored * (usual / elapsed) : stored, flags: irregular ? flags | EVENT_FLAG_IRREGULAR : flags };
+  }
+
+  #push(time: number, stored: number, scored: number, flags: number, elapsed: number, events: OracleEvent[]): void {
+    const count = this.#window().length;
+    let masked = false;
+    let learns = (flags & EVENT_FLAG_IRREGULAR) === 0;
+    if (this.#level(TABLE_LEVEL_OPEN, count) !== Number.POSITIVE_INFINITY) {
+      const score = this.#score(scored);
+      const gap = this.#usual > 0 && elapsed > 10 * this.#usual ? EVENT_FLAG_AFTER_GAP : 0;
+      const constant = score.constant ? EVENT_FLAG_CONSTANT : 0;
+      const opened = this.#directions.map((one) => this.#move(one, time, scored, score, flags | gap | constant, events)).includes(true);
+      if (opened) {
+        this.#masked = 0;
+        this.#bound(score);
+      }
+      masked = this.#entersMasked(limit(stored), score, (flags & EVENT_FLAG_IRREGULAR) !== 0);
+      learns &&= !score.departs;
+    }
+    if (learns) this.#learnResolution(stored);
+    this.#ring.push({ raw: stored, time, interval: Math.min(elapsed, 2 ** 32 - 1), masked });
+    if (this.#ring.length > WINDOW_MAX) this.#ring.shift();
+    this.#pushes++;
+    this.#learnInterval();
+  }
+
+  /** The median of the window's intervals, after 2, 3, 5, 9, ... 65 values and then every 128. */
+  #learnInterval(): void {
+    const pushes = this.#pushes;
+    const early = pushes >= 2 && pushes <= 65 && Number.isInteger(Math.log2(pushes - 1));
+    if (!early && pushes % 128 !== 0) return;
+    const known = this.#newest(this.#options.window).map((place) => place.interval).filter((interval) => interval > 0).sort((a, b) => a - b);
+    if (known.length > 0) this.#usual = known[(known.length - 1) >> 1] as number;
+  }
+
+  #score(value: number): Score {
+    const window = this.#window();
+    const { count, mean, m2 } = windowStatistics(window);
+    const floor = Math.max(1e-9, 1e-3 * Math.abs(mean), this.#resolution / Math.sqrt(12));
+    if (m2 !== 0) {
+      const sd = Math.max(Math.sqrt(m2 / (count - 1)), floor);
+      return { mean, sd, ratio: within((limit(value) - mean) / sd, 1e9), count, constant: false, departs: false };
+    }
+    const departure = limit(value) - mean;
+    const departs = Math.abs(departure) > Math.max(1e-9, 0.01 * Math.abs(mean), this.#resolution);
+    return { mean, sd: floor, ratio: departs ? within(departure / floor, 10) : 0, count, constant: true, departs };
+  }
+
+  #move(one: Direction, time: number, value: number, score: Score, flags: number, events: OracleEvent[]): boolean {
+    const column = score.constant ? TABLE_COLUMN_Z : score.count;
+    const ratio = one.sign * score.ratio;
+    const over = ratio > this.#level(TABLE_LEVEL_OPEN, column);
+    const strong = ratio > this.#level(TABLE_LEVEL_STRONG, column);
+    const severe = ratio > this.#level(TABLE_LEVEL_SEVERE, column);
+    const all = flags | (one.sign > 0 ? EVENT_FLAG_HIGH : 0) | (strong ? EVENT_FLAG_STRONG : 0);
+    one.out = [over, ...one.out.slice(0, 2)];
+    const emit = (kind: number, start: number, peak: number): number =>
+      events.push({ kind, time, value, mean: score.mean, sd: score.sd, ratio: score.ratio, count: score.count, flags: all, start, peak });
+    if (one.open) {
+      this.#advance(one, ratio, severe, ratio < this.#level(TABLE_LEVEL_CLEAR, column), emit);
+      return false;
+    }
+    if (!over) return false;
+    const twice = one.out.filter(Boolean).length >= 2;
+    const declared = score.constant ? this.#suspect === one.sign : twice || (strong && (flags & (EVENT_FLAG_AFTER_GAP | EVENT_FLAG_RESET)) === 0);
+    if (!declared) {
+      emit(EVENT_EXCURSION, time, 0);
+      return false;
+    }
+    const oldest = one.out.lastIndexOf(true);
+    const start = oldest === 0 ? time : (this.#ring.at(-oldest)?.time ?? time);
+    Object.assign(one, { open: true, below: 0, severe, reported: coarse(ratio), peak: ratio, start });
+    emit(EVENT_OPEN, start, ratio);
+    return true;
+  }
+
+  #advance(one: Direction, ratio: number, severe: boolean, below: boolean, emit: (kind: number, start: number, peak: number) => void): void {
+    one.peak = Math.max(one.peak, ratio);
+    one.below = below ? one.below + 1 : 0;
+    if (one.below === 5) {
+      emit(EVENT_CLOSE, one.start, one.peak);
+      Object.assign(one, { open: false, below: 0, severe: false });
+      return;
+    }
+    if ((ratio > 1.5 * one.reported && coarse(ratio) > one.reported) || (severe && !one.severe)) {
+      emit(EVENT_UPDATE, one.start, one.peak);
+      one.reported = Math.max(one.reported, coarse(ratio));
+    }
+    one.severe ||= severe;
+  }
+
+  #entersMasked(value: number, score: Score, irregular: boolean): boolean {
+    const open = this.#directions.some((one) => one.open);
+    const zLevel = this.#level(TABLE_LEVEL_OPEN, TABLE_COLUMN_Z);
+    this.#suspect = score.constant && !open && Math.abs(score.ratio) > zLevel ? (score.ratio > 0 ? 1 : -1) : 0;
+    if (open) {
+      if (this.#masked >= Math.min(30, this.#options.window >> 2)) return false;
+      this.#masked++;
+    } else if (this.#suspect !== 0 || (irregular && Math.abs(value - score.mean) > 6 * score.sd)) this.#bound(score);
+    else return false;
+    return value < this.#clamp[0] || value > this.#clamp[1];
+  }
+
+  #bound(score: Score): void {
+    const width = score.constant ? 0 : 6 * score.sd;
+    this.#clamp = [score.mean - width, score.mean + width];
+  }
+
+  #learnResolution(value: number): void {
+    const last = this.#ring.at(-1);
+    const step = last === undefined ? 0 : Math.abs(value - last.raw);
+    if (step > 0 && (this.#resolution === 0 || step < this.#resolution)) this.#resolution = step;
+  }
+
+  #newest(count: number): Place[] {
+    return this.#ring.slice(-count);
+  }
+
+  /** Effective values of the window, oldest first. */
+  #window(): number[] {
+    const [low, high] = this.#clamp;
+    return this.#newest(this.#options.window).map(({ raw, masked }) => (masked ? Math.min(Math.max(limit(raw), low), high) : limit(raw)));
+  }
+
+  #level(level: number, column: number): number {
+    return this.#options.tables[((this.#options.operation ? 4 : 0) + level) * TABLE_COLUMNS + column] as number;
+  }
+}
+
+function direction(sign: 1 | -1): Direction {
+  return { sign, open: false, below: 0, out: [false, false, false], severe: false, reported: 0, peak: 0, start: 0 };
+}
+
+function plain(kind: number, time: number, value: number, flags: number): OracleEvent {
+  return { kind, time, value, mean: 0, sd: 0, ratio: 0, count: 0, flags, start: time, peak: 0 };
+}
+
+function limit(value: number): number {
+  return within(value, VALUE_LIMIT);
+}
+
+function within(value: number, bound: number): number {
+  return Math.min(bound, Math.max(-bound, value));
+}
+
+/** The kernel keeps the last reported peak with three bits of mantissa, rounded down, from 1 on. */
+function coarse(ratio: number): number {
+  const exponent = Math.floor(Math.log2(Math.max(1, Math.fround(ratio))));
+  return (Math.floor((Math.max(1, Math.fround(ratio)) / 2 ** exponent) * 8) / 8) * 2 ** exponent;
+}

@@ -1,0 +1,175 @@
+// The one verdict record of every detector, and the z-score detector's way to it. An alert's explanation, the ledger of why something did
+// not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
+import { median } from "./robust.ts";
+import { logNormalTail, logStudentTail, reportedProbability } from "./tail-probability.ts";
+import { levelsFor, operationBar, ratioForZ, zOfRatio } from "./thresholds.ts";
+
+/** One condition on the way to an alert; `value` and `limit` are in the gate's own unit. */
+export interface Gate {
+  readonly name: GateName;
+  readonly passed: boolean;
+  readonly value: number;
+  readonly limit: number;
+}
+
+/** Gates in the order in which they are asked; the first that fails names the suppression. */
+export const GATE_REASONS = {
+  minimum_samples: "too_few_samples",
+  operation_bar: "below_operation_bar",
+  practical_significance: "not_significant",
+  after_gap: "after_gap",
+  counter_reset: "counter_reset",
+  constant_departure: "constant_departure_not_confirmed",
+  persistence: "not_persistent",
+} as const;
+
+export type GateName = keyof typeof GATE_REASONS;
+
+/** The values that the observation was compared with. `sd` is before the floors; ages in seconds, of the oldest value. */
+export interface VerdictBaseline {
+  readonly n: number;
+  readonly mean: number;
+  readonly sd: number;
+  readonly median: number;
+  /** Season that the values were taken from (hour of week); null for the plain window. */
+  readonly bucket: string | null;
+  readonly age_seconds: number;
+}
+
+/** Share of a feature in a multivariate score. */
+export interface Contribution {
+  readonly feature: string;
+  readonly delta_score: number;
+}
+
+export interface Verdict {
+  readonly detector: string;
+  readonly observed: number;
+  readonly expected: number;
+  /** Values between these are ordinary at the threshold. */
+  readonly lower: number;
+  readonly upper: number;
+  /** Signed equivalent z, within +-99. */
+  readonly z: number;
+  /** Two-sided, at least 1e-300. */
+  readonly p: number;
+  readonly threshold: number;
+  readonly baseline: VerdictBaseline;
+  readonly contributions: readonly Contribution[];
+  readonly gates: readonly Gate[];
+  /** Reason why this did not become an alert; null if it may. */
+  readonly suppressed_by: string | null;
+  /** Detection layers that were active: statistical, isolation_forest, adaptive. */
+  readonly layers: readonly string[];
+}
+
+/** What the shard knows of a judged sample (its event and its stream) and of the configuration. */
+export interface ZScoreInput {
+  readonly value: number;
+  readonly mean: number;
+  /** Standard deviation as used, floored. */
+  readonly sd: number;
+  readonly rawSd: number;
+  /** (value - mean) / sd; for a departure from a constant already a z. */
+  readonly ratio: number;
+  readonly count: number;
+  /** Copy of the window before the value. */
+  readonly window: ArrayLike<number>;
+  readonly ageSeconds: number;
+  /** Whether an episode was opened or goes on, by the rule of persistence. */
+  readonly declared: boolean;
+  readonly constant: boolean;
+  readonly afterGap: boolean;
+  readonly reset: boolean;
+  /** WATCHDOG_Z_SCORE_THRESHOLD. */
+  readonly threshold: number;
+  readonly minimumSamples: number;
+  readonly operation: boolean;
+  /** Percent-style name: exempt from the gate of practical significance. */
+  readonly percent: boolean;
+  readonly layers: readonly string[];
+}
+
+export const DETECTOR_Z_SCORE = "z_score";
+/** Deviation from the median, relative to it, that an operation-class series needs (rule 1.1.8). */
+const SIGNIFICANT_DEVIATION = 0.5;
+const MEDIAN_MIN = 1e-9;
+const CONSTANT_RELATIVE_MIN = 0.01;
+
+/** The verdict on one sample of layer 1. */
+export function zScoreVerdict(input: ZScoreInput): Verdict {
+  const z = input.constant ? input.ratio : zOfRatio(input.ratio, input.count);
+  const logP = input.constant ? logNormalTail(z) : logStudentTail(input.ratio / Math.sqrt(1 + 1 / input.count), input.count - 1);
+  const center = median(input.window);
+  const width = expectedWidth(input);
+  const gates = zScoreGates(input, z, center);
+  const failed = gates.find((gate) => !gate.passed);
+  return {
+    detector: DETECTOR_Z_SCORE,
+    observed: input.value,
+    expected: input.mean,
+    lower: input.mean - width,
+    upper: input.mean + width,
+    z,
+    p: reportedProbability(logP),
+    threshold: levelsFor(input.threshold, input.operation).open,
+    baseline: { n: input.count, mean: input.mean, sd: input.rawSd, median: center, bucket: null, age_seconds: input.ageSeconds },
+    contributions: [],
+    gates,
+    suppressed_by: failed === undefined ? null : GATE_REASONS[failed.name],
+    layers: input.layers,
+  };
+}
+
+/** Whether nothing stands between the verdict and an alert. */
+export function passesGates(verdict: Verdict): boolean {
+  return verdict.suppressed_by === null && verdict.gates.every((gate) => gate.passed);
+}
+
+/** One plain sentence, such as: latency_ms was 412, 9.3 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples). */
+export function explain(verdict: Verdict, names: { readonly metricName: string }): string {
+  const { observed, expected, lower, upper, baseline, z } = verdict;
+  const side = z < 0 ? "below" : "above";
+  if (baseline.sd === 0) {
+    return `${names.metricName} was ${figure(observed)}, ${side} the ${figure(expected)} that all of the last ${baseline.n} samples had`;
+  }
+  const distance = Math.abs(z) >= 99 ? "more than 99" : Math.abs(z).toFixed(1);
+  const range = `expected ${figure(lower)} to ${figure(upper)} over the last ${baseline.n} samples`;
+  return `${names.metricName} was ${figure(observed)}, ${distance} standard deviations ${side} its usual ${figure(expected)} (${range})`;
+}
+
+function expectedWidth(input: ZScoreInput): number {
+  if (input.constant) return Math.max(MEDIAN_MIN, CONSTANT_RELATIVE_MIN * Math.abs(input.mean));
+  const { open } = levelsFor(input.threshold, input.operation);
+  return input.count < 2 ? 0 : input.sd * ratioForZ(open, input.count);
+}
+
+function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
+  const magnitude = Math.abs(z);
+  const { open, strong } = levelsFor(input.threshold, input.operation);
+  const gates: Gate[] = [{ name: "minimum_samples", passed: input.count >= input.minimumSamples, value: input.count, limit: input.minimumSamples }];
+  if (input.operation) {
+    const bar = operationBar(input.threshold);
+    gates.push({ name: "operation_bar", passed: magnitude > bar, value: magnitude, limit: bar });
+    if (!input.percent) gates.push(significanceGate(input.value, center));
+  }
+  // These three only say why being over `strong` once was not enough.
+  if (input.afterGap) gates.push({ name: "after_gap", passed: input.declared, value: magnitude, limit: open });
+  if (input.reset) gates.push({ name: "counter_reset", passed: input.declared, value: magnitude, limit: open });
+  if (input.constant) gates.push({ name: "constant_departure", passed: input.declared, value: magnitude, limit: open });
+  gates.push({ name: "persistence", passed: input.declared, value: magnitude, limit: strong });
+  return gates;
+}
+
+function significanceGate(value: number, center: number): Gate {
+  const deviation = Math.abs(value - center) / Math.max(Math.abs(center), MEDIAN_MIN);
+  return { name: "practical_significance", passed: deviation >= SIGNIFICANT_DEVIATION, value: deviation, limit: SIGNIFICANT_DEVIATION };
+}
+
+/** Four significant digits, without an exponent where people would not write one. */
+function figure(value: number): string {
+  const magnitude = Math.abs(value);
+  if (magnitude !== 0 && (magnitude >= 1e15 || magnitude < 1e-6)) return value.toExponential(3);
+  if (magnitude >= 1000) return String(Math.round(value));
+  return String(Number(value.toPrecision(4)));
+}

@@ -1,0 +1,121 @@
+// An anomaly: one episode of one pair (tenant, environment, service, metric) and direction. Streams of the pair whose own episodes open in
+// the same direction while it is open are its members; it is resolved when the last of them has closed. Pure: what is known comes in, what
+// is to be kept goes out. Everything here may be applied again after a replay without a change.
+import { hash128 } from "../../core/base/hash128.ts";
+import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+
+/** An anomaly as it is stored. `z`, `verdict`, `explanation`, `attributes` and `observedAtMs` belong to its peak. */
+export interface Anomaly {
+  /** 32 hex digits. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly attributes: Attributes;
+  readonly direction: "high" | "low";
+  readonly detector: string;
+  /** Time of the sample with which the first member's episode began. */
+  readonly startedAtMs: number;
+  /** Wall clock of the commit that stored it first. */
+  readonly detectedAtMs: number;
+  readonly observedAtMs: number;
+  readonly resolvedAtMs: number | null;
+  readonly resolvedBy: string | null;
+  /** Signed. */
+  readonly z: number;
+  readonly verdict: unknown;
+  readonly explanation: string;
+  /** Member episodes so far, and those still open. */
+  readonly streams: number;
+  readonly openStreams: number;
+}
+
+/** One stream's episode as it is remembered: whose member it is, and whether it is still open. */
+export interface Episode {
+  readonly tenant: string;
+  readonly anomalyId: string;
+  /** Of its anomaly, whose key it is a part of. */
+  readonly detectedAtMs: number;
+  readonly open: boolean;
+}
+
+/** What is known when a frame comes: the episode, and the anomaly that it belongs to or would join. */
+export interface KnownState {
+  readonly episode: Episode | undefined;
+  readonly anomaly: Anomaly | undefined;
+}
+
+/** What a frame changes; an absent part stays as it was. `ignored` changes nothing. */
+export interface EpisodeEffect {
+  readonly kind: "ignored" | "opened" | "joined" | "updated" | "left" | "resolved";
+  readonly episode?: Episode;
+  readonly anomaly?: Anomaly;
+}
+
+const IGNORED: EpisodeEffect = { kind: "ignored" };
+
+/** The key under which at most one anomaly is open: its pair and direction, hashed so that a map of them has short keys. */
+export function openKeyOf(of: Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction">): string {
+  return hash128(JSON.stringify([of.tenant, of.environment, of.serviceId, of.metricName, of.direction]));
+}
+
+/** The id that an anomaly opened by this frame has. */
+export function anomalyIdOf(frame: EpisodeFrame): string {
+  const { tenant, environment, serviceId, metricName, direction, detector, startedAtMs } = frame;
+  return hash128(JSON.stringify([tenant, environment, serviceId, metricName, direction, detector, startedAtMs]));
+}
+
+/**
+ * Applies one frame. `known.anomaly` is the episode's own anomaly when the episode is known; else the open anomaly of the pair and direction;
+ * else the anomaly that already has the id which this frame would give (a stream that fires late on the same start opens it again).
+ */
+export function applyEpisode(known: KnownState, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
+  if (frame.transition === "open") return known.episode === undefined ? open(known.anomaly, frame, wallNowMs) : IGNORED;
+  if (known.episode === undefined || !known.episode.open) return IGNORED;
+  return frame.transition === "update" ? update(known.anomaly, frame) : close(known.episode, known.anomaly, wallNowMs);
+}
+
+function open(anomaly: Anomaly | undefined, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
+  if (anomaly === undefined) {
+    const opened = newAnomaly(frame, wallNowMs);
+    return { kind: "opened", anomaly: opened, episode: memberOf(opened) };
+  }
+  const members = { streams: anomaly.streams + 1, openStreams: anomaly.openStreams + 1, resolvedAtMs: null, resolvedBy: null };
+  return { kind: "joined", anomaly: { ...raised(anomaly, frame), ...members }, episode: memberOf(anomaly) };
+}
+
+function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffect {
+  if (anomaly === undefined || anomaly.resolvedAtMs !== null) return IGNORED;
+  const after = raised(anomaly, frame);
+  return after === anomaly ? IGNORED : { kind: "updated", anomaly: after };
+}
+
+/** The episode closes even where its anomaly is gone or was resolved by somebody. */
+function close(episode: Episode, anomaly: Anomaly | undefined, wallNowMs: number): EpisodeEffect {
+  const closed = { ...episode, open: false };
+  if (anomaly === undefined) return { kind: "left", episode: closed };
+  const openStreams = Math.max(0, anomaly.openStreams - 1);
+  const left = { ...anomaly, openStreams };
+  if (openStreams > 0 || anomaly.resolvedAtMs !== null) return { kind: "left", episode: closed, anomaly: left };
+  return { kind: "resolved", episode: closed, anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: "recovered" } };
+}
+
+/** The anomaly with the frame's peak where that is higher; the same object where it is not. */
+function raised(anomaly: Anomaly, frame: EpisodeFrame): Anomaly {
+  if (Math.abs(frame.z) <= Math.abs(anomaly.z)) return anomaly;
+  const { z, verdict, explanation, attributes, observedAtMs } = frame;
+  return { ...anomaly, z, verdict, explanation, attributes, observedAtMs };
+}
+
+function memberOf(anomaly: Anomaly): Episode {
+  return { tenant: anomaly.tenant, anomalyId: anomaly.id, detectedAtMs: anomaly.detectedAtMs, open: true };
+}
+
+function newAnomaly(frame: EpisodeFrame, wallNowMs: number): Anomaly {
+  const { tenant, environment, serviceId, metricName, attributes, direction, detector, startedAtMs, observedAtMs, z, verdict, explanation } = frame;
+  return {
+    id: anomalyIdOf(frame), tenant, environment, serviceId, metricName, attributes, direction, detector, startedAtMs,
+    detectedAtMs: wallNowMs, observedAtMs, resolvedAtMs: null, resolvedBy: null, z, verdict, explanation, streams: 1, openStreams: 1,
+  };
+}

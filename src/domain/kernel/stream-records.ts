@@ -1,0 +1,203 @@
+// Stream records as TypeScript reads and corrects them: rings in order of time, late and corrected values. The kernel does everything else.
+// A correction reads and writes a whole ring, about 2 us; it is for the few samples that come out of order.
+import { STREAM_RECORDS } from "../../core/layout/memory-map.ts";
+import {
+  FLAG_COUNTER, FLAG_HAS_PREVIOUS, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_INTERVALS, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE,
+  SR_MASK, SR_PARTITION, SR_PREVIOUS_RAW, SR_RECEIVED, SR_SAMPLES, SR_TENANT, SR_UNCHUNKED, SR_VALUES, STREAM_RECORD_BYTES, WINDOW_MAX,
+} from "../../core/layout/stream-record.ts";
+
+const INTERVAL_MAX = 2 ** 32 - 1;
+
+/** What became of a value that came late or again. Where `chunked`, its place is in a chunk already: store it as a chunk of one value. */
+export interface Correction {
+  /** too-old-for-ring: before the ring's oldest value, or the ring has no place; the ring is as it was. ignored: a counter's older value. */
+  readonly result: "stored" | "duplicate" | "too-old-for-ring" | "ignored";
+  readonly chunked: boolean;
+  /** The value as it stands in the ring: for counters the delta. */
+  readonly value: number;
+}
+
+/** Rings and fields of all slots. */
+export class StreamRecords {
+  /** All of the memory; a record begins at address(slot). */
+  readonly view: DataView;
+  readonly #recompute: (slot: number) => void;
+  // One ring in order of time, oldest first: filled and written back by a correction.
+  readonly #times = new Float64Array(WINDOW_MAX + 1);
+  readonly #values = new Float64Array(WINDOW_MAX + 1);
+  readonly #masked = new Uint8Array(WINDOW_MAX + 1);
+
+  constructor(buffer: ArrayBufferLike, kernel: { recompute(slot: number): void }) {
+    this.view = new DataView(buffer);
+    this.#recompute = (slot) => kernel.recompute(slot);
+  }
+
+  /** Where a slot's record begins. */
+  address(slot: number): number {
+    return STREAM_RECORDS + slot * STREAM_RECORD_BYTES;
+  }
+
+  /** Values in the ring. */
+  count(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_COUNT, true);
+  }
+
+  flags(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_FLAGS, true);
+  }
+
+  tenant(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_TENANT, true);
+  }
+
+  partition(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_PARTITION, true);
+  }
+
+  /** Values taken since the stream began. */
+  samples(slot: number): number {
+    return this.view.getFloat64(this.address(slot) + SR_SAMPLES, true);
+  }
+
+  /** Time of the newest sample in ms, 0 before the first. */
+  lastTimeMs(slot: number): number {
+    return this.view.getFloat64(this.address(slot) + SR_LAST_TIME, true);
+  }
+
+  /** Newest value in the ring. */
+  lastValue(slot: number): number {
+    return this.view.getFloat64(this.address(slot) + SR_LAST_VALUE, true);
+  }
+
+  /** Wall ms at which the newest sample arrived. */
+  receivedMs(slot: number): number {
+    return this.view.getFloat64(this.address(slot) + SR_RECEIVED, true);
+  }
+
+  /** Newest values of the ring that are in no chunk yet. */
+  unchunked(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_UNCHUNKED, true);
+  }
+
+  identityAddress(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_IDENTITY, true);
+  }
+
+  identityBytes(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_IDENTITY_BYTES, true);
+  }
+
+  setIdentity(slot: number, address: number, bytes: number): void {
+    this.view.setUint32(this.address(slot) + SR_IDENTITY, address, true);
+    this.view.setUint32(this.address(slot) + SR_IDENTITY_BYTES, bytes, true);
+  }
+
+  /** Fills times (ms) and values from the oldest on; returns how many. Both arrays hold WINDOW_MAX numbers. */
+  readRing(slot: number, times: Float64Array, values: Float64Array): number {
+    const at = this.address(slot);
+    const count = this.view.getUint32(at + SR_COUNT, true);
+    let place = this.view.getUint32(at + SR_HEAD, true);
+    let time = this.view.getFloat64(at + SR_LAST_TIME, true);
+    for (let i = count - 1; i >= 0; i--) {
+      place = (place === 0 ? WINDOW_MAX : place) - 1;
+      times[i] = time;
+      values[i] = this.view.getFloat64(at + SR_VALUES + 8 * place, true);
+      time -= this.view.getUint32(at + SR_INTERVALS + 4 * place, true);
+    }
+    return count;
+  }
+
+  /** Corrects the value at a time that the ring holds: the newest of a counter, any of a gauge. The sample is not scored again. */
+  replaceNewest(slot: number, timeMs: number, value: number): Correction {
+    const at = this.address(slot);
+    const counter = (this.flags(slot) & FLAG_COUNTER) !== 0;
+    if (timeMs !== this.lastTimeMs(slot)) return counter ? { result: "ignored", chunked: false, value } : this.insertLate(slot, timeMs, value);
+    const stored = counter ? this.#correctedDelta(slot, value) : value;
+    if (this.count(slot) === 0) return { result: "ignored", chunked: false, value };
+    const head = this.view.getUint32(at + SR_HEAD, true);
+    this.view.setFloat64(at + SR_VALUES + 8 * ((head === 0 ? WINDOW_MAX : head) - 1), stored, true);
+    this.view.setFloat64(at + SR_LAST_VALUE, stored, true);
+    this.#recompute(slot);
+    return { result: "stored", chunked: this.unchunked(slot) === 0, value: stored };
+  }
+
+  /** Puts a gauge's older value into its place in the ring, where the ring reaches back that far; a full ring loses its oldest value. */
+  insertLate(slot: number, timeMs: number, value: number): Correction {
+    const count = this.readRing(slot, this.#times, this.#values);
+    let index = count;
+    while (index > 0 && (this.#times[index - 1] as number) >= timeMs) index--;
+    const chunkedValues = count - this.unchunked(slot);
+    if (index < count && this.#times[index] === timeMs) return this.#replaceAt(slot, index, value, index < chunkedValues);
+    const noPlace = count === WINDOW_MAX && chunkedValues === 0;
+    if (index === 0 || index === count || noPlace) return { result: "too-old-for-ring", chunked: true, value };
+    this.#insertAt(slot, index, timeMs, value);
+    const chunked = index < chunkedValues;
+    if (!chunked) this.view.setUint32(this.address(slot) + SR_UNCHUNKED, this.unchunked(slot) + 1, true);
+    return { result: "stored", chunked, value };
+  }
+
+  /** The counter's newest delta with another newest cumulative value. */
+  #correctedDelta(slot: number, value: number): number {
+    const at = this.address(slot);
+    this.view.setFloat64(at + SR_LAST_RAW, value, true);
+    if ((this.flags(slot) & FLAG_HAS_PREVIOUS) === 0) return value;
+    const previous = this.view.getFloat64(at + SR_PREVIOUS_RAW, true);
+    return value < previous - 1e-9 * Math.abs(previous) ? value : Math.max(0, value - previous);
+  }
+
+  #replaceAt(slot: number, index: number, value: number, chunked: boolean): Correction {
+    if (this.#values[index] === value) return { result: "duplicate", chunked, value };
+    const at = this.address(slot);
+    const place = this.#place(slot, index);
+    this.view.setFloat64(at + SR_VALUES + 8 * place, value, true);
+    if (index === this.count(slot) - 1) this.view.setFloat64(at + SR_LAST_VALUE, value, true);
+    this.#recompute(slot);
+    return { result: "stored", chunked, value };
+  }
+
+  /** Place in the ring of the index-th value by time. */
+  #place(slot: number, index: number): number {
+    const at = this.address(slot);
+    return (this.view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - this.view.getUint32(at + SR_COUNT, true) + index) % WINDOW_MAX;
+  }
+
+  /** Expects #times and #values to hold the slot's ring. Places are kept; the values after `index` move one place on. */
+  #insertAt(slot: number, index: number, timeMs: number, value: number): void {
+    const at = this.address(slot);
+    const count = this.count(slot);
+    for (let i = 0; i < count; i++) this.#masked[i] = this.isMasked(slot, this.#place(slot, i)) ? 1 : 0;
+    for (const array of [this.#times, this.#values, this.#masked]) array.copyWithin(index + 1, index, count);
+    this.#times[index] = timeMs;
+    this.#values[index] = value;
+    this.#masked[index] = 0;
+    const firstInterval = this.view.getUint32(at + SR_INTERVALS + 4 * this.#place(slot, 0), true);
+    const dropped = count === WINDOW_MAX ? 1 : 0;
+    if (dropped === 0) {
+      this.view.setUint32(at + SR_COUNT, count + 1, true);
+      this.view.setUint32(at + SR_HEAD, (this.view.getUint32(at + SR_HEAD, true) + 1) % WINDOW_MAX, true);
+    }
+    for (let i = dropped; i <= count; i++) this.#write(slot, this.#place(slot, i - dropped), i, firstInterval);
+    this.view.setFloat64(at + SR_SAMPLES, this.samples(slot) + 1, true);
+    this.#recompute(slot);
+  }
+
+  #write(slot: number, place: number, index: number, firstInterval: number): void {
+    const at = this.address(slot);
+    const interval = index === 0 ? firstInterval : (this.#times[index] as number) - (this.#times[index - 1] as number);
+    this.view.setFloat64(at + SR_VALUES + 8 * place, this.#values[index] as number, true);
+    this.view.setUint32(at + SR_INTERVALS + 4 * place, Math.min(interval, INTERVAL_MAX), true);
+    this.setMasked(slot, place, this.#masked[index] === 1);
+  }
+
+  /** Whether a place of the ring counts clamped. */
+  isMasked(slot: number, place: number): boolean {
+    return ((this.view.getUint8(this.address(slot) + SR_MASK + (place >> 3)) >> (place & 7)) & 1) === 1;
+  }
+
+  setMasked(slot: number, place: number, masked: boolean): void {
+    const at = this.address(slot) + SR_MASK + (place >> 3);
+    const bit = 1 << (place & 7);
+    const byte = this.view.getUint8(at);
+    this.view.setUint8(at, masked ? byte | bit : byte & ~bit);
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * What node:http must do and the pinned native parser cannot, and what that does instead, so that a changed binary is noticed.
+ */
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  echoHead,
+  expectRefusal,
+  hashBody,
+  limitByPath,
+  MIB,
+  request,
+  sha256,
+  stillServes,
+  TEXT,
+  uwsMissing,
+} from "../support/http-exchanges.ts";
+import { ConnectionClosed } from "../support/http-raw-client.ts";
+import { deferred, HttpTestBench } from "../support/http-test-server.ts";
+
+const bench = new HttpTestBench();
+afterEach(() => bench.close());
+
+describe("what only node:http does", () => {
+  it("a request line in several packets", async () => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    await client.sendApart(["GE", "T /li", "ne HT", "TP/1.1\r\nHost: x\r\n\r\n"]);
+    expect(JSON.parse((await client.response()).body.toString())).toMatchObject({ path: "/line" });
+  });
+
+  it("HTTP/1.0, which closes after the answer", async () => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    await client.send("GET /old HTTP/1.0\r\n\r\n");
+    expect(JSON.parse((await client.response()).body.toString())).toMatchObject({ path: "/old" });
+    await client.closed;
+  });
+
+  it("chunk extensions and trailers, which are skipped", async () => {
+    await bench.serve("node", hashBody(100));
+    const client = await bench.connect();
+    await client.send(`${request("POST", "/", ["Transfer-Encoding: chunked"])}3;a=b\r\nabc\r\n0\r\nDigest: x\r\n\r\n`);
+    expect((await client.response()).body.toString()).toBe(`3 ${sha256(Buffer.from("abc"))}`);
+    await stillServes(client);
+  });
+
+  it("a target with scheme and host", async () => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    await client.send(request("GET", "http://vedette/proxy?q"));
+    expect(JSON.parse((await client.response()).body.toString())).toMatchObject({ path: "/proxy", query: "q" });
+    await client.send(request("GET", "http://vedette?q"));
+    expect(JSON.parse((await client.response()).body.toString())).toMatchObject({ path: "/", query: "q" });
+  });
+
+  it("100 headers are taken, 101 get 431", async () => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    await client.send(
+      request(
+        "GET",
+        "/",
+        Array.from({ length: 99 }, (_, i) => `X-${i}: a`),
+      ),
+    );
+    expect((await client.response()).status).toBe(200);
+    await client.send(
+      request(
+        "GET",
+        "/",
+        Array.from({ length: 100 }, (_, i) => `X-${i}: a`),
+      ),
+    );
+    expectRefusal(await client.response(), 431, "headers_too_large");
+    await client.closed;
+  });
+
+  it("pipelined requests with an answer due start one after the other and are answered in order", async () => {
+    const log: string[] = [];
+    await bench.serve("node", (exchange) => {
+      log.push(`start ${exchange.request.path}`);
+      exchange.collectBody(100, (body) => {
+        setTimeout(() => {
+          log.push(`answer ${exchange.request.path}`);
+          exchange.respond(200, TEXT, body.toString());
+        }, 5);
+      });
+    });
+    const client = await bench.connect();
+    await client.send(
+      request("POST", "/1", [], "one") + request("POST", "/2", [], "two") + request("POST", "/3", [], "three"),
+    );
+    for (const body of ["one", "two", "three"]) expect((await client.response()).body.toString()).toBe(body);
+    expect(log).toEqual(["start /1", "answer /1", "start /2", "answer /2", "start /3", "answer /3"]);
+  });
+
+  it("a client that pipelines without measure loses its connection", async () => {
+    await bench.serve("node", () => {}, { pipelinedMax: 3 });
+    const client = await bench.connect();
+    await client.send(request("GET", "/").repeat(5));
+    await client.closed;
+  });
+
+  it("garbage behind a request with its answer due closes without a word that could be taken for the answer", async () => {
+    const aborted = deferred();
+    await bench.serve("node", (exchange) => exchange.onAbort(() => aborted.resolve()));
+    const client = await bench.connect();
+    await client.send(`${request("GET", "/")}\x00garbage\r\n\r\n`);
+    expect((await client.rest()).length).toBe(0);
+    await aborted.promise;
+  });
+
+  it("garbage alone gets 400 in our words", async () => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    await client.send("\x00garbage\r\n\r\n");
+    expectRefusal(await client.response(), 400, "bad_request");
+    await client.closed;
+  });
+
+  it("a client that closes its sending side still gets its answer", async () => {
+    await bench.serve("node", (exchange) => setImmediate(() => exchange.respond(200, TEXT, "read on")));
+    const client = await bench.connect({ allowHalfOpen: true });
+    client.socket.end(request("GET", "/"));
+    expect((await client.response()).body.toString()).toBe("read on");
+  });
+
+  it("Expect: 100-continue with a body declared too long is refused before a continue", async () => {
+    await bench.serve("node", limitByPath);
+    const client = await bench.connect();
+    await client.send(request("POST", "/1000", ["Content-Length: 1001", "Expect: 100-continue"]));
+    expectRefusal(await client.response(), 413, "body_too_large");
+    await client.closed;
+  });
+
+  it("an expectation that is not understood gets 417", async () => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    await client.send(request("POST", "/", ["Expect: miracles"], "abc"));
+    expectRefusal(await client.response(), 417, "expectation_failed");
+  });
+
+  it("a head that comes too slowly gets 408, a silent connection too", async () => {
+    await bench.serve("node", echoHead, { headerTimeoutMs: 100 });
+    const clients = [await bench.connect(), await bench.connect()];
+    await clients[0]?.send("GET / HTTP/1.1\r\nHos");
+    for (const client of clients) {
+      expectRefusal(await client.response(), 408, "request_timeout");
+      await client.closed;
+    }
+  });
+
+  it("a connection that rests too long is closed", async () => {
+    await bench.serve("node", echoHead, { idleTimeoutMs: 50 });
+    const client = await bench.connect();
+    await stillServes(client);
+    await client.closed;
+  });
+
+  it("a reader that takes nothing of an answer or a stream for too long is cut off", async () => {
+    const aborted = [deferred(), deferred()];
+    await bench.serve(
+      "node",
+      (exchange) => {
+        const which = exchange.request.path === "/stream" ? 1 : 0;
+        exchange.onAbort(() => aborted[which]?.resolve());
+        if (which === 0) exchange.respond(200, [], Buffer.alloc(16 * MIB));
+        else exchange.openStream(200, [])?.write(Buffer.alloc(16 * MIB));
+      },
+      { writeStallTimeoutMs: 100 },
+    );
+    for (const path of ["/answer", "/stream"]) {
+      const client = await bench.connect();
+      client.socket.pause();
+      await client.send(request("GET", path));
+    }
+    await Promise.all(aborted.map((each) => each.promise));
+  });
+});
+
+describe.skipIf(uwsMissing !== undefined)("what the pinned uws does instead", () => {
+  it.each([
+    ["a request line cut within its version", ["GET / HT", "TP/1.1\r\nHost: x\r\n\r\n"]],
+    ["HTTP/1.0", ["GET / HTTP/1.0\r\nHost: x\r\n\r\n"]],
+    ["a target with scheme and host", ["GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n"]],
+    ["garbage", ["\x00garbage\r\n\r\n"]],
+  ])("%s gets 505 and is closed", async (_name, parts) => {
+    await bench.serve("uws", echoHead);
+    const client = await bench.connect();
+    const closed = client.rest();
+    await client.sendApart(parts);
+    expect((await closed).toString()).toMatch(/^HTTP\/1\.1 505 /);
+  });
+
+  it("a chunk extension is read as digits of the length, here too many: 400; trailers are taken for the next request, which loses the answer", async () => {
+    const delivered: string[] = [];
+    await bench.serve("uws", (exchange) => exchange.collectBody(100, (body) => void delivered.push(body.toString())));
+    const extended = await bench.connect();
+    await extended.send(`${request("POST", "/", ["Transfer-Encoding: chunked"])}3;ext=1\r\nabc\r\n0\r\n\r\n`);
+    expect((await extended.rest()).toString()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(delivered).toEqual([]);
+    const trailed = await bench.connect();
+    await trailed.send(`${request("POST", "/", ["Transfer-Encoding: chunked"])}3\r\nabc\r\n0\r\nDigest: x\r\n\r\n`);
+    expect((await trailed.rest()).toString()).toMatch(/^HTTP\/1\.1 505 /);
+    expect(delivered).toEqual(["abc"]);
+  });
+
+  it("a pipelined request with an answer due aborts the exchange and closes the connection", async () => {
+    const aborted = deferred();
+    await bench.serve("uws", (exchange) => exchange.onAbort(() => aborted.resolve()));
+    const client = await bench.connect();
+    await client.send(request("GET", "/1") + request("GET", "/2"));
+    await aborted.promise;
+    await expect(client.response()).rejects.toThrow(ConnectionClosed);
+  });
+
+  it("a client that closes its sending side loses its answer", async () => {
+    const aborted = deferred();
+    await bench.serve("uws", (exchange) => exchange.onAbort(() => aborted.resolve()));
+    const client = await bench.connect({ allowHalfOpen: true });
+    client.socket.end(request("GET", "/"));
+    await aborted.promise;
+    await expect(client.response()).rejects.toThrow(ConnectionClosed);
+  });
+
+  it("Expect: 100-continue is told to continue before the handler can refuse", async () => {
+    await bench.serve("uws", limitByPath);
+    const client = await bench.connect();
+    await client.send(request("POST", "/1000", ["Content-Length: 1001", "Expect: 100-continue"]));
+    expect((await client.response()).status).toBe(100);
+    expectRefusal(await client.response(), 413, "body_too_large");
+    await client.closed;
+  });
+
+  it("a head above 4 KiB in several packets gets the parser's own 431", async () => {
+    await bench.serve("uws", echoHead);
+    const client = await bench.connect();
+    await client.sendApart([`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(5000)}`, "a\r\n\r\n"]);
+    expect((await client.response()).status).toBe(431);
+    await client.closed;
+  });
+
+  it("a second of two lengths is visible, so that we can refuse what the parser takes", async () => {
+    await bench.serve("uws", echoHead);
+    const client = await bench.connect();
+    await client.send(`${request("POST", "/", ["Content-Length: 3", "Content-Length: 5"])}abcde`);
+    expectRefusal(await client.response(), 400, "bad_request");
+  });
+
+  it("99 headers are taken; more, a slow head, silence and a reader that takes nothing are closed in 8 to 12 s, without a word", async () => {
+    const server = await bench.serve("uws", (exchange) => {
+      if (exchange.request.path === "/stream") exchange.openStream(200, [])?.write(Buffer.alloc(16 * MIB));
+      else if (exchange.request.path === "/answer") exchange.respond(200, [], Buffer.alloc(16 * MIB));
+      else echoHead(exchange);
+    });
+    const many = await bench.connect();
+    await many.send(
+      request(
+        "GET",
+        "/",
+        Array.from({ length: 97 }, (_, i) => `X-${i}: a`),
+      ),
+    );
+    expect((await many.response()).status).toBe(200);
+    await many.send(
+      request(
+        "GET",
+        "/",
+        Array.from({ length: 99 }, (_, i) => `X-${i}: a`),
+      ),
+    );
+    const slow = await bench.connect();
+    await slow.send("GET / HTTP/1.1\r\nHos");
+    const silent = await bench.connect();
+    for (const path of ["/stream", "/answer"]) {
+      const reader = await bench.connect();
+      reader.socket.pause();
+      await reader.send(request("GET", path));
+    }
+    for (const client of [many, slow, silent]) expect((await client.rest()).length).toBe(0);
+    await expect.poll(() => server.openConnections, { timeout: 20_000 }).toBe(0);
+  });
+});

@@ -1,0 +1,154 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { STATUS_BAD_PROTOBUF, STATUS_ROWS_FULL } from "../../src/core/layout/kernel-status.ts";
+import { DECOMPRESSED, DECOMPRESSED_BYTES, LARGE_BODY } from "../../src/core/layout/memory-map.ts";
+import { BASE_MS, byStream, LaneHarness, type Staged, WINDOW_MS } from "../support/lane-harness.ts";
+import {
+  bytesField, decodeBody, encodeBody, fixed64Field, labelField, sampleField, type Series, varint, varintField,
+} from "../support/remote-write-body.ts";
+import { expectedOf, strictDecode } from "../support/remote-write-decoder.ts";
+
+const text = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: "grapheme", maxLength: 12 }), fc.string({ minLength: 120, maxLength: 300 }));
+const label = fc.tuple(text, text);
+const time = fc.oneof(
+  fc.integer({ min: BASE_MS, max: BASE_MS + WINDOW_MS }), fc.integer({ min: BASE_MS, max: BASE_MS + 100_000 }),
+  fc.constantFrom(0, 1, -1, -62_135_596_800_000, BASE_MS - 1, BASE_MS + WINDOW_MS, BASE_MS + WINDOW_MS + 1, 2 ** 35 - 1, 2 ** 35, 2 ** 42 - 1, 2 ** 42, 2 ** 52),
+);
+const value = fc.oneof(fc.double(), fc.double({ noDefaultInfinity: true, noNaN: true }), fc.constantFrom(0, -0, 1, Number.NaN, Infinity, -Infinity));
+const sample = fc.record({ value, time });
+const series: fc.Arbitrary<Series> = fc.record({ labels: fc.array(label, { minLength: 1, maxLength: 12 }), samples: fc.array(sample, { maxLength: 6 }) });
+const request = fc.array(series, { maxLength: 8 });
+
+/** Fields that a decoder must pass over, at any level. */
+const unknownField = fc.oneof(
+  fc.tuple(fc.integer({ min: 5, max: 1000 }), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })).map(([number, content]) => varintField(number, content)),
+  fc.tuple(fc.integer({ min: 5, max: 1000 }), fc.uint8Array({ maxLength: 30 })).map(([number, content]) => bytesField(number, content)),
+  fc.tuple(fc.integer({ min: 5, max: 1000 }), fc.double()).map(([number, content]) => fixed64Field(number, content)),
+  fc.integer({ min: 5, max: 2 ** 29 - 1 }).map((number) => [...varint(number * 8 + 5), 1, 2, 3, 4]),
+);
+
+/** Parts shuffled by given numbers. */
+function shuffled<T>(parts: T[], keys: readonly number[]): T[] {
+  return parts.map((part, i) => [keys[i % keys.length] ?? 0, part] as const).sort(([a], [b]) => a - b).map(([, part]) => part);
+}
+
+/** A body with fields in any order and unknown fields, exemplars, histograms and metadata between them. */
+const disorderly = fc.tuple(request, fc.array(unknownField, { minLength: 1, maxLength: 6 }), fc.array(fc.nat(1000), { minLength: 1, maxLength: 20 }))
+  .map(([all, unknown, keys]) => Uint8Array.from(shuffled([
+    ...all.map(({ labels, samples }) => bytesField(1, shuffled([
+      ...labels.map(([name, content]) => labelField(name, content)), ...samples.map(sampleField), ...unknown.slice(0, 2),
+      bytesField(3, fixed64Field(2, 1)), bytesField(4, []),
+    ], keys).flat())),
+    ...unknown, bytesField(3, bytesField(2, [65])),
+  ], keys).flat()));
+
+/** Only what lies inside the window is compared with protobufjs, whose times are rounded to doubles. */
+function protobufjsExpected(all: readonly Series[]): Staged[] {
+  const view = new DataView(new ArrayBuffer(8));
+  return all.flatMap(({ labels, samples }) => samples
+    .filter((each) => labels.length > 0 && Number.isFinite(each.value) && each.time >= BASE_MS && each.time <= BASE_MS + WINDOW_MS)
+    .map((each) => {
+      view.setFloat64(0, each.value);
+      return { stream: JSON.stringify(labels), time: each.time, bits: view.getBigUint64(0), code: 0 };
+    }));
+}
+
+function check(harness: LaneHarness, body: Uint8Array): void {
+  const all = strictDecode(body);
+  const { begun, staged } = harness.ingest(body);
+  expect(begun).toBe(all === undefined ? STATUS_BAD_PROTOBUF : all.reduce((sum, each) => sum + each.samples.length, 0));
+  if (all !== undefined) expect(byStream(staged)).toEqual(byStream(expectedOf(all)));
+}
+
+describe("remote-write walk", () => {
+  it("stages the samples that protobufjs decodes, in the same order", () => {
+    const harness = new LaneHarness();
+    fc.assert(fc.property(request, fc.nat(3), (all, metadata) => {
+      const body = encodeBody(all, metadata);
+      const { staged } = harness.ingest(body);
+      expect(harness.kernel.metadataCount()).toBe(metadata);
+      expect(byStream(staged.filter(({ code }) => code === 0))).toEqual(byStream(protobufjsExpected(decodeBody(body))));
+      check(harness, body);
+    }), { numRuns: 1500 });
+  });
+
+  it("takes fields in any order and passes over unknown ones", () => {
+    const harness = new LaneHarness();
+    fc.assert(fc.property(disorderly, (body) => {
+      const { staged, begun } = harness.ingest(body);
+      expect(begun).toBeGreaterThanOrEqual(0);
+      expect(byStream(staged.filter(({ code }) => code === 0))).toEqual(byStream(protobufjsExpected(decodeBody(body))));
+      check(harness, body);
+    }), { numRuns: 1500 });
+  });
+
+  it("knows a stream whose labels stand scattered by the labels alone", () => {
+    const harness = new LaneHarness();
+    const [a, b] = [labelField("__name__", "up"), labelField("job", "node")];
+    const samples = [1, 2, 3].map((each) => sampleField({ value: each, time: BASE_MS + each }));
+    harness.ingest(Uint8Array.from(bytesField(1, [...a, ...b, ...(samples[0] ?? [])])));
+    const { statuses, staged } = harness.ingest(Uint8Array.from(bytesField(1, [...(samples[0] ?? []), ...a, ...(samples[1] ?? []), ...b, ...(samples[2] ?? [])])));
+    expect(statuses).toHaveLength(1);
+    expect(staged.map(({ time: at }) => at - BASE_MS)).toEqual([1, 2, 3]);
+  });
+
+  it("goes on where it stopped, whatever a unit may hold", () => {
+    fc.assert(fc.property(request, fc.integer({ min: 1, max: 5 }), (all, maxRows) => {
+      const body = encodeBody(all);
+      const [whole, parts] = [new LaneHarness().ingest(body), new LaneHarness().ingest(body, { maxRows })];
+      expect(byStream(parts.staged)).toEqual(byStream(whole.staged));
+      expect(parts.statuses.filter((status) => status === STATUS_ROWS_FULL).length)
+        .toBe(Math.max(0, Math.ceil(whole.staged.filter(({ code }) => code === 0).length / maxRows) - 1));
+    }), { numRuns: 60 });
+  });
+
+  it("reads what Prometheus sent", () => {
+    const harness = new LaneHarness();
+    const compressed = readFileSync("test/golden/prometheus-remote-write.bin");
+    harness.place(LARGE_BODY, compressed);
+    const bytes = harness.kernel.snappyDecompress(LARGE_BODY, compressed.length, DECOMPRESSED, DECOMPRESSED_BYTES);
+    const { begun, staged } = harness.ingest(harness.loaded.bytes.slice(DECOMPRESSED, DECOMPRESSED + bytes));
+    const golden = JSON.parse(readFileSync("test/golden/prometheus-remote-write.decoded.json", "utf8")) as {
+      seriesTotal: number;
+      timeseries: Array<{ labels: Array<{ name: string; value: string }>; samples: Array<{ value?: number; timestamp: string }> }>;
+    };
+    expect(begun).toBe(golden.seriesTotal);
+    const expected = protobufjsExpected(golden.timeseries.map(({ labels, samples }) => ({
+      labels: labels.map((each) => [each.name, each.value] as const),
+      samples: samples.map((each) => ({ value: Number(each.value ?? 0), time: Number(each.timestamp) })),
+    })));
+    expect(expected.length).toBeGreaterThan(10);
+    const all = byStream(staged);
+    for (const [stream, samples] of Object.entries(byStream(expected))) expect(all[stream]).toEqual(samples);
+  });
+
+  it("refuses damaged bodies exactly when the strict decoder does", () => {
+    const harness = new LaneHarness();
+    let refused = 0;
+    let lenient = 0;
+    const change = fc.tuple(fc.nat(), fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(0x0a, 0x12, 0x09, 0x10, 0x80, 0xff, 0x00, 0x0b, 0x7f)));
+    fc.assert(fc.property(fc.oneof(request.map((all) => encodeBody(all, 1)), disorderly), fc.array(change, { minLength: 1, maxLength: 4 }), fc.nat(), (original, changes, cut) => {
+      let body = Uint8Array.from(original);
+      for (const [at, byte] of changes) if (body.length > 0) body[at % body.length] = byte;
+      if (cut % 4 === 0) body = body.slice(0, cut % (body.length + 1));
+      const decoded = strictDecode(body);
+      const { begun, staged } = harness.ingest(body);
+      expect(begun < 0).toBe(decoded === undefined);
+      if (decoded !== undefined) expect(byStream(staged)).toEqual(byStream(expectedOf(decoded)));
+      else refused++;
+      if (decoded === undefined && protobufjsAccepts(body)) lenient++;
+    }), { numRuns: 20_000 });
+    expect(refused).toBeGreaterThan(5000);
+    console.log({ refused, lenient });
+  });
+});
+
+function protobufjsAccepts(body: Uint8Array): boolean {
+  try {
+    decodeBody(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
