@@ -94,13 +94,14 @@ describe("remote-write walk", () => {
   });
 
   it("goes on where it stopped, whatever a unit may hold", () => {
+    const harness = new LaneHarness();
     fc.assert(fc.property(request, fc.integer({ min: 1, max: 5 }), (all, maxRows) => {
       const body = encodeBody(all);
-      const [whole, parts] = [new LaneHarness().ingest(body), new LaneHarness().ingest(body, { maxRows })];
+      const [whole, parts] = [harness.ingest(body), harness.ingest(body, { maxRows })];
       expect(byStream(parts.staged)).toEqual(byStream(whole.staged));
       expect(parts.statuses.filter((status) => status === STATUS_ROWS_FULL).length)
         .toBe(Math.max(0, Math.ceil(whole.staged.filter(({ code }) => code === 0).length / maxRows) - 1));
-    }), { numRuns: 60 });
+    }), { numRuns: 500 });
   });
 
   it("reads what Prometheus sent", () => {
@@ -123,26 +124,50 @@ describe("remote-write walk", () => {
     for (const [stream, samples] of Object.entries(byStream(expected))) expect(all[stream]).toEqual(samples);
   });
 
+  // protobufjs passes over groups and over known fields of another wire type; Prometheus' decoder, the strict twin and the kernel refuse them.
+  // What the kernel takes, protobufjs takes too.
   it("refuses damaged bodies exactly when the strict decoder does", () => {
     const harness = new LaneHarness();
-    let refused = 0;
-    let lenient = 0;
-    const change = fc.tuple(fc.nat(), fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(0x0a, 0x12, 0x09, 0x10, 0x80, 0xff, 0x00, 0x0b, 0x7f)));
-    fc.assert(fc.property(fc.oneof(request.map((all) => encodeBody(all, 1)), disorderly), fc.array(change, { minLength: 1, maxLength: 4 }), fc.nat(), (original, changes, cut) => {
-      let body = Uint8Array.from(original);
-      for (const [at, byte] of changes) if (body.length > 0) body[at % body.length] = byte;
-      if (cut % 4 === 0) body = body.slice(0, cut % (body.length + 1));
-      const decoded = strictDecode(body);
-      const { begun, staged } = harness.ingest(body);
-      expect(begun < 0).toBe(decoded === undefined);
-      if (decoded !== undefined) expect(byStream(staged)).toEqual(byStream(expectedOf(decoded)));
-      else refused++;
-      if (decoded === undefined && protobufjsAccepts(body)) lenient++;
-    }), { numRuns: 20_000 });
-    expect(refused).toBeGreaterThan(5000);
-    console.log({ refused, lenient });
+    const counts = { refused: 0, taken: 0, onlyProtobufjsTakes: 0 };
+    fc.assert(fc.property(fc.oneof(request.map((all) => encodeBody(all, 1)), disorderly), fc.integer({ min: 1 }), (original, seed) => {
+      const next = generator(seed);
+      for (let i = 0; i < 40; i++) {
+        const body = damaged(original, next);
+        const decoded = strictDecode(body);
+        const { begun, staged } = harness.ingest(body);
+        expect(begun < 0).toBe(decoded === undefined);
+        counts[decoded === undefined ? "refused" : "taken"]++;
+        if (decoded !== undefined) expect(byStream(staged)).toEqual(byStream(expectedOf(decoded)));
+        const taken = protobufjsAccepts(body);
+        if (decoded !== undefined) expect(taken).toBe(true);
+        else if (taken) counts.onlyProtobufjsTakes++;
+      }
+    }), { numRuns: 500 });
+    expect(counts.refused).toBeGreaterThan(3000);
+    expect(counts.taken).toBeGreaterThan(3000);
   });
 });
+
+/** Small deterministic generator (xorshift): `next(n)` is below n. */
+function generator(seed: number): (below: number) => number {
+  let state = seed | 1;
+  return (below) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % below;
+  };
+}
+
+const LIKELY_BYTES = [0x0a, 0x12, 0x09, 0x10, 0x80, 0xff, 0x00, 0x0b, 0x7f, 0x22, 0x1a];
+
+/** A copy with one to four bytes changed, perhaps cut off. */
+function damaged(original: Uint8Array, next: (below: number) => number): Uint8Array {
+  const body = Uint8Array.from(original);
+  if (body.length === 0) return body;
+  for (let i = 0; i <= next(4); i++) body[next(body.length)] = next(2) === 0 ? next(256) : (LIKELY_BYTES[next(LIKELY_BYTES.length)] as number);
+  return next(8) === 0 ? body.slice(0, next(body.length)) : body;
+}
 
 function protobufjsAccepts(body: Uint8Array): boolean {
   try {

@@ -81,7 +81,7 @@ function sampleOf(content: Uint8Array): RawSample {
   let time = 0n;
   for (const field of fieldsOf(content)) {
     expectWire(field, [9, 1, 0] as const);
-    if (field.number === 1) bits = new DataView(field.content.slice().buffer).getBigUint64(0, true);
+    if (field.number === 1) bits = new DataView(new Uint8Array(field.content).buffer).getBigUint64(0, true);
     if (field.number === 2) time = BigInt.asIntN(64, field.value);
   }
   return { bits, time };

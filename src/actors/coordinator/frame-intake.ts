@@ -64,15 +64,6 @@ export class FrameIntake {
   }
 }
 
-/** Splits frames that come from nowhere else into transactions. */
-export function* transactionsOf(frames: readonly EngineFrame[]): Generator<readonly EngineFrame[]> {
-  for (let at = 0; at < frames.length; ) {
-    const run = takeWithin(frames.slice(at), new TransactionBudget());
-    yield run;
-    at += run.length;
-  }
-}
-
 /** The longest beginning of a queue that the budget takes: a frame that does not fit holds back those behind it. */
 function takeWithin(queue: readonly EngineFrame[], budget: TransactionBudget): readonly EngineFrame[] {
   const end = queue.findIndex((frame) => !budget.take(frame));

@@ -12,7 +12,6 @@ import {
   SECTION_RECORD,
   SECTION_ROWS,
 } from "../../core/layout/row-frame.ts";
-import { SR_PARTITION } from "../../core/layout/stream-record.ts";
 import { FRAME_DEAD_LETTER, FRAME_RECORD, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
@@ -75,7 +74,7 @@ export class Recovery {
 
   /** Restores one partition of this engine. */
   restore(checkpoint: StoredCheckpoint): void {
-    const { shard, kernel, tenantIndex } = this.#dependencies;
+    const { shard, tenantIndex } = this.#dependencies;
     const { streams, chunks } = decodePartitionState(checkpoint.state);
     const partition = shard.partition(checkpoint.partition);
     partition.nextBlock = checkpoint.nextBlock;
@@ -85,12 +84,12 @@ export class Recovery {
     for (const stream of streams) {
       const name = identityName(Buffer.from(stream.identity).toString("utf8"));
       const definition = {
-        ref: 0, partition: checkpoint.partition, flags: kernel.snapshotFlags(stream.snapshot), tenant: tenantIndex(name.tenant),
+        ref: 0, partition: checkpoint.partition, flags: 0, tenant: tenantIndex(name.tenant),
         hash: this.#identityHash(stream.identity), identity: stream.identity,
       };
       const slot = shard.define(definition, false);
       if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
-      kernel.restore(slot, stream.snapshot);
+      shard.restore(slot, stream.snapshot);
       for (const ref of stream.refs) refs.set(ref, slot);
     }
     const lanes = new Map(checkpoint.vector.map((mark) => [mark.lane, mark]));
@@ -151,8 +150,7 @@ export class Recovery {
   }
 
   #rowIsCovered(slot: number, block: ReplayBlock): boolean {
-    const { memory, shard } = this.#dependencies;
-    const covered = this.#covered.get(memory.view.getUint32(shard.record(slot) + SR_PARTITION, true));
+    const covered = this.#covered.get(this.#dependencies.kernel.records.partition(slot));
     if (covered === undefined || covered.epoch < block.epoch) return false;
     if (covered.epoch > block.epoch) return true;
     const position = covered.lanes.get(block.lane);

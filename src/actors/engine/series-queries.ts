@@ -1,6 +1,5 @@
 // Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
-import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { FLAG_COUNTER, FLAG_ENDED, SR_COUNT, SR_FLAGS, SR_LAST_TIME, SR_LAST_VALUE, SR_SAMPLES, WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_ENDED, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { EngineAnswer, EngineQuery, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -29,12 +28,10 @@ export function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
 
 /** Reads streams of one shard for queries. */
 export class SeriesQueries {
-  readonly #memory: EngineMemory;
   readonly #shard: Shard;
   readonly #kernel: ShardKernel;
 
-  constructor(memory: EngineMemory, shard: Shard, kernel: ShardKernel) {
-    this.#memory = memory;
+  constructor(shard: Shard, kernel: ShardKernel) {
     this.#shard = shard;
     this.#kernel = kernel;
   }
@@ -85,16 +82,14 @@ export class SeriesQueries {
   }
 
   #summary({ slot, name }: Candidate): SeriesSummary {
-    const view = this.#memory.view;
-    const record = this.#shard.record(slot);
-    const flags = view.getUint32(record + SR_FLAGS, true);
-    const filled = view.getUint32(record + SR_COUNT, true) > 0;
-    const lastTimeMs = view.getFloat64(record + SR_LAST_TIME, true);
+    const { records } = this.#kernel;
+    const flags = records.flags(slot);
+    const lastTimeMs = records.lastTimeMs(slot);
     return {
       ...name,
       kind: (flags & FLAG_COUNTER) !== 0 ? "counter" : "gauge",
-      samples: view.getFloat64(record + SR_SAMPLES, true),
-      lastValue: filled ? view.getFloat64(record + SR_LAST_VALUE, true) : null,
+      samples: records.samples(slot),
+      lastValue: records.count(slot) > 0 ? records.lastValue(slot) : null,
       lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
       firstTimeMs: null,
       ended: (flags & FLAG_ENDED) !== 0,
@@ -116,7 +111,7 @@ export class SeriesQueries {
       .map((chunk) => chunk.chunk.slice());
     const times = new Float64Array(WINDOW_MAX);
     const values = new Float64Array(WINDOW_MAX);
-    const count = this.#kernel.readNewest(found.slot, WINDOW_MAX, times, values);
+    const count = this.#kernel.records.readRing(found.slot, times, values);
     return {
       type: "series-data",
       id: query.id,

@@ -11,23 +11,14 @@ import {
   EVENT_REPLACE,
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
-import { IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES, STREAM_RECORDS } from "../../core/layout/memory-map.ts";
+import { IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import { ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
-import {
-  FLAG_COUNTER,
-  SR_FLAGS,
-  SR_HASH,
-  SR_IDENTITY,
-  SR_IDENTITY_BYTES,
-  SR_PARTITION,
-  SR_TENANT,
-  SR_UNCHUNKED,
-  STREAM_RECORD_BYTES,
-  WINDOW_MAX,
-} from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, SR_CHUNK_AT, SR_FLAGS, SR_HASH, SR_IDENTITY, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
-import type { ShardEvent, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
+import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import type { Correction } from "../../domain/kernel/stream-records.ts";
 import { identityName } from "../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { episodeFrame } from "./episode-frame.ts";
@@ -38,6 +29,7 @@ import { type Definition, decodeDefinitions } from "./work-unit.ts";
 export interface ShardOptions {
   /** |z| threshold of layer 1. */
   readonly threshold: number;
+  readonly minSamples: number;
 }
 
 export interface ShardDependencies {
@@ -117,11 +109,12 @@ export class Shard {
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #adoptKind(slot: number, flags: number): void {
     const { memory, kernel } = this.#dependencies;
-    const at = this.record(slot) + SR_FLAGS;
-    const held = memory.view.getUint32(at, true);
-    if (((held ^ flags) & FLAG_COUNTER) === 0) return;
+    const record = kernel.records.address(slot);
+    if (((kernel.records.flags(slot) ^ flags) & FLAG_COUNTER) === 0) return;
     this.#takeChunk(slot);
-    kernel.restart(slot, flags);
+    memory.bytes.fill(0, record, record + SR_IDENTITY);
+    memory.view.setUint32(record + SR_FLAGS, flags, true);
+    memory.view.setUint32(record + SR_CHUNK_AT, WINDOW_MAX, true);
   }
 
   partition(number: number): Partition {
@@ -145,8 +138,7 @@ export class Shard {
     const slot = kernel.createSlot(SCRATCH, definition.tenant, definition.partition, definition.flags);
     if (slot < 0) return this.#refuseStream();
     memory.bytes.set(definition.identity, this.#identityEnd);
-    memory.view.setUint32(this.record(slot) + SR_IDENTITY, this.#identityEnd, true);
-    memory.view.setUint32(this.record(slot) + SR_IDENTITY_BYTES, bytes, true);
+    kernel.records.setIdentity(slot, this.#identityEnd, bytes);
     this.#identityEnd += (bytes + 7) & ~7;
     partition.slots.push(slot);
     const name = this.nameOf(slot);
@@ -170,14 +162,19 @@ export class Shard {
     return this.#dependencies.kernel.findSlot(hashPointer, tenant) >= 0;
   }
 
-  record(slot: number): number {
-    return STREAM_RECORDS + slot * STREAM_RECORD_BYTES;
+  /** Puts a checkpoint's snapshot into a slot that was just created. */
+  restore(slot: number, snapshot: Uint8Array): void {
+    const { records } = this.#dependencies.kernel;
+    const identity = records.identityAddress(slot);
+    const bytes = records.identityBytes(slot);
+    if (!this.#dependencies.kernel.restore(slot, snapshot)) throw new Error("a checkpoint holds a stream that this build cannot read");
+    records.setIdentity(slot, identity, bytes);
   }
 
   identityOf(slot: number): Uint8Array {
-    const { view, bytes } = this.#dependencies.memory;
-    const at = view.getUint32(this.record(slot) + SR_IDENTITY, true);
-    return bytes.slice(at, at + view.getUint32(this.record(slot) + SR_IDENTITY_BYTES, true));
+    const { kernel, memory } = this.#dependencies;
+    const at = kernel.records.identityAddress(slot);
+    return memory.bytes.slice(at, at + kernel.records.identityBytes(slot));
   }
 
   nameOf(slot: number): StreamName {
@@ -185,26 +182,22 @@ export class Shard {
   }
 
   hashOf(slot: number): Uint8Array {
-    const at = this.record(slot) + SR_HASH;
+    const at = this.#dependencies.kernel.records.address(slot) + SR_HASH;
     return this.#dependencies.memory.bytes.slice(at, at + 16);
   }
 
-  tenantOf(slot: number): number {
-    return this.#dependencies.memory.view.getUint32(this.record(slot) + SR_TENANT, true);
-  }
-
   partitionOf(slot: number): Partition {
-    return this.partition(this.#dependencies.memory.view.getUint32(this.record(slot) + SR_PARTITION, true));
+    return this.partition(this.#dependencies.kernel.records.partition(slot));
   }
 
-  /** Applies rows; the kernel returns early when something needs this side before the next row. */
+  /** Applies rows; the kernel returns after every row that has an event, so that this side acts before the stream's next row. */
   applyRows(batch: RowBatch): void {
-    const { kernel } = this.#dependencies;
     this.appliedBytes += batch.rows * ROW_BYTES;
+    const { kernel } = this.#dependencies;
     for (let done = 0; done < batch.rows; ) {
-      const pointer = batch.pointer + done * ROW_BYTES;
-      done += kernel.applyRows(pointer, batch.rows - done, batch.baseMs, batch.arrivalMs, batch.wallMs);
-      this.#handleEvents();
+      done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs, batch.wallMs);
+      for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
+      kernel.eventsReset();
     }
   }
 
@@ -214,28 +207,22 @@ export class Shard {
     this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs, wallMs });
   }
 
-  #handleEvents(): void {
-    const { kernel } = this.#dependencies;
-    const count = kernel.eventsCount();
-    for (let i = 0; i < count; i++) this.#handle(kernel.event(i));
-    kernel.eventsReset();
-  }
-
   #handle(event: ShardEvent): void {
     if (event.kind === EVENT_CHUNK_DUE) this.#takeChunk(event.slot);
     else if (event.kind === EVENT_LATE) this.#takeLate(event);
-    else if (event.kind === EVENT_REPLACE) this.#dependencies.kernel.replaceNewest(event.slot, event.value);
+    else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }
 
   /** Encodes the values of a stream that are in no chunk yet. */
   #takeChunk(slot: number): void {
-    const { memory, kernel, counters } = this.#dependencies;
-    const count = memory.view.getUint32(this.record(slot) + SR_UNCHUNKED, true);
+    const { kernel, counters } = this.#dependencies;
+    const count = kernel.records.unchunked(slot);
     if (count > 0) {
-      kernel.readNewest(slot, count, this.#times, this.#values);
-      const bytes = encodeSampleChunk(this.#times, this.#values, count, this.#chunk, 0);
-      this.#store(slot, this.#chunk.subarray(0, bytes), this.#times[0] as number, this.#times[count - 1] as number);
+      const held = kernel.records.readRing(slot, this.#times, this.#values);
+      const times = this.#times.subarray(held - count, held);
+      const bytes = encodeSampleChunk(times, this.#values.subarray(held - count, held), count, this.#chunk, 0);
+      this.#store(slot, this.#chunk.subarray(0, bytes), times[0] as number, times[count - 1] as number);
       counters.add("chunks", 1);
       counters.add("chunkBytes", bytes);
     }
@@ -248,32 +235,42 @@ export class Shard {
     if (partition.blockIsDue) this.#dependencies.outbox.send(FRAME_BLOCK, partition.takeBlock());
   }
 
-  /** A late value: into the ring in its place when recent, else only into the store, as a chunk of one value that readers merge. */
-  #takeLate(event: ShardEvent): void {
-    const { kernel } = this.#dependencies;
-    const recent = kernel.lastTimeMs(event.slot) - event.timeMs <= LATE_IN_RING_MS_MAX;
-    const outcome = recent ? this.#insertLate(event) : "store";
-    if (outcome !== "store") return;
-    this.#times[0] = event.timeMs;
-    this.#values[0] = event.value;
+  /** One value that readers merge into the chunks by its time. */
+  #storeValue(slot: number, timeMs: number, value: number): void {
+    this.#times[0] = timeMs;
+    this.#values[0] = value;
     const bytes = encodeSampleChunk(this.#times, this.#values, 1, this.#chunk, 0);
-    this.#store(event.slot, this.#chunk.subarray(0, bytes), event.timeMs, event.timeMs);
+    this.#store(slot, this.#chunk.subarray(0, bytes), timeMs, timeMs);
   }
 
-  #insertLate(event: ShardEvent): "done" | "store" {
+  /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */
+  #takeLate({ slot, timeMs, value }: ShardEvent): void {
     const { kernel } = this.#dependencies;
-    if (kernel.isRingFullOfUnchunked(event.slot)) this.#takeChunk(event.slot);
-    return kernel.insertLate(event.slot, event.timeMs, event.value);
+    if (kernel.records.unchunked(slot) === WINDOW_MAX) this.#takeChunk(slot);
+    const recent = kernel.records.lastTimeMs(slot) - timeMs <= LATE_IN_RING_MS_MAX;
+    if (!recent) this.#storeValue(slot, timeMs, value);
+    else this.#settle(slot, timeMs, kernel.insertLate(slot, timeMs, value));
+  }
+
+  #replace({ slot, timeMs, value }: ShardEvent): void {
+    this.#settle(slot, timeMs, this.#dependencies.kernel.replaceNewest(slot, timeMs, value));
+  }
+
+  #settle(slot: number, timeMs: number, correction: Correction): void {
+    const stored = correction.result === "stored" || correction.result === "too-old-for-ring";
+    if (stored && correction.chunked) this.#storeValue(slot, timeMs, correction.value);
   }
 
   #report(event: ShardEvent): void {
-    const { kernel, memory, outbox } = this.#dependencies;
+    const { kernel, outbox } = this.#dependencies;
+    const { slot } = event;
     const frame = episodeFrame(event, {
-      name: this.nameOf(event.slot),
-      hash: this.hashOf(event.slot),
-      flags: memory.view.getUint32(this.record(event.slot) + SR_FLAGS, true),
+      name: this.nameOf(slot),
+      hash: this.hashOf(slot),
+      streamFlags: kernel.records.flags(slot),
       threshold: this.#options.threshold,
-      baseline: kernel.baseline(event.slot),
+      minSamples: this.#options.minSamples,
+      baseline: kernel.baseline(slot, event.timeMs),
       hashText: (text) => this.#hashText(text),
     });
     if (frame !== undefined) outbox.sendJson(FRAME_VERDICT, frame);
@@ -288,6 +285,7 @@ export class Shard {
 
   /** Copies the kernel's own counts into the engine's counters. */
   publishCounters(): void {
-    this.#dependencies.kernel.counts((name, value) => this.#dependencies.counters.set(name, value));
+    const { kernel, counters } = this.#dependencies;
+    kernel.counts((name, value) => counters.set(name, value));
   }
 }

@@ -1,8 +1,9 @@
 /**
  * The key-value store on LMDB (lmdb-js 3.5.6), one environment a call. What was found out about that library and is worked around here:
  *  - a value on shared memory is stored as whatever bytes lie elsewhere: such values are copied first;
- *  - `transaction()` with a callback never ran with event-turn batching off, and with it on a failed commit raises an unhandled rejection,
- *    which ends the process: commits are `batch()` with batching off, atomic and grouped by the library when several wait;
+ *  - the callbacks of `transaction()` and `childTransaction()` never ran here, whatever the options: commits are `batch()`, which is atomic;
+ *  - with event-turn batching on, a failed commit raises an unhandled rejection, which ends the process: it is off, and commits that wait
+ *    for one another are still grouped by the library;
  *  - a commit that fails leaves a flush promise that never settles, so that `close()` hangs: an empty commit before closing renews it;
  *  - a full disk is reported as EIO (a short write): the free space tells them apart. lmdb-js also prints such errors to stderr;
  *  - `getBinaryFast` returns a buffer that is reused: only `getBinary` is used.

@@ -15,21 +15,27 @@ interface TextSetting extends SettingBase {
   readonly kind: "text";
   readonly initial: string;
   readonly choices?: readonly string[];
-  /** A secret may also come from the file named by NAME_FILE, and is never printed. */
-  readonly secret?: boolean;
 }
 export type Setting = NumberSetting | TextSetting;
 
-const whole = (name: string, initial: number, least: number, most: number, meaning: string): NumberSetting => ({
-  kind: "number", name, initial, least, most, whole: true, meaning,
-});
-const real = (name: string, initial: number, least: number, most: number, meaning: string): NumberSetting => ({
-  kind: "number", name, initial, least, most, whole: false, meaning,
-});
-const choice = (name: string, choices: readonly string[], meaning: string): TextSetting => ({
-  kind: "text", name, initial: choices[0] as string, choices, meaning,
-});
-const text = (name: string, initial: string, meaning: string): TextSetting => ({ kind: "text", name, initial, meaning });
+type Named<S extends Setting, N extends string> = S & { readonly name: N };
+
+function whole<const N extends string>(name: N, initial: number, least: number, most: number, meaning: string): Named<NumberSetting, N> {
+  return { kind: "number", name, initial, least, most, whole: true, meaning };
+}
+
+function real<const N extends string>(name: N, initial: number, least: number, most: number, meaning: string): Named<NumberSetting, N> {
+  return { kind: "number", name, initial, least, most, whole: false, meaning };
+}
+
+/** The first choice is the default. */
+function choice<const N extends string>(name: N, choices: readonly [string, ...string[]], meaning: string): Named<TextSetting, N> {
+  return { kind: "text", name, initial: choices[0], choices, meaning };
+}
+
+function text<const N extends string>(name: N, initial: string, meaning: string): Named<TextSetting, N> {
+  return { kind: "text", name, initial, meaning };
+}
 
 /** All settings, in the order in which help prints them. ENGINES 0 means "cores - 1, at least 1". */
 export const SETTINGS = [
@@ -48,7 +54,7 @@ export const SETTINGS = [
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
   whole("RETENTION_DAYS", 30, 1, 3650, "days that records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
-] as const satisfies readonly Setting[];
+] as const;
 
 type SettingOf<N extends string> = Extract<(typeof SETTINGS)[number], { name: N }>;
 /** The configuration: one field per setting, under the setting's own name. */

@@ -1,88 +1,72 @@
-// Events of the shard kernel as typed getters over its EVENTS area: index in, number out, no objects.
+// Events of the shard kernel, read from its EVENTS area.
 import {
-  EVENT_ARRIVAL, EVENT_BYTES, EVENT_COUNT, EVENT_FLAG_HIGH, EVENT_FLAGS, EVENT_KIND, EVENT_MEAN, EVENT_PEAK, EVENT_RATIO, EVENT_RAW_SD, EVENT_SD,
-  EVENT_SLOT, EVENT_START, EVENT_TIME, EVENT_VALUE,
+  EVENT_ARRIVAL, EVENT_BYTES, EVENT_COUNT, EVENT_FLAGS, EVENT_KIND, EVENT_MEAN, EVENT_PEAK, EVENT_RATIO, EVENT_RAW_SD, EVENT_SD, EVENT_SLOT,
+  EVENT_START, EVENT_TIME, EVENT_VALUE,
 } from "../../core/layout/kernel-event.ts";
 import { EVENTS, EVENTS_BYTES } from "../../core/layout/memory-map.ts";
 
-/** Valid until eventsReset(); event 0 is the oldest. */
+/** One event as an object of its own. */
+export interface ShardEvent {
+  /** EVENT_OPEN and the like. */
+  readonly kind: number;
+  readonly slot: number;
+  /** Time of the sample. */
+  readonly timeMs: number;
+  /** As scored: counters as a delta, per usual interval where EVENT_FLAG_IRREGULAR is set. Cumulative in EVENT_RESET and EVENT_REPLACE. */
+  readonly value: number;
+  readonly mean: number;
+  /** With its floors. */
+  readonly sd: number;
+  readonly rawSd: number;
+  /** (value - mean) / sd, signed; within +-10 and a z already where EVENT_FLAG_CONSTANT is set. */
+  readonly ratio: number;
+  /** Values in the baseline. */
+  readonly count: number;
+  /** EVENT_FLAG_*. */
+  readonly flags: number;
+  /** When the episode began; of events of no episode the sample's time. */
+  readonly startMs: number;
+  /** Largest |ratio| of the episode so far, in its direction; 0 for events of no episode. */
+  readonly peak: number;
+  /** Monotonic ms at which the bytes had arrived. */
+  readonly arrivalMs: number;
+}
+
+/** The events since the last eventsReset(), oldest first. */
 export class ShardEvents {
   readonly #view: DataView;
-  readonly #count: () => number;
 
-  constructor(buffer: ArrayBufferLike, count: () => number) {
+  constructor(buffer: ArrayBufferLike) {
     this.#view = new DataView(buffer, EVENTS, EVENTS_BYTES);
-    this.#count = count;
   }
 
-  get length(): number {
-    return this.#count();
-  }
-
-  /** EVENT_OPEN and the like. */
+  /** EVENT_* of an event, without making an object. */
   kind(index: number): number {
     return this.#view.getUint32(index * EVENT_BYTES + EVENT_KIND, true);
   }
 
+  /** Slot of an event, without making an object. */
   slot(index: number): number {
     return this.#view.getUint32(index * EVENT_BYTES + EVENT_SLOT, true);
   }
 
-  /** Time of the sample in ms. */
-  timeMs(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_TIME, true);
-  }
-
-  /** As scored: counters as a delta, per usual interval where EVENT_FLAG_IRREGULAR is set. Cumulative in EVENT_RESET and EVENT_REPLACE. */
-  value(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_VALUE, true);
-  }
-
-  mean(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_MEAN, true);
-  }
-
-  /** With its floors. */
-  sd(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_SD, true);
-  }
-
-  /** Before the floors. */
-  rawSd(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_RAW_SD, true);
-  }
-
-  /** (value - mean) / sd, signed; within +-10 and a z already where EVENT_FLAG_CONSTANT is set. */
-  ratio(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_RATIO, true);
-  }
-
-  /** Values in the baseline. */
-  count(index: number): number {
-    return this.#view.getUint32(index * EVENT_BYTES + EVENT_COUNT, true);
-  }
-
-  /** EVENT_FLAG_*. */
-  flags(index: number): number {
-    return this.#view.getUint32(index * EVENT_BYTES + EVENT_FLAGS, true);
-  }
-
-  isHigh(index: number): boolean {
-    return (this.flags(index) & EVENT_FLAG_HIGH) !== 0;
-  }
-
-  /** When the episode began, in ms; of events of no episode the sample's time. */
-  startMs(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_START, true);
-  }
-
-  /** Largest |ratio| of the episode so far, in its direction; 0 for events of no episode. */
-  peak(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_PEAK, true);
-  }
-
-  /** Monotonic ms at which the bytes had arrived. */
-  arrivalMs(index: number): number {
-    return this.#view.getFloat64(index * EVENT_BYTES + EVENT_ARRIVAL, true);
+  at(index: number): ShardEvent {
+    const view = this.#view;
+    const e = index * EVENT_BYTES;
+    return {
+      kind: view.getUint32(e + EVENT_KIND, true),
+      slot: view.getUint32(e + EVENT_SLOT, true),
+      timeMs: view.getFloat64(e + EVENT_TIME, true),
+      value: view.getFloat64(e + EVENT_VALUE, true),
+      mean: view.getFloat64(e + EVENT_MEAN, true),
+      sd: view.getFloat64(e + EVENT_SD, true),
+      rawSd: view.getFloat64(e + EVENT_RAW_SD, true),
+      ratio: view.getFloat64(e + EVENT_RATIO, true),
+      count: view.getUint32(e + EVENT_COUNT, true),
+      flags: view.getUint32(e + EVENT_FLAGS, true),
+      startMs: view.getFloat64(e + EVENT_START, true),
+      peak: view.getFloat64(e + EVENT_PEAK, true),
+      arrivalMs: view.getFloat64(e + EVENT_ARRIVAL, true),
+    };
   }
 }

@@ -1,11 +1,14 @@
-// The shard's half of the kernel as TypeScript sees it: streams are slots, rows go in, events come out. One instance per engine; nothing here
-// allocates per row or per event. Layouts are those of core/layout.
+// The shard's half of the kernel as TypeScript sees it: streams are slots, rows go in, events come out. One instance per engine.
+// Layouts are those of core/layout; corrections of a ring are in stream-records.ts, checkpoints in stream-snapshot.ts.
 import { TABLE_COLUMNS } from "../../core/layout/kernel-event.ts";
 import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
-import { ROW_BYTES } from "../../core/layout/row-frame.ts";
-import { ShardEvents } from "./shard-events.ts";
-import { StreamRecords } from "./stream-records.ts";
+import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { type ShardEvent, ShardEvents } from "./shard-events.ts";
+import { type Correction, StreamRecords } from "./stream-records.ts";
 import { restoreRecord, snapshotRecord } from "./stream-snapshot.ts";
+
+export type { ShardEvent } from "./shard-events.ts";
+export type { Correction } from "./stream-records.ts";
 
 /** A number that the kernel counts up since it began. */
 export interface KernelCounter {
@@ -32,6 +35,8 @@ export interface ShardExports {
   recompute(slot: number): void;
   eventsCount(): number;
   eventsReset(): void;
+  /** Address of the 16-byte identity hash of a span; valid until the next call. */
+  identityHash(pointer: number, bytes: number): number;
   readonly samplesTaken: KernelCounter;
   readonly samplesDuplicate: KernelCounter;
   readonly samplesLate: KernelCounter;
@@ -46,57 +51,118 @@ export interface ShardExports {
   readonly rowsInvalid: KernelCounter;
 }
 
-/** Rows of one frame: where they lie, and what their offsets count from. All times in ms. */
-export interface RowBatch {
-  readonly pointer: number;
-  readonly rows: number;
-  readonly baseMs: number;
-  readonly arrivalMs: number;
-  readonly wallMs: number;
+/** The kernel's counters of its work, by their names among the engine's counters (core/layout/counters.ts). */
+const COUNTERS = {
+  samples: "samplesTaken",
+  samplesDuplicate: "samplesDuplicate",
+  samplesLate: "samplesLate",
+  samplesLateCounter: "samplesLateCounter",
+  samplesReplaced: "samplesReplaced",
+  staleMarkers: "staleMarkers",
+  counterResets: "counterResets",
+  excursions: "excursions",
+  openings: "openings",
+  closings: "closings",
+} as const;
+
+export type ShardCounter = keyof typeof COUNTERS;
+
+/** The values that a sample was compared with, oldest first, and the age of the oldest. */
+export interface BaselineWindow {
+  readonly values: Float64Array;
+  readonly ageSeconds: number;
 }
 
 /** The streams of one engine's shard. */
 export class ShardKernel {
-  readonly kernel: ShardExports;
-  /** Events of the last applyRows(). */
-  readonly events: ShardEvents;
   readonly records: StreamRecords;
-  /** The threshold tables, to be filled by detection/thresholds.ts before the first row and whenever the threshold changes. */
+  readonly events: ShardEvents;
+  /** To be filled by detection/thresholds.ts before the first row, and again when the threshold changes. */
   readonly thresholdTables: Float64Array;
+  readonly #kernel: ShardExports;
+  readonly #window: number;
+  readonly #times = new Float64Array(WINDOW_MAX);
+  readonly #values = new Float64Array(WINDOW_MAX);
 
-  constructor(options: { readonly window: number }, { kernel, memory }: { readonly kernel: ShardExports; readonly memory: { readonly buffer: ArrayBufferLike } }) {
-    this.kernel = kernel;
-    this.events = new ShardEvents(memory.buffer, () => kernel.eventsCount());
-    this.records = new StreamRecords(memory.buffer, kernel);
-    this.thresholdTables = new Float64Array(memory.buffer, THRESHOLD_TABLES, 8 * TABLE_COLUMNS);
+  constructor(options: { readonly window: number }, { kernel, buffer }: { readonly kernel: ShardExports; readonly buffer: ArrayBufferLike }) {
+    this.#kernel = kernel;
+    this.#window = options.window;
+    this.events = new ShardEvents(buffer);
+    this.records = new StreamRecords(buffer, kernel);
+    this.thresholdTables = new Float64Array(buffer, THRESHOLD_TABLES, 8 * TABLE_COLUMNS);
     kernel.setWindow(options.window);
   }
 
-  /** The stream's slot, taken at first sight; -1 when every slot is in use. */
-  define(hashPointer: number, tenant: number, partition: number, flags: number): number {
-    const slot = this.kernel.findSlot(hashPointer, tenant);
-    return slot >= 0 ? slot : this.kernel.createSlot(hashPointer, tenant, partition, flags);
+  /** Streams: slots 0 .. slots - 1. */
+  get slots(): number {
+    return this.#kernel.slots();
+  }
+
+  /** Slot of the stream with the 16 hash bytes at `hashPointer`, or -1. */
+  findSlot(hashPointer: number, tenant: number): number {
+    return this.#kernel.findSlot(hashPointer, tenant);
+  }
+
+  /** A slot for a hash that findSlot does not know, or -1 when every slot is in use. */
+  createSlot(hashPointer: number, tenant: number, partition: number, flags: number): number {
+    return this.#kernel.createSlot(hashPointer, tenant, partition, flags);
   }
 
   /** Rows with this ref belong to the slot from now on. */
-  bind(ref: number, slot: number): void {
-    if (this.kernel.bindRef(ref, slot) === 0) throw new Error(`stream ref ${ref} is beyond the map`);
+  bindRef(ref: number, slot: number): void {
+    if (this.#kernel.bindRef(ref, slot) === 0) throw new Error(`stream ref ${ref} is beyond the map`);
+  }
+
+  /** Slot of a ref, or -1. */
+  slotOfRef(ref: number): number {
+    return this.#kernel.slotOfRef(ref);
   }
 
   /**
-   * Applies a whole batch. `take` is called whenever there are events, at the latest at the end; it must answer each EVENT_CHUNK_DUE with
-   * kernel.chunkTaken(). The events are gone when it returns.
+   * Rows taken, in order; fewer than `rows` when the events have to be read, and the chunks taken that they call for, before the next row.
+   * Throws when neither rows nor events come: a chunk that was due has not been taken, and the caller would go round for ever.
    */
-  applyAll(batch: RowBatch, take: (events: ShardEvents) => void): void {
-    let taken = 0;
-    while (taken < batch.rows) {
-      const rows = this.kernel.applyRows(batch.pointer + taken * ROW_BYTES, batch.rows - taken, batch.baseMs, batch.arrivalMs, batch.wallMs);
-      const events = this.kernel.eventsCount();
-      if (rows === 0 && events === 0) throw new Error("the shard took no row and says nothing: a chunk that was due is not taken");
-      taken += rows;
-      if (events > 0) take(this.events);
-      this.kernel.eventsReset();
-    }
+  applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number, wallMs: number): number {
+    const taken = this.#kernel.applyRows(pointer, rows, baseMs, arrivalMs, wallMs);
+    if (taken === 0 && rows > 0 && this.#kernel.eventsCount() === 0) throw new Error("the shard kernel took no row and gave no event");
+    return taken;
+  }
+
+  /** Events since eventsReset(); each as event(index). */
+  eventsCount(): number {
+    return this.#kernel.eventsCount();
+  }
+
+  event(index: number): ShardEvent {
+    return this.events.at(index);
+  }
+
+  eventsReset(): void {
+    this.#kernel.eventsReset();
+  }
+
+  /** Every value of the slot's ring is in a chunk now. */
+  chunkTaken(slot: number): void {
+    this.#kernel.chunkTaken(slot);
+  }
+
+  /** Address of the 16-byte identity hash of a span; valid until the next call. */
+  identityHash(pointer: number, bytes: number): number {
+    return this.#kernel.identityHash(pointer, bytes);
+  }
+
+  /** The window before a sample at `timeMs`, as far as the ring still has it. */
+  baseline(slot: number, timeMs: number): BaselineWindow {
+    let end = this.records.readRing(slot, this.#times, this.#values);
+    while (end > 0 && (this.#times[end - 1] as number) >= timeMs) end--;
+    const start = Math.max(0, end - this.#window);
+    const ageSeconds = end > start ? (timeMs - (this.#times[start] as number)) / 1000 : 0;
+    return { values: this.#values.slice(start, end), ageSeconds };
+  }
+
+  /** Calls back with each of the kernel's counters. */
+  counts(visit: (name: ShardCounter, value: number) => void): void {
+    for (const [name, exported] of Object.entries(COUNTERS)) visit(name as ShardCounter, this.#kernel[exported].value);
   }
 
   /** Everything of a stream that matters to verdicts to come, without its identity, tenant and partition. */
@@ -107,5 +173,15 @@ export class ShardKernel {
   /** Puts a snapshot into a slot that has just been created; false when the bytes are none of ours. */
   restore(slot: number, snapshot: Uint8Array): boolean {
     return restoreRecord(this.records, slot, snapshot);
+  }
+
+  /** See StreamRecords. */
+  replaceNewest(slot: number, timeMs: number, value: number): Correction {
+    return this.records.replaceNewest(slot, timeMs, value);
+  }
+
+  /** See StreamRecords. */
+  insertLate(slot: number, timeMs: number, value: number): Correction {
+    return this.records.insertLate(slot, timeMs, value);
   }
 }

@@ -2,11 +2,12 @@
 // A correction reads and writes a whole ring, about 2 us; it is for the few samples that come out of order.
 import { STREAM_RECORDS } from "../../core/layout/memory-map.ts";
 import {
-  FLAG_COUNTER, FLAG_HAS_PREVIOUS, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_INTERVALS, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE,
-  SR_MASK, SR_PARTITION, SR_PREVIOUS_RAW, SR_RECEIVED, SR_SAMPLES, SR_TENANT, SR_UNCHUNKED, SR_VALUES, STREAM_RECORD_BYTES, WINDOW_MAX,
+  FLAG_COUNTER, FLAG_HAS_PREVIOUS, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_INTERVALS, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE,
+  SR_MASK, SR_PARTITION, SR_PEAK_HIGH, SR_PREVIOUS_RAW, SR_RECEIVED, SR_SAMPLES, SR_TENANT, SR_UNCHUNKED, SR_VALUES, STREAM_RECORD_BYTES, WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
 
 const INTERVAL_MAX = 2 ** 32 - 1;
+const PEAK_BYTES = 8;
 
 /** What became of a value that came late or again. Where `chunked`, its place is in a chunk already: store it as a chunk of one value. */
 export interface Correction {
@@ -105,6 +106,31 @@ export class StreamRecords {
       time -= this.view.getUint32(at + SR_INTERVALS + 4 * place, true);
     }
     return count;
+  }
+
+  /** The newest `count` values of the ring, oldest of them first. Both arrays hold WINDOW_MAX numbers. */
+  readNewest(slot: number, count: number, times: Float64Array, values: Float64Array): number {
+    const skipped = Math.max(0, this.readRing(slot, times, values) - count);
+    times.copyWithin(0, skipped, skipped + count);
+    values.copyWithin(0, skipped, skipped + count);
+    return Math.min(count, this.count(slot));
+  }
+
+  /** No late value can enter before a chunk is taken. */
+  isRingFullOfUnchunked(slot: number): boolean {
+    return this.unchunked(slot) === WINDOW_MAX;
+  }
+
+  /** Empties the ring and forgets episodes, when a sender says that a gauge is a counter or the reverse. Take the chunk before. */
+  restart(slot: number, flags: number): void {
+    const at = this.address(slot);
+    const lastTimeMs = this.lastTimeMs(slot);
+    new Uint8Array(this.view.buffer, at, SR_TENANT).fill(0);
+    new Uint8Array(this.view.buffer, at + SR_PEAK_HIGH, PEAK_BYTES).fill(0);
+    this.view.setUint32(at + SR_FLAGS, flags, true);
+    this.view.setUint32(at + SR_CHUNK_AT, WINDOW_MAX, true);
+    // Kept, so that rows that were taken before the restart are still known to be old.
+    this.view.setFloat64(at + SR_LAST_TIME, lastTimeMs, true);
   }
 
   /** Corrects the value at a time that the ring holds: the newest of a counter, any of a gauge. The sample is not scored again. */

@@ -3,8 +3,8 @@
 import { EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_REPLACE } from "../../../core/layout/kernel-event";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
 import {
-  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_RECEIVED, SR_RESOLUTION,
-  SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
+  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_INTERVAL, SR_INTERVALS, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
+  SR_RECEIVED, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, SR_VALUES, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { convert, deltaFlags, scoredDelta, storedDelta } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
@@ -27,26 +27,30 @@ export {
 const STALE_BITS: u64 = 0x7ff0000000000002;
 const GAP_FACTOR: f64 = 10;
 const INTERVAL_MAX: f64 = 4294967295;
-/** Rows ahead whose record is touched, so that its cache miss overlaps the work on the rows before. */
-const AHEAD: u32 = 4;
+/** Rows ahead whose record's header is touched, and then the places it points at, so that cache misses overlap the rows before. */
+const HEADERS_AHEAD: u32 = 24;
+const PLACES_AHEAD: u32 = 12;
 
-let touched: f64 = 0;
+/** Keeps the touching loads alive. */
+let touched: u32 = 0;
 
 /**
- * Applies rows in order and returns how many were taken. Fewer than `rows` when the EVENTS area is full or the next row's ring holds 120
- * values that are in no chunk: read the events, take the chunks, eventsReset(), and call again for the rest.
+ * Applies rows in order and returns how many were taken: up to and with the first that has an event, so that a correction or a verdict sees
+ * the ring as it was at that row, however rows are batched; none when the ring of the first holds 120 values that are in no chunk. Read the
+ * events, take the chunks, eventsReset(), and call again for the rest.
  */
 export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64, wallMs: f64): u32 {
   for (let i: u32 = 0; i < rows; i++) {
     if (!eventsFitRow()) return i;
     const row = pointer + <usize>i * ROW_BYTES;
-    if (i + AHEAD < rows) touch(row + AHEAD * ROW_BYTES);
+    if (i + HEADERS_AHEAD < rows) touch(row);
     const slot = slotOfRef(load<u32>(row, ROW_REF));
     if (slot < 0) {
       countUnbound();
       continue;
     }
     if (!take(slot, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), arrivalMs, wallMs)) return i;
+    if (eventsCount() != 0) return i + 1;
   }
   return rows;
 }
@@ -61,8 +65,17 @@ export function chunkTaken(slot: u32): void {
 // @ts-ignore
 @inline
 function touch(row: usize): void {
-  const slot = slotOfRef(load<u32>(row, ROW_REF));
-  if (slot >= 0) touched += load<f64>(recordOf(slot), SR_LAST_TIME);
+  const later = slotOfRef(load<u32>(row + HEADERS_AHEAD * ROW_BYTES, ROW_REF));
+  const soon = slotOfRef(load<u32>(row + PLACES_AHEAD * ROW_BYTES, ROW_REF));
+  if (later >= 0) {
+    const r = recordOf(later);
+    touched += load<u32>(r, SR_COUNT) + load<u32>(r, SR_UNCHUNKED) + load<u32>(r, SR_MASK);
+  }
+  if (soon >= 0) {
+    const r = recordOf(soon);
+    const head = <usize>load<u32>(r, SR_HEAD);
+    touched += load<u32>(r + (head << 3), SR_VALUES) + load<u32>(r + (head << 2), SR_INTERVALS);
+  }
 }
 
 /** One row of a bound stream. False when its ring has no place yet. */

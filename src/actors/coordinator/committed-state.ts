@@ -1,0 +1,88 @@
+// Everything that the coordinator knows and has made durable. Transactions and retention change it after their commits; queries read it.
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { PAGE_SECRET_BYTES } from "../../api/page-token.ts";
+import { PARTITIONS } from "../../core/layout/memory-map.ts";
+import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import { KeyBuilder } from "../../domain/codec/key.ts";
+import { AnomalyBook } from "./anomaly-book.ts";
+import { DeadLetterBook } from "./dead-letter-counts.ts";
+import { LogCoverage } from "./log-floor.ts";
+import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
+import { scan } from "./tables/scan.ts";
+import { decodeStored } from "./tables/stored-json.ts";
+import { blockKey, partitionKey } from "./tables/tables.ts";
+
+/** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
+const VOID_BLOCKS_PER_STEP = 500;
+const PAGE_SECRET_KEY = new KeyBuilder().text("page_token").finish();
+
+/** The two environments; this object alone writes to them. */
+export interface CoordinatorStores {
+  readonly control: KeyValueStore;
+  readonly series: KeyValueStore;
+}
+
+/** Key of a lane's mark. */
+export function laneMarkKey(epoch: number, lane: number): Uint8Array {
+  return new KeyBuilder().u32(epoch).u16(lane).finish();
+}
+
+/** The state of one server. */
+export class CommittedState {
+  readonly control: KeyValueStore;
+  readonly series: KeyValueStore;
+  readonly anomalies: AnomalyBook;
+  readonly deadLetters = new DeadLetterBook();
+  readonly coverage = new LogCoverage();
+  #pageSecret: Uint8Array = new Uint8Array(0);
+
+  constructor(stores: CoordinatorStores) {
+    this.control = stores.control;
+    this.series = stores.series;
+    this.anomalies = new AnomalyBook(stores.control);
+  }
+
+  /** Key that seals page tokens; made at the first start, so that tokens survive a restart. */
+  get pageSecret(): Uint8Array {
+    return this.#pageSecret;
+  }
+
+  /** Reads what is stored, and deletes blocks that no checkpoint knows of: the replay makes them again. */
+  async open(randomBytes: (count: number) => Uint8Array): Promise<void> {
+    this.anomalies.load();
+    this.deadLetters.load(this.control);
+    for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const checkpoint = this.#checkpoint(partition);
+      if (checkpoint !== undefined) this.coverage.putCheckpoint(checkpoint);
+      await this.#deleteVoidBlocks(partition, checkpoint?.nextBlock ?? 0);
+    }
+    await this.#loadSecret(randomBytes);
+  }
+
+  /** Yields the stored checkpoints, one state in memory at a time. */
+  *checkpoints(): Generator<StoredCheckpoint> {
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const checkpoint = this.#checkpoint(partition);
+      if (checkpoint !== undefined) yield checkpoint;
+    }
+  }
+
+  #checkpoint(partition: number): StoredCheckpoint | undefined {
+    const row = this.series.get("checkpoints", partitionKey(partition));
+    return row === undefined ? undefined : decodeCheckpointRow(row);
+  }
+
+  async #deleteVoidBlocks(partition: number, nextBlock: number): Promise<void> {
+    const from = blockKey(partition, nextBlock);
+    const to = partitionKey(partition + 1);
+    await this.series.deleteRange("blocks", from, to, VOID_BLOCKS_PER_STEP);
+    await this.series.deleteRange("block_spans", from, to, VOID_BLOCKS_PER_STEP);
+  }
+
+  async #loadSecret(randomBytes: (count: number) => Uint8Array): Promise<void> {
+    this.#pageSecret = this.control.get("secrets", PAGE_SECRET_KEY) ?? randomBytes(PAGE_SECRET_BYTES);
+    await this.control.commit([{ table: "secrets", key: PAGE_SECRET_KEY, value: this.#pageSecret }]);
+  }
+}

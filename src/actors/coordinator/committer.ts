@@ -1,0 +1,86 @@
+// Makes frames durable, and tells of it: latencies, events, counters, the floor of the logs.
+import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { CoordinatorMessage } from "../../core/protocol/query.ts";
+import { type CommittedState, laneMarkKey } from "./committed-state.ts";
+import type { CoordinatorCounters } from "./coordinator-counters.ts";
+import { floorHasRisen, type LogFloor } from "./log-floor.ts";
+import { TABLE_START } from "./tables/tables.ts";
+import { Transaction } from "./transaction.ts";
+import type { VerdictLimits } from "./verdict-draft.ts";
+
+/** What the committer needs of the world. */
+export interface CommitterDependencies {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+  nowMs(): number;
+  monotonicMs(): number;
+  emit(message: CoordinatorMessage): void;
+  /** From the arrival of the bytes to the stored anomaly. */
+  observeLatencySeconds(seconds: number): void;
+  deleteLogSegments(floor: LogFloor): void | Promise<void>;
+}
+
+const MARKS_PER_STEP = 1_000;
+
+/** The one writer of verdicts, records, blocks and checkpoints. */
+export class Committer {
+  readonly #limits: VerdictLimits;
+  readonly #dependencies: CommitterDependencies;
+  #floor: LogFloor | undefined;
+
+  constructor(limits: VerdictLimits, dependencies: CommitterDependencies) {
+    this.#limits = limits;
+    this.#dependencies = dependencies;
+  }
+
+  /** Commits frames; rejects with StoreError when the store does not take them, and may then be called again with the same. */
+  async commit(frames: readonly EngineFrame[]): Promise<void> {
+    const { state, counters, nowMs, monotonicMs } = this.#dependencies;
+    const startMs = monotonicMs();
+    const transaction = new Transaction(state, this.#limits, nowMs());
+    for (const frame of frames) transaction.add(frame);
+    await state.control.commit(transaction.controlOperations());
+    this.#applyControl(transaction);
+    await state.series.commit(transaction.seriesOperations());
+    this.#applySeries(transaction);
+    counters.add("frames", frames.length);
+    counters.commit((monotonicMs() - startMs) / 1000);
+  }
+
+  /** Lets log segments go that are covered now. Both stores are flushed first: after a loss of power the log would be missed. */
+  async raiseFloor(): Promise<void> {
+    const { state, deleteLogSegments } = this.#dependencies;
+    const floor = state.coverage.floor();
+    if (floor === undefined || !floorHasRisen(this.#floor, floor)) return;
+    await state.control.commit([], { sync: true });
+    await state.series.commit([], { sync: true });
+    await deleteLogSegments(floor);
+    await state.series.deleteRange("lane_marks", TABLE_START, laneMarkKey(floor.epoch, 0), MARKS_PER_STEP);
+    state.coverage.forgetMarksBefore(floor.epoch);
+    this.#floor = floor;
+  }
+
+  #applyControl({ verdicts, deadLetters }: Transaction): void {
+    const { state, counters, monotonicMs, emit, observeLatencySeconds } = this.#dependencies;
+    counters.add("anomaliesDropped", verdicts.apply());
+    deadLetters.apply();
+    const storedMs = monotonicMs();
+    for (const arrivalMs of verdicts.openedArrivalsMs) if (arrivalMs > 0) observeLatencySeconds((storedMs - arrivalMs) / 1000);
+    counters.add("anomaliesStored", verdicts.openedArrivalsMs.length);
+    counters.set("anomaliesOpen", state.anomalies.openCount);
+    counters.set("deadLetters", state.deadLetters.total);
+    const events = verdicts.events();
+    if (events.length > 0) emit({ type: "events", events });
+  }
+
+  #applySeries(transaction: Transaction): void {
+    const { state, counters } = this.#dependencies;
+    for (const header of transaction.checkpoints) state.coverage.putCheckpoint(header);
+    for (const mark of transaction.marks) state.coverage.putMark(mark);
+    counters.add("recordsStored", transaction.records);
+    counters.add("recordsDropped", transaction.recordsDropped);
+    counters.add("blocksStored", transaction.blocks);
+    counters.add("blockBytes", transaction.blockBytes);
+    counters.add("checkpointsStored", transaction.checkpoints.length);
+  }
+}

@@ -1,0 +1,64 @@
+// Asks engines about their streams. Each ask has its own number; an engine that does not answer is reported, never waited for without end:
+// the link behind it rejects in time.
+import type { EngineAnswer, EngineQuery, SeriesAnswer, SeriesDataAnswer, SeriesDataQuery, SeriesQuery } from "../../core/protocol/engine-control.ts";
+import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
+import type { FrameSource } from "./frame-intake.ts";
+
+/** The coordinator's end of one engine. `ask` rejects when the engine does not answer in time. */
+export interface EngineLink extends FrameSource {
+  ask(query: EngineQuery): Promise<EngineAnswer>;
+}
+
+/** An engine did not answer. */
+export class EngineUnavailableError extends Error {
+  readonly engine: number;
+
+  constructor(engine: number, cause: unknown) {
+    super(`engine ${engine} did not answer`, { cause });
+    this.name = "EngineUnavailableError";
+    this.engine = engine;
+  }
+}
+
+/** All engines. */
+export class EngineClient {
+  readonly #links: readonly EngineLink[];
+  #nextId = 1;
+
+  constructor(links: readonly EngineLink[]) {
+    this.#links = links;
+  }
+
+  get count(): number {
+    return this.#links.length;
+  }
+
+  /** The engine that holds a service's streams. */
+  ownerOf(tenant: string, serviceId: string): number {
+    return engineOf(partitionOf(tenant, serviceId), this.count);
+  }
+
+  /** A page of one engine's streams. */
+  async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesAnswer> {
+    return (await this.#ask(engine, { type: "series", id: this.#nextId++, ...query })) as SeriesAnswer;
+  }
+
+  /** The newest values of the first stream that matches. */
+  async seriesData(engine: number, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
+    return (await this.#ask(engine, { type: "series-data", id: this.#nextId++, ...query })) as SeriesDataAnswer;
+  }
+
+  async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {
+    const answer = await this.#reach(engine, query);
+    if (answer.type !== query.type || answer.id !== query.id) throw new Error(`engine ${engine} answered ${answer.type} ${answer.id} to ${query.type} ${query.id}`);
+    return answer;
+  }
+
+  async #reach(engine: number, query: EngineQuery): Promise<EngineAnswer> {
+    try {
+      return await (this.#links[engine] as EngineLink).ask(query);
+    } catch (error) {
+      throw new EngineUnavailableError(engine, error);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// GET /api/v1/anomalies and /api/v1/anomalies/{id}. Newest detection first; `total` counts all that match the filters, whatever the page.
+import { anomalyView } from "../../../api/anomaly-view.ts";
+import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "../anomaly-index.ts";
+import type { QueryContext, QueryRequest } from "./query-context.ts";
+import { timeRange } from "./time-range.ts";
+
+/** A page of anomalies. */
+export function listAnomalies(context: QueryContext, { principal, query }: QueryRequest<"anomalies">): Outcome<unknown> {
+  const { limit, page_token, ...filters } = query;
+  const range = timeRange(query.since, query.until);
+  if (!range.ok) return range;
+  const { state } = context;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "anomalies", filters };
+  const token = readPageToken(state.pageSecret, scope, page_token);
+  if (!token.ok) return token;
+  const filter: AnomalyFilter = { serviceId: query.service_id, sinceMs: query.since, untilMs: query.until, minScore: query.min_score };
+  const index = state.anomalies.index(principal.tenant);
+  const entries = index.page(filter, token.value && positionOf(token.value), limit + 1);
+  const page = entries.slice(0, limit);
+  return done({
+    anomalies: readPage(context, principal.tenant, page),
+    total: index.count(filter),
+    page_token: entries.length > limit ? nextToken(state.pageSecret, scope, page.at(-1) as AnomalyEntry) : "",
+  });
+}
+
+/** One anomaly. */
+export function oneAnomaly({ state }: QueryContext, { principal, path }: QueryRequest<"anomaly">): Outcome<unknown> {
+  const id = path.id ?? "";
+  const anomaly = state.anomalies.find(principal.tenant, id);
+  return anomaly === undefined ? refused("not_found", `no anomaly has the id ${shown(id)}; it never existed or is past its retention`) : done(anomalyView(anomaly));
+}
+
+/** Retention may have deleted a row between index and store: it is then left out. */
+function readPage({ state }: QueryContext, tenant: string, page: readonly AnomalyEntry[]) {
+  return page.flatMap(({ id, detectedAtMs }) => {
+    const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
+    return anomaly === undefined ? [] : [anomalyView(anomaly)];
+  });
+}
+
+function positionOf(position: readonly unknown[]): AnomalyPosition {
+  const [detectedAtMs, id] = position as [number, string];
+  return { detectedAtMs, id };
+}
+
+function nextToken(secret: Uint8Array, scope: PageScope, last: AnomalyEntry): string {
+  return issuePageToken(secret, scope, [last.detectedAtMs, last.id]);
+}

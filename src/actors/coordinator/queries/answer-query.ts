@@ -1,0 +1,55 @@
+// From a call to its answer: validation by the endpoint's schema, the handler by name, and what went wrong as a status.
+import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { refusalBody } from "../../../api/error-answer.ts";
+import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { parseQuery } from "../../../api/query-parsing.ts";
+import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
+import type { QueryCall } from "../../../core/protocol/query.ts";
+import { EngineUnavailableError } from "../engine-client.ts";
+import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { dlqStats } from "./dlq-stats.ts";
+import type { QueryContext, QueryHandler } from "./query-context.ts";
+import { listRecords } from "./records.ts";
+import { seriesData } from "./series-data.ts";
+import { listSeries } from "./series.ts";
+import { status } from "./status.ts";
+
+const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
+  status,
+  dlqStats,
+  anomalies: listAnomalies,
+  anomaly: oneAnomaly,
+  series: listSeries,
+  seriesData,
+  records: listRecords,
+};
+
+/** Status and body of an answer. */
+export interface Answered {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** The answer to a refusal; the front completes it with the request's id. */
+export function refusalAnswer(refusal: Refusal): Answered {
+  return { status: ERROR_STATUS[refusal.code], body: refusalBody(refusal) };
+}
+
+/** Answers a call. Rejects only on a defect of this program. */
+export async function answerQuery(context: QueryContext, call: QueryCall): Promise<Answered> {
+  if (!Object.hasOwn(HANDLERS, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
+  const outcome = await handle(context, call.endpoint as CoordinatorEndpoint, call);
+  return outcome.ok ? { status: 200, body: JSON.stringify(outcome.value) } : refusalAnswer(outcome.refusal);
+}
+
+async function handle<N extends CoordinatorEndpoint>(context: QueryContext, endpoint: N, call: QueryCall): Promise<Outcome<unknown>> {
+  const query = parseQuery(endpoint, call.query);
+  if (!query.ok) return query;
+  try {
+    return await HANDLERS[endpoint](context, { principal: call.principal, path: call.path, query: query.value });
+  } catch (error) {
+    if (error instanceof EngineUnavailableError) return refused("overloaded", `${error.message} in time; try again`);
+    if (error instanceof StoreError) return refused("store_unavailable", `the store cannot be read now (${error.code}); try again`);
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+// What the queries read, and their common shape.
+import type { CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
+import type { Outcome } from "../../../api/refusal.ts";
+import type { Principal } from "../../../core/protocol/query.ts";
+import type { CommittedState } from "../committed-state.ts";
+import type { EngineClient } from "../engine-client.ts";
+
+/** What the status tells of the coordinator itself. */
+export interface CoordinatorFacts {
+  readonly enginesReady: boolean;
+  readonly storeReadOnly: boolean;
+  /** Wall clock of the last look at the engines' verdicts. */
+  readonly lastRunMs: number;
+  readonly framesWaiting: number;
+  readonly queriesWaiting: number;
+}
+
+/** What queries are configured with. */
+export interface QueryOptions {
+  readonly version: string;
+  /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
+  readonly zThreshold: number;
+  readonly samplesMin: number;
+  readonly window: number;
+}
+
+/** Everything that a query may use. */
+export interface QueryContext {
+  readonly options: QueryOptions;
+  readonly state: CommittedState;
+  readonly engines: EngineClient;
+  nowMs(): number;
+  facts(): CoordinatorFacts;
+  /** Commits what an engine has sent so far, as far as a few steps go: then what it no longer holds is in the store. */
+  settle(engine: number): Promise<void>;
+  /** Lets other work of the thread have its turn in a long query. */
+  breathe(): Promise<void>;
+}
+
+/** A call after validation. */
+export interface QueryRequest<N extends CoordinatorEndpoint> {
+  readonly principal: Principal;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: QueryOf<N>;
+}
+
+/** Answers one endpoint; the value is sent as JSON. */
+export type QueryHandler<N extends CoordinatorEndpoint> = (context: QueryContext, request: QueryRequest<N>) => Outcome<unknown> | Promise<Outcome<unknown>>;

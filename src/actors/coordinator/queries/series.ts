@@ -1,0 +1,96 @@
+// GET /api/v1/series: the engines' sorted pages merged into one. Order: service, metric, environment, attributes as canonical JSON.
+import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, type Outcome } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { SeriesAnswer, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
+import type { QueryContext, QueryRequest } from "./query-context.ts";
+
+const HOUR_MS = 3600 * 1000;
+const YOUNG_MS = 24 * HOUR_MS;
+const SETTLING_MS = 7 * 24 * HOUR_MS;
+
+/** A page of series. */
+export async function listSeries(context: QueryContext, { principal, query }: QueryRequest<"series">): Promise<Outcome<unknown>> {
+  const { limit, page_token, ...filters } = query;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "series", filters };
+  const token = readPageToken(context.state.pageSecret, scope, page_token);
+  if (!token.ok) return token;
+  const { series, total } = await askSeries(context, {
+    tenant: principal.tenant,
+    serviceId: query.service_id ?? null,
+    metricName: query.metric_name ?? null,
+    environment: query.environment ?? null,
+    after: (token.value as SeriesKey | undefined) ?? null,
+    limit: limit + 1,
+  });
+  const page = series.slice(0, limit);
+  return done({
+    series: page.map((summary) => seriesView(summary, context.nowMs())),
+    total,
+    page_token: series.length > limit ? issuePageToken(context.state.pageSecret, scope, seriesKey(page.at(-1) as SeriesSummary)) : "",
+  });
+}
+
+/** The first `limit` series over all engines, in list order; a service lies in one engine, so only that is asked when it is named. */
+export async function askSeries({ engines }: QueryContext, query: Omit<SeriesQuery, "type" | "id">): Promise<{ series: SeriesSummary[]; total: number }> {
+  const asked = query.serviceId === null ? Array.from({ length: engines.count }, (_, engine) => engine) : [engines.ownerOf(query.tenant, query.serviceId)];
+  const answers = await Promise.all(asked.map((engine) => engines.series(engine, query)));
+  return { series: mergePages(answers, query.limit), total: answers.reduce((sum, answer) => sum + answer.total, 0) };
+}
+
+/** Position of a series in lists. */
+export function seriesKey(summary: SeriesSummary): SeriesKey {
+  return [summary.serviceId, summary.metricName, summary.environment, canonicalAttributes(summary.attributes)];
+}
+
+/** Compares by UTF-16 code units, as the engines do. */
+export function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
+  for (const [part, text] of a.entries()) {
+    const other = b[part] as string;
+    if (text !== other) return text < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Merges by repeated choice of the least head: 64 engines at most, 1,001 rows at most. */
+function mergePages(answers: readonly SeriesAnswer[], limit: number): SeriesSummary[] {
+  const pages = answers.map(({ series }) => series.map((summary) => ({ summary, key: seriesKey(summary) })));
+  const heads = pages.map(() => 0);
+  const merged: SeriesSummary[] = [];
+  while (merged.length < limit) {
+    let least = -1;
+    for (const [page, rows] of pages.entries()) {
+      const row = rows[heads[page] as number];
+      const best = least < 0 ? undefined : pages[least]?.[heads[least] as number];
+      if (row !== undefined && (best === undefined || compareSeriesKeys(row.key, best.key) < 0)) least = page;
+    }
+    const chosen = pages[least]?.[heads[least] as number];
+    if (chosen === undefined) break;
+    merged.push(chosen.summary);
+    heads[least] = (heads[least] as number) + 1;
+  }
+  return merged;
+}
+
+function seriesView(summary: SeriesSummary, nowMs: number) {
+  return {
+    service_id: summary.serviceId,
+    metric_name: summary.metricName,
+    environment: summary.environment,
+    attributes: summary.attributes,
+    kind: summary.kind,
+    samples: summary.samples,
+    last_value: summary.lastValue,
+    last_timestamp: summary.lastTimeMs === null ? null : formatRfc3339(summary.lastTimeMs),
+    maturity: maturityOf(summary.firstTimeMs, nowMs),
+    ended: summary.ended,
+  };
+}
+
+/** Tier of rule 1.1.13; a series whose beginning is not known counts as young. */
+export function maturityOf(firstTimeMs: number | null, nowMs: number): "young" | "settling" | "mature" {
+  const ageMs = firstTimeMs === null ? 0 : nowMs - firstTimeMs;
+  if (ageMs < YOUNG_MS) return "young";
+  return ageMs < SETTLING_MS ? "settling" : "mature";
+}

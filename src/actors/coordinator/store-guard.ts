@@ -1,0 +1,50 @@
+// Whether the store takes writes. A failed write turns the service read-only (the front answers 503 by the counter); what was to be written
+// is kept and tried again with doubling pauses, and the first success turns it back.
+import { StoreError } from "../../adapters/storage/key-value-store.ts";
+import { STORE_RETRY_MS_FIRST, STORE_RETRY_MS_MAX } from "../../core/config/limits.ts";
+import type { CoordinatorCounters } from "./coordinator-counters.ts";
+
+/** What the guard needs. */
+export interface StoreGuardDependencies {
+  readonly counters: CoordinatorCounters;
+  log(level: "info" | "warn" | "error", line: string): void;
+}
+
+/** State of writing. */
+export class StoreGuard {
+  readonly #dependencies: StoreGuardDependencies;
+  #pauseMs = 0;
+  #retryAtMs = 0;
+
+  constructor(dependencies: StoreGuardDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get isReadOnly(): boolean {
+    return this.#pauseMs > 0;
+  }
+
+  /** Monotonic time of the next attempt; undefined when writing works or the attempt is due. */
+  pausedUntilMs(monotonicMs: number): number | undefined {
+    return this.isReadOnly && monotonicMs < this.#retryAtMs ? this.#retryAtMs : undefined;
+  }
+
+  /** A write has failed. Throws what is no failure of the disk: then nothing that is known here can be trusted. */
+  failed(error: unknown, monotonicMs: number): void {
+    if (!(error instanceof StoreError) || error.code === "CLOSED") throw error;
+    const { counters, log } = this.#dependencies;
+    if (!this.isReadOnly) log("error", `the store does not take writes (${error.code}): read-only until it does; nothing is lost`);
+    this.#pauseMs = Math.min(STORE_RETRY_MS_MAX, Math.max(STORE_RETRY_MS_FIRST, 2 * this.#pauseMs));
+    this.#retryAtMs = monotonicMs + this.#pauseMs;
+    counters.add("commitErrors", 1);
+    counters.set("storeReadOnly", 1);
+  }
+
+  /** A write has succeeded. */
+  succeeded(): void {
+    if (!this.isReadOnly) return;
+    this.#pauseMs = 0;
+    this.#dependencies.counters.set("storeReadOnly", 0);
+    this.#dependencies.log("info", "the store takes writes again");
+  }
+}

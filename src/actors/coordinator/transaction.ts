@@ -1,0 +1,101 @@
+/**
+ * One transaction: a run of frames becomes operations on both environments.
+ *
+ * Order of the two commits: `control` (verdicts, dead letters), then `series` (records, blocks, checkpoints, lane marks). Whatever says "all
+ * before me is stored" lies in `series`, so it is stored last. When the second commit fails, the frames are applied again: all of them may be.
+ */
+import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import {
+  type CheckpointHeader,
+  type DeadLetterEnvelope,
+  type EngineFrame,
+  type EpisodeFrame,
+  FRAME_BLOCK,
+  FRAME_CHECKPOINT,
+  FRAME_DEAD_LETTER,
+  FRAME_LANE_MARK,
+  FRAME_RECORD,
+  FRAME_VERDICT,
+  type LaneMark,
+  type RecordEnvelope,
+} from "../../core/protocol/coordinator-frame.ts";
+import { type CommittedState, laneMarkKey } from "./committed-state.ts";
+import { DeadLetterDraft } from "./dead-letter-draft.ts";
+import { blockOperations } from "./tables/block-rows.ts";
+import { encodeCheckpointRow, readCheckpointHeader } from "./tables/checkpoint-row.ts";
+import { encodeRecordRow } from "./tables/record-row.ts";
+import { decodePayload, encodeStored } from "./tables/stored-json.ts";
+import { partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
+
+/** Drafts of one transaction over the committed state. */
+export class Transaction {
+  readonly verdicts: VerdictDraft;
+  readonly deadLetters: DeadLetterDraft;
+  readonly checkpoints: CheckpointHeader[] = [];
+  readonly marks: LaneMark[] = [];
+  readonly #retentionMs: number;
+  readonly #wallNowMs: number;
+  readonly #series: StoreOperation[] = [];
+  records = 0;
+  recordsDropped = 0;
+  blocks = 0;
+  blockBytes = 0;
+
+  constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number) {
+    this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
+    this.deadLetters = new DeadLetterDraft(state.control, state.deadLetters);
+    this.#retentionMs = limits.retentionMs;
+    this.#wallNowMs = wallNowMs;
+  }
+
+  /** Takes one frame. Throws on a frame that no engine can have sent. */
+  add(frame: EngineFrame): void {
+    const take = TAKE[frame.kind];
+    if (take === undefined) throw new Error(`an engine sent a frame of unknown kind ${frame.kind}`);
+    take(this, frame.payload);
+  }
+
+  controlOperations(): StoreOperation[] {
+    return [...this.verdicts.operations(), ...this.deadLetters.operations()];
+  }
+
+  seriesOperations(): readonly StoreOperation[] {
+    return this.#series;
+  }
+
+  takeRecord(envelope: RecordEnvelope): void {
+    if (envelope.timeMs < this.#wallNowMs - this.#retentionMs) {
+      this.recordsDropped++;
+      return;
+    }
+    this.#series.push({ table: "records", key: tenantTimeKey(envelope.tenant, envelope.timeMs, envelope.id), value: encodeRecordRow(envelope) });
+    this.records++;
+  }
+
+  takeBlock(payload: Uint8Array): void {
+    this.#series.push(...blockOperations(payload));
+    this.blocks++;
+    this.blockBytes += payload.length;
+  }
+
+  takeCheckpoint(payload: Uint8Array): void {
+    const header = readCheckpointHeader(payload);
+    this.#series.push({ table: "checkpoints", key: partitionKey(header.partition), value: encodeCheckpointRow(payload) });
+    this.checkpoints.push(header);
+  }
+
+  takeMark(mark: LaneMark): void {
+    this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
+    this.marks.push(mark);
+  }
+}
+
+const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Array) => void>> = {
+  [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodePayload<EpisodeFrame>(payload)),
+  [FRAME_DEAD_LETTER]: (transaction, payload) => transaction.deadLetters.add(decodePayload<DeadLetterEnvelope>(payload)),
+  [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
+  [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
+  [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
+  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
+};

@@ -1,0 +1,6 @@
+// Lines to the person at the terminal.
+
+/** Writes one line to standard output. */
+export function writeLine(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

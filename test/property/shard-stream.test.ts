@@ -1,0 +1,156 @@
+// What must hold of streams besides their events: corrections of a ring, snapshots at any point, rows of many streams in any batches.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FLAG_COUNTER, WINDOW_MAX } from "../../src/core/layout/stream-record.ts";
+import type { ShardEvent } from "../../src/domain/kernel/shard-kernel.ts";
+import { generator } from "../support/generator.ts";
+import { type Row, ShardRig } from "../support/shard-rig.ts";
+
+const START = 1_700_000_000_000;
+
+/** A noisy series with level changes, spikes and constants: everything that moves an episode. */
+function series(seed: number, length: number): number[] {
+  const { uniform, normal } = generator(seed);
+  let level = 50;
+  let constant = false;
+  return Array.from({ length }, () => {
+    if (uniform() < 0.02) level = 100 * uniform();
+    if (uniform() < 0.02) constant = !constant;
+    return constant ? Math.round(level) : level + normal() + (uniform() < 0.02 ? 50 : 0);
+  });
+}
+
+/** Running totals with resets. */
+function totals(values: readonly number[]): number[] {
+  let sum = 0;
+  return values.map((value, i) => {
+    sum = i % 97 === 96 ? 0 : sum + Math.abs(value);
+    return sum;
+  });
+}
+
+function ringOf(rig: ShardRig, slot: number): Array<[number, number]> {
+  const times = new Float64Array(WINDOW_MAX);
+  const values = new Float64Array(WINDOW_MAX);
+  const count = rig.shard.records.readRing(slot, times, values);
+  return Array.from({ length: count }, (_, i) => [times[i] as number, values[i] as number]);
+}
+
+function expectExact(rig: ShardRig, slot: number): void {
+  const before = rig.statistics(slot);
+  rig.kernel.recompute(slot);
+  const after = rig.statistics(slot);
+  expect(Math.abs(before.m2 - after.m2)).toBeLessThanOrEqual(1e-9 * after.m2);
+  expect(Math.abs(before.mean - after.mean)).toBeLessThanOrEqual(1e-9 * Math.max(Math.abs(after.mean), Math.sqrt(after.m2)));
+}
+
+const shape = { window: fc.integer({ min: 12, max: 120 }), seed: fc.integer(), counter: fc.boolean() };
+
+describe("shadow refresh", () => {
+  it("equals recomputation from the ring after every sample, and recomputing changes no later event", () => {
+    fc.assert(
+      fc.property(shape.window, shape.seed, (window, seed) => {
+        const rig = new ShardRig({ window });
+        const [plain, checked] = [rig.stream(), rig.stream()];
+        series(seed, 400).forEach((value, i) => {
+          const time = START + 10_000 * i;
+          const expected = rig.apply(plain, time, value);
+          const actual = rig.apply(checked, time, value);
+          expect(actual.map((e) => [e.kind, e.startMs, e.flags])).toEqual(expected.map((e) => [e.kind, e.startMs, e.flags]));
+          expectExact(rig, checked);
+        });
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe("snapshot", () => {
+  it("taken and restored at any point gives the same events, bit for bit", () => {
+    fc.assert(
+      fc.property(shape.window, shape.seed, shape.counter, fc.integer({ min: 0, max: 399 }), (window, seed, counter, at) => {
+        const rig = new ShardRig({ window });
+        const slot = rig.stream(counter ? FLAG_COUNTER : 0);
+        let other = -1;
+        const values = counter ? totals(series(seed, 500)) : series(seed, 500);
+        values.forEach((value, i) => {
+          const time = START + (i % 60 === 59 ? 35_000 : 10_000) + 40_000 * i;
+          const expected = rig.apply(slot, time, value).map((event) => ({ ...event, slot: 0 }));
+          if (other >= 0) expect(rig.apply(other, time, value).map((event) => ({ ...event, slot: 0 }))).toEqual(expected);
+          if (i === at) {
+            other = rig.stream();
+            expect(rig.shard.restore(other, rig.shard.snapshot(slot))).toBe(true);
+            expect(ringOf(rig, other)).toEqual(ringOf(rig, slot));
+          }
+        });
+        expect(rig.shard.snapshot(other)).toEqual(rig.shard.snapshot(slot));
+        const chunksOf = (which: number): number => rig.chunks.filter((chunk) => chunk.slot === which).reduce((sum, chunk) => sum + chunk.values, 0);
+        expect(chunksOf(slot) + rig.shard.records.unchunked(slot)).toBe(counter ? 499 : 500);
+      }),
+      { numRuns: 60 },
+    );
+  });
+  it("of another version or length is refused", () => {
+    const rig = new ShardRig({ window: 120 });
+    const slot = rig.stream();
+    rig.apply(slot, START, 1);
+    const snapshot = rig.shard.snapshot(slot);
+    expect(rig.shard.restore(rig.stream(), snapshot.subarray(1))).toBe(false);
+    expect(rig.shard.restore(rig.stream(), Uint8Array.from(snapshot, (byte, i) => (i === 0 ? 99 : byte)))).toBe(false);
+    expect(rig.shard.restore(rig.stream(), new Uint8Array(0))).toBe(false);
+  });
+});
+
+describe("late values", () => {
+  it("leave the ring as if they had come in order, and every value in exactly one chunk", () => {
+    fc.assert(
+      fc.property(shape.window, shape.seed, fc.integer({ min: 2, max: 12 }), (window, seed, delay) => {
+        const rig = new ShardRig({ window });
+        const slot = rig.stream();
+        const { uniform } = generator(seed);
+        const values = series(seed, 300);
+        const late = new Set(values.map((_, i) => i).filter((i) => i > 0 && uniform() < 0.1));
+        let oneValueChunks = 0;
+        const take = (i: number): void => {
+          if (rig.shard.records.isRingFullOfUnchunked(slot)) rig.takeChunk(slot);
+          const correction = rig.shard.insertLate(slot, START + 10_000 * i, values[i] as number);
+          expect(["stored", "too-old-for-ring"]).toContain(correction.result);
+          if (correction.chunked) oneValueChunks++;
+          expectExact(rig, slot);
+          const again = rig.shard.insertLate(slot, START + 10_000 * i, values[i] as number);
+          expect(again.result).toBe(correction.result === "stored" ? "duplicate" : "too-old-for-ring");
+        };
+        values.forEach((value, i) => {
+          if (!late.has(i)) rig.apply(slot, START + 10_000 * i, value);
+          if (late.has(i - delay)) take(i - delay);
+        });
+        const inOrder = values.map((value, i): [number, number] => [START + 10_000 * i, value]).filter((_, i) => !late.has(i) || i + delay < 300);
+        const ring = ringOf(rig, slot);
+        expect(ring).toEqual(inOrder.slice(-ring.length));
+        const chunked = rig.chunks.reduce((sum, chunk) => sum + chunk.values, 0);
+        expect(chunked + oneValueChunks + rig.shard.records.unchunked(slot)).toBe(inOrder.length);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("batches", () => {
+  it("of rows of many streams, cut anywhere, give what single rows give", () => {
+    fc.assert(
+      fc.property(shape.seed, fc.integer({ min: 1, max: 700 }), (seed, size) => {
+        const [one, many] = [new ShardRig({ window: 60 }), new ShardRig({ window: 60 })];
+        const rows: Row[] = [];
+        const all = Array.from({ length: 7 }, (_, k) => series(seed + k, 300));
+        for (const rig of [one, many]) for (let k = 0; k < 7; k++) rig.stream();
+        for (let i = 0; i < 300; i++) for (let k = 0; k < 7; k++) rows.push({ ref: k, timeMs: START + 1000 * i, value: (all[k] as number[])[i] as number });
+        const expected = rows.flatMap((row) => one.applyRows([row]));
+        const actual: ShardEvent[] = [];
+        for (let i = 0; i < rows.length; i += size) actual.push(...many.applyRows(rows.slice(i, i + size)));
+        expect(actual).toEqual(expected);
+        expect(many.kernel.samplesTaken.value).toBe(rows.length);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,96 @@
+// A shard kernel with one call per sample, as property tests want it: events come back as objects, chunks are taken as they fall due.
+import { EVENT_CHUNK_DUE } from "../../src/core/layout/kernel-event.ts";
+import { SCRATCH, STAGING } from "../../src/core/layout/memory-map.ts";
+import { ROW_BYTES } from "../../src/core/layout/row-frame.ts";
+import { SR_M2, SR_MEAN, SR_PIVOT } from "../../src/core/layout/stream-record.ts";
+import { fillThresholdTables } from "../../src/domain/detection/thresholds.ts";
+import { type ShardEvent, type ShardExports, ShardKernel } from "../../src/domain/kernel/shard-kernel.ts";
+import { type LoadedKernel, loadKernel } from "./kernel.ts";
+
+/** Prometheus' stale marker. */
+export const STALE_BITS = 0x7ff0000000000002n;
+
+export interface Row {
+  readonly ref: number;
+  readonly timeMs: number;
+  readonly value: number;
+}
+
+export class ShardRig {
+  readonly shard: ShardKernel;
+  readonly kernel: ShardExports;
+  readonly view: DataView;
+  readonly chunks: Array<{ slot: number; values: number }> = [];
+  #streams = 0;
+
+  constructor(options: { readonly window: number; readonly threshold?: number; readonly minimumSamples?: number }) {
+    const loaded: LoadedKernel<ShardExports> = loadKernel<ShardExports>();
+    this.kernel = loaded.kernel;
+    this.view = loaded.view;
+    this.shard = new ShardKernel({ window: options.window }, { kernel: loaded.kernel, buffer: loaded.memory.buffer });
+    fillThresholdTables(this.shard.thresholdTables, options.threshold ?? 3, options.minimumSamples ?? 12);
+  }
+
+  /** A new stream whose ref is its slot. */
+  stream(flags = 0, hash = BigInt(this.#streams) * 0x9e3779b97f4a7c15n): number {
+    this.writeHash(hash);
+    const slot = this.shard.createSlot(SCRATCH, 0, 0, flags);
+    this.shard.bindRef(slot, slot);
+    this.#streams++;
+    return slot;
+  }
+
+  writeHash(hash: bigint): void {
+    this.view.setBigUint64(SCRATCH, BigInt.asUintN(64, hash), true);
+    this.view.setBigUint64(SCRATCH + 8, BigInt.asUintN(64, hash * 31n), true);
+  }
+
+  apply(slot: number, timeMs: number, value: number): ShardEvent[] {
+    return this.applyRows([{ ref: slot, timeMs, value }]);
+  }
+
+  applyStale(slot: number, timeMs: number): ShardEvent[] {
+    this.#writeRow(0, slot, 0, 0);
+    this.view.setBigUint64(STAGING + 8, STALE_BITS, true);
+    return this.#applyStaged(1, timeMs);
+  }
+
+  /** Rows whose times lie within 2^32 ms of the earliest. */
+  applyRows(rows: readonly Row[]): ShardEvent[] {
+    const base = Math.min(...rows.map((row) => row.timeMs));
+    rows.forEach((row, i) => this.#writeRow(i, row.ref, row.timeMs - base, row.value));
+    return this.#applyStaged(rows.length, base);
+  }
+
+  /** Mean and M2 as the kernel holds them. */
+  statistics(slot: number): { mean: number; m2: number } {
+    const at = this.shard.records.address(slot);
+    return { mean: this.view.getFloat64(at + SR_PIVOT, true) + this.view.getFloat64(at + SR_MEAN, true), m2: this.view.getFloat64(at + SR_M2, true) };
+  }
+
+  #writeRow(index: number, ref: number, offset: number, value: number): void {
+    const at = STAGING + index * ROW_BYTES;
+    this.view.setUint32(at, ref, true);
+    this.view.setUint32(at + 4, offset, true);
+    this.view.setFloat64(at + 8, value, true);
+  }
+
+  #applyStaged(rows: number, base: number): ShardEvent[] {
+    const events: ShardEvent[] = [];
+    for (let done = 0; done < rows; ) {
+      done += this.shard.applyRows(STAGING + done * ROW_BYTES, rows - done, base, 1, 2);
+      for (let i = 0; i < this.shard.eventsCount(); i++) {
+        const event = this.shard.event(i);
+        if (event.kind === EVENT_CHUNK_DUE) this.takeChunk(event.slot);
+        else events.push(event);
+      }
+      this.shard.eventsReset();
+    }
+    return events;
+  }
+
+  takeChunk(slot: number): void {
+    this.chunks.push({ slot, values: this.shard.records.unchunked(slot) });
+    this.shard.chunkTaken(slot);
+  }
+}
