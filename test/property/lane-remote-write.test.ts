@@ -125,7 +125,7 @@ describe("remote-write walk", () => {
   });
 
   // protobufjs passes over groups and over known fields of another wire type; Prometheus' decoder, the strict twin and the kernel refuse them.
-  // What the kernel takes, protobufjs takes too.
+  // What the kernel takes, protobufjs takes too, but for texts that are not UTF-8: they cost their series only, when its labels are parsed.
   it("refuses damaged bodies exactly when the strict decoder does", () => {
     const harness = new LaneHarness();
     const counts = { refused: 0, taken: 0, onlyProtobufjsTakes: 0 };
@@ -139,7 +139,7 @@ describe("remote-write walk", () => {
         counts[decoded === undefined ? "refused" : "taken"]++;
         if (decoded !== undefined) expect(byStream(staged)).toEqual(byStream(expectedOf(decoded)));
         const taken = protobufjsAccepts(body);
-        if (decoded !== undefined) expect(taken).toBe(true);
+        if (decoded !== undefined) expect(taken || decoded.some(({ labels }) => labels === undefined)).toBe(true);
         else if (taken) counts.onlyProtobufjsTakes++;
       }
     }), { numRuns: 500 });

@@ -140,7 +140,7 @@ export class Engine {
       json: new JsonDecoder(decoder),
       remoteWrite: new RemoteWriteDecoder(decoder),
       outbox: this.#outbox,
-      monotonicMs: clock.monotonicMs,
+      monotonicMs: () => clock.monotonicMs(),
       applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
       answer: (answers) => this.#answer(answers),
     });

@@ -75,6 +75,8 @@ export const SERIES_POINTS_MAX = 10_000;
 export const SERIES_POINTS_DEFAULT = 1_000;
 /** Stored blocks one query reads: 256 x 64 KiB = 16 MiB, about 10 ms of checksums; the answer says `complete: false` beyond. */
 export const SERIES_DATA_BLOCKS_MAX = 256;
+/** Samples one query gathers: 100,000 in a map are about 15 ms and 10 MB. */
+export const SERIES_DATA_SAMPLES_MAX = 100_000;
 /** Stored records one query looks at: 20,000 at about 1 us; the page ends early beyond, and its token goes on. */
 export const RECORDS_SCANNED_MAX = 20_000;
 /** Series whose samples one page of records merges: 50 engine queries of about 50 us. */
@@ -105,5 +107,7 @@ const ties: Array<[boolean, string]> = [
   [BODY_BYTES_MAX <= LARGE_BODY_BYTES, "a large body fits its place"],
   [SMALL_BODY_BYTES_MAX * 2 <= BODY_RING_BYTES, "two small bodies fit the body ring"],
   [BLOCK_BYTES * 4 <= COORDINATOR_RING_BYTES, "blocks fit the coordinator ring"],
+  [SERIES_POINTS_MAX <= SERIES_DATA_SAMPLES_MAX, "the points of an answer fit the samples of a query"],
+  [RECORDS_SCANNED_MAX >= PAGE_ROWS_MAX, "a page of records fits what a query looks at"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`limits.ts: it must hold that ${what}`);

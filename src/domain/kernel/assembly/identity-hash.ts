@@ -1,7 +1,7 @@
-// 128-bit seeded hash of byte spans (label spans of 100 to 300 bytes, canonical identities). Four 64-bit lanes take 32 bytes a round, one multiplication
-// a word; each word enters two lanes (multiplied into its own, added to its neighbour), so that two changes cannot cancel inside one lane.
+// 128-bit seeded hash of byte spans (label spans of 100 to 300 bytes, canonical identities). Four 64-bit lanes take 32 bytes a round, as in xxHash64
+// (https://github.com/Cyan4973/xxHash); each word also enters a second lane, so that all 128 bits hang on it and changes cannot cancel inside one lane.
 // Not cryptographic: seeds are secret and random, and tenants are compared exactly beside the hash, so the most a tenant could break is its own streams.
-// Sketch: 32 bytes in 6 cycles, about 25 ns for 200 bytes.
+// Sketch: 32 bytes in 8 cycles, about 25 ns for 200 bytes.
 
 const K0: u64 = 0x9e3779b185ebca87;
 const K1: u64 = 0xc2b2ae3d27d4eb4f;
@@ -28,10 +28,11 @@ export function setSeeds(laneLow: u64, laneHigh: u64, identityLow: u64, identity
   identitySeedHigh = identityHigh;
 }
 
+/** Two multiplications, as in xxHash64: with one, the top bits of a word reach too few bits of the lane, and keys two bits apart collided. */
 // @ts-ignore
 @inline
 function round(lane: u64, word: u64, neighbour: u64): u64 {
-  return (rotl(lane, 29) ^ word) * K0 + neighbour;
+  return rotl(lane + word * K1, 31) * K0 + neighbour;
 }
 
 /** Hashes a span into hashLow and hashHigh. What lies behind the span has no influence. */

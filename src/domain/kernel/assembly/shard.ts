@@ -3,8 +3,8 @@
 import { EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_REPLACE } from "../../../core/layout/kernel-event";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
 import {
-  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_INTERVAL, SR_INTERVALS, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
-  SR_RECEIVED, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, SR_VALUES, WINDOW_MAX,
+  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
+  SR_RECEIVED, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { convert, deltaFlags, scoredDelta, storedDelta } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
@@ -27,9 +27,8 @@ export {
 const STALE_BITS: u64 = 0x7ff0000000000002;
 const GAP_FACTOR: f64 = 10;
 const INTERVAL_MAX: f64 = 4294967295;
-/** Rows ahead whose record's header is touched, and then the places it points at, so that cache misses overlap the rows before. */
-const HEADERS_AHEAD: u32 = 24;
-const PLACES_AHEAD: u32 = 12;
+/** Rows ahead whose record's header is touched, so that its cache misses overlap the rows before: 10-30 % where streams come in no order. */
+const HEADERS_AHEAD: u32 = 8;
 
 /** Keeps the touching loads alive. */
 let touched: u32 = 0;
@@ -66,15 +65,9 @@ export function chunkTaken(slot: u32): void {
 @inline
 function touch(row: usize): void {
   const later = slotOfRef(load<u32>(row + HEADERS_AHEAD * ROW_BYTES, ROW_REF));
-  const soon = slotOfRef(load<u32>(row + PLACES_AHEAD * ROW_BYTES, ROW_REF));
   if (later >= 0) {
     const r = recordOf(later);
     touched += load<u32>(r, SR_COUNT) + load<u32>(r, SR_UNCHUNKED) + load<u32>(r, SR_MASK);
-  }
-  if (soon >= 0) {
-    const r = recordOf(soon);
-    const head = <usize>load<u32>(r, SR_HEAD);
-    touched += load<u32>(r + (head << 3), SR_VALUES) + load<u32>(r + (head << 2), SR_INTERVALS);
   }
 }
 

@@ -1,0 +1,278 @@
+/**
+ * The coordinator: takes what engines send, makes it durable, answers questions about it. The only writer of the store.
+ *
+ * It has no timer and no thread: `step` does one round of work (one transaction, then one step of retention) and says when to call again;
+ * `handle` takes commands. The thread around it (worker.ts) or a simulation calls both. At 50 verdicts a transaction of 5 ms it stores about
+ * 10,000 anomalies a second; a query takes at most a few ms without giving others their turn.
+ */
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import {
+  ANOMALIES_MAX,
+  DEAD_LETTER_AGE_MS_MAX,
+  DEAD_LETTER_BYTES_MAX,
+  EPISODES_MAX,
+  QUERIES_WAITING_MAX,
+  RETENTION_INTERVAL_MS,
+  RETENTION_ROWS_PER_STEP,
+} from "../../core/config/limits.ts";
+import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type { CoordinatorCommand, CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
+import { CommittedState } from "./committed-state.ts";
+import { Committer } from "./committer.ts";
+import { CoordinatorCounters } from "./coordinator-counters.ts";
+import { EngineClient, type EngineLink } from "./engine-client.ts";
+import { FrameIntake } from "./frame-intake.ts";
+import type { LogFloor } from "./log-floor.ts";
+import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-query.ts";
+import type { QueryContext } from "./queries/query-context.ts";
+import { Retention } from "./retention.ts";
+import { StoreGuard } from "./store-guard.ts";
+
+/** Settings, and bounds that a test may narrow. */
+export interface CoordinatorOptions {
+  readonly version: string;
+  /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
+  readonly zThreshold: number;
+  readonly samplesMin: number;
+  readonly window: number;
+  /** RETENTION_DAYS and RETENTION_RAW_DAYS in ms. */
+  readonly retentionMs: number;
+  readonly rawRetentionMs: number;
+  readonly anomaliesMax?: number;
+  readonly episodesMax?: number;
+  readonly deadLetterBytesMax?: number;
+  readonly queriesWaitingMax?: number;
+}
+
+/** The world around the coordinator. */
+export interface CoordinatorDependencies {
+  readonly controlStore: KeyValueStore;
+  readonly seriesStore: KeyValueStore;
+  readonly engines: readonly EngineLink[];
+  /** Begins with one slot per name of COORDINATOR_COUNTERS. */
+  readonly counters: Float64Array;
+  nowMs(): number;
+  monotonicMs(): number;
+  emit(message: CoordinatorMessage): void;
+  observeLatencySeconds(seconds: number): void;
+  deleteLogSegments(floor: LogFloor): void | Promise<void>;
+  randomBytes(count: number): Uint8Array;
+  /** Resolves after a turn of the event loop. */
+  breathe(): Promise<void>;
+}
+
+/** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
+export interface StepReport {
+  readonly more: boolean;
+  readonly dueMs: number;
+}
+
+/** Steps that a query waits for at most, so that what an engine no longer holds has reached the store. */
+const SETTLE_STEPS_MAX = 8;
+/** Milliseconds between two looks at the sizes of the stores. */
+const STATS_INTERVAL_MS = 10_000;
+
+/** One server's coordinator. Call `open` first, once. */
+export class Coordinator {
+  readonly #options: CoordinatorOptions;
+  readonly #dependencies: CoordinatorDependencies;
+  readonly #state: CommittedState;
+  readonly #counters: CoordinatorCounters;
+  readonly #intake: FrameIntake;
+  readonly #committer: Committer;
+  readonly #retention: Retention;
+  readonly #guard: StoreGuard;
+  readonly #queries: QueryContext;
+  #stepping: Promise<StepReport> | undefined;
+  #queriesWaiting = 0;
+  #enginesReady = false;
+  #lastRunMs = 0;
+  #statsDueMs = 0;
+  #stopping: "no" | "asked" | "done" = "no";
+
+  constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
+    const { engines, controlStore, seriesStore, emit } = dependencies;
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#state = new CommittedState({ control: controlStore, series: seriesStore });
+    this.#counters = new CoordinatorCounters(dependencies.counters);
+    this.#intake = new FrameIntake(engines);
+    const shared = { ...dependencies, state: this.#state, counters: this.#counters };
+    this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
+    this.#retention = new Retention(retentionOptions(options), shared);
+    this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
+    this.#queries = this.#queryContext(new EngineClient(engines));
+  }
+
+  /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
+  async open(): Promise<void> {
+    await this.#state.open(this.#dependencies.randomBytes);
+    this.#lastRunMs = this.#dependencies.nowMs();
+    this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
+    this.#counters.set("deadLetters", this.#state.deadLetters.total);
+  }
+
+  /** Checkpoints for the engines that own their partitions; each state is read when it is asked for. */
+  loadCheckpoints(): Iterable<StoredCheckpoint> {
+    return this.#state.checkpoints();
+  }
+
+  /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */
+  loadLaneMarks(): readonly LaneMark[] {
+    return this.#state.coverage.marks;
+  }
+
+  /** Takes a command. Queries are answered through `emit`, after the returned promise's work; it never rejects for a query. */
+  handle(command: CoordinatorCommand): Promise<void> {
+    return HANDLE[command.type](this, command as never);
+  }
+
+  /** Does one round of work; a call during a round gets the round that runs. Rejects only on a defect of this program or a store that was closed. */
+  step(): Promise<StepReport> {
+    this.#stepping ??= this.#step().finally(() => {
+      this.#stepping = undefined;
+    });
+    return this.#stepping;
+  }
+
+  /** Answers one call. */
+  async query(call: QueryCall): Promise<void> {
+    const answered = await this.#answer(call);
+    this.#dependencies.emit({ type: "answer", id: call.id, ...answered });
+  }
+
+  markEnginesReady(): void {
+    this.#enginesReady = true;
+  }
+
+  /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
+  stop(): void {
+    if (this.#stopping === "no") this.#stopping = "asked";
+  }
+
+  async #step(): Promise<StepReport> {
+    const { monotonicMs } = this.#dependencies;
+    const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
+    if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
+    const more = await this.#write();
+    this.#measure();
+    return this.#finished({ more, dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#statsDueMs) });
+  }
+
+  /** Retention is tried even where frames were refused: it may be what makes room. */
+  async #write(): Promise<boolean> {
+    const { nowMs, monotonicMs } = this.#dependencies;
+    const failures: unknown[] = [];
+    const attempt = async (write: () => Promise<boolean>): Promise<boolean> => {
+      try {
+        return await write();
+      } catch (error) {
+        failures.push(error);
+        return false;
+      }
+    };
+    const committed = await attempt(() => this.#commitFrames());
+    const deleted = await attempt(() => this.#retention.step(nowMs(), monotonicMs()));
+    if (failures.length === 0) this.#guard.succeeded();
+    for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
+    return failures.length === 0 && (committed || deleted);
+  }
+
+  /** True when there was something to commit, so that there may be more. */
+  async #commitFrames(): Promise<boolean> {
+    this.#intake.fill();
+    this.#lastRunMs = this.#dependencies.nowMs();
+    const pick = this.#intake.pick();
+    if (pick.frames.length > 0) {
+      await this.#committer.commit(pick.frames);
+      this.#intake.confirm(pick);
+    }
+    await this.#committer.raiseFloor();
+    return pick.frames.length > 0;
+  }
+
+  #finished(report: StepReport): StepReport {
+    const isDrained = !report.more || this.#guard.isReadOnly;
+    if (this.#stopping !== "asked" || !isDrained) return report;
+    this.#stopping = "done";
+    this.#dependencies.emit({ type: "stopped" });
+    return report;
+  }
+
+  #measure(): void {
+    const { monotonicMs, controlStore, seriesStore } = this.#dependencies;
+    if (monotonicMs() < this.#statsDueMs) return;
+    this.#statsDueMs = monotonicMs() + STATS_INTERVAL_MS;
+    const control = controlStore.stats();
+    const series = seriesStore.stats();
+    this.#counters.set("controlMapBytes", control.mapBytes);
+    this.#counters.set("controlUsedBytes", control.usedBytes);
+    this.#counters.set("seriesMapBytes", series.mapBytes);
+    this.#counters.set("seriesUsedBytes", series.usedBytes);
+  }
+
+  /** A defect in one answer ends neither the coordinator nor the others' answers. */
+  async #answer(call: QueryCall): Promise<Answered> {
+    if (this.#queriesWaiting >= (this.#options.queriesWaitingMax ?? QUERIES_WAITING_MAX)) {
+      return refusalAnswer({ code: "overloaded", message: `${this.#queriesWaiting} queries are waiting already; try again` });
+    }
+    this.#queriesWaiting++;
+    this.#counters.add("queries", 1);
+    try {
+      return await answerQuery(this.#queries, call);
+    } catch (error) {
+      const line = `the query ${call.endpoint} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+      this.#dependencies.emit({ type: "log", level: "error", line });
+      return refusalAnswer({ code: "internal_error", message: "the server failed on this query; its log has the reason under the request's time" });
+    } finally {
+      this.#queriesWaiting--;
+    }
+  }
+
+  #queryContext(engines: EngineClient): QueryContext {
+    const { nowMs, breathe } = this.#dependencies;
+    return {
+      options: this.#options,
+      state: this.#state,
+      engines,
+      nowMs,
+      breathe,
+      facts: () => ({
+        enginesReady: this.#enginesReady,
+        storeReadOnly: this.#guard.isReadOnly,
+        lastRunMs: this.#lastRunMs,
+        framesWaiting: this.#intake.waiting,
+        queriesWaiting: this.#queriesWaiting,
+      }),
+      settle: (engine) => this.#settle(engine),
+    };
+  }
+
+  async #settle(engine: number): Promise<void> {
+    for (let steps = 0; steps < SETTLE_STEPS_MAX; steps++) {
+      const { more } = await this.step();
+      if (!more && this.#intake.waitingOf(engine) === 0) return;
+      if (this.#guard.isReadOnly) return;
+    }
+  }
+}
+
+const HANDLE: { readonly [T in CoordinatorCommand["type"]]: (coordinator: Coordinator, command: Extract<CoordinatorCommand, { type: T }>) => Promise<void> } = {
+  query: (coordinator, command) => coordinator.query(command),
+  frames: async (coordinator) => void (await coordinator.step()),
+  "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
+  stop: async (coordinator) => coordinator.stop(),
+};
+
+function retentionOptions(options: CoordinatorOptions) {
+  return {
+    retentionMs: options.retentionMs,
+    rawRetentionMs: options.rawRetentionMs,
+    deadLetterAgeMs: DEAD_LETTER_AGE_MS_MAX,
+    deadLetterBytesMax: options.deadLetterBytesMax ?? DEAD_LETTER_BYTES_MAX,
+    episodesMax: options.episodesMax ?? EPISODES_MAX,
+    intervalMs: RETENTION_INTERVAL_MS,
+    rowsPerStep: RETENTION_ROWS_PER_STEP,
+  };
+}

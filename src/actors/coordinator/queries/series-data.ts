@@ -1,0 +1,72 @@
+/**
+ * GET /api/v1/series/data: the newest `limit` points of the range, ascending, each with what was expected of it.
+ *
+ * Without `environment` or `attributes` the first matching stream in list order is answered, and `matches` says how many there were. Rolled-up
+ * points (1m, 1h) are means of the raw values in buckets aligned to UTC that begin in the range; their bounds come from the rolled-up values before them. `complete` is
+ * false when a range needs more blocks or samples than one query may read: older points may then be missing.
+ */
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
+import type { SeriesDataAnswer } from "../../../core/protocol/engine-control.ts";
+import { bucketMeans, expectationAt, type ValueSeries } from "./expected-values.ts";
+import type { QueryContext, QueryOptions, QueryRequest } from "./query-context.ts";
+import { readSamples, type SampleRequest } from "./stored-samples.ts";
+import { type TimeRange, timeRange } from "./time-range.ts";
+
+const BUCKET_MS = { raw: 0, "1m": 60_000, "1h": 3_600_000 } as const;
+
+/** The values of one series. */
+export async function seriesData(context: QueryContext, { principal, query }: QueryRequest<"seriesData">): Promise<Outcome<unknown>> {
+  const range = timeRange(query.since, query.until);
+  if (!range.ok) return range;
+  const engine = context.engines.ownerOf(principal.tenant, query.service_id);
+  const answer = await context.engines.seriesData(engine, {
+    tenant: principal.tenant,
+    serviceId: query.service_id,
+    metricName: query.metric_name,
+    environment: query.environment ?? null,
+    attributes: query.attributes ?? null,
+  });
+  const { summary } = answer;
+  if (summary === null) return refused("not_found", `no series ${shown(query.metric_name)} of ${shown(query.service_id)} matches; /api/v1/series lists what there is`);
+  await context.settle(engine);
+  const resolution = query.resolution ?? "raw";
+  const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], query.limit, context.options.window);
+  const samples = await readSamples(context, answer, request);
+  const series = resolution === "raw" ? samples : bucketMeans(samples, BUCKET_MS[resolution]);
+  return done({
+    service_id: summary.serviceId,
+    metric_name: summary.metricName,
+    environment: summary.environment,
+    attributes: summary.attributes,
+    kind: summary.kind,
+    resolution,
+    points: pointsOf(series, range.value, query.limit, context.options),
+    matches: answer.matches,
+    complete: samples.complete,
+  });
+}
+
+/** What is to be read for so many points and the window before the first. */
+function sampleRequest(answer: SeriesDataAnswer, range: TimeRange, bucketMs: number, limit: number, window: number): SampleRequest {
+  if (bucketMs === 0) return { ...range, samplesMax: limit, contextMax: window, oldestMs: Number.NEGATIVE_INFINITY };
+  const newestMs = Math.min(range.toMs, answer.summary?.lastTimeMs ?? range.toMs);
+  const firstMs = Math.max(bucketStart(range.fromMs, bucketMs), bucketStart(newestMs, bucketMs) - limit * bucketMs);
+  const oldestMs = firstMs - window * bucketMs;
+  return { fromMs: firstMs, toMs: range.toMs, samplesMax: SERIES_DATA_SAMPLES_MAX, contextMax: Number.POSITIVE_INFINITY, oldestMs };
+}
+
+function bucketStart(ms: number, bucketMs: number): number {
+  return Math.floor(ms / bucketMs) * bucketMs;
+}
+
+/** The last `limit` places in range; those before them serve as their window. */
+function pointsOf({ times, values }: ValueSeries, range: TimeRange, limit: number, options: QueryOptions) {
+  const begin = times.findIndex((time) => time >= range.fromMs);
+  const first = begin < 0 ? times.length : Math.max(begin, times.length - limit);
+  return Array.from({ length: times.length - first }, (_, at) => {
+    const place = first + at;
+    return { timestamp: formatRfc3339(times[place] as number), value: values[place] as number, ...expectationAt(values, place, options) };
+  });
+}

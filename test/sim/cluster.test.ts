@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { type EngineFrame, type EpisodeFrame, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
+import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
+import { Cluster, VirtualClock } from "../support/cluster.ts";
+import { MemoryDisk } from "../support/memory-log.ts";
+
+const START = Date.UTC(2026, 0, 5, 12);
+const encoder = new TextEncoder();
+
+function batch(tick: number, services: number): Uint8Array {
+  const records = Array.from({ length: services }, (_, s) => {
+    const noise = Math.sin(tick * 12.9898 + s * 78.233) * 43758.5453;
+    const value = 100 + (noise - Math.floor(noise)) * 10 + (tick === 40 + s || tick === 41 + s ? 90 : 0);
+    return { service_id: `service-${s}`, metric_name: "latency_ms", value, timestamp: formatRfc3339(START + tick * 10_000), attributes: { zone: `z${s % 3}` } };
+  });
+  return encoder.encode(JSON.stringify(records));
+}
+
+function episodes(frames: readonly EngineFrame[]): EpisodeFrame[] {
+  return frames.filter(({ kind }) => kind === FRAME_VERDICT).map(({ payload }) => JSON.parse(Buffer.from(payload).toString()) as EpisodeFrame);
+}
+
+function run(engines: number, ticks: number) {
+  const clock = new VirtualClock(START);
+  const disk = new MemoryDisk();
+  const cluster = new Cluster({ engines, epoch: 1 }, { clock, disk });
+  const frames: EngineFrame[] = [];
+  const statuses: number[] = [];
+  cluster.run((_, taken) => frames.push(...taken));
+  for (let tick = 0; tick < ticks; tick++) {
+    cluster.submit(tick % engines, BODY_JSON_BATCH, batch(tick, 20), ({ status }) => statuses.push(status));
+    cluster.run((_, taken) => frames.push(...taken));
+    clock.advance(10_000);
+  }
+  return { frames, statuses, disk, clock };
+}
+
+describe("a cluster of engines", () => {
+  it("answers every body and finds the planted anomalies, alike for 1, 2 and 3 engines", () => {
+    const summaries = [1, 2, 3].map((engines) => {
+      const { frames, statuses } = run(engines, 90);
+      expect(statuses).toEqual(Array.from({ length: 90 }, () => 200));
+      return episodes(frames).map((one) => `${one.transition} ${one.serviceId} ${one.direction} ${one.startedAtMs} ${one.z.toFixed(6)} ${one.episodeId}`).sort();
+    });
+    expect(summaries[0]?.filter((line) => line.startsWith("open")).length).toBe(20);
+    expect(summaries[1]).toEqual(summaries[0]);
+    expect(summaries[2]).toEqual(summaries[0]);
+  });
+});

@@ -1,0 +1,178 @@
+// Front ports, engines and a virtual clock on one thread, over an in-memory disk: real rings, real kernels, real log; no thread, no timer.
+// What the engines send to the coordinator goes to whatever drains their rings.
+import { readFileSync } from "node:fs";
+import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
+import { laneKey, mergeBlocks } from "../../src/adapters/log/log-reader.ts";
+import { listSegments } from "../../src/adapters/log/log-segment.ts";
+import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
+import type { Clock } from "../../src/adapters/runtime/clock.ts";
+import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ring.ts";
+import { createEngineMemory, EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import { BodyPort } from "../../src/actors/front/body-port.ts";
+import { Engine } from "../../src/actors/engine/engine.ts";
+import { replayStart } from "../../src/actors/engine/recovery.ts";
+import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
+import type { EngineFrame, LaneMark } from "../../src/core/protocol/coordinator-frame.ts";
+import type { EngineAnswer, EngineCommand, EngineQuery, StoredCheckpoint } from "../../src/core/protocol/engine-control.ts";
+import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
+import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
+import { engineOf } from "../../src/domain/placement/partition.ts";
+
+/** A clock that stands still until it is moved. */
+export class VirtualClock implements Clock {
+  #wallMs: number;
+  #monotonicMs = 1000;
+
+  constructor(wallMs: number) {
+    this.#wallMs = wallMs;
+  }
+
+  wallMs(): number {
+    return this.#wallMs;
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  advance(ms: number): void {
+    this.#wallMs += ms;
+    this.#monotonicMs += ms;
+  }
+}
+
+export interface ClusterOptions {
+  readonly engines: number;
+  readonly epoch: number;
+  readonly checkpoints?: readonly StoredCheckpoint[];
+  readonly laneMarks?: readonly LaneMark[];
+  readonly seriesLimit?: number;
+  readonly threshold?: number;
+}
+
+export interface ClusterDependencies {
+  readonly clock: VirtualClock;
+  readonly disk: LogFileSystem;
+  /** Order in which engines are stepped; default: one after another. */
+  readonly chooseEngine?: (engines: number) => number;
+}
+
+/** An answer of ingestion. */
+export interface ClusterAnswer {
+  readonly status: number;
+  readonly body: string | null;
+}
+
+interface Member {
+  readonly engine: Engine;
+  readonly bodies: BodyPort;
+  readonly ring: CoordinatorRingReader;
+  readonly commands: EngineCommand[];
+  readonly queries: EngineQuery[];
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+function kernelModule(): WebAssembly.Module {
+  compiled ??= new WebAssembly.Module(readFileSync("dist/domain/kernel/kernel.wasm"));
+  return compiled;
+}
+
+const SEEDS = [1n, 2n, 3n, 4n] as const;
+const STEPS_MAX = 2_000_000;
+
+/** Some engines with their front ports. */
+export class Cluster {
+  readonly members: readonly Member[];
+  readonly #dependencies: ClusterDependencies;
+  readonly #askers = new Map<number, (answer: EngineAnswer) => void>();
+  #admissions = 0;
+  #queries = 0;
+  replayedRows = 0;
+
+  constructor(options: ClusterOptions, dependencies: ClusterDependencies) {
+    this.#dependencies = dependencies;
+    const memories = Array.from({ length: options.engines }, () => new EngineMemory(createEngineMemory()));
+    const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    this.members = memories.map((memory, engine) => this.#makeMember(options, memories, memory, engine, processWords));
+  }
+
+  #makeMember(options: ClusterOptions, memories: EngineMemory[], memory: EngineMemory, engine: number, processWords: ProcessWords): Member {
+    const { clock, disk } = this.#dependencies;
+    const { epoch, engines } = options;
+    const checkpoints = (options.checkpoints ?? []).filter(({ partition }) => engineOf(partition, engines) === engine);
+    const laneMarks = options.laneMarks ?? [];
+    const segments = listSegments("log", disk).filter((segment) => segment.epoch < epoch);
+    const start = replayStart(checkpoints, engine === 0 ? laneMarks : null);
+    const commands: EngineCommand[] = [];
+    const queries: EngineQuery[] = [];
+    const bodies = new BodyPort(memory, () => ++this.#admissions);
+    const actor = new Engine(
+      {
+        engine, engines, epoch, checkpoints, laneMarks, seeds: SEEDS, tenants: ["default"],
+        seriesLimit: options.seriesLimit ?? 1_000_000, threshold: options.threshold ?? 3, minSamples: 12, window: 120,
+      },
+      {
+        memories, processWords, clock,
+        kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule(), memory.memory),
+        log: openLogWriter({ directory: "log", epoch, lane: engine, syncEach: false, segmentBytes: 1024 * 1024 }, disk),
+        replay: mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk),
+        report: (report) => {
+          if (report.type === "answers") bodies.answer(report.statuses, report.bodies);
+          else if (report.type === "ready") this.replayedRows += report.replayedRows;
+        },
+        ringCoordinator: () => {},
+        takeCommand: () => commands.shift(),
+        takeQuery: () => queries.shift(),
+        answerQuery: (answer) => {
+          this.#askers.get(answer.id)?.(answer);
+          this.#askers.delete(answer.id);
+        },
+      },
+    );
+    return { engine: actor, bodies, ring: new CoordinatorRingReader(memory), commands, queries };
+  }
+
+  /** Hands a body to an engine; resolves nothing, the answer comes by callback once steps are taken. */
+  submit(engine: number, kind: number, bytes: Uint8Array, onAnswer: (answer: ClusterAnswer) => void, idempotencyKey = ""): boolean {
+    const { clock } = this.#dependencies;
+    const port = (this.members[engine] as Member).bodies;
+    const body = { bytes, kind, tenant: 0, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+    const taken = port.submit(body, (status, text) => onAnswer({ status, body: text }));
+    port.publish();
+    return taken;
+  }
+
+  /** Steps engines, in the order that `chooseEngine` gives, until none has anything to do. `onFrames` gets what they sent, each engine's in order. */
+  run(onFrames: (engine: number, frames: EngineFrame[]) => void): void {
+    const count = this.members.length;
+    const choose = this.#dependencies.chooseEngine ?? (() => 0);
+    let idle = 0;
+    for (let steps = 0; idle < count; steps++) {
+      if (steps > STEPS_MAX) throw new Error("the cluster does not come to rest");
+      if (this.#stepOne(choose(count), onFrames)) idle = 0;
+      else if (this.#stepOne(steps % count, onFrames)) idle = 0;
+      else idle++;
+    }
+  }
+
+  #stepOne(index: number, onFrames: (engine: number, frames: EngineFrame[]) => void): boolean {
+    const member = this.members[index] as Member;
+    const did = member.engine.step();
+    const frames = member.ring.take(1000);
+    if (frames.length > 0) onFrames(index, frames);
+    return did || frames.length > 0;
+  }
+
+  /** Asks one engine; the answer comes once it is stepped. */
+  ask(engine: number, query: Omit<EngineQuery, "id">): Promise<EngineAnswer> {
+    const id = ++this.#queries;
+    (this.members[engine] as Member).queries.push({ ...query, id } as EngineQuery);
+    return new Promise((resolve) => this.#askers.set(id, resolve));
+  }
+
+  stop(): void {
+    for (const member of this.members) member.commands.push({ type: "stop" });
+  }
+}
