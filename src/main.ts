@@ -90,7 +90,7 @@ class Server {
   #startCoordinator(memories: WebAssembly.Memory[], enginePorts: CoordinatorThreadData["enginePorts"]): Promise<LoadedState> {
     const { first, second } = createChannel<CoordinatorMessage | LoadedState, CoordinatorCommand>();
     const data: CoordinatorThreadData = {
-      dataDir: this.#config.DATA_DIR, epoch: this.#meta.epoch, version: VERSION, startedMs: this.#startedMs, memories, enginePorts,
+      dataDir: this.#config.DATA_DIR, epoch: this.#meta.epoch, version: VERSION, memories, enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer, mainPort: second.raw,
       settings: {
         threshold: this.#config.WATCHDOG_Z_SCORE_THRESHOLD, minSamples: this.#config.WATCHDOG_MIN_SAMPLES, window: this.#config.WATCHDOG_WINDOW,

@@ -27,6 +27,8 @@ export class Committer {
   readonly #limits: VerdictLimits;
   readonly #dependencies: CommitterDependencies;
   #floor: LogFloor | undefined;
+  /** Whether the floor may have risen since it was looked at. */
+  #floorIsStale = true;
 
   constructor(limits: VerdictLimits, dependencies: CommitterDependencies) {
     this.#limits = limits;
@@ -50,14 +52,18 @@ export class Committer {
   /** Lets log segments go that are covered now. Both stores are flushed first: after a loss of power the log would be missed. */
   async raiseFloor(): Promise<void> {
     const { state, deleteLogSegments } = this.#dependencies;
-    const floor = state.coverage.floor();
-    if (floor === undefined || !floorHasRisen(this.#floor, floor)) return;
+    const floor = this.#floorIsStale ? state.coverage.floor() : undefined;
+    if (floor === undefined || !floorHasRisen(this.#floor, floor)) {
+      this.#floorIsStale = false;
+      return;
+    }
     await state.control.commit([], { sync: true });
     await state.series.commit([], { sync: true });
     await deleteLogSegments(floor);
     await state.series.deleteRange("lane_marks", TABLE_START, laneMarkKey(floor.epoch, 0), MARKS_PER_STEP);
     state.coverage.forgetMarksBefore(floor.epoch);
     this.#floor = floor;
+    this.#floorIsStale = false;
   }
 
   #applyControl({ verdicts, deadLetters }: Transaction): void {
@@ -77,6 +83,7 @@ export class Committer {
     const { state, counters } = this.#dependencies;
     for (const header of transaction.checkpoints) state.coverage.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
+    this.#floorIsStale ||= transaction.checkpoints.length + transaction.marks.length > 0;
     counters.add("recordsStored", transaction.records);
     counters.add("recordsDropped", transaction.recordsDropped);
     counters.add("blocksStored", transaction.blocks);

@@ -85,6 +85,8 @@ export class Coordinator {
   readonly #guard: StoreGuard;
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
+  /** Frames of the last transaction. */
+  #lastFrames = 0;
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
@@ -123,7 +125,10 @@ export class Coordinator {
     return this.#state.coverage.marks;
   }
 
-  /** Takes a command. Queries are answered through `emit`, after the returned promise's work; it never rejects for a query. */
+  /**
+   * Takes a command. A query is answered through `emit` before the promise resolves, and never rejects. After any other command the caller
+   * steps for as long as there is `more`: `frames` itself does nothing.
+   */
   handle(command: CoordinatorCommand): Promise<void> {
     return HANDLE[command.type](this, command as never);
   }
@@ -173,7 +178,7 @@ export class Coordinator {
       }
     };
     const committed = await attempt(() => this.#commitFrames());
-    const deleted = await attempt(() => this.#retention.step(nowMs(), monotonicMs()));
+    const deleted = this.#stopping === "no" && (await attempt(() => this.#retention.step(nowMs(), monotonicMs())));
     if (failures.length === 0) this.#guard.succeeded();
     for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
     return failures.length === 0 && (committed || deleted);
@@ -184,6 +189,7 @@ export class Coordinator {
     this.#intake.fill();
     this.#lastRunMs = this.#dependencies.nowMs();
     const pick = this.#intake.pick();
+    this.#lastFrames = pick.frames.length;
     if (pick.frames.length > 0) {
       await this.#committer.commit(pick.frames);
       this.#intake.confirm(pick);
@@ -245,22 +251,23 @@ export class Coordinator {
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
       }),
-      settle: (engine) => this.#settle(engine),
+      settle: () => this.#settle(),
     };
   }
 
-  async #settle(engine: number): Promise<void> {
+  /** A round that runs already may have read the ring too early, so it does not count. */
+  async #settle(): Promise<void> {
+    await this.#stepping;
     for (let steps = 0; steps < SETTLE_STEPS_MAX; steps++) {
-      const { more } = await this.step();
-      if (!more && this.#intake.waitingOf(engine) === 0) return;
-      if (this.#guard.isReadOnly) return;
+      await this.step();
+      if (this.#lastFrames === 0 || this.#guard.isReadOnly) return;
     }
   }
 }
 
 const HANDLE: { readonly [T in CoordinatorCommand["type"]]: (coordinator: Coordinator, command: Extract<CoordinatorCommand, { type: T }>) => Promise<void> } = {
   query: (coordinator, command) => coordinator.query(command),
-  frames: async (coordinator) => void (await coordinator.step()),
+  frames: async () => undefined,
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
   stop: async (coordinator) => coordinator.stop(),
 };

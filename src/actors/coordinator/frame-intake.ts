@@ -31,11 +31,6 @@ export class FrameIntake {
     return this.#queues.reduce((sum, queue) => sum + queue.length, 0);
   }
 
-  /** Frames of one source taken and not yet committed. */
-  waitingOf(source: number): number {
-    return this.#queues[source]?.length ?? 0;
-  }
-
   /** Reads the rings of the engines whose queue is empty. */
   fill(): void {
     for (const [source, queue] of this.#queues.entries()) {

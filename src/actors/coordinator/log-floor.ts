@@ -8,7 +8,7 @@ export interface LogFloor {
   readonly lanes: ReadonlyArray<{ readonly lane: number; readonly belowSegment: number }>;
 }
 
-const FIRST_SEGMENT = 1;
+const FIRST_SEGMENT = 0;
 
 /** What checkpoints cover; the newest header of each partition, and the newest mark of each lane of each epoch. */
 export class LogCoverage {

@@ -20,7 +20,7 @@ export interface EngineFrame {
   readonly payload: Uint8Array;
 }
 
-/** End of a log block: segments count from 1, offsets in bytes. */
+/** End of a log block: segments count from 0, offsets in bytes. */
 export interface LogPosition {
   readonly segment: number;
   readonly offset: number;

@@ -1,7 +1,7 @@
 // Median, median absolute deviation and the robust z-score (Iglewicz & Hoaglin 1993), always finite.
 
-/** Median absolute deviation of a normal, in standard deviations. */
-const MAD_OF_NORMAL = 0.6745;
+/** Median absolute deviation of a normal, in standard deviations: its 75 % quantile, 0.6745. */
+const MAD_OF_NORMAL = 1 / 1.4826022185056018;
 /** Standard deviation of a normal, in mean absolute deviations: sqrt(pi / 2). */
 const SD_PER_MEAN_DEVIATION = 1.253314;
 const SD_MIN = 1e-9;

@@ -99,7 +99,7 @@ const CONSTANT_RELATIVE_MIN = 0.01;
 /** The verdict on one sample of layer 1. */
 export function zScoreVerdict(input: ZScoreInput): Verdict {
   const z = input.constant ? input.ratio : zOfRatio(input.ratio, input.count);
-  const logP = input.constant ? logNormalTail(z) : logStudentTail(input.ratio / Math.sqrt(1 + 1 / input.count), input.count - 1);
+  const logP = input.constant ? logNormalTail(z) : logTail(input.ratio, input.count);
   const center = median(input.window);
   const width = expectedWidth(input);
   const gates = zScoreGates(input, z, center);
@@ -136,6 +136,11 @@ export function explain(verdict: Verdict, names: { readonly metricName: string }
   const distance = Math.abs(z) >= 99 ? "more than 99" : Math.abs(z).toFixed(1);
   const range = `expected ${figure(lower)} to ${figure(upper)} over the last ${baseline.n} samples`;
   return `${names.metricName} was ${figure(observed)}, ${distance} standard deviations ${side} its usual ${figure(expected)} (${range})`;
+}
+
+/** log of the two-sided p; 0 where there are too few values for a standard deviation. */
+function logTail(ratio: number, count: number): number {
+  return count < 2 ? 0 : logStudentTail(ratio / Math.sqrt(1 + 1 / count), count - 1);
 }
 
 function expectedWidth(input: ZScoreInput): number {

@@ -31,8 +31,8 @@ export interface QueryContext {
   readonly engines: EngineClient;
   nowMs(): number;
   facts(): CoordinatorFacts;
-  /** Commits what an engine has sent so far, as far as a few steps go: then what it no longer holds is in the store. */
-  settle(engine: number): Promise<void>;
+  /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
+  settle(): Promise<void>;
   /** Lets other work of the thread have its turn in a long query. */
   breathe(): Promise<void>;
 }

@@ -1,0 +1,197 @@
+// The thread of the coordinator: opens the stores, hands the checkpoints to main, then steps the coordinator whenever there is work or time is due.
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { deleteSegmentsBelow, listSegments } from "../../adapters/log/log-segment.ts";
+import { logDirectory } from "../../adapters/log/meta-file.ts";
+import { systemClock } from "../../adapters/runtime/clock.ts";
+import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
+import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
+import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
+import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
+import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { EngineAnswer, EngineQuery, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import { Coordinator } from "./coordinator.ts";
+import type { EngineLink } from "./engine-client.ts";
+import type { LogFloor } from "./log-floor.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
+
+/** What main gives the coordinator's thread. */
+export interface CoordinatorThreadData {
+  readonly dataDir: string;
+  readonly epoch: number;
+  readonly version: string;
+  readonly memories: readonly WebAssembly.Memory[];
+  readonly enginePorts: readonly MessagePort[];
+  /** COORDINATOR_SLOTS f64. */
+  readonly counters: SharedArrayBuffer;
+  readonly mainPort: MessagePort;
+  readonly settings: {
+    readonly threshold: number;
+    readonly minSamples: number;
+    readonly window: number;
+    readonly retentionDays: number;
+    readonly retentionRawDays: number;
+  };
+}
+
+/** What the store holds for the engines: sent once, first of all. */
+export interface LoadedState {
+  readonly type: "loaded";
+  readonly checkpoints: readonly StoredCheckpoint[];
+  readonly laneMarks: readonly LaneMark[];
+}
+
+/** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
+const ENGINE_ANSWER_MS_MAX = 5_000;
+const DAY_MS = 24 * 3600 * 1000;
+
+type EnginePort = Port<EngineAnswer | CoordinatorCommand, EngineQuery>;
+
+/** The coordinator's end of one engine: its ring of frames, and the port for questions. */
+class EngineThreadLink implements EngineLink {
+  readonly #memory: EngineMemory;
+  readonly #ring: CoordinatorRingReader;
+  readonly #port: EnginePort;
+  readonly #waiting = new Map<number, { resolve: (answer: EngineAnswer) => void; timer: NodeJS.Timeout }>();
+
+  constructor(memory: EngineMemory, port: EnginePort) {
+    this.#memory = memory;
+    this.#ring = new CoordinatorRingReader(memory);
+    this.#port = port;
+  }
+
+  takeFrames(most: number) {
+    const frames = this.#ring.take(most);
+    if (frames.length > 0) this.#memory.ringBell();
+    return frames;
+  }
+
+  ask(query: EngineQuery): Promise<EngineAnswer> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(query.id);
+        reject(new Error(`no answer within ${ENGINE_ANSWER_MS_MAX} ms`));
+      }, ENGINE_ANSWER_MS_MAX);
+      this.#waiting.set(query.id, { resolve, timer });
+      this.#port.send(query);
+      this.#memory.ringBell();
+    });
+  }
+
+  settle(answer: EngineAnswer): void {
+    const waiting = this.#waiting.get(answer.id);
+    if (waiting === undefined) return;
+    this.#waiting.delete(answer.id);
+    clearTimeout(waiting.timer);
+    waiting.resolve(answer);
+  }
+}
+
+/** Steps the coordinator while there is work, then waits for a command or for its due time. */
+class Pacer {
+  readonly #coordinator: Coordinator;
+  #timer: NodeJS.Timeout | undefined;
+  #running = false;
+  #again = false;
+
+  constructor(coordinator: Coordinator) {
+    this.#coordinator = coordinator;
+  }
+
+  wake(): void {
+    if (this.#running) {
+      this.#again = true;
+      return;
+    }
+    this.#running = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#timer);
+    let dueMs = 0;
+    do {
+      this.#again = false;
+      const report = await this.#coordinator.step();
+      dueMs = report.dueMs;
+      if (report.more) this.#again = true;
+    } while (this.#again);
+    this.#running = false;
+    const delayMs = Math.min(60_000, Math.max(1, dueMs - systemClock.monotonicMs()));
+    this.#timer = setTimeout(() => this.wake(), delayMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#running = true;
+  }
+}
+
+function observe(slots: Float64Array, seconds: number): void {
+  const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
+  const places = [SLOT_LATENCY + (found < 0 ? LATENCY_BOUNDS_SECONDS.length : found), SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 2];
+  for (const place of places) slots[place] = (slots[place] as number) + 1;
+  const sum = SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 1;
+  slots[sum] = (slots[sum] as number) + seconds;
+}
+
+function deleteSegments(directory: string, floor: LogFloor): void {
+  const earlier = listSegments(directory).filter(({ epoch }) => epoch < floor.epoch);
+  const lanes = new Set(earlier.map(({ epoch, lane }) => `${epoch} ${lane}`));
+  for (const each of lanes) {
+    const [epoch, lane] = each.split(" ").map(Number) as [number, number];
+    deleteSegmentsBelow(directory, epoch, lane, Number.POSITIVE_INFINITY);
+  }
+  for (const { lane, belowSegment } of floor.lanes) deleteSegmentsBelow(directory, floor.epoch, lane, belowSegment);
+}
+
+async function run(data: CoordinatorThreadData): Promise<void> {
+  const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
+  const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES });
+  const seriesStore = openLmdbStore({ path: join(data.dataDir, "series"), tables: SERIES_TABLES });
+  const ports = data.enginePorts.map((port) => adoptPort<EngineAnswer | CoordinatorCommand, EngineQuery>(port));
+  const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
+  const slots = new Float64Array(data.counters);
+  const { settings } = data;
+  const close = async () => {
+    pacer.stop();
+    await Promise.all([controlStore.close(), seriesStore.close()]);
+    for (const port of ports) port.close();
+    main.send({ type: "stopped" });
+    main.close();
+  };
+  const coordinator = new Coordinator(
+    {
+      version: data.version, zThreshold: settings.threshold, samplesMin: settings.minSamples, window: settings.window,
+      retentionMs: settings.retentionDays * DAY_MS, rawRetentionMs: settings.retentionRawDays * DAY_MS,
+    },
+    {
+      controlStore, seriesStore, engines, counters: slots,
+      nowMs: () => systemClock.wallMs(),
+      monotonicMs: () => systemClock.monotonicMs(),
+      emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
+      observeLatencySeconds: (seconds) => observe(slots, seconds),
+      deleteLogSegments: (floor) => deleteSegments(logDirectory(data.dataDir), floor),
+      randomBytes: (count) => randomBytes(count),
+      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    },
+  );
+  const pacer = new Pacer(coordinator);
+  await coordinator.open();
+  main.send({ type: "loaded", checkpoints: [...coordinator.loadCheckpoints()], laneMarks: coordinator.loadLaneMarks() });
+  ports.forEach((port, engine) => {
+    port.onMessage((message) => {
+      if (message.type === "frames") pacer.wake();
+      else (engines[engine] as EngineThreadLink).settle(message as EngineAnswer);
+    });
+  });
+  main.onMessage((command) => {
+    if (command.type === "frames") pacer.wake();
+    else void coordinator.handle(command).then(() => pacer.wake());
+  });
+  pacer.wake();
+}
+
+void run(threadData<CoordinatorThreadData>());
