@@ -28,7 +28,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   noise: (_, { normal }) => 100 + 10 * normal(),
   "noise around 0": (_, { normal }) => normal(),
   steps: (i, { normal }) => (Math.floor(i / 90) % 2) * 300 + 100 + 10 * normal(),
-  spikes: (i, { normal, uniform }) => 100 + 10 * normal() + (uniform() < 0.03 ? 200 * normal() : 0),
+  spikes: (_, { normal, uniform }) => 100 + 10 * normal() + (uniform() < 0.03 ? 200 * normal() : 0),
   bursts: (i, { normal }) => 100 + 10 * normal() + (i % 70 > 62 ? 150 * Math.sign(Math.sin(i)) : 0),
   "heavy tails": (_, { normal, uniform }) => normal() / (0.02 + uniform()),
   "flag with changes": (i) => (Math.floor(i / 50) % 3 === 1 ? 1 : 0),

@@ -95,13 +95,14 @@ class Pacer {
   #timer: NodeJS.Timeout | undefined;
   #running = false;
   #again = false;
+  #stopped = false;
 
   constructor(coordinator: Coordinator) {
     this.#coordinator = coordinator;
   }
 
   wake(): void {
-    if (this.#running) {
+    if (this.#running || this.#stopped) {
       this.#again = true;
       return;
     }
@@ -117,15 +118,16 @@ class Pacer {
       const report = await this.#coordinator.step();
       dueMs = report.dueMs;
       if (report.more) this.#again = true;
-    } while (this.#again);
+    } while (this.#again && !this.#stopped);
     this.#running = false;
+    if (this.#stopped) return;
     const delayMs = Math.min(60_000, Math.max(1, dueMs - systemClock.monotonicMs()));
     this.#timer = setTimeout(() => this.wake(), delayMs);
   }
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#running = true;
+    this.#stopped = true;
   }
 }
 

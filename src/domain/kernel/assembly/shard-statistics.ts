@@ -144,9 +144,13 @@ function settle(r: usize, d: f64, mean: f64, m2: f64, n: u32, run: u32, evicts: 
   store<f64>(r, refresh ? 0 : shadowM2, SR_SHADOW_M2);
   store<u8>(r, refresh ? 0 : shadowCount, SR_SHADOW_COUNT);
   if (run >= n) {
-    store<f64>(r, d, SR_MEAN);
-    store<f64>(r, 0, SR_M2);
-    store<u16>(r, 0, SR_M2_SCALE);
+    // A constant window is its own pivot: mean and M2 are 0, exactly.
+    if (d != 0) recomputeRecord(r);
+    else {
+      store<f64>(r, 0, SR_MEAN);
+      store<f64>(r, 0, SR_M2);
+      store<u16>(r, 0, SR_M2_SCALE);
+    }
     return;
   }
   const scale = <u32>load<u16>(r, SR_M2_SCALE);

@@ -1,0 +1,224 @@
+// A coordinator over memory stores, with engines that hold what a test gives them and a clock that a test moves.
+import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src/actors/coordinator/coordinator.ts";
+import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
+import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
+import { compareSeriesKeys, seriesKey } from "../../src/actors/coordinator/queries/series.ts";
+import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
+import {
+  type DeadLetterEnvelope,
+  type EngineFrame,
+  type EpisodeFrame,
+  FRAME_BLOCK,
+  FRAME_CHECKPOINT,
+  FRAME_DEAD_LETTER,
+  FRAME_LANE_MARK,
+  FRAME_RECORD,
+  FRAME_VERDICT,
+  type LaneMark,
+  type RecordEnvelope,
+} from "../../src/core/protocol/coordinator-frame.ts";
+import type { EngineAnswer, EngineQuery, SeriesDataAnswer, SeriesSummary } from "../../src/core/protocol/engine-control.ts";
+import type { CoordinatorMessage, QueryAnswer } from "../../src/core/protocol/query.ts";
+import { hash128 } from "../../src/core/base/hash128.ts";
+import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
+import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
+
+const encoder = new TextEncoder();
+
+/** Wall clock at which every rig starts: 2026-01-31T12:00:00Z. */
+export const START_MS = Date.UTC(2026, 0, 31, 12);
+export const DAY_MS = 24 * 3600 * 1000;
+
+/** A stream that a fake engine holds. */
+export interface FakeStream {
+  readonly summary: SeriesSummary;
+  readonly streamId: Uint8Array;
+  readonly partition: number;
+  readonly times: readonly number[];
+  readonly values: readonly number[];
+  readonly pendingChunks: readonly Uint8Array[];
+}
+
+export class FakeEngine implements EngineLink {
+  readonly frames: EngineFrame[] = [];
+  readonly streams: FakeStream[] = [];
+  isDead = false;
+
+  takeFrames(most: number): EngineFrame[] {
+    return this.frames.splice(0, most);
+  }
+
+  async ask(query: EngineQuery): Promise<EngineAnswer> {
+    await Promise.resolve();
+    if (this.isDead) throw new Error("no answer");
+    const matching = this.streams
+      .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))
+      .filter(({ summary: s }) => query.metricName === null || s.metricName === query.metricName)
+      .filter(({ summary: s }) => query.environment === null || s.environment === query.environment)
+      .sort((a, b) => compareSeriesKeys(seriesKey(a.summary), seriesKey(b.summary)));
+    if (query.type === "series") {
+      const after = query.after;
+      const page = after === null ? matching : matching.filter(({ summary }) => compareSeriesKeys(seriesKey(summary), after) > 0);
+      return { type: "series", id: query.id, series: page.slice(0, query.limit).map(({ summary }) => summary), total: matching.length };
+    }
+    const streams = matching.filter(({ summary }) => query.attributes === null || canonicalAttributes(summary.attributes) === query.attributes);
+    return { id: query.id, ...dataOf(streams) };
+  }
+}
+
+function dataOf(streams: readonly FakeStream[]): Omit<SeriesDataAnswer, "id"> {
+  const [first] = streams;
+  const { summary = null, streamId = null, partition = 0, times = [], values = [], pendingChunks = [] } = first ?? {};
+  return { type: "series-data", matches: streams.length, summary, streamId, partition, times: Float64Array.from(times), values: Float64Array.from(values), pendingChunks };
+}
+
+export interface RigOptions extends Partial<CoordinatorOptions> {
+  readonly engines?: number;
+  readonly seed?: number;
+  readonly control?: MemoryStoreContents;
+  readonly series?: MemoryStoreContents;
+  readonly nowMs?: number;
+}
+
+export class Rig {
+  readonly control: MemoryStore;
+  readonly series: MemoryStore;
+  readonly engines: readonly FakeEngine[];
+  readonly messages: CoordinatorMessage[] = [];
+  readonly latencies: number[] = [];
+  readonly floors: LogFloor[] = [];
+  readonly coordinator: Coordinator;
+  readonly #slots = new Float64Array(COORDINATOR_SLOTS);
+  nowMs: number;
+  monotonicMs = 1_000;
+  #nextCall = 1;
+
+  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, ...options }: RigOptions) {
+    const delays = seed === undefined ? {} : { seed };
+    this.nowMs = nowMs;
+    this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
+    this.series = new MemoryStore({ tables: SERIES_TABLES, ...delays, ...(series && { contents: series }) });
+    this.engines = Array.from({ length: engines }, () => new FakeEngine());
+    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS, ...options };
+    this.coordinator = new Coordinator(settings, {
+      controlStore: this.control,
+      seriesStore: this.series,
+      engines: this.engines,
+      counters: this.#slots,
+      nowMs: () => this.nowMs,
+      monotonicMs: () => this.monotonicMs,
+      emit: (message) => void this.messages.push(message),
+      observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
+      deleteLogSegments: (floor) => void this.floors.push(floor),
+      randomBytes: (count) => new Uint8Array(count).fill(9),
+      breathe: () => Promise.resolve(),
+    });
+  }
+
+  static async open(options: RigOptions = {}): Promise<Rig> {
+    const rig = new Rig(options);
+    await rig.coordinator.open();
+    return rig;
+  }
+
+  /** A new process over what this one has committed. */
+  restarted(options: RigOptions = {}): Promise<Rig> {
+    return Rig.open({ engines: this.engines.length, nowMs: this.nowMs, ...options, control: this.control.contents, series: this.series.contents });
+  }
+
+  counter(name: CoordinatorCounter): number {
+    return this.#slots[COORDINATOR_COUNTERS.indexOf(name)] as number;
+  }
+
+  /** Steps until there is nothing more to do at once. */
+  async drain(): Promise<StepReport> {
+    for (;;) {
+      const report = await this.coordinator.step();
+      if (!report.more) return report;
+    }
+  }
+
+  /** Gives frames to an engine and drains. */
+  async take(...frames: EngineFrame[]): Promise<void> {
+    this.engines[0]?.frames.push(...frames);
+    await this.drain();
+  }
+
+  async ask(endpoint: string, query: Record<string, string> = {}, path: Record<string, string> = {}, tenant = "default") {
+    const id = this.#nextCall++;
+    await this.coordinator.handle({ type: "query", id, endpoint, principal: { tenant, subject: "test", role: "viewer" }, path, query, body: null });
+    const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
+    if (answer === undefined) throw new Error(`${endpoint} was not answered`);
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all shapes
+    return { status: answer.status, body: JSON.parse(answer.body) as any };
+  }
+
+  /** Everything durable, to compare two states. */
+  durable(): unknown {
+    return [...this.control.contents, ...this.series.contents].map(([table, rows]) => [table, [...rows].map(([key, value]) => [key, Buffer.from(value).toString("latin1")])]);
+  }
+}
+
+function json(kind: number, value: unknown): EngineFrame {
+  return { kind, payload: encoder.encode(JSON.stringify(value)) };
+}
+
+/** A verdict frame; the episode's id follows from stream, direction and start. */
+export function episode(change: Partial<EpisodeFrame> = {}): EngineFrame {
+  const frame: Omit<EpisodeFrame, "episodeId"> = {
+    tenant: "default", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: {}, transition: "open", detector: "z_score",
+    direction: "high", startedAtMs: START_MS - 1000, observedAtMs: START_MS - 500, z: 5, verdict: { observed: 1 }, explanation: "why", arrivalMs: 0, ...change,
+  };
+  return json(FRAME_VERDICT, { episodeId: hash128(JSON.stringify([frame.tenant, frame.environment, frame.serviceId, frame.metricName, frame.attributes, frame.direction, frame.startedAtMs])), ...frame, ...change });
+}
+
+export function record(change: Partial<RecordEnvelope> & { readonly record?: Record<string, unknown> } = {}): EngineFrame {
+  const timeMs = change.timeMs ?? START_MS;
+  const fields = { service_id: "checkout", type: "log", body: "hello", timestamp: new Date(timeMs).toISOString(), ...change.record };
+  const envelope: RecordEnvelope = { tenant: "default", id: hash128(JSON.stringify([timeMs, fields])), timeMs, receivedMs: timeMs + 5, environment: "prod", ...change, record: fields };
+  return json(FRAME_RECORD, envelope);
+}
+
+export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFrame {
+  const letter: Omit<DeadLetterEnvelope, "id"> = {
+    tenant: "default", reason: "missing_value", field: "value", message: "value is absent", topic: "json", receivedMs: START_MS, payload: { a: 1 }, ...change,
+  };
+  return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
+}
+
+export function laneMark(mark: LaneMark): EngineFrame {
+  return json(FRAME_LANE_MARK, mark);
+}
+
+export function checkpoint(partition: number, epoch: number, vector: readonly LaneMark[], nextBlock = 0, state = "state"): EngineFrame {
+  const header = encoder.encode(JSON.stringify({ partition, epoch, vector, nextBlock, streams: 1 }));
+  const padded = (header.length + 3) & ~3;
+  const bytes = encoder.encode(state);
+  const payload = new Uint8Array(4 + padded + bytes.length).fill(0x20);
+  new DataView(payload.buffer).setUint32(0, padded, true);
+  payload.set(header, 4);
+  payload.set(bytes, 4 + padded);
+  return { kind: FRAME_CHECKPOINT, payload };
+}
+
+export function block(partition: number, number: number, bytes: Uint8Array): EngineFrame {
+  const payload = new Uint8Array(8 + bytes.length);
+  const view = new DataView(payload.buffer);
+  view.setUint32(0, partition, true);
+  view.setUint32(4, number, true);
+  payload.set(bytes, 8);
+  return { kind: FRAME_BLOCK, payload };
+}
+
+/** A stream with its newest values. */
+export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<FakeStream, "summary">> = {}): FakeStream {
+  const times = data.times ?? [];
+  const values = data.values ?? [];
+  const summary: SeriesSummary = {
+    tenant: "default", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: {}, kind: "gauge", samples: times.length,
+    lastValue: values.at(-1) ?? null, lastTimeMs: times.at(-1) ?? null, firstTimeMs: times[0] ?? null, ended: false, ...change,
+  };
+  const streamId = Uint8Array.from(Buffer.from(hash128(JSON.stringify(summary)), "hex"));
+  return { summary, streamId, partition: 0, times, values, pendingChunks: [], ...data };
+}
