@@ -1,11 +1,17 @@
 // Bodies of error answers: ours by default, RFC 9457 problem details where the client asks for them.
-import { STATUS_CODES } from "node:http";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
 
 /** Media type of ordinary answers. */
-export const JSON_TYPE = "application/json";
+const JSON_TYPE = "application/json";
 /** Media type of RFC 9457. */
-export const PROBLEM_TYPE = "application/problem+json";
+const PROBLEM_TYPE = "application/problem+json";
+
+/** Titles of RFC 9457, the phrases of RFC 9110. */
+const STATUS_TITLES: Readonly<Record<number, string>> = {
+  400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict",
+  413: "Content Too Large", 415: "Unsupported Media Type", 417: "Expectation Failed", 422: "Unprocessable Content", 429: "Too Many Requests",
+  431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented", 503: "Service Unavailable",
+};
 
 /** A finished error answer. */
 export interface ErrorAnswer {
@@ -40,7 +46,7 @@ function plainAnswer(status: number, refusal: Refusal, requestId: string): Error
 /** `type` is about:blank, so `title` is the status phrase (RFC 9457, 4.2.1); our code and the rest are extension members. */
 function problemAnswer(status: number, refusal: Refusal, requestId: string): ErrorAnswer {
   const { code, message, field, index } = refusal;
-  const title = STATUS_CODES[status] ?? "Error";
+  const title = STATUS_TITLES[status] ?? "Error";
   const problem = { type: "about:blank", title, status, detail: message, error: code, request_id: requestId, field, index };
   return { status, contentType: PROBLEM_TYPE, body: JSON.stringify(problem) };
 }

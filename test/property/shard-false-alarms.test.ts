@@ -1,6 +1,6 @@
 // How often pure noise opens an episode. Taken literally, |z| > 3 fires 270 times (390 with the uncorrected z) in 100,000 samples of noise.
 import { describe, expect, it } from "vitest";
-import { generator, type Generator } from "../support/generator.ts";
+import { type Generator, generator } from "../support/generator.ts";
 import { type Row, ShardRig } from "../support/shard-rig.ts";
 
 const STREAMS = 100;
@@ -32,7 +32,11 @@ function count(noise: (random: Generator) => () => number): { openings: number; 
   for (let i = 0; i < SAMPLES; i++) {
     rig.applyRows(sources.map((next, ref): Row => ({ ref, timeMs: START + 10_000 * i, value: 100 + 10 * next() })));
   }
-  return { openings: rig.kernel.openings.value, excursions: rig.kernel.excursions.value, samples: rig.kernel.samplesTaken.value };
+  return {
+    openings: rig.kernel.openings.value,
+    excursions: rig.kernel.excursions.value,
+    samples: rig.kernel.samplesTaken.value,
+  };
 }
 
 describe("false alarms in 100,000 samples", () => {

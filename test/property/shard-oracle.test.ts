@@ -80,17 +80,22 @@ function near(actual: number, expected: number, tolerance: number, what: string)
 }
 
 function compareEvents(actual: readonly ShardEvent[], expected: readonly OracleEvent[], what: string): void {
-  const brief = (kind: number, time: number, flags: number, start: number, count: number): string => `${kind} at ${time} flags ${flags} from ${start} n ${count}`;
-  expect(actual.map((e) => brief(e.kind, e.timeMs, e.flags, e.startMs, e.count)), what).toEqual(
-    expected.map((e) => brief(e.kind, e.time, e.flags, e.start, e.count)),
-  );
+  const brief = (kind: number, time: number, flags: number, start: number, count: number): string =>
+    `${kind} at ${time} flags ${flags} from ${start} n ${count}`;
+  expect(
+    actual.map((e) => brief(e.kind, e.timeMs, e.flags, e.startMs, e.count)),
+    what,
+  ).toEqual(expected.map((e) => brief(e.kind, e.time, e.flags, e.start, e.count)));
   actual.forEach((event, i) => {
     const other = expected[i] as OracleEvent;
-    for (const number of [event.value, event.mean, event.sd, event.rawSd, event.ratio, event.peak]) expect(Number.isFinite(number), what).toBe(true);
+    for (const number of [event.value, event.mean, event.sd, event.rawSd, event.ratio, event.peak])
+      expect(Number.isFinite(number), what).toBe(true);
     near(event.value, other.value, 1e-12, `${what} value`);
     near(event.sd, other.sd, 1e-9, `${what} sd`);
-    if (Math.abs(event.mean - other.mean) > 1e-9 * Math.max(Math.abs(other.mean), other.sd)) expect.fail(`${what} mean`);
-    if (Math.abs(event.ratio - other.ratio) > 1e-8 * Math.max(1, Math.abs(other.ratio))) expect.fail(`${what} ratio ${event.ratio} ${other.ratio}`);
+    if (Math.abs(event.mean - other.mean) > 1e-9 * Math.max(Math.abs(other.mean), other.sd))
+      expect.fail(`${what} mean`);
+    if (Math.abs(event.ratio - other.ratio) > 1e-8 * Math.max(1, Math.abs(other.ratio)))
+      expect.fail(`${what} ratio ${event.ratio} ${other.ratio}`);
     near(event.peak, other.peak, 1e-6, `${what} peak`);
   });
 }
@@ -101,12 +106,18 @@ function compareStatistics(rig: ShardRig, slot: number, oracle: StreamOracle, wh
   if (m2 === 0) expect(actual.m2, what).toBe(0);
   else near(actual.m2, m2, 1e-9, `${what} m2`);
   const sd = Math.sqrt(m2 / Math.max(1, count - 1));
-  if (Math.abs(actual.mean - mean) > 1e-9 * Math.max(sd, Math.abs(mean))) expect.fail(`${what} mean ${actual.mean} instead of ${mean}`);
+  if (Math.abs(actual.mean - mean) > 1e-9 * Math.max(sd, Math.abs(mean)))
+    expect.fail(`${what} mean ${actual.mean} instead of ${mean}`);
 }
 
 function run(rig: ShardRig, window: number, flags: number, series: readonly Sample[], what: string): number {
   const counter = (flags & FLAG_COUNTER) !== 0;
-  const oracle = new StreamOracle({ window, tables: rig.shard.thresholdTables, counter, operation: (flags & FLAG_OPERATION) !== 0 });
+  const oracle = new StreamOracle({
+    window,
+    tables: rig.shard.thresholdTables,
+    counter,
+    operation: (flags & FLAG_OPERATION) !== 0,
+  });
   const slot = rig.stream(flags);
   let events = 0;
   series.forEach(({ timeMs, value }, i) => {
@@ -123,10 +134,15 @@ describe("shard kernel and its slow twin", () => {
   for (const [name, shape] of Object.entries(SHAPES)) {
     it(`agree on ${name}`, () => {
       fc.assert(
-        fc.property(fc.integer({ min: 12, max: 120 }), fc.integer(), fc.constantFrom(0, FLAG_OPERATION), (window, seed, flags) => {
-          const rig = new ShardRig({ window });
-          run(rig, window, flags, samples(shape, seed, 500), `${name} window ${window} seed ${seed}`);
-        }),
+        fc.property(
+          fc.integer({ min: 12, max: 120 }),
+          fc.integer(),
+          fc.constantFrom(0, FLAG_OPERATION),
+          (window, seed, flags) => {
+            const rig = new ShardRig({ window });
+            run(rig, window, flags, samples(shape, seed, 500), `${name} window ${window} seed ${seed}`);
+          },
+        ),
         { numRuns: 25 },
       );
     });
@@ -134,7 +150,13 @@ describe("shard kernel and its slow twin", () => {
       fc.assert(
         fc.property(fc.constantFrom(12, 40, 120), fc.integer(), (window, seed) => {
           const rig = new ShardRig({ window });
-          run(rig, window, FLAG_COUNTER, cumulative(samples(shape, seed, 500), seed), `counter of ${name} window ${window} seed ${seed}`);
+          run(
+            rig,
+            window,
+            FLAG_COUNTER,
+            cumulative(samples(shape, seed, 500), seed),
+            `counter of ${name} window ${window} seed ${seed}`,
+          );
         }),
         { numRuns: 15 },
       );

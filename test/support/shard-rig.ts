@@ -65,7 +65,10 @@ export class ShardRig {
   /** Mean and M2 as the kernel holds them. */
   statistics(slot: number): { mean: number; m2: number } {
     const at = this.shard.records.address(slot);
-    return { mean: this.view.getFloat64(at + SR_PIVOT, true) + this.view.getFloat64(at + SR_MEAN, true), m2: this.view.getFloat64(at + SR_M2, true) };
+    return {
+      mean: this.view.getFloat64(at + SR_PIVOT, true) + this.view.getFloat64(at + SR_MEAN, true),
+      m2: this.view.getFloat64(at + SR_M2, true),
+    };
   }
 
   #writeRow(index: number, ref: number, offset: number, value: number): void {

@@ -28,11 +28,14 @@ interface RobustCase {
 }
 
 function cases<Case>(name: string): readonly Case[] {
-  return (JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url), "utf8")) as { cases: Case[] }).cases;
+  return (JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url), "utf8")) as { cases: Case[] })
+    .cases;
 }
 
 function near(actual: number, expected: number, relative: number): void {
-  expect(Math.abs(actual - expected), `${actual} instead of ${expected}`).toBeLessThanOrEqual(relative * Math.abs(expected));
+  expect(Math.abs(actual - expected), `${actual} instead of ${expected}`).toBeLessThanOrEqual(
+    relative * Math.abs(expected),
+  );
 }
 
 const welford = cases<WelfordCase>("welford");
@@ -41,7 +44,10 @@ const sliding = welford.find((one) => one.window !== undefined) as WelfordCase;
 describe("mean and variance", () => {
   for (const one of welford.filter((other) => other.window === undefined)) {
     const tolerance = one.name === "offset_1e15_small" ? 1e-6 : 1e-9;
-    it.each([["two-pass", windowStatistics], ["Welford", runningStatistics]] as const)(`${one.name}, %s`, (_, statistics) => {
+    it.each([
+      ["two-pass", windowStatistics],
+      ["Welford", runningStatistics],
+    ] as const)(`${one.name}, %s`, (_, statistics) => {
       const { mean, m2, variance } = statistics(one.x);
       near(mean, one.mean, 1e-14);
       near(m2, one.m2, tolerance);
@@ -94,7 +100,8 @@ describe("robust statistics", () => {
   });
   it("are finite whatever comes", () => {
     for (const values of [[], [0], [0, 0, 0], [1e308, -1e308, 1e308], [5, 5, 5]]) {
-      for (const value of [0, 5, 1e308, -1e308]) expect(Math.abs(robustZ(value, robustStatistics(values)))).toBeLessThanOrEqual(99);
+      for (const value of [0, 5, 1e308, -1e308])
+        expect(Math.abs(robustZ(value, robustStatistics(values)))).toBeLessThanOrEqual(99);
     }
     expect(median([3, 1, 2])).toBe(2);
     expect(median([])).toBe(0);

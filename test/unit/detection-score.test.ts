@@ -1,12 +1,31 @@
 import { describe, expect, it } from "vitest";
 import {
-  TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_SET_OPERATION,
+  TABLE_COLUMN_Z,
+  TABLE_COLUMNS,
+  TABLE_LEVEL_CLEAR,
+  TABLE_LEVEL_OPEN,
+  TABLE_LEVEL_SEVERE,
+  TABLE_LEVEL_STRONG,
+  TABLE_SET_OPERATION,
 } from "../../src/core/layout/kernel-event.ts";
 import { anomalyScore, tierOfScore, tierOfZ } from "../../src/domain/detection/anomaly-score.ts";
-import { fillThresholdTables, levelsFor, ratioForZ, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
+import {
+  fillThresholdTables,
+  levelsFor,
+  ratioForZ,
+  THRESHOLD_TABLE_VALUES,
+  zOfRatio,
+} from "../../src/domain/detection/thresholds.ts";
 
 describe("anomalyScore", () => {
-  it.each([[0, 0], [2, 0.4], [3, 0.7], [6, 0.85], [9, 0.925], [-3, 0.7]])("z %d has score %d", (z, score) => {
+  it.each([
+    [0, 0],
+    [2, 0.4],
+    [3, 0.7],
+    [6, 0.85],
+    [9, 0.925],
+    [-3, 0.7],
+  ])("z %d has score %d", (z, score) => {
     expect(anomalyScore(z)).toBeCloseTo(score, 3);
   });
   it("is continuous, grows and ends below or at 1", () => {
@@ -20,7 +39,14 @@ describe("anomalyScore", () => {
     }
   });
   it("bands touch", () => {
-    expect([0, 0.399_999, 0.4, 0.699_999, 0.7, 1].map(tierOfScore)).toEqual(["low", "low", "medium", "medium", "high", "high"]);
+    expect([0, 0.399_999, 0.4, 0.699_999, 0.7, 1].map(tierOfScore)).toEqual([
+      "low",
+      "low",
+      "medium",
+      "medium",
+      "high",
+      "high",
+    ]);
     expect(tierOfZ(3)).toBe("high");
     expect(tierOfZ(-2.99)).toBe("medium");
   });

@@ -1,6 +1,14 @@
 // Tails against mpmath 1.3 at 60 digits (betainc, erfc), generated once; every entry with log p > -5000.
 import { describe, expect, it } from "vitest";
-import { equivalentZ, logNormalTail, logStudentTail, normalQuantile, reportedProbability, studentQuantile, Z_MAX } from "../../src/domain/detection/tail-probability.ts";
+import {
+  equivalentZ,
+  logNormalTail,
+  logStudentTail,
+  normalQuantile,
+  reportedProbability,
+  studentQuantile,
+  Z_MAX,
+} from "../../src/domain/detection/tail-probability.ts";
 
 /** [t, degrees of freedom, log p] */
 const STUDENT: ReadonlyArray<readonly [number, number, number]> = [
@@ -14,8 +22,8 @@ const STUDENT: ReadonlyArray<readonly [number, number, number]> = [
   [40, 1, -4.1406704363347195],
   [1000, 1, -7.359338317604781],
   [1000000, 1, -14.267093263254063],
-  [1e+50, 1, -115.58083735499174],
-  [1e+170, 1, -391.8910485142772],
+  [1e50, 1, -115.58083735499174],
+  [1e170, 1, -391.8910485142772],
   [0.001, 2, -0.0007073567221984957],
   [0.5, 2, -0.4054651081081644],
   [1, 2, -0.8612115025164906],
@@ -26,8 +34,8 @@ const STUDENT: ReadonlyArray<readonly [number, number, number]> = [
   [40, 2, -7.3786958715453554],
   [1000, 2, -13.815512057962898],
   [1000000, 2, -27.631021115930047],
-  [1e+50, 2, -230.25850929940458],
-  [1e+170, 2, -782.8789316179756],
+  [1e50, 2, -230.25850929940458],
+  [1e170, 2, -782.8789316179756],
   [0.001, 3.5, -0.0007438210944673098],
   [0.5, 3.5, -0.43564017144623596],
   [1, 3.5, -0.9640711154396249],
@@ -38,8 +46,8 @@ const STUDENT: ReadonlyArray<readonly [number, number, number]> = [
   [40, 3.5, -11.644579636748517],
   [1000, 3.5, -22.90752118787312],
   [1000000, 3.5, -47.08465965296032],
-  [1e+50, 3.5, -401.6827639740383],
-  [1e+170, 3.5, -1368.7685030315374],
+  [1e50, 3.5, -401.6827639740383],
+  [1e170, 3.5, -1368.7685030315374],
   [0.001, 11, -0.0007802837144735905],
   [0.5, 11, -0.46692641802623314],
   [1, 11, -1.0823432613179143],
@@ -50,8 +58,8 @@ const STUDENT: ReadonlyArray<readonly [number, number, number]> = [
   [40, 11, -28.87147088956933],
   [1000, 11, -64.2443751742621],
   [1000000, 11, -140.22962739727163],
-  [1e+50, 11, -1254.6808124063339],
-  [1e+170, 11, -4294.093135158474],
+  [1e50, 11, -1254.6808124063339],
+  [1e170, 11, -4294.093135158474],
   [0.001, 12, -0.0007817579624940739],
   [0.5, 12, -0.46821726378649736],
   [1, 12, -1.0875267866618674],
@@ -62,8 +70,8 @@ const STUDENT: ReadonlyArray<readonly [number, number, number]> = [
   [40, 12, -30.88779883297611],
   [1000, 12, -69.4727444008806],
   [1000000, 12, -152.3657408919878],
-  [1e+50, 12, -1368.130669992777],
-  [1e+170, 12, -4683.853203904203],
+  [1e50, 12, -1368.130669992777],
+  [1e170, 12, -4683.853203904203],
   [0.001, 30, -0.0007915774482931967],
   [0.5, 30, -0.476870343441014],
   [1, 30, -1.1229809612976545],
@@ -74,7 +82,7 @@ const STUDENT: ReadonlyArray<readonly [number, number, number]> = [
   [40, 30, -61.85308746673923],
   [1000, 30, -158.14985541115485],
   [1000000, 30, -365.3820778500818],
-  [1e+50, 30, -3404.794400601786],
+  [1e50, 30, -3404.794400601786],
   [0.001, 59, -0.0007948266642776224],
   [0.5, 59, -0.479755223900252],
   [1, 59, -1.135086623691978],
@@ -138,7 +146,8 @@ function relative(actual: number, expected: number): number {
 
 describe("log tails", () => {
   it("of Student's t agree with mpmath to 1e-10 relative in log p", () => {
-    for (const [t, df, logP] of STUDENT) expect(relative(logStudentTail(t, df), logP), `t ${t} df ${df}`).toBeLessThan(1e-10);
+    for (const [t, df, logP] of STUDENT)
+      expect(relative(logStudentTail(t, df), logP), `t ${t} df ${df}`).toBeLessThan(1e-10);
   });
   it("are symmetric", () => {
     for (const [t, df] of STUDENT) expect(logStudentTail(-t, df)).toBe(logStudentTail(t, df));
@@ -155,7 +164,8 @@ describe("quantiles", () => {
     expect(normalQuantile(0)).toBe(0);
   });
   it("studentQuantile inverts", () => {
-    for (const [t, df, logP] of STUDENT) expect(relative(studentQuantile(logP, df), t), `t ${t} df ${df}`).toBeLessThan(1e-9);
+    for (const [t, df, logP] of STUDENT)
+      expect(relative(studentQuantile(logP, df), t), `t ${t} df ${df}`).toBeLessThan(1e-9);
   });
 });
 

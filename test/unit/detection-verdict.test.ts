@@ -2,8 +2,23 @@ import { describe, expect, it } from "vitest";
 import { explain, passesGates, type ZScoreInput, zScoreVerdict } from "../../src/domain/detection/verdict.ts";
 
 const ordinary: ZScoreInput = {
-  value: 412, mean: 120, sd: 8, rawSd: 8, ratio: 36.5, count: 120, window: Array.from({ length: 120 }, (_, i) => 112 + (i % 17)), ageSeconds: 7200,
-  declared: true, constant: false, afterGap: false, reset: false, threshold: 3, minimumSamples: 12, operation: false, percent: false, layers: ["statistical"],
+  value: 412,
+  mean: 120,
+  sd: 8,
+  rawSd: 8,
+  ratio: 36.5,
+  count: 120,
+  window: Array.from({ length: 120 }, (_, i) => 112 + (i % 17)),
+  ageSeconds: 7200,
+  declared: true,
+  constant: false,
+  afterGap: false,
+  reset: false,
+  threshold: 3,
+  minimumSamples: 12,
+  operation: false,
+  percent: false,
+  layers: ["statistical"],
 };
 
 function verdictOf(changes: Partial<ZScoreInput>): ReturnType<typeof zScoreVerdict> {
@@ -14,7 +29,13 @@ describe("zScoreVerdict", () => {
   it("holds what every detector says", () => {
     const verdict = verdictOf({});
     expect(verdict).toMatchObject({
-      detector: "z_score", observed: 412, expected: 120, threshold: 3, contributions: [], suppressed_by: null, layers: ["statistical"],
+      detector: "z_score",
+      observed: 412,
+      expected: 120,
+      threshold: 3,
+      contributions: [],
+      suppressed_by: null,
+      layers: ["statistical"],
       baseline: { n: 120, mean: 120, sd: 8, median: 120, bucket: null, age_seconds: 7200 },
     });
     expect(verdict.z).toBeGreaterThan(10);
@@ -32,7 +53,11 @@ describe("zScoreVerdict", () => {
     ["too few samples", { count: 11 }, "too_few_samples"],
     ["once after a gap", { declared: false, afterGap: true }, "after_gap"],
     ["once after a reset", { declared: false, reset: true }, "counter_reset"],
-    ["once off a constant", { declared: false, constant: true, ratio: 10, rawSd: 0 }, "constant_departure_not_confirmed"],
+    [
+      "once off a constant",
+      { declared: false, constant: true, ratio: 10, rawSd: 0 },
+      "constant_departure_not_confirmed",
+    ],
     ["an operation below its bar", { operation: true, ratio: 5, value: 160, declared: false }, "below_operation_bar"],
     ["an operation that hardly moved", { operation: true, value: 160 }, "not_significant"],
     ["an operation that moved", { operation: true }, null],
@@ -65,10 +90,14 @@ describe("explain", () => {
   const names = { metricName: "latency_ms" };
   it("says it in one sentence", () => {
     const verdict = { ...verdictOf({}), z: 9.3, lower: 96, upper: 144 };
-    expect(explain(verdict, names)).toBe("latency_ms was 412, 9.3 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples)");
+    expect(explain(verdict, names)).toBe(
+      "latency_ms was 412, 9.3 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples)",
+    );
   });
   it("knows the other side, constants and the far end", () => {
-    expect(explain(verdictOf({ value: 2.345_678, ratio: -14.7 }), names)).toMatch(/^latency_ms was 2\.346, \d+\.\d standard deviations below its usual 120 /);
+    expect(explain(verdictOf({ value: 2.345_678, ratio: -14.7 }), names)).toMatch(
+      /^latency_ms was 2\.346, \d+\.\d standard deviations below its usual 120 /,
+    );
     expect(explain(verdictOf({ value: 1, mean: 0, rawSd: 0, constant: true, ratio: 10 }), names)).toBe(
       "latency_ms was 1, above the 0 that all of the last 120 samples had",
     );

@@ -1,7 +1,14 @@
 // What opens, moves and closes an episode, one case a rule (decisions.md section 2).
 import { describe, expect, it } from "vitest";
 import {
-  EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_STRONG, EVENT_OPEN, EVENT_UPDATE,
+  EVENT_CLOSE,
+  EVENT_EXCURSION,
+  EVENT_FLAG_AFTER_GAP,
+  EVENT_FLAG_CONSTANT,
+  EVENT_FLAG_HIGH,
+  EVENT_FLAG_STRONG,
+  EVENT_OPEN,
+  EVENT_UPDATE,
 } from "../../src/core/layout/kernel-event.ts";
 import { FLAG_OPERATION } from "../../src/core/layout/stream-record.ts";
 import { zOfRatio } from "../../src/domain/detection/thresholds.ts";
@@ -12,7 +19,10 @@ const START = 1_700_000_000_000;
 const STEP = 10_000;
 
 /** A stream that has taken 120 values with mean 100 and sd 10 (+-10 in turn). */
-function settled(flags = 0, baseline: (i: number) => number = (i) => (i % 2 === 0 ? 90 : 110)): { feed: (...values: number[]) => ShardEvent[]; wait: (ms: number) => void; rig: ShardRig; slot: number } {
+function settled(
+  flags = 0,
+  baseline: (i: number) => number = (i) => (i % 2 === 0 ? 90 : 110),
+): { feed: (...values: number[]) => ShardEvent[]; wait: (ms: number) => void; rig: ShardRig; slot: number } {
   const rig = new ShardRig({ window: 120 });
   const slot = rig.stream(flags);
   let now = START;
@@ -23,7 +33,14 @@ function settled(flags = 0, baseline: (i: number) => number = (i) => (i % 2 === 
       return events;
     });
   expect(feed(...Array.from({ length: 120 }, (_, i) => baseline(i)))).toEqual([]);
-  return { feed, wait: (ms) => { now += ms; }, rig, slot };
+  return {
+    feed,
+    wait: (ms) => {
+      now += ms;
+    },
+    rig,
+    slot,
+  };
 }
 
 function kinds(events: readonly ShardEvent[]): number[] {
@@ -49,7 +66,10 @@ describe("opening", () => {
     const { feed, wait } = settled();
     wait(11 * STEP);
     const [excursion, open] = feed(175, 175);
-    expect(excursion).toMatchObject({ kind: EVENT_EXCURSION, flags: EVENT_FLAG_HIGH | EVENT_FLAG_STRONG | EVENT_FLAG_AFTER_GAP });
+    expect(excursion).toMatchObject({
+      kind: EVENT_EXCURSION,
+      flags: EVENT_FLAG_HIGH | EVENT_FLAG_STRONG | EVENT_FLAG_AFTER_GAP,
+    });
     expect(open).toMatchObject({ kind: EVENT_OPEN, startMs: excursion?.timeMs });
   });
   it("in either direction", () => {
@@ -112,7 +132,11 @@ describe("a constant series", () => {
   const zero = (): number => 0;
   it("opens at the second departure in a row, with z capped", () => {
     const [excursion, open] = settled(0, zero).feed(1, 1);
-    expect(excursion).toMatchObject({ kind: EVENT_EXCURSION, ratio: 10, flags: EVENT_FLAG_HIGH | EVENT_FLAG_CONSTANT | EVENT_FLAG_STRONG });
+    expect(excursion).toMatchObject({
+      kind: EVENT_EXCURSION,
+      ratio: 10,
+      flags: EVENT_FLAG_HIGH | EVENT_FLAG_CONSTANT | EVENT_FLAG_STRONG,
+    });
     expect(open).toMatchObject({ kind: EVENT_OPEN, ratio: 10, mean: 0, rawSd: 0, startMs: FIRST });
   });
   it("opens neither at single departures nor at ones of the other side", () => {

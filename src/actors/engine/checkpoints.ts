@@ -132,7 +132,7 @@ export class Checkpoints {
 }
 
 /** {header bytes u32} header JSON padded to 4, state. */
-export function joinCheckpoint(header: CheckpointHeader, state: Uint8Array): Uint8Array {
+function joinCheckpoint(header: CheckpointHeader, state: Uint8Array): Uint8Array {
   const text = new TextEncoder().encode(JSON.stringify(header));
   const padded = (text.byteLength + 3) & ~3;
   const bytes = new Uint8Array(4 + padded + state.byteLength).fill(0x20, 4, 4 + padded);

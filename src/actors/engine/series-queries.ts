@@ -17,7 +17,7 @@ function keyOf(name: StreamName): SeriesKey {
 }
 
 /** Order of lists: by service, metric, environment, attributes, each by UTF-16 code units. */
-export function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
+function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
   for (let i = 0; i < a.length; i++) {
     const left = a[i] as string;
     const right = b[i] as string;

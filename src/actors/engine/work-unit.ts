@@ -41,7 +41,7 @@ export interface BodyAnswer {
 const align8 = (bytes: number) => (bytes + 7) & ~7;
 
 /** Encodes a definition as it stands in frames and in the log. */
-export function encodeDefinition(definition: Definition): Uint8Array {
+function encodeDefinition(definition: Definition): Uint8Array {
   const bytes = new Uint8Array(align8(DEFINE_HEADER_BYTES + definition.identity.byteLength));
   const view = new DataView(bytes.buffer);
   view.setUint32(DEFINE_REF, definition.ref, true);

@@ -30,7 +30,7 @@ export interface HttpLimits {
 }
 
 /** The bounds in production. */
-export const HTTP_LIMITS: HttpLimits = {
+const HTTP_LIMITS: HttpLimits = {
   headerBytesMax: 16 * KIB, // node's own default; a bearer token with claims is 2 KiB
   headerCountMax: 100, // the uws parser has room for 99
   headerTimeoutMs: 10_000, // what uws has built in

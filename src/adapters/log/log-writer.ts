@@ -10,7 +10,7 @@ import { errorCode, nodeFileSystem, syncDirectory } from "./log-file-system.ts";
 import { listSegments, segmentPath } from "./log-segment.ts";
 
 /** Size at which a segment is full unless the options say otherwise. */
-export const SEGMENT_BYTES = 64 * 1024 * 1024;
+const SEGMENT_BYTES = 64 * 1024 * 1024;
 
 const RETRYABLE_CODES = new Set(["ENOSPC", "EDQUOT", "ESHORT", "EAGAIN", "EINTR", "EMFILE", "ENFILE", "ENOMEM"]);
 

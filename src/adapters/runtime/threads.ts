@@ -41,6 +41,9 @@ export interface Thread {
   terminate(): Promise<number>;
 }
 
+/** Whether this is the process's first thread. */
+export const onMainThread = isMainThread;
+
 /** Starts a built worker file with its data; `ports` are moved to it. `onError` is told of what it did not catch. */
 export function spawn(file: URL, name: string, data: unknown, ports: readonly MessagePort[], onError: (error: Error) => void): Thread {
   const worker = new Worker(file, { name, workerData: data, transferList: [...ports] });

@@ -1,7 +1,7 @@
 // Sizes of text as UTF-8, without encoding it.
 
 /** Bytes of `text` in UTF-8 (a lone surrogate counts as the three bytes of U+FFFD). */
-export function utf8Bytes(text: string): number {
+function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -46,8 +46,6 @@ export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
 export const BLOCK_BYTES = 64 * 1024;
 /** Bytes of log after which every partition has been checkpointed once. */
 export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
-/** Bytes of one log segment. */
-export const LOG_SEGMENT_BYTES = 64 * 1024 * 1024;
 
 /** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
 export const ANOMALIES_MAX = 200_000;

@@ -1,5 +1,5 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
-import type { Attributes, LaneMark, StreamName } from "./coordinator-frame.ts";
+import type { LaneMark, StreamName } from "./coordinator-frame.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -83,5 +83,3 @@ export interface StoredCheckpoint {
   readonly nextBlock: number;
   readonly state: Uint8Array;
 }
-
-export type { Attributes };

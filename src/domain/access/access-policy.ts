@@ -34,7 +34,7 @@ export type AccessDecision =
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/i;
 
 /** Whether an address or host name (without port) is this machine's loopback. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host);
 }
 

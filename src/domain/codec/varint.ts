@@ -4,7 +4,7 @@
  */
 
 /** Longest varint that is written or accepted: 8 bytes carry 56 bits. */
-export const VARINT_BYTES_MAX = 8;
+const VARINT_BYTES_MAX = 8;
 
 /** A place in bytes that readers move forward; `at` never passes `end`, which is at most `bytes.length`. */
 export interface ByteCursor {

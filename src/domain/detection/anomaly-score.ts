@@ -4,9 +4,9 @@
 export type Tier = "low" | "medium" | "high";
 
 /** From here on an anomaly is stored and alerted. */
-export const SCORE_MEDIUM = 0.4;
+const SCORE_MEDIUM = 0.4;
 /** From here on runbooks are evaluated. */
-export const SCORE_HIGH = 0.7;
+const SCORE_HIGH = 0.7;
 const Z_HIGH = 3;
 
 /** Score of a z of either sign: 2 -> 0.40, 3 -> 0.70, 6 -> 0.85, 9 -> 0.925; it grows strictly and stays below 1 for |z| up to 99. */

@@ -1,9 +1,27 @@
 // The slow twin of the shard kernel's per-sample logic: one stream as plain objects, every statistic taken exactly from the window each time.
 // Property tests compare the kernel with it event by event; tools that replay a stored series use it without a kernel.
 import {
-  EVENT_CLOSE, EVENT_ENDED, EVENT_EXCURSION, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR,
-  EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_LATE, EVENT_OPEN, EVENT_REPLACE, EVENT_RESET, EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS,
-  TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG,
+  EVENT_CLOSE,
+  EVENT_ENDED,
+  EVENT_EXCURSION,
+  EVENT_FLAG_AFTER_GAP,
+  EVENT_FLAG_CONSTANT,
+  EVENT_FLAG_HIGH,
+  EVENT_FLAG_IMPLAUSIBLE,
+  EVENT_FLAG_IRREGULAR,
+  EVENT_FLAG_RESET,
+  EVENT_FLAG_STRONG,
+  EVENT_LATE,
+  EVENT_OPEN,
+  EVENT_REPLACE,
+  EVENT_RESET,
+  EVENT_UPDATE,
+  TABLE_COLUMN_Z,
+  TABLE_COLUMNS,
+  TABLE_LEVEL_CLEAR,
+  TABLE_LEVEL_OPEN,
+  TABLE_LEVEL_SEVERE,
+  TABLE_LEVEL_STRONG,
 } from "../../core/layout/kernel-event.ts";
 import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { windowStatistics } from "./welford.ts";
@@ -96,7 +114,9 @@ export class StreamOracle {
     const elapsed = this.#lastTime > 0 ? time - this.#lastTime : 0;
     this.#ended = false;
     const events: OracleEvent[] = [];
-    const sample = this.#options.counter ? this.#convert(time, value, elapsed, events) : { stored: value, scored: value, flags: 0 };
+    const sample = this.#options.counter
+      ? this.#convert(time, value, elapsed, events)
+      : { stored: value, scored: value, flags: 0 };
     if (sample !== null) this.#push(time, sample.stored, sample.scored, sample.flags, elapsed, events);
     this.#lastTime = time;
     return events;
@@ -115,7 +135,12 @@ export class StreamOracle {
     return value === newest ? [] : [plain(EVENT_REPLACE, time, value, 0)];
   }
 
-  #convert(time: number, value: number, elapsed: number, events: OracleEvent[]): { stored: number; scored: number; flags: number } | null {
+  #convert(
+    time: number,
+    value: number,
+    elapsed: number,
+    events: OracleEvent[],
+  ): { stored: number; scored: number; flags: number } | null {
     const previous = this.#lastRaw;
     this.#lastRaw = value;
     if (previous === null) return null;
@@ -130,7 +155,11 @@ export class StreamOracle {
     }
     const usual = this.#usual;
     const irregular = usual > 0 && (elapsed > 2 * usual || elapsed * 2 < usual);
-    return { stored, scored: irregular ? stored * (usual / elapsed) : stored, flags: irregular ? flags | EVENT_FLAG_IRREGULAR : flags };
+    return {
+      stored,
+      scored: irregular ? stored * (usual / elapsed) : stored,
+      flags: irregular ? flags | EVENT_FLAG_IRREGULAR : flags,
+    };
   }
 
   #push(time: number, stored: number, scored: number, flags: number, elapsed: number, events: OracleEvent[]): void {
@@ -141,7 +170,9 @@ export class StreamOracle {
       const score = this.#score(scored);
       const gap = this.#usual > 0 && elapsed > 10 * this.#usual ? EVENT_FLAG_AFTER_GAP : 0;
       const constant = score.constant ? EVENT_FLAG_CONSTANT : 0;
-      const opened = this.#directions.map((one) => this.#move(one, time, scored, score, flags | gap | constant, events)).includes(true);
+      const opened = this.#directions
+        .map((one) => this.#move(one, time, scored, score, flags | gap | constant, events))
+        .includes(true);
       if (opened) {
         this.#masked = 0;
         this.#bound(score);
@@ -161,7 +192,10 @@ export class StreamOracle {
     const pushes = this.#pushes;
     const early = pushes >= 2 && pushes <= 65 && Number.isInteger(Math.log2(pushes - 1));
     if (!early && pushes % 128 !== 0) return;
-    const known = this.#newest(this.#options.window).map((place) => place.interval).filter((interval) => interval > 0).sort((a, b) => a - b);
+    const known = this.#newest(this.#options.window)
+      .map((place) => place.interval)
+      .filter((interval) => interval > 0)
+      .sort((a, b) => a - b);
     if (known.length > 0) this.#usual = known[(known.length - 1) >> 1] as number;
   }
 
@@ -187,14 +221,27 @@ export class StreamOracle {
     const all = flags | (one.sign > 0 ? EVENT_FLAG_HIGH : 0) | (strong ? EVENT_FLAG_STRONG : 0);
     one.out = [over, ...one.out.slice(0, 2)];
     const emit = (kind: number, start: number, peak: number): number =>
-      events.push({ kind, time, value, mean: score.mean, sd: score.sd, ratio: score.ratio, count: score.count, flags: all, start, peak });
+      events.push({
+        kind,
+        time,
+        value,
+        mean: score.mean,
+        sd: score.sd,
+        ratio: score.ratio,
+        count: score.count,
+        flags: all,
+        start,
+        peak,
+      });
     if (one.open) {
       this.#advance(one, ratio, severe, ratio < this.#level(TABLE_LEVEL_CLEAR, column), emit);
       return false;
     }
     if (!over) return false;
     const twice = one.out.filter(Boolean).length >= 2;
-    const declared = score.constant ? this.#suspect === one.sign : twice || (strong && (flags & (EVENT_FLAG_AFTER_GAP | EVENT_FLAG_RESET)) === 0);
+    const declared = score.constant
+      ? this.#suspect === one.sign
+      : twice || (strong && (flags & (EVENT_FLAG_AFTER_GAP | EVENT_FLAG_RESET)) === 0);
     if (!declared) {
       emit(EVENT_EXCURSION, time, 0);
       return false;
@@ -206,7 +253,13 @@ export class StreamOracle {
     return true;
   }
 
-  #advance(one: Direction, ratio: number, severe: boolean, below: boolean, emit: (kind: number, start: number, peak: number) => void): void {
+  #advance(
+    one: Direction,
+    ratio: number,
+    severe: boolean,
+    below: boolean,
+    emit: (kind: number, start: number, peak: number) => void,
+  ): void {
     one.peak = Math.max(one.peak, ratio);
     one.below = below ? one.below + 1 : 0;
     if (one.below === 5) {
@@ -251,7 +304,9 @@ export class StreamOracle {
   /** Effective values of the window, oldest first. */
   #window(): number[] {
     const [low, high] = this.#clamp;
-    return this.#newest(this.#options.window).map(({ raw, masked }) => (masked ? Math.min(Math.max(limit(raw), low), high) : limit(raw)));
+    return this.#newest(this.#options.window).map(({ raw, masked }) =>
+      masked ? Math.min(Math.max(limit(raw), low), high) : limit(raw),
+    );
   }
 
   #level(level: number, column: number): number {

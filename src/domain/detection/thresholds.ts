@@ -2,7 +2,14 @@
 // ratio |x - mean| / s (s with n - 1 in the denominator) at which the equivalent z is exactly the level. With x not in the window,
 // t = ratio / sqrt(1 + 1/n) has Student's distribution with n - 1 degrees of freedom. Filling all tables takes about 20 ms.
 import {
-  TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_SET_OPERATION, TABLE_SET_ORDINARY,
+  TABLE_COLUMN_Z,
+  TABLE_COLUMNS,
+  TABLE_LEVEL_CLEAR,
+  TABLE_LEVEL_OPEN,
+  TABLE_LEVEL_SEVERE,
+  TABLE_LEVEL_STRONG,
+  TABLE_SET_OPERATION,
+  TABLE_SET_ORDINARY,
 } from "../../core/layout/kernel-event.ts";
 import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { equivalentZ, logNormalTail, studentQuantile } from "./tail-probability.ts";
@@ -52,9 +59,14 @@ export function zOfRatio(ratio: number, n: number): number {
 }
 
 /** Fills both sets of tables; `tables` begins at THRESHOLD_TABLES and holds THRESHOLD_TABLE_VALUES numbers. */
-export function fillThresholdTables(tables: Float64Array, threshold: number, minimumSamples: number = MINIMUM_SAMPLES_DEFAULT): void {
+export function fillThresholdTables(
+  tables: Float64Array,
+  threshold: number,
+  minimumSamples: number = MINIMUM_SAMPLES_DEFAULT,
+): void {
   if (!(threshold > 0)) throw new Error(`threshold must be above 0, got ${threshold}`);
-  if (tables.length < THRESHOLD_TABLE_VALUES) throw new Error(`tables hold ${tables.length} numbers, ${THRESHOLD_TABLE_VALUES} are needed`);
+  if (tables.length < THRESHOLD_TABLE_VALUES)
+    throw new Error(`tables hold ${tables.length} numbers, ${THRESHOLD_TABLE_VALUES} are needed`);
   fillSet(tables, TABLE_SET_ORDINARY, levelsFor(threshold, false), minimumSamples);
   fillSet(tables, TABLE_SET_OPERATION, levelsFor(threshold, true), minimumSamples);
 }

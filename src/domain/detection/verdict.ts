@@ -113,7 +113,14 @@ export function zScoreVerdict(input: ZScoreInput): Verdict {
     z,
     p: reportedProbability(logP),
     threshold: levelsFor(input.threshold, input.operation).open,
-    baseline: { n: input.count, mean: input.mean, sd: input.rawSd, median: center, bucket: null, age_seconds: input.ageSeconds },
+    baseline: {
+      n: input.count,
+      mean: input.mean,
+      sd: input.rawSd,
+      median: center,
+      bucket: null,
+      age_seconds: input.ageSeconds,
+    },
     contributions: [],
     gates,
     suppressed_by: failed === undefined ? null : GATE_REASONS[failed.name],
@@ -152,7 +159,14 @@ function expectedWidth(input: ZScoreInput): number {
 function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
   const magnitude = Math.abs(z);
   const { open, strong } = levelsFor(input.threshold, input.operation);
-  const gates: Gate[] = [{ name: "minimum_samples", passed: input.count >= input.minimumSamples, value: input.count, limit: input.minimumSamples }];
+  const gates: Gate[] = [
+    {
+      name: "minimum_samples",
+      passed: input.count >= input.minimumSamples,
+      value: input.count,
+      limit: input.minimumSamples,
+    },
+  ];
   if (input.operation) {
     const bar = operationBar(input.threshold);
     gates.push({ name: "operation_bar", passed: magnitude > bar, value: magnitude, limit: bar });
@@ -168,7 +182,12 @@ function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
 
 function significanceGate(value: number, center: number): Gate {
   const deviation = Math.abs(value - center) / Math.max(Math.abs(center), MEDIAN_MIN);
-  return { name: "practical_significance", passed: deviation >= SIGNIFICANT_DEVIATION, value: deviation, limit: SIGNIFICANT_DEVIATION };
+  return {
+    name: "practical_significance",
+    passed: deviation >= SIGNIFICANT_DEVIATION,
+    value: deviation,
+    limit: SIGNIFICANT_DEVIATION,
+  };
 }
 
 /** Four significant digits, without an exponent where people would not write one. */

@@ -1,7 +1,19 @@
 // Events of the shard kernel, read from its EVENTS area.
 import {
-  EVENT_ARRIVAL, EVENT_BYTES, EVENT_COUNT, EVENT_FLAGS, EVENT_KIND, EVENT_MEAN, EVENT_PEAK, EVENT_RATIO, EVENT_RAW_SD, EVENT_SD, EVENT_SLOT,
-  EVENT_START, EVENT_TIME, EVENT_VALUE,
+  EVENT_ARRIVAL,
+  EVENT_BYTES,
+  EVENT_COUNT,
+  EVENT_FLAGS,
+  EVENT_KIND,
+  EVENT_MEAN,
+  EVENT_PEAK,
+  EVENT_RATIO,
+  EVENT_RAW_SD,
+  EVENT_SD,
+  EVENT_SLOT,
+  EVENT_START,
+  EVENT_TIME,
+  EVENT_VALUE,
 } from "../../core/layout/kernel-event.ts";
 import { EVENTS, EVENTS_BYTES } from "../../core/layout/memory-map.ts";
 

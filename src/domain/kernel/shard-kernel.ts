@@ -84,7 +84,10 @@ export class ShardKernel {
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
 
-  constructor(options: { readonly window: number }, { kernel, buffer }: { readonly kernel: ShardExports; readonly buffer: ArrayBufferLike }) {
+  constructor(
+    options: { readonly window: number },
+    { kernel, buffer }: { readonly kernel: ShardExports; readonly buffer: ArrayBufferLike },
+  ) {
     this.#kernel = kernel;
     this.#window = options.window;
     this.events = new ShardEvents(buffer);
@@ -124,7 +127,8 @@ export class ShardKernel {
    */
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number, wallMs: number): number {
     const taken = this.#kernel.applyRows(pointer, rows, baseMs, arrivalMs, wallMs);
-    if (taken === 0 && rows > 0 && this.#kernel.eventsCount() === 0) throw new Error("the shard kernel took no row and gave no event");
+    if (taken === 0 && rows > 0 && this.#kernel.eventsCount() === 0)
+      throw new Error("the shard kernel took no row and gave no event");
     return taken;
   }
 

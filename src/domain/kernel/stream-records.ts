@@ -2,8 +2,29 @@
 // A correction reads and writes a whole ring, about 2 us; it is for the few samples that come out of order.
 import { STREAM_RECORDS } from "../../core/layout/memory-map.ts";
 import {
-  FLAG_COUNTER, FLAG_HAS_PREVIOUS, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_INTERVALS, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE,
-  SR_MASK, SR_PARTITION, SR_PEAK_HIGH, SR_PREVIOUS_RAW, SR_RECEIVED, SR_SAMPLES, SR_TENANT, SR_UNCHUNKED, SR_VALUES, STREAM_RECORD_BYTES, WINDOW_MAX,
+  FLAG_COUNTER,
+  FLAG_HAS_PREVIOUS,
+  SR_CHUNK_AT,
+  SR_COUNT,
+  SR_FLAGS,
+  SR_HEAD,
+  SR_IDENTITY,
+  SR_IDENTITY_BYTES,
+  SR_INTERVALS,
+  SR_LAST_RAW,
+  SR_LAST_TIME,
+  SR_LAST_VALUE,
+  SR_MASK,
+  SR_PARTITION,
+  SR_PEAK_HIGH,
+  SR_PREVIOUS_RAW,
+  SR_RECEIVED,
+  SR_SAMPLES,
+  SR_TENANT,
+  SR_UNCHUNKED,
+  SR_VALUES,
+  STREAM_RECORD_BYTES,
+  WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
 
 const INTERVAL_MAX = 2 ** 32 - 1;
@@ -137,7 +158,8 @@ export class StreamRecords {
   replaceNewest(slot: number, timeMs: number, value: number): Correction {
     const at = this.address(slot);
     const counter = (this.flags(slot) & FLAG_COUNTER) !== 0;
-    if (timeMs !== this.lastTimeMs(slot)) return counter ? { result: "ignored", chunked: false, value } : this.insertLate(slot, timeMs, value);
+    if (timeMs !== this.lastTimeMs(slot))
+      return counter ? { result: "ignored", chunked: false, value } : this.insertLate(slot, timeMs, value);
     const stored = counter ? this.#correctedDelta(slot, value) : value;
     if (this.count(slot) === 0) return { result: "ignored", chunked: false, value };
     const head = this.view.getUint32(at + SR_HEAD, true);
@@ -153,7 +175,8 @@ export class StreamRecords {
     let index = count;
     while (index > 0 && (this.#times[index - 1] as number) >= timeMs) index--;
     const chunkedValues = count - this.unchunked(slot);
-    if (index < count && this.#times[index] === timeMs) return this.#replaceAt(slot, index, value, index < chunkedValues);
+    if (index < count && this.#times[index] === timeMs)
+      return this.#replaceAt(slot, index, value, index < chunkedValues);
     const noPlace = count === WINDOW_MAX && chunkedValues === 0;
     if (index === 0 || index === count || noPlace) return { result: "too-old-for-ring", chunked: true, value };
     this.#insertAt(slot, index, timeMs, value);
@@ -184,7 +207,10 @@ export class StreamRecords {
   /** Place in the ring of the index-th value by time. */
   #place(slot: number, index: number): number {
     const at = this.address(slot);
-    return (this.view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - this.view.getUint32(at + SR_COUNT, true) + index) % WINDOW_MAX;
+    return (
+      (this.view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - this.view.getUint32(at + SR_COUNT, true) + index) %
+      WINDOW_MAX
+    );
   }
 
   /** Expects #times and #values to hold the slot's ring. Places are kept; the values after `index` move one place on. */

@@ -2,7 +2,15 @@
 // values (f64) and intervals (u32) that the ring holds, oldest first. 208 + 12 bytes a value: 1,648 for a full ring. Numbers keep every bit,
 // and the statistics do not depend on where in the ring a value lies, so the stream goes on as if it had never stopped.
 import {
-  SR_COUNT, SR_HEAD, SR_INTERVALS, SR_MASK, SR_PARTITION, SR_PEAK_HIGH, SR_TENANT, SR_VALUES, WINDOW_MAX,
+  SR_COUNT,
+  SR_HEAD,
+  SR_INTERVALS,
+  SR_MASK,
+  SR_PARTITION,
+  SR_PEAK_HIGH,
+  SR_TENANT,
+  SR_VALUES,
+  WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
 import type { StreamRecords } from "./stream-records.ts";
 
@@ -32,7 +40,8 @@ export function snapshotRecord(records: StreamRecords, slot: number): Uint8Array
   const oldest = (view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - count) % WINDOW_MAX;
   for (let i = 0; i < count; i++) {
     const place = (oldest + i) % WINDOW_MAX;
-    if (records.isMasked(slot, place)) out.setUint8(PREFIX_BYTES + SR_MASK + (i >> 3), out.getUint8(PREFIX_BYTES + SR_MASK + (i >> 3)) | (1 << (i & 7)));
+    if (records.isMasked(slot, place))
+      out.setUint8(PREFIX_BYTES + SR_MASK + (i >> 3), out.getUint8(PREFIX_BYTES + SR_MASK + (i >> 3)) | (1 << (i & 7)));
     out.setBigUint64(RING_AT + 8 * i, view.getBigUint64(at + SR_VALUES + 8 * place, true), true);
     out.setUint32(RING_AT + 8 * count + 4 * i, view.getUint32(at + SR_INTERVALS + 4 * place, true), true);
   }

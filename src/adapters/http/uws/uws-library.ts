@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { isMainThread } from "node:worker_threads";
+import { onMainThread } from "../../runtime/threads.ts";
 
 const BINARY_SHA256: ReadonlyMap<string, string> = new Map([
   // uwebsockets 3.0.6; ABI 115 is Node 20, 127 is 22, 137 is 24, 141 is 25
@@ -91,7 +91,7 @@ export function uwsBinaryFault(folder: string): string | undefined {
 /** Loads the library from the installed package, or from `folder`, if its binary is the known one. */
 export function loadUwsLibrary(folder?: string): UwsLoadResult {
   // A worker that ends while it owns a uws socket aborts the whole process.
-  if (!isMainThread) return { reason: "uWebSockets.js runs on the main thread only" };
+  if (!onMainThread) return { reason: "uWebSockets.js runs on the main thread only" };
   const require = createRequire(import.meta.url);
   try {
     const home = folder ?? dirname(require.resolve("uWebSockets.js"));
