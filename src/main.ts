@@ -3,7 +3,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
@@ -12,21 +11,21 @@ import { Front } from "./actors/front/front.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { Vitals } from "./actors/front/vitals.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
-import { createChannel, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
+import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
-import type { ErrorCode } from "./api/refusal.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
-import { COORDINATOR_SLOTS, ENGINE_SLOTS, COORDINATOR_COUNTERS } from "./core/layout/counters.ts";
+import { COORDINATOR_SLOTS, ENGINE_SLOTS } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
 import type { EngineAnswer, EngineCommand, EngineQuery, EngineReport } from "./core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "./core/protocol/query.ts";
@@ -35,15 +34,42 @@ import { engineOf } from "./domain/placement/partition.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
+/** Coordinator (first) and engine (second) talk through it. */
+type EngineChannel = Channel<EngineAnswer | CoordinatorCommand, EngineQuery>;
+
 /** One engine as main sees it. */
 interface EngineHandle {
   readonly memory: EngineMemory;
-  readonly bodies: BodyPort;
   readonly port: Port<EngineReport, EngineCommand>;
   readonly thread: Thread;
-  ready: boolean;
-  stopped: () => void;
-  readonly hasStopped: Promise<void>;
+  readonly ready: Signal;
+  readonly stopped: Signal;
+}
+
+/** The coordinator as main sees it. */
+interface CoordinatorHandle {
+  readonly port: Port<CoordinatorMessage | LoadedState, CoordinatorCommand>;
+  readonly thread: Thread;
+  readonly loaded: Promise<LoadedState>;
+  readonly stopped: Signal;
+}
+
+/** A promise that somebody else fulfils. */
+class Signal {
+  readonly given: Promise<void>;
+  isGiven = false;
+  #resolve: () => void = () => {};
+
+  constructor() {
+    this.given = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  give(): void {
+    this.isGiven = true;
+    this.#resolve();
+  }
 }
 
 /** Everything that runs. */
@@ -51,16 +77,15 @@ class Server {
   readonly #config: Config;
   readonly #meta: Meta;
   readonly #startedMs = systemClock.wallMs();
+  readonly #memories: readonly WebAssembly.Memory[];
+  readonly #channels: readonly EngineChannel[];
+  readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
   readonly #streams = new EventStreams();
-  readonly #requests = new RequestHistogram();
-  #engines: EngineHandle[] = [];
-  #coordinator: Port<CoordinatorMessage | LoadedState, CoordinatorCommand> | undefined;
-  #coordinatorThread: Thread | undefined;
-  #coordinatorStopped: () => void = () => {};
-  #queries: QueryLink | undefined;
-  #http: HttpServer | undefined;
-  #ingestion: Ingestion | undefined;
+  readonly #coordinator: CoordinatorHandle;
+  readonly #queries: QueryLink;
+  readonly #http: HttpServer;
+  #engines: readonly EngineHandle[] = [];
   #admissions = 0;
   #requestIds = 0;
   #publishScheduled = false;
@@ -69,6 +94,12 @@ class Server {
   constructor(config: Config, meta: Meta) {
     this.#config = config;
     this.#meta = meta;
+    this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
+    this.#channels = this.#memories.map(() => createChannel<EngineAnswer | CoordinatorCommand, EngineQuery>());
+    this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
+    this.#coordinator = this.#startCoordinator();
+    this.#queries = new QueryLink((command) => this.#coordinator.port.send(command));
+    this.#http = this.#makeHttp();
   }
 
   get engineCount(): number {
@@ -77,201 +108,200 @@ class Server {
 
   /** Starts all actors; resolves with the address once requests are served. */
   async start(): Promise<string> {
-    const memories = Array.from({ length: this.engineCount }, createEngineMemory);
-    const channels = memories.map(() => createChannel<EngineAnswer | CoordinatorCommand, EngineQuery>());
-    const loaded = this.#startCoordinator(memories, channels.map(({ first }) => first.raw));
-    const address = await this.#listen(memories);
-    this.#startEngines(memories, channels.map(({ second }) => second.raw), await loaded);
-    await this.#untilReady();
-    this.#coordinator?.send({ type: "engines-ready" });
-    return address;
+    const { HOST: host, PORT: wanted } = this.#config;
+    const { port } = await this.#http.listen(host, wanted);
+    setInterval(() => this.#streams.flush(), EVENT_FLUSH_MS).unref();
+    this.#engines = this.#startEngines(await this.#coordinator.loaded);
+    await Promise.all(this.#engines.map(({ ready }) => ready.given));
+    this.#coordinator.port.send({ type: "engines-ready" });
+    return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   }
 
-  #startCoordinator(memories: WebAssembly.Memory[], enginePorts: CoordinatorThreadData["enginePorts"]): Promise<LoadedState> {
-    const { first, second } = createChannel<CoordinatorMessage | LoadedState, CoordinatorCommand>();
+  #startCoordinator(): CoordinatorHandle {
+    const config = this.#config;
+    const { first: port, second } = createChannel<CoordinatorMessage | LoadedState, CoordinatorCommand>();
+    const enginePorts = this.#channels.map(({ first }) => first.raw);
     const data: CoordinatorThreadData = {
-      dataDir: this.#config.DATA_DIR, epoch: this.#meta.epoch, version: VERSION, memories, enginePorts,
-      counters: this.#coordinatorSlots.buffer as SharedArrayBuffer, mainPort: second.raw,
+      dataDir: config.DATA_DIR,
+      epoch: this.#meta.epoch,
+      version: VERSION,
+      memories: this.#memories,
+      enginePorts,
+      counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
+      mainPort: second.raw,
       settings: {
-        threshold: this.#config.WATCHDOG_Z_SCORE_THRESHOLD, minSamples: this.#config.WATCHDOG_MIN_SAMPLES, window: this.#config.WATCHDOG_WINDOW,
-        retentionDays: this.#config.RETENTION_DAYS, retentionRawDays: this.#config.RETENTION_RAW_DAYS,
+        threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
+        minSamples: config.WATCHDOG_MIN_SAMPLES,
+        window: config.WATCHDOG_WINDOW,
+        retentionDays: config.RETENTION_DAYS,
+        retentionRawDays: config.RETENTION_RAW_DAYS,
       },
     };
-    const file = new URL("./actors/coordinator/worker.js", import.meta.url);
-    this.#coordinatorThread = spawn(file, "coordinator", data, [second.raw, ...enginePorts], (error) => fail("coordinator", error));
-    this.#coordinator = first;
-    this.#queries = new QueryLink((command) => first.send(command));
-    return new Promise((resolve) => {
-      first.onMessage((message) => {
+    const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
+    const stopped = new Signal();
+    const loaded = new Promise<LoadedState>((resolve) => {
+      port.onMessage((message) => {
         if (message.type === "loaded") resolve(message);
+        else if (message.type === "stopped") stopped.give();
         else this.#fromCoordinator(message);
       });
     });
+    return { port, thread, loaded, stopped };
   }
 
   #fromCoordinator(message: CoordinatorMessage): void {
-    if (message.type === "answer") this.#queries?.answer(message);
+    if (message.type === "answer") this.#queries.answer(message);
     else if (message.type === "events") this.#streams.push(message.events);
     else if (message.type === "log") writeLine(`${message.level}: ${message.line}`);
-    else if (message.type === "stopped") this.#coordinatorStopped();
   }
 
-  async #listen(memories: readonly WebAssembly.Memory[]): Promise<string> {
-    const ports = memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
-    const ingestion = new Ingestion({ clock: systemClock, ports, schedulePublish: () => this.#schedulePublish(ports) });
-    this.#ingestion = ingestion;
-    this.#bodyPorts = ports;
-    const front = this.#makeFront(ingestion, ports, memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)));
+  #makeHttp(): HttpServer {
+    const front = this.#makeFront();
     const options = {
-      refusal: (status: number, code: RefusalCode, message: string) => this.#refusal(status, code, message),
+      refusal: (_status: number, code: RefusalCode, message: string) => this.#refusal(code, message),
       onHandlerFault: (error: unknown) => writeLine(`error: a request failed: ${error instanceof Error ? error.stack : String(error)}`),
     };
-    this.#http = createHttpServer(this.#config.HTTP_ENGINE as "auto", options, (exchange) => front.handle(exchange), writeLine);
-    const { port } = await this.#http.listen(this.#config.HOST, this.#config.PORT);
-    setInterval(() => this.#streams.flush(), EVENT_FLUSH_MS).unref();
-    return `http://${this.#config.HOST.includes(":") ? `[${this.#config.HOST}]` : this.#config.HOST}:${port}`;
+    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, (exchange) => front.handle(exchange), writeLine);
   }
 
-  #bodyPorts: readonly BodyPort[] = [];
-
-  #makeFront(ingestion: Ingestion, ports: readonly BodyPort[], engineSlots: readonly Float64Array[]): Front {
-    const access = { ingestAuth: this.#config.INGEST_AUTH, readAuth: this.#config.READ_AUTH, boundHost: this.#config.HOST };
-    return new Front({ version: VERSION, access, startedMs: this.#startedMs }, {
+  #makeFront(): Front {
+    const config = this.#config;
+    const startedMs = this.#startedMs;
+    const requests = new RequestHistogram();
+    const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
+    const vitals = new Vitals({
       clock: systemClock,
+      startedMs,
+      http: () => this.#http,
+      residentBytes: () => process.memoryUsage.rss(),
+      ports: this.#bodyPorts,
       ingestion,
-      queries: this.#queries as QueryLink,
+      queries: this.#queries,
       streams: this.#streams,
-      requests: this.#requests,
-      metrics: () => this.#metricsSources(ports, engineSlots),
-      health: () => this.#health(ports),
-      notReady: () => this.#notReady(),
-      nextRequestId: () => `${this.#meta.epoch.toString(16).padStart(7, "0")}-f${(++this.#requestIds).toString(16).padStart(12, "0")}`,
+      requests,
+      engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
+      coordinator: this.#coordinatorSlots,
     });
-  }
-
-  #metricsSources(ports: readonly BodyPort[], engines: readonly Float64Array[]) {
-    const gauges: Array<readonly [string, string, number]> = [
-      ["vedette_resident_bytes", "Resident memory of the process", process.memoryUsage.rss()],
-      ["vedette_open_connections", "Open HTTP connections", this.#http?.openConnections ?? 0],
-      ["vedette_event_streams", "Open event streams", this.#streams.count],
-      ["vedette_queries_waiting", "Queries waiting for the coordinator", this.#queries?.waiting ?? 0],
-      ["vedette_uptime_seconds", "Seconds since the start", (systemClock.wallMs() - this.#startedMs) / 1000],
-    ];
-    const counters: Array<readonly [string, string, number]> = [
-      ["vedette_overloaded_total", "Write requests answered 503 because queues were full", this.#ingestion?.overloaded ?? 0],
-      ["vedette_event_stream_missed_total", "Events that slow readers of the stream missed", this.#streams.missedTotal],
-    ];
-    return { engines, coordinator: this.#coordinatorSlots, requests: this.#requests, gauges, counters, ports };
-  }
-
-  #health(ports: readonly BodyPort[]) {
-    const readOnly = this.#coordinatorSlots[COORDINATOR_COUNTERS.indexOf("storeReadOnly")] === 1;
-    const full = ports.some((port) => port.ringFill > 0.9);
-    return { store: readOnly ? "read_only" : "ok", queue: full ? "full" : "ok" };
+    const access = { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, boundHost: config.HOST };
+    return new Front(
+      { version: VERSION, access, startedMs },
+      {
+        clock: systemClock,
+        ingestion,
+        queries: this.#queries,
+        streams: this.#streams,
+        requests,
+        metrics: () => vitals.metrics(),
+        health: () => vitals.health(),
+        notReady: () => this.#notReady(),
+        nextRequestId: () => this.#nextRequestId(),
+      },
+    );
   }
 
   #notReady(): string | null {
     if (this.#stopping) return "it is stopping";
-    const waiting = this.#engines.filter((engine) => !engine.ready).length;
     if (this.#engines.length === 0) return "it opens its store";
+    const waiting = this.#engines.filter(({ ready }) => !ready.isGiven).length;
     return waiting > 0 ? `${waiting} of ${this.#engines.length} engines still read their logs` : null;
   }
 
-  #refusal(_status: number, code: RefusalCode, message: string) {
-    const known: ErrorCode = code === "body_too_large" ? "payload_too_large" : code;
-    const id = `${this.#meta.epoch.toString(16).padStart(7, "0")}-f${(++this.#requestIds).toString(16).padStart(12, "0")}`;
-    const answer = errorAnswer({ code: known, message }, id, undefined);
+  #nextRequestId(): string {
+    return `${this.#meta.epoch.toString(16).padStart(7, "0")}-f${(++this.#requestIds).toString(16).padStart(12, "0")}`;
+  }
+
+  /** The answers that the HTTP adapter gives by itself look like all others. */
+  #refusal(code: RefusalCode, message: string) {
+    const answer = errorAnswer({ code: code === "body_too_large" ? "payload_too_large" : code, message }, this.#nextRequestId(), undefined);
     const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];
     if (answer.status === 503) headers.push(["Retry-After", "1"]);
     return { headers, body: answer.body };
   }
 
-  #schedulePublish(ports: readonly BodyPort[]): void {
+  /** Once per turn of the event loop: one doorbell for all bodies of the turn. */
+  #schedulePublish(): void {
     if (this.#publishScheduled) return;
     this.#publishScheduled = true;
     setImmediate(() => {
       this.#publishScheduled = false;
-      for (const port of ports) port.publish();
+      for (const port of this.#bodyPorts) port.publish();
     });
   }
 
-  #startEngines(memories: WebAssembly.Memory[], coordinatorPorts: EngineThreadData["coordinatorPort"][], state: LoadedState): void {
+  #startEngines(state: LoadedState): EngineHandle[] {
     const kernelModule = new WebAssembly.Module(readFileSync(new URL("./domain/kernel/kernel.wasm", import.meta.url)));
     const processWords = new SharedArrayBuffer(PROCESS_WORDS_BYTES);
     const seeds = makeSeeds(this.#meta.seed);
-    this.#engines = memories.map((memory, engine) => {
-      const { first, second } = createChannel<EngineReport, EngineCommand>();
-      const coordinatorPort = coordinatorPorts[engine] as EngineThreadData["coordinatorPort"];
+    return this.#memories.map((memory, engine) => {
+      const { first: port, second } = createChannel<EngineReport, EngineCommand>();
+      const coordinatorPort = (this.#channels[engine] as EngineChannel).second.raw;
       const data: EngineThreadData = {
-        options: { ...this.#engineOptions(engine, state), seeds },
-        dataDir: this.#config.DATA_DIR, syncEach: this.#config.DURABILITY === "power", kernelModule, memories, processWords, mainPort: second.raw, coordinatorPort,
+        options: this.#engineOptions(engine, state, seeds),
+        dataDir: this.#config.DATA_DIR,
+        syncEach: this.#config.DURABILITY === "power",
+        kernelModule,
+        memories: this.#memories,
+        processWords,
+        mainPort: second.raw,
+        coordinatorPort,
       };
-      const file = new URL("./actors/engine/worker.js", import.meta.url);
-      const thread = spawn(file, `engine ${engine}`, data, [second.raw, coordinatorPort], (error) => fail(`engine ${engine}`, error));
-      let stopped = () => {};
-      const hasStopped = new Promise<void>((resolve) => {
-        stopped = resolve;
-      });
-      const handle: EngineHandle = { memory: new EngineMemory(memory), bodies: this.#bodyPorts[engine] as BodyPort, port: first, thread, ready: false, stopped, hasStopped };
-      first.onMessage((report) => this.#fromEngine(handle, engine, report));
+      const thread = spawnActor(`engine ${engine}`, "./actors/engine/worker.js", data, [second.raw, coordinatorPort]);
+      const handle: EngineHandle = { memory: new EngineMemory(memory), port, thread, ready: new Signal(), stopped: new Signal() };
+      port.onMessage((report) => this.#fromEngine(handle, engine, report));
       return handle;
     });
   }
 
-  #engineOptions(engine: number, state: LoadedState): Omit<EngineThreadData["options"], "seeds"> {
+  #engineOptions(engine: number, state: LoadedState, seeds: EngineThreadData["options"]["seeds"]): EngineThreadData["options"] {
+    const config = this.#config;
     const engines = this.engineCount;
     return {
-      engine, engines, epoch: this.#meta.epoch,
-      seriesLimit: this.#config.SERIES_LIMIT, threshold: this.#config.WATCHDOG_Z_SCORE_THRESHOLD,
-      minSamples: this.#config.WATCHDOG_MIN_SAMPLES, window: this.#config.WATCHDOG_WINDOW,
+      engine,
+      engines,
+      epoch: this.#meta.epoch,
+      seeds,
       tenants: [DEFAULT_TENANT],
+      seriesLimit: config.SERIES_LIMIT,
+      threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
+      minSamples: config.WATCHDOG_MIN_SAMPLES,
+      window: config.WATCHDOG_WINDOW,
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
     };
   }
 
   #fromEngine(handle: EngineHandle, engine: number, report: EngineReport): void {
-    if (report.type === "answers") handle.bodies.answer(report.statuses, report.bodies);
-    else if (report.type === "log") writeLine(`${report.level}: engine ${engine}: ${report.line}`);
-    else if (report.type === "stopped") handle.stopped();
+    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report.statuses, report.bodies);
+    else if (report.type === "stopped") handle.stopped.give();
     else {
-      handle.ready = true;
-      if (report.streams > 0) writeLine(`engine ${engine}: ${report.streams} streams, ${report.replayedRows} rows replayed in ${report.replayMs.toFixed(0)} ms`);
-      this.#readyListener();
+      handle.ready.give();
+      if (report.streams === 0) return;
+      writeLine(`engine ${engine}: ${report.streams} streams, ${report.replayedRows} rows replayed from the log in ${report.replayMs.toFixed(0)} ms`);
     }
-  }
-
-  #readyListener: () => void = () => {};
-
-  #untilReady(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#readyListener = () => {
-        if (this.#engines.every((engine) => engine.ready)) resolve();
-      };
-      this.#readyListener();
-    });
   }
 
   /** Stops in order: no new requests, answers out, engines checkpointed, store closed. */
   async stop(): Promise<void> {
-    if (this.#stopping) return;
     this.#streams.end();
-    await this.#http?.drain(DRAIN_MS_MAX);
+    await this.#http.drain(DRAIN_MS_MAX);
     this.#stopping = true;
-    for (const engine of this.#engines) {
-      engine.port.send({ type: "stop" });
-      engine.memory.ringBell();
+    for (const { port, memory } of this.#engines) {
+      port.send({ type: "stop" });
+      memory.ringBell();
     }
-    await Promise.all(this.#engines.map((engine) => engine.hasStopped));
-    const stopped = new Promise<void>((resolve) => {
-      this.#coordinatorStopped = resolve;
-    });
-    this.#coordinator?.send({ type: "stop" });
-    await stopped;
-    for (const engine of this.#engines) engine.port.close();
-    this.#coordinator?.close();
-    await Promise.all([...this.#engines.map((engine) => engine.thread.ended), this.#coordinatorThread?.ended]);
+    await Promise.all(this.#engines.map(({ stopped }) => stopped.given));
+    this.#coordinator.port.send({ type: "stop" });
+    await this.#coordinator.stopped.given;
+    await Promise.all([...this.#engines.map(({ thread }) => thread.ended), this.#coordinator.thread.ended]);
   }
+}
+
+/** Starts an actor's thread. A broken invariant there ends the process: what was acknowledged is in the log, and the next start reads it. */
+function spawnActor(name: string, file: string, data: unknown, ports: readonly MessagePort[]): Thread {
+  return spawn(new URL(file, import.meta.url), name, data, ports, (error) => {
+    writeLine(`fatal: ${name} ended: ${error.stack ?? error.message}`);
+    process.exit(1);
+  });
 }
 
 /** Seeds of the lane table (new at every start) and of identities (the data folder's). */
@@ -280,24 +310,25 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   return [lane.readBigUInt64LE(0), lane.readBigUInt64LE(8), BigInt(`0x${identitySeed.slice(0, 16)}`), BigInt(`0x${identitySeed.slice(16, 32)}`)];
 }
 
-/** A broken invariant ends the process: what was acknowledged is in the log, and the next start reads it. */
-function fail(actor: string, error: Error): never {
-  writeLine(`fatal: ${actor} ended: ${error.stack ?? error.message}`);
-  process.exit(1);
-}
-
 async function serve(config: Config): Promise<void> {
   const lock = lockFolder(config.DATA_DIR);
-  const server = new Server(config, openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex")));
+  const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
+  const server = new Server(config, meta);
   const stop = async () => {
     writeLine("stopping: answering what is under way, then writing checkpoints");
     await server.stop();
     lock.release();
     writeLine("stopped");
+    process.exit(0);
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop().then(() => process.exit(0)));
+  let stopping: Promise<void> | undefined;
+  const onSignal = () => {
+    stopping ??= stop();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
   const address = await server.start();
-  writeLine(`vedette ${VERSION} listens on ${address}  (data in ${join(config.DATA_DIR)}, ${server.engineCount} engine${server.engineCount === 1 ? "" : "s"})`);
+  const engines = `${server.engineCount} engine${server.engineCount === 1 ? "" : "s"}`;
+  writeLine(`vedette ${VERSION} listens on ${address}  (data in ${config.DATA_DIR}, ${engines})`);
   writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
 }
 
@@ -310,8 +341,14 @@ async function main(): Promise<void> {
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
 
+/** Errors that the operator can mend get one line; all others their stack. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const plain = error instanceof ConfigError || ["FolderLockedError", "MetaError"].includes(error.name) || error.message.startsWith("cannot listen");
+  return plain ? error.message : (error.stack ?? error.message);
+}
+
 main().catch((error: unknown) => {
-  const known = error instanceof ConfigError || (error instanceof Error && ["FolderLockedError", "MetaError"].includes(error.name)) || (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-  writeLine(known ? `vedette: ${(error as Error).message}` : `vedette: ${error instanceof Error ? error.stack : String(error)}`);
+  writeLine(`vedette: ${describe(error)}`);
   process.exit(1);
 });

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER, FLAG_OPERATION } from "../../src/core/layout/stream-record.ts";
-import { type OracleEvent, StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
+import type { OracleEvent } from "../../src/domain/detection/episode-oracle.ts";
+import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
 import type { ShardEvent } from "../../src/domain/kernel/shard-kernel.ts";
 import { type Generator, generator } from "../support/generator.ts";
 import { ShardRig } from "../support/shard-rig.ts";

@@ -8,6 +8,7 @@ import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import type { Clock } from "../../src/adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { Engine } from "../../src/actors/engine/engine.ts";
 import { replayStart } from "../../src/actors/engine/recovery.ts";
@@ -49,6 +50,9 @@ export interface ClusterOptions {
   readonly laneMarks?: readonly LaneMark[];
   readonly seriesLimit?: number;
   readonly threshold?: number;
+  readonly segmentBytes?: number;
+  readonly blockBytes?: number;
+  readonly checkpointRoundBytes?: number;
 }
 
 export interface ClusterDependencies {
@@ -64,6 +68,7 @@ export interface ClusterAnswer {
   readonly body: string | null;
 }
 
+/** One engine with its ends of rings and ports. */
 interface Member {
   readonly engine: Engine;
   readonly bodies: BodyPort;
@@ -86,7 +91,7 @@ const STEPS_MAX = 2_000_000;
 export class Cluster {
   readonly members: readonly Member[];
   readonly #dependencies: ClusterDependencies;
-  readonly #askers = new Map<number, (answer: EngineAnswer) => void>();
+  readonly #askers = new Map<string, (answer: EngineAnswer) => void>();
   #admissions = 0;
   #queries = 0;
   replayedRows = 0;
@@ -104,7 +109,7 @@ export class Cluster {
     const checkpoints = (options.checkpoints ?? []).filter(({ partition }) => engineOf(partition, engines) === engine);
     const laneMarks = options.laneMarks ?? [];
     const segments = listSegments("log", disk).filter((segment) => segment.epoch < epoch);
-    const start = replayStart(checkpoints, engine === 0 ? laneMarks : null);
+    const start = replayStart({ engine, engines, checkpoints, laneMarks });
     const commands: EngineCommand[] = [];
     const queries: EngineQuery[] = [];
     const bodies = new BodyPort(memory, () => ++this.#admissions);
@@ -112,11 +117,13 @@ export class Cluster {
       {
         engine, engines, epoch, checkpoints, laneMarks, seeds: SEEDS, tenants: ["default"],
         seriesLimit: options.seriesLimit ?? 1_000_000, threshold: options.threshold ?? 3, minSamples: 12, window: 120,
+        ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
+        ...(options.checkpointRoundBytes !== undefined && { checkpointRoundBytes: options.checkpointRoundBytes }),
       },
       {
         memories, processWords, clock,
         kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule(), memory.memory),
-        log: openLogWriter({ directory: "log", epoch, lane: engine, syncEach: false, segmentBytes: 1024 * 1024 }, disk),
+        log: openLogWriter({ directory: "log", epoch, lane: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 }, disk),
         replay: mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk),
         report: (report) => {
           if (report.type === "answers") bodies.answer(report.statuses, report.bodies);
@@ -126,8 +133,8 @@ export class Cluster {
         takeCommand: () => commands.shift(),
         takeQuery: () => queries.shift(),
         answerQuery: (answer) => {
-          this.#askers.get(answer.id)?.(answer);
-          this.#askers.delete(answer.id);
+          this.#askers.get(`${engine} ${answer.id}`)?.(answer);
+          this.#askers.delete(`${engine} ${answer.id}`);
         },
       },
     );
@@ -165,11 +172,37 @@ export class Cluster {
     return did || frames.length > 0;
   }
 
+  /** Steps one engine once; false when it had nothing to do. Its frames stay in its ring. */
+  step(engine: number): boolean {
+    return (this.members[engine] as Member).engine.step();
+  }
+
+  /** Whether every engine has read its logs. */
+  get isReady(): boolean {
+    return this.members.every(({ engine }) => engine.phase !== "recovering");
+  }
+
+  get isStopped(): boolean {
+    return this.members.every(({ engine }) => engine.phase === "stopped");
+  }
+
+  /** The coordinator's end of an engine. */
+  link(engine: number): EngineLink {
+    const { ring, queries } = this.members[engine] as Member;
+    return {
+      takeFrames: (most) => ring.take(most),
+      ask: (query) => {
+        queries.push(query);
+        return new Promise((resolve) => this.#askers.set(`${engine} ${query.id}`, resolve));
+      },
+    };
+  }
+
   /** Asks one engine; the answer comes once it is stepped. */
   ask(engine: number, query: Omit<EngineQuery, "id">): Promise<EngineAnswer> {
     const id = ++this.#queries;
     (this.members[engine] as Member).queries.push({ ...query, id } as EngineQuery);
-    return new Promise((resolve) => this.#askers.set(id, resolve));
+    return new Promise((resolve) => this.#askers.set(`${engine} ${id}`, resolve));
   }
 
   stop(): void {

@@ -58,7 +58,7 @@ export class ShardRig {
   /** Rows whose times lie within 2^32 ms of the earliest. */
   applyRows(rows: readonly Row[]): ShardEvent[] {
     const base = Math.min(...rows.map((row) => row.timeMs));
-    rows.forEach((row, i) => this.#writeRow(i, row.ref, row.timeMs - base, row.value));
+    for (const [i, row] of rows.entries()) this.#writeRow(i, row.ref, row.timeMs - base, row.value);
     return this.#applyStaged(rows.length, base);
   }
 

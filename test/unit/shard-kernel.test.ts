@@ -162,7 +162,7 @@ describe("counters", () => {
   });
   it("ignore late values and correct the newest delta", () => {
     const { rig, slot, ring } = counter();
-    [100, 130, 170].forEach((value, i) => rig.apply(slot, START + i * STEP, value));
+    for (let i = 0; i < 3; i++) rig.apply(slot, START + i * STEP, [100, 130, 170][i] as number);
     expect(rig.apply(slot, START + 5, 110)).toEqual([]);
     expect(rig.kernel.samplesLateCounter.value).toBe(1);
     expect(rig.apply(slot, START + 2 * STEP, 180)).toMatchObject([{ kind: EVENT_REPLACE, value: 180 }]);
@@ -177,7 +177,7 @@ describe("counters", () => {
   });
   it("begin again when a sender changes its mind", () => {
     const { rig, slot, ring } = counter();
-    [100, 130, 170].forEach((value, i) => rig.apply(slot, START + i * STEP, value));
+    for (let i = 0; i < 3; i++) rig.apply(slot, START + i * STEP, [100, 130, 170][i] as number);
     rig.shard.records.restart(slot, 0);
     expect(rig.shard.records.count(slot)).toBe(0);
     rig.apply(slot, START + 3 * STEP, 5);

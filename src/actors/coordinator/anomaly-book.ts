@@ -82,17 +82,21 @@ export class AnomalyBook {
   /** Takes over an anomaly that was committed. */
   put(anomaly: Anomaly): void {
     const { tenant, id, detectedAtMs, serviceId } = anomaly;
-    const openKey = openKeyOf(anomaly);
-    const isOpen = anomaly.resolvedAtMs === null;
-    const entry: AnomalyEntry = { id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey: isOpen ? openKey : null };
-    this.#indexOf(tenant).put(entry);
-    if (isOpen) this.#open.set(openKey, { tenant, id, detectedAtMs });
-    else if (this.#open.get(openKey)?.id === id) this.#open.delete(openKey);
+    const index = this.#indexOf(tenant);
+    const openBefore = index.get(id)?.openKey ?? null;
+    const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? openKeyOf(anomaly)) : null;
+    index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
+    if (openKey !== null) this.#open.set(openKey, { tenant, id, detectedAtMs });
+    else this.#close(openBefore, id);
   }
 
   /** Forgets an anomaly that was deleted. */
   remove(tenant: string, { id, openKey }: AnomalyEntry): void {
     this.#tenants.get(tenant)?.remove(id);
+    this.#close(openKey, id);
+  }
+
+  #close(openKey: string | null, id: string): void {
     if (openKey !== null && this.#open.get(openKey)?.id === id) this.#open.delete(openKey);
   }
 

@@ -1,5 +1,5 @@
-// Frames that were taken from the engines' rings and wait for their commit, in order per engine. A ring is read again only when all frames
-// taken from it have been committed, so at most FRAMES_TAKEN_MAX wait per engine and the rest stays in the ring, where it holds the engine back.
+// Frames that were taken from the engines' rings and wait for their commit, in order per engine. A ring is read again only when less than a
+// transaction of verdicts is left of it: a few more than FRAMES_TAKEN_MAX wait per engine at most, the rest stays in the ring and holds it back.
 import { ANOMALIES_PER_COMMIT_MAX, FRAMES_TAKEN_MAX, RECORDS_PER_COMMIT_MAX, TRANSACTION_BYTES_MAX } from "../../core/config/limits.ts";
 import { type EngineFrame, FRAME_DEAD_LETTER, FRAME_RECORD, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
 
@@ -31,10 +31,10 @@ export class FrameIntake {
     return this.#queues.reduce((sum, queue) => sum + queue.length, 0);
   }
 
-  /** Reads the rings of the engines whose queue is empty. */
+  /** Reads the rings of the engines whose queue runs short. */
   fill(): void {
     for (const [source, queue] of this.#queues.entries()) {
-      if (queue.length === 0) queue.push(...(this.#sources[source] as FrameSource).takeFrames(FRAMES_TAKEN_MAX));
+      if (queue.length < ANOMALIES_PER_COMMIT_MAX) queue.push(...(this.#sources[source] as FrameSource).takeFrames(FRAMES_TAKEN_MAX));
     }
   }
 

@@ -19,8 +19,12 @@ export interface VerdictLimits {
   readonly retentionMs: number;
 }
 
-/** Events of the stream that tell a client something new. */
-const TOLD: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated", "joined", "resolved"]);
+const TOLD: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated", "resolved"]);
+
+/** Whether a client of the event stream learns something: a further member alone is no news, a pair may have thousands. */
+function isNews({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): boolean {
+  return TOLD.has(kind) || (kind === "joined" && (anomaly?.z !== before?.z || before?.resolvedAtMs !== null));
+}
 
 /** Key of the order in which episodes are forgotten. */
 export function episodeTimeKey(wallMs: number, episodeId: Uint8Array): Uint8Array {
@@ -51,10 +55,11 @@ export class VerdictDraft {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
     if (isForgotten) return;
     const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
-    const effect = applyEpisode({ episode, anomaly: this.#anomalyOf(frame, episode) }, frame, this.#wallNowMs);
+    const before = this.#anomalyOf(frame, episode);
+    const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
     if (effect.episode !== undefined) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
     if (effect.anomaly !== undefined) this.#keepAnomaly(effect.anomaly);
-    if (effect.anomaly !== undefined && TOLD.has(effect.kind)) this.#told.add(effect.anomaly.id);
+    if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
   }
 

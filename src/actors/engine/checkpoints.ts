@@ -1,7 +1,6 @@
 // Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
 // same ring as verdicts and blocks, behind all of them that belong to that state.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { type CheckpointHeader, FRAME_CHECKPOINT, FRAME_LANE_MARK, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -11,8 +10,6 @@ import type { Outbox } from "./outbox.ts";
 import { encodePartitionState, type Partition, type StreamState } from "./partition.ts";
 import type { Shard } from "./shard.ts";
 
-/** Bytes of rows applied or logged per partition that is checkpointed. */
-const BYTES_PER_PARTITION = CHECKPOINT_ROUND_LOG_BYTES / PARTITIONS;
 /** A quiet engine still checkpoints one partition this often while the round is not complete, so that old segments go away. */
 const QUIET_CHECKPOINT_MS = 1_000;
 /** How often the lane tells how far its records have been sent. */
@@ -22,6 +19,8 @@ export interface CheckpointsOptions {
   readonly epoch: number;
   readonly engine: number;
   readonly engines: number;
+  /** Bytes of log after which every partition has been checkpointed once. */
+  readonly roundBytes: number;
 }
 
 export interface CheckpointsDependencies {
@@ -66,7 +65,7 @@ export class Checkpoints {
       this.#left = this.#owned.length;
       this.#roundStartBytes = bytes;
     }
-    const due = bytes - this.#doneAtBytes >= BYTES_PER_PARTITION || (this.#left > 0 && nowMs - this.#lastMs >= QUIET_CHECKPOINT_MS);
+    const due = bytes - this.#doneAtBytes >= this.#options.roundBytes / PARTITIONS || (this.#left > 0 && nowMs - this.#lastMs >= QUIET_CHECKPOINT_MS);
     if (!due || this.#owned.length === 0) return false;
     this.#lastMs = nowMs;
     this.#doneAtBytes = bytes;

@@ -4,6 +4,7 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
+import { BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineAnswer, EngineCommand, EngineQuery, EngineReport, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -40,6 +41,9 @@ export interface EngineOptions {
   readonly seeds: readonly [bigint, bigint, bigint, bigint];
   readonly checkpoints: readonly StoredCheckpoint[];
   readonly laneMarks: readonly LaneMark[];
+  /** BLOCK_BYTES and CHECKPOINT_ROUND_LOG_BYTES, which a test may narrow. */
+  readonly blockBytes?: number;
+  readonly checkpointRoundBytes?: number;
 }
 
 export interface EngineDependencies {
@@ -98,7 +102,7 @@ export class Engine {
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
     const outbox = this.#outbox;
-    this.#shard = new Shard({ threshold, minSamples }, { memory, kernel, processWords, outbox, counters: this.#counters });
+    this.#shard = new Shard({ threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES }, { memory, kernel, processWords, outbox, counters: this.#counters });
     this.#queries = new SeriesQueries(this.#shard, kernel);
     this.#recovery = this.#makeRecovery(kernel);
     this.#checkpoints = this.#makeCheckpoints(kernel);
@@ -114,9 +118,9 @@ export class Engine {
   }
 
   #makeCheckpoints(kernel: ShardKernel): Checkpoints {
-    const { epoch, engine, engines } = this.#options;
+    const { epoch, engine, engines, checkpointRoundBytes: roundBytes = CHECKPOINT_ROUND_LOG_BYTES } = this.#options;
     const { memories, log } = this.#dependencies;
-    return new Checkpoints({ epoch, engine, engines }, {
+    return new Checkpoints({ epoch, engine, engines, roundBytes }, {
       memories, kernel, shard: this.#shard, outbox: this.#outbox, counters: this.#counters,
       drainInboxes: () => this.#drainInboxes(Number.POSITIVE_INFINITY),
       logPosition: () => log.position,

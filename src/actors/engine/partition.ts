@@ -1,6 +1,5 @@
 // What a shard keeps of one partition besides the stream records: its slots, the refs of this epoch, the chunks that wait for a block.
 // All of it goes into the partition's checkpoint.
-import { BLOCK_BYTES } from "../../core/config/limits.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 
 const STATE_VERSION = 1;
@@ -21,13 +20,15 @@ export class Partition {
   readonly refs: number[] = [];
   chunks = new ChunkBlockBuilder();
   nextBlock = 0;
+  readonly #blockBytes: number;
 
-  constructor(number: number) {
+  constructor(number: number, blockBytes: number) {
     this.number = number;
+    this.#blockBytes = blockBytes;
   }
 
   get blockIsDue(): boolean {
-    return this.chunks.byteLength >= BLOCK_BYTES;
+    return this.chunks.byteLength >= this.#blockBytes;
   }
 
   /** Ends the waiting block: {partition u32, block number u32} and the block. */

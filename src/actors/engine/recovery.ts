@@ -1,7 +1,7 @@
 // Start-up of an engine: restores the checkpoints of its partitions, then reads all logs in order of admission and applies what the
 // checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. One block a step.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
-import { SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { PARTITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
   ROW_BYTES,
   ROW_OFFSET,
@@ -175,20 +175,35 @@ export class Recovery {
   }
 }
 
+/** Whose logs are to be read, and what is stored of it. */
+export interface ReplayStartOptions {
+  readonly engine: number;
+  readonly engines: number;
+  /** Of this engine's partitions. */
+  readonly checkpoints: readonly StoredCheckpoint[];
+  readonly laneMarks: readonly LaneMark[];
+}
+
 /**
- * Where reading may begin: per (epoch, lane) the lowest position that any of the checkpoints covers, and for the sender of records also the lane
- * marks. A lane that one checkpoint does not name is read from its beginning; so is everything when there is no checkpoint.
+ * Where reading may begin: per (epoch, lane) the lowest position that any of the checkpoints covers, and for engine 0, which sends records again,
+ * also the lane marks. A lane that one checkpoint does not name is read from its beginning; so is everything while a partition has no checkpoint.
  */
-export function replayStart(checkpoints: readonly StoredCheckpoint[], laneMarks: readonly LaneMark[] | null): LaneMark[] {
+export function replayStart({ engine, engines, checkpoints, laneMarks }: ReplayStartOptions): LaneMark[] {
   const epochs = new Set(checkpoints.map(({ epoch }) => epoch));
   const [epoch] = epochs;
-  if (epochs.size !== 1 || epoch === undefined) return [];
+  if (epochs.size !== 1 || epoch === undefined || checkpoints.length < partitionsOf(engine, engines)) return [];
   const lowest = new Map<number, LaneMark>();
   for (const mark of (checkpoints[0] as StoredCheckpoint).vector) {
     const marks = checkpoints.map(({ vector }) => vector.find(({ lane }) => lane === mark.lane));
-    if (laneMarks !== null) marks.push(laneMarks.find((one) => one.epoch === epoch && one.lane === mark.lane));
+    if (engine === 0) marks.push(laneMarks.find((one) => one.epoch === epoch && one.lane === mark.lane));
     if (marks.some((one) => one === undefined)) continue;
     lowest.set(mark.lane, (marks as LaneMark[]).reduce((least, one) => (isCovered(one, least) ? one : least)));
   }
   return [...lowest.values()];
+}
+
+function partitionsOf(engine: number, engines: number): number {
+  let owned = 0;
+  for (let partition = 0; partition < PARTITIONS; partition++) owned += engineOf(partition, engines) === engine ? 1 : 0;
+  return owned;
 }

@@ -30,6 +30,8 @@ export interface ShardOptions {
   /** |z| threshold of layer 1. */
   readonly threshold: number;
   readonly minSamples: number;
+  /** Bytes of a partition's waiting chunks that make a block. */
+  readonly blockBytes: number;
 }
 
 export interface ShardDependencies {
@@ -120,7 +122,7 @@ export class Shard {
   partition(number: number): Partition {
     const known = this.partitions.get(number);
     if (known !== undefined) return known;
-    const partition = new Partition(number);
+    const partition = new Partition(number, this.#options.blockBytes);
     this.partitions.set(number, partition);
     return partition;
   }

@@ -36,7 +36,7 @@ function run(data: EngineThreadData): void {
   const coordinator = adoptPort<EngineQuery, EngineAnswer | CoordinatorCommand>(data.coordinatorPort);
   const directory = logDirectory(data.dataDir);
   const segments = listSegments(directory).filter(({ epoch }) => epoch < options.epoch);
-  const start = replayStart(options.checkpoints, options.engine === 0 ? options.laneMarks : null);
+  const start = replayStart(options);
   const engine = new Engine(options, {
     memories,
     kernel: instantiateKernel<LaneExports & ShardExports>(data.kernelModule, memory.memory),

@@ -29,7 +29,13 @@ export class Port<Incoming, Outgoing> {
 }
 
 /** Two connected ports. */
-export function createChannel<A, B>(): { readonly first: Port<A, B>; readonly second: Port<B, A> } {
+export interface Channel<A, B> {
+  readonly first: Port<A, B>;
+  readonly second: Port<B, A>;
+}
+
+/** Makes a channel: what `second` sends, of type A, comes in at `first`. */
+export function createChannel<A, B>(): Channel<A, B> {
   const { port1, port2 } = new MessageChannel();
   return { first: new Port<A, B>(port1), second: new Port<B, A>(port2) };
 }

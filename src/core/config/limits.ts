@@ -75,15 +75,15 @@ export const SERIES_POINTS_DEFAULT = 1_000;
 export const SERIES_DATA_BLOCKS_MAX = 256;
 /** Samples one query gathers: 100,000 in a map are about 15 ms and 10 MB. */
 export const SERIES_DATA_SAMPLES_MAX = 100_000;
-/** Stored records one query looks at: 20,000 at about 1 us; the page ends early beyond, and its token goes on. */
+/** Stored records one query looks at: 20,000 at 7 us, in turns of a thousand; the page ends early beyond, and its token goes on. */
 export const RECORDS_SCANNED_MAX = 20_000;
 /** Series whose samples one page of records merges: 50 engine queries of about 50 us. */
 export const RECORD_SERIES_MAX = 50;
-/** Frames taken from one engine's ring at a time; usually 1-2 KiB, blocks 64 KiB: at most 64 x 64 KiB = 4 MiB wait per engine. */
-export const FRAMES_TAKEN_MAX = 64;
+/** Frames taken from one engine's ring at a time: a transaction of records needs a thousand; the ring itself holds 8 MiB, so about that much waits. */
+export const FRAMES_TAKEN_MAX = 1_000;
 /** Payload bytes of one transaction (one frame may be larger): LMDB writes 4 MiB in about 10 ms. */
 export const TRANSACTION_BYTES_MAX = 4 * 1024 * 1024;
-/** Records and dead letters of one transaction: 1,000 at 5-10 us. */
+/** Records and dead letters of one transaction: 1,000 at 10-20 us. */
 export const RECORDS_PER_COMMIT_MAX = 1_000;
 /** Episodes remembered so that a replay changes nothing; 1,000,000 x 200 B of disk, the oldest forgotten first. */
 export const EPISODES_MAX = 1_000_000;

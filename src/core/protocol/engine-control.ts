@@ -72,7 +72,6 @@ export type EngineCommand =
 export type EngineReport =
   | { readonly type: "ready"; readonly streams: number; readonly replayedRows: number; readonly replayMs: number }
   | { readonly type: "answers"; readonly from: number; readonly statuses: readonly number[]; readonly bodies: ReadonlyArray<string | null> }
-  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly line: string }
   | { readonly type: "stopped" };
 
 /** A checkpoint as the coordinator hands it to the engine that owns the partition at start-up. */

@@ -81,7 +81,8 @@ export class ChunkBlockBuilder {
     const count = countRecords(records);
     if (count !== new DataView(state.buffer, state.byteOffset).getUint32(1, true) || records.length > PENDING_BYTES_MAX) return undefined;
     const builder = new ChunkBlockBuilder();
-    builder.#records.set(records, builder.#grow(records.length));
+    const at = builder.#grow(records.length); // by itself: it may replace the buffer that is written to
+    builder.#records.set(records, at);
     builder.#count = count;
     return builder;
   }

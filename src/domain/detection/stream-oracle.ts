@@ -1,44 +1,22 @@
 // The slow twin of the shard kernel's per-sample logic: one stream as plain objects, every statistic taken exactly from the window each time.
 // Property tests compare the kernel with it event by event; tools that replay a stored series use it without a kernel.
 import {
-  EVENT_CLOSE,
   EVENT_ENDED,
-  EVENT_EXCURSION,
   EVENT_FLAG_AFTER_GAP,
   EVENT_FLAG_CONSTANT,
-  EVENT_FLAG_HIGH,
   EVENT_FLAG_IMPLAUSIBLE,
   EVENT_FLAG_IRREGULAR,
   EVENT_FLAG_RESET,
-  EVENT_FLAG_STRONG,
   EVENT_LATE,
-  EVENT_OPEN,
   EVENT_REPLACE,
   EVENT_RESET,
-  EVENT_UPDATE,
   TABLE_COLUMN_Z,
   TABLE_COLUMNS,
-  TABLE_LEVEL_CLEAR,
   TABLE_LEVEL_OPEN,
-  TABLE_LEVEL_SEVERE,
-  TABLE_LEVEL_STRONG,
 } from "../../core/layout/kernel-event.ts";
 import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { EpisodeOracle, type OracleEvent, type OracleScore } from "./episode-oracle.ts";
 import { windowStatistics } from "./welford.ts";
-
-/** What the kernel's event of the same kind holds. */
-export interface OracleEvent {
-  readonly kind: number;
-  readonly time: number;
-  readonly value: number;
-  readonly mean: number;
-  readonly sd: number;
-  readonly ratio: number;
-  readonly count: number;
-  readonly flags: number;
-  readonly start: number;
-  readonly peak: number;
-}
 
 export interface OracleOptions {
   /** 12 .. 120. */
@@ -56,33 +34,12 @@ interface Place {
   readonly masked: boolean;
 }
 
-interface Direction {
-  readonly sign: 1 | -1;
-  open: boolean;
-  below: number;
-  /** Whether each of the last three samples was over, newest first. */
-  out: boolean[];
-  severe: boolean;
-  reported: number;
-  peak: number;
-  start: number;
-}
-
-interface Score {
-  readonly mean: number;
-  readonly sd: number;
-  readonly ratio: number;
-  readonly count: number;
-  readonly constant: boolean;
-  readonly departs: boolean;
-}
-
 const VALUE_LIMIT = 1e140;
 
 /** One stream. */
 export class StreamOracle {
   readonly #options: OracleOptions;
-  readonly #directions: readonly Direction[] = [direction(1), direction(-1)];
+  readonly #episodes: readonly EpisodeOracle[];
   #ring: Place[] = [];
   #lastTime = 0;
   #lastRaw: number | null = null;
@@ -96,6 +53,8 @@ export class StreamOracle {
 
   constructor(options: OracleOptions) {
     this.#options = options;
+    const level = (which: number, column: number): number => this.#level(which, column);
+    this.#episodes = [new EpisodeOracle(1, level), new EpisodeOracle(-1, level)];
   }
 
   /** Mean and M2 of the window as they stand. */
@@ -170,9 +129,9 @@ export class StreamOracle {
       const score = this.#score(scored);
       const gap = this.#usual > 0 && elapsed > 10 * this.#usual ? EVENT_FLAG_AFTER_GAP : 0;
       const constant = score.constant ? EVENT_FLAG_CONSTANT : 0;
-      const opened = this.#directions
-        .map((one) => this.#move(one, time, scored, score, flags | gap | constant, events))
-        .includes(true);
+      const before: readonly number[] = [this.#ring.at(-1)?.time ?? time, this.#ring.at(-2)?.time ?? time];
+      const sample = { time, value: scored, score, flags: flags | gap | constant, suspect: this.#suspect, before };
+      const opened = this.#episodes.map((episode) => episode.evaluate(sample, events)).includes(true);
       if (opened) {
         this.#masked = 0;
         this.#bound(score);
@@ -199,7 +158,7 @@ export class StreamOracle {
     if (known.length > 0) this.#usual = known[(known.length - 1) >> 1] as number;
   }
 
-  #score(value: number): Score {
+  #score(value: number): OracleScore {
     const window = this.#window();
     const { count, mean, m2 } = windowStatistics(window);
     const floor = Math.max(1e-9, 1e-3 * Math.abs(mean), this.#resolution / Math.sqrt(12));
@@ -212,70 +171,8 @@ export class StreamOracle {
     return { mean, sd: floor, ratio: departs ? within(departure / floor, 10) : 0, count, constant: true, departs };
   }
 
-  #move(one: Direction, time: number, value: number, score: Score, flags: number, events: OracleEvent[]): boolean {
-    const column = score.constant ? TABLE_COLUMN_Z : score.count;
-    const ratio = one.sign * score.ratio;
-    const over = ratio > this.#level(TABLE_LEVEL_OPEN, column);
-    const strong = ratio > this.#level(TABLE_LEVEL_STRONG, column);
-    const severe = ratio > this.#level(TABLE_LEVEL_SEVERE, column);
-    const all = flags | (one.sign > 0 ? EVENT_FLAG_HIGH : 0) | (strong ? EVENT_FLAG_STRONG : 0);
-    one.out = [over, ...one.out.slice(0, 2)];
-    const emit = (kind: number, start: number, peak: number): number =>
-      events.push({
-        kind,
-        time,
-        value,
-        mean: score.mean,
-        sd: score.sd,
-        ratio: score.ratio,
-        count: score.count,
-        flags: all,
-        start,
-        peak,
-      });
-    if (one.open) {
-      this.#advance(one, ratio, severe, ratio < this.#level(TABLE_LEVEL_CLEAR, column), emit);
-      return false;
-    }
-    if (!over) return false;
-    const twice = one.out.filter(Boolean).length >= 2;
-    const declared = score.constant
-      ? this.#suspect === one.sign
-      : twice || (strong && (flags & (EVENT_FLAG_AFTER_GAP | EVENT_FLAG_RESET)) === 0);
-    if (!declared) {
-      emit(EVENT_EXCURSION, time, 0);
-      return false;
-    }
-    const oldest = one.out.lastIndexOf(true);
-    const start = oldest === 0 ? time : (this.#ring.at(-oldest)?.time ?? time);
-    Object.assign(one, { open: true, below: 0, severe, reported: coarse(ratio), peak: ratio, start });
-    emit(EVENT_OPEN, start, ratio);
-    return true;
-  }
-
-  #advance(
-    one: Direction,
-    ratio: number,
-    severe: boolean,
-    below: boolean,
-    emit: (kind: number, start: number, peak: number) => void,
-  ): void {
-    one.peak = Math.max(one.peak, ratio);
-    one.below = below ? one.below + 1 : 0;
-    if (one.below === 5) {
-      emit(EVENT_CLOSE, one.start, one.peak);
-      Object.assign(one, { open: false, below: 0, severe: false });
-      return;
-    }
-    if ((ratio > 1.5 * one.reported && coarse(ratio) > one.reported) || (severe && !one.severe)) {
-      emit(EVENT_UPDATE, one.start, one.peak);
-      one.reported = Math.max(one.reported, coarse(ratio));
-    }
-    one.severe ||= severe;
-  }
-
-  #entersMasked(value: number, score: Score, irregular: boolean): boolean {
-    const open = this.#directions.some((one) => one.open);
+  #entersMasked(value: number, score: OracleScore, irregular: boolean): boolean {
+    const open = this.#episodes.some((episode) => episode.isOpen);
     const zLevel = this.#level(TABLE_LEVEL_OPEN, TABLE_COLUMN_Z);
     this.#suspect = score.constant && !open && Math.abs(score.ratio) > zLevel ? (score.ratio > 0 ? 1 : -1) : 0;
     if (open) {
@@ -286,7 +183,7 @@ export class StreamOracle {
     return value < this.#clamp[0] || value > this.#clamp[1];
   }
 
-  #bound(score: Score): void {
+  #bound(score: OracleScore): void {
     const width = score.constant ? 0 : 6 * score.sd;
     this.#clamp = [score.mean - width, score.mean + width];
   }
@@ -314,10 +211,6 @@ export class StreamOracle {
   }
 }
 
-function direction(sign: 1 | -1): Direction {
-  return { sign, open: false, below: 0, out: [false, false, false], severe: false, reported: 0, peak: 0, start: 0 };
-}
-
 function plain(kind: number, time: number, value: number, flags: number): OracleEvent {
   return { kind, time, value, mean: 0, sd: 0, ratio: 0, count: 0, flags, start: time, peak: 0 };
 }
@@ -328,10 +221,4 @@ function limit(value: number): number {
 
 function within(value: number, bound: number): number {
   return Math.min(bound, Math.max(-bound, value));
-}
-
-/** The kernel keeps the last reported peak with three bits of mantissa, rounded down, from 1 on. */
-function coarse(ratio: number): number {
-  const exponent = Math.floor(Math.log2(Math.max(1, Math.fround(ratio))));
-  return (Math.floor((Math.max(1, Math.fround(ratio)) / 2 ** exponent) * 8) / 8) * 2 ** exponent;
 }

@@ -1,5 +1,6 @@
 // The shard's half of the kernel: rows -> rings -> statistics -> episodes. 16 B a row; a row touches the three lines of its record's header,
-// one of values and one of intervals: 100-200 ns, mostly cache misses. Nothing here allocates; whatever needs more is an event.
+// one of values and one of intervals: about 30 ns in slot order, 60-100 in random order over 10,000 streams, 300 over 100,000 (misses).
+// Nothing here allocates; whatever needs more is an event.
 import { EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_REPLACE } from "../../../core/layout/kernel-event";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
 import {

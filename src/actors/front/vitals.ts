@@ -1,0 +1,71 @@
+// What the front says of the whole process: the sources of /metrics, and the two words of /healthz.
+import type { HttpServer } from "../../adapters/http/http-server.ts";
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import { COORDINATOR_COUNTERS } from "../../core/layout/counters.ts";
+import type { BodyPort } from "./body-port.ts";
+import type { EventStreams } from "./event-streams.ts";
+import type { Health } from "./front.ts";
+import type { Ingestion } from "./ingestion.ts";
+import type { MetricsSources } from "./metrics-page.ts";
+import type { QueryLink } from "./query-link.ts";
+import type { RequestHistogram } from "./request-histogram.ts";
+
+/** Fill of a body ring above which /healthz says "full". */
+const RING_FULL_RATIO = 0.9;
+
+export interface VitalsDependencies {
+  readonly clock: Clock;
+  readonly startedMs: number;
+  readonly http: () => HttpServer | undefined;
+  readonly residentBytes: () => number;
+  readonly ports: readonly BodyPort[];
+  readonly ingestion: Ingestion;
+  readonly queries: QueryLink;
+  readonly streams: EventStreams;
+  readonly requests: RequestHistogram;
+  readonly engines: readonly Float64Array[];
+  readonly coordinator: Float64Array;
+}
+
+type Row = readonly [name: string, help: string, value: number];
+
+/** Reads the process's vital signs. */
+export class Vitals {
+  readonly #dependencies: VitalsDependencies;
+
+  constructor(dependencies: VitalsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  metrics(): MetricsSources {
+    const { engines, coordinator, requests, ports } = this.#dependencies;
+    return { engines, coordinator, requests, ports, gauges: this.#gauges(), counters: this.#counters() };
+  }
+
+  #gauges(): Row[] {
+    const { clock, startedMs, http, residentBytes, streams, queries, ingestion } = this.#dependencies;
+    return [
+      ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
+      ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
+      ["vedette_open_connections", "Open HTTP connections", http()?.openConnections ?? 0],
+      ["vedette_event_streams", "Open event streams", streams.count],
+      ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
+      ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
+    ];
+  }
+
+  #counters(): Row[] {
+    const { streams, ingestion } = this.#dependencies;
+    return [
+      ["vedette_overloaded_total", "Write requests answered 503 because queues were full", ingestion.overloaded],
+      ["vedette_event_stream_missed_total", "Events that slow readers of the stream missed", streams.missedTotal],
+    ];
+  }
+
+  health(): Health {
+    const { coordinator, ports } = this.#dependencies;
+    const readOnly = coordinator[COORDINATOR_COUNTERS.indexOf("storeReadOnly")] === 1;
+    const full = ports.some((port) => port.ringFill > RING_FULL_RATIO);
+    return { store: readOnly ? "read_only" : "ok", queue: full ? "full" : "ok" };
+  }
+}

@@ -1,0 +1,94 @@
+// Everything that a server tells of what it holds, in a form that two servers can be compared by.
+import { recordContent, seriesKey } from "../support/load-sender-script.ts";
+import type { ServerProcess } from "../support/server-process.ts";
+
+export interface Holdings {
+  /** By `seriesKey`: how many samples the stream has taken, and those stored as "ms=value". */
+  readonly series: ReadonlyMap<string, { readonly samples: number; readonly points: readonly string[] }>;
+  /** `recordContent` of each, sorted. */
+  readonly records: readonly string[];
+  /** By reason. */
+  readonly deadLetters: Readonly<Record<string, number>>;
+  /** One line each, sorted. */
+  readonly anomalies: readonly string[];
+}
+
+interface SeriesRow {
+  readonly service_id: string;
+  readonly metric_name: string;
+  readonly environment: string;
+  readonly attributes: Record<string, string>;
+  readonly samples: number;
+}
+
+const RECORD_TYPES = ["log", "event", "trace", "profile", "slo"];
+const PAUSE_MS = 20;
+const PAUSES_MAX = 500;
+
+/** Reads it all through the API. */
+export async function readHoldings(server: ServerProcess): Promise<Holdings> {
+  const deadLetters = await settledDeadLetters(server);
+  const rows = await pages<SeriesRow>(server, "/api/v1/series", "series");
+  const series = new Map<string, { samples: number; points: string[] }>();
+  for (const row of rows) series.set(seriesKey(row.service_id, row.metric_name, row.attributes), { samples: row.samples, points: await pointsOf(server, row) });
+  if (series.size !== rows.length) throw new Error("a series is listed twice");
+  const records: string[] = [];
+  for (const type of RECORD_TYPES) records.push(...(await pages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent));
+  const anomalies = await pages<Record<string, unknown>>(server, "/api/v1/anomalies", "anomalies");
+  return { series, records: records.sort(), deadLetters, anomalies: anomalies.map(anomalyLine).sort() };
+}
+
+/** Dead letters by reason, once everything that the engines have sent is stored. */
+export async function settledDeadLetters(server: ServerProcess, least = 0): Promise<Record<string, number>> {
+  let before = "";
+  for (let pause = 0; pause < PAUSES_MAX; pause++) {
+    const { total_failed, by_reason } = await server.get<{ total_failed: number; by_reason: Record<string, number> }>("/api/v1/debug/dlq-stats");
+    const now = `${JSON.stringify(by_reason)} ${await framesSent(server)}`;
+    if (total_failed >= least && now === before) return by_reason;
+    before = now;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  throw new Error(`${least} dead letters were expected, the server says ${before}`);
+}
+
+/** Frames that the coordinator has committed; when it stands still, nothing is under way. */
+async function framesSent(server: ServerProcess): Promise<string> {
+  const text = await (await fetch(`${server.origin}/metrics`)).text();
+  return /^vedette_coordinator_frames_total .*$/m.exec(text)?.[0] ?? "";
+}
+
+async function pointsOf(server: ServerProcess, { service_id, metric_name, environment, attributes }: SeriesRow): Promise<string[]> {
+  const query = { service_id, metric_name, environment, attributes: JSON.stringify(attributes), limit: "10000" };
+  const answer = await server.get<{ points: Array<{ timestamp: string; value: number }>; matches: number; complete: boolean }>("/api/v1/series/data", query);
+  if (answer.matches !== 1 || !answer.complete) throw new Error(`series/data is not one whole series: ${JSON.stringify({ ...answer, points: undefined })}`);
+  return answer.points.map(({ timestamp, value }) => `${Date.parse(timestamp)}=${value}`);
+}
+
+async function pages<Row>(server: ServerProcess, path: string, name: string, query: Record<string, string> = {}): Promise<Row[]> {
+  const rows: Row[] = [];
+  let token = "";
+  do {
+    const page: Record<string, unknown> = await server.get(path, { ...query, limit: "1000", ...(token === "" ? {} : { page_token: token }) });
+    rows.push(...(page[name] as Row[]));
+    token = page.page_token as string;
+  } while (token !== "");
+  return rows;
+}
+
+function anomalyLine({ anomaly_id, service_id, metric_name, attributes, started_at, observed_at, direction, anomaly_score, z_score, resolved, streams }: Record<string, unknown>): string {
+  return JSON.stringify({ service_id, metric_name, started_at, direction, anomaly_id, anomaly_score, z_score, resolved, streams, observed_at, attributes });
+}
+
+/** What two sorted lists do not share, one line each, cut to a few. */
+export function difference(what: string, expected: readonly string[], got: readonly string[]): string[] {
+  const count = (list: readonly string[]) => {
+    const counts = new Map<string, number>();
+    for (const one of list) counts.set(one, (counts.get(one) ?? 0) + 1);
+    return counts;
+  };
+  const [wanted, held] = [count(expected), count(got)];
+  const lines: string[] = [];
+  for (const [one, times] of wanted) if ((held.get(one) ?? 0) < times) lines.push(`${what} missing: ${one.slice(0, 400)}`);
+  for (const [one, times] of held) if ((wanted.get(one) ?? 0) < times) lines.push(`${what} too many: ${one.slice(0, 400)}`);
+  return lines.length > 8 ? [...lines.slice(0, 8), `${what}: ${lines.length - 8} further differences`] : lines;
+}

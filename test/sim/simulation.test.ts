@@ -1,0 +1,54 @@
+// Whole servers under faults, by seed. SEED=n runs one seed, SIM_SEEDS=n so many from SIM_FROM on (1).
+import { describe, expect, it } from "vitest";
+import { compareRuns, simulate, type SimulationReport } from "../support/simulation.ts";
+
+const SEEDS_DEFAULT = 12;
+/** Seeds that have found something. */
+const REGRESSIONS: Readonly<Record<number, string>> = {};
+
+function seeds(): number[] {
+  const one = process.env["SEED"];
+  if (one !== undefined && one !== "") return [Number(one)];
+  const from = Number(process.env["SIM_FROM"] ?? 1);
+  const count = Number(process.env["SIM_SEEDS"] ?? SEEDS_DEFAULT);
+  const plain = Array.from({ length: count }, (_, index) => from + index);
+  return process.env["SIM_SEEDS"] === undefined ? [...new Set([...plain, ...Object.keys(REGRESSIONS).map(Number)])] : plain;
+}
+
+/** Adds the line that replays it to whatever a seed's run throws. */
+async function replayable<T>(seed: number, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`make sim SEED=${seed}  replays this: ${message}`, { cause: error });
+  }
+}
+
+async function runSeed(seed: number): Promise<SimulationReport> {
+  const quiet = await simulate({ seed, engines: 1 + (seed % 3), faults: false });
+  const faulty = await simulate({ seed, faults: true });
+  compareRuns("anomalies under faults against those without", faulty.anomalies, quiet.anomalies);
+  return faulty;
+}
+
+describe("a simulated server", () => {
+  for (const seed of seeds()) {
+    it(`holds what it acknowledged, seed ${seed}${REGRESSIONS[seed] === undefined ? "" : ` (${REGRESSIONS[seed]})`}`, async () => {
+      const { counts, anomalies } = await replayable(seed, () => runSeed(seed));
+      if (process.env["SIM_VERBOSE"] !== undefined) console.log(JSON.stringify({ seed, anomalies: anomalies.length, ...counts }));
+    });
+  }
+
+  it("finds the same anomalies with 1, 2 and 3 engines", async () => {
+    for (const seed of seeds().slice(0, 3)) {
+      await replayable(seed, async () => {
+        const runs = await Promise.all([1, 2, 3].map((engines) => simulate({ seed, engines, faults: false })));
+        const [one, two, three] = runs as [SimulationReport, SimulationReport, SimulationReport];
+        expect(one.anomalies.length).toBeGreaterThan(0);
+        compareRuns("2 engines against 1", two.anomalies, one.anomalies);
+        compareRuns("3 engines against 1", three.anomalies, one.anomalies);
+      });
+    }
+  });
+});

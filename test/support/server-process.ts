@@ -1,0 +1,139 @@
+// The built server (dist/main.js) as a process of its own: started with nothing but the given settings, on a free port, over a folder that
+// outlives its kills. A test that fails says the last lines that the server wrote.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Settings by name, as the server's environment. */
+export type ServerSettings = Readonly<Record<string, string>>;
+
+const MAIN = "dist/main.js";
+const READY_MS_MAX = 30_000;
+const STOP_MS_MAX = 30_000;
+const LISTENS = / listens on (http:\/\/\S+)/;
+
+/** A new empty folder for DATA_DIR. */
+export function makeDataFolder(): string {
+  return mkdtempSync(join(tmpdir(), "vedette-data-"));
+}
+
+/** One run of the server, from its start to its end. */
+export class ServerProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | string>;
+  #output = "";
+
+  private constructor(settings: ServerSettings) {
+    this.#child = spawn(process.execPath, [MAIN], { env: { PORT: "0", ...settings }, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#output += text.toString()));
+    this.#ended = once(this.#child, "close").then(([code, signal]) => (code ?? signal) as number | string);
+  }
+
+  /** Starts the server and does not wait. `settings` must name DATA_DIR. */
+  static launch(settings: ServerSettings): ServerProcess {
+    return new ServerProcess(settings);
+  }
+
+  /** Starts the server and waits until /readyz says that it is ready. */
+  static async start(settings: ServerSettings): Promise<ServerProcess> {
+    const server = new ServerProcess(settings);
+    await server.ready();
+    return server;
+  }
+
+  /** Everything it wrote. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Where it listens, without a slash at the end; known once it is ready. */
+  get origin(): string {
+    const origin = LISTENS.exec(this.#output)?.[1];
+    if (origin === undefined) throw new Error(`the server does not listen yet: ${this.#tail()}`);
+    return origin;
+  }
+
+  /** Resolves when it serves; rejects when it ends before or takes too long. */
+  async ready(): Promise<void> {
+    const deadlineMs = performance.now() + READY_MS_MAX;
+    let code: number | string | undefined;
+    void this.#ended.then((ended) => (code = ended));
+    while (!LISTENS.test(this.#output)) {
+      if (code !== undefined) throw new Error(`the server ended with ${code} before it was ready: ${this.#tail()}`);
+      if (performance.now() > deadlineMs) throw new Error(`the server was not ready after ${READY_MS_MAX} ms: ${this.#tail()}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const response = await fetch(`${this.origin}/readyz`);
+    if (response.status !== 200) throw new Error(`/readyz says ${response.status}: ${await response.text()}`);
+  }
+
+  /** GETs JSON; throws on any status but 200. */
+  async get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
+    const search = new URLSearchParams(query).toString();
+    const response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`);
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`GET ${path}?${search} says ${response.status}: ${text}\n${this.#tail()}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** Sends a signal and does not wait. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Its exit code, or the name of the signal that ended it. */
+  get ended(): Promise<number | string> {
+    return this.#ended;
+  }
+
+  /** kill -9; returns how it ended, which is "SIGKILL" unless it was quicker. */
+  async kill(): Promise<number | string> {
+    this.signal("SIGKILL");
+    return this.#ended;
+  }
+
+  /** Stops it in order; rejects unless it exits with code 0 in time. */
+  async stop(): Promise<void> {
+    this.signal("SIGINT");
+    const late = setTimeout(() => this.signal("SIGKILL"), STOP_MS_MAX);
+    const code = await this.#ended;
+    clearTimeout(late);
+    if (code !== 0) throw new Error(`the server ended with ${code} instead of 0 after SIGINT: ${this.#tail()}`);
+  }
+
+  #tail(): string {
+    return this.#output.slice(-2_000);
+  }
+}
+
+/** The servers and data folders of one test, ended and deleted together. */
+export class ServerBench {
+  readonly #servers: ServerProcess[] = [];
+  readonly #folders: string[] = [];
+
+  dataFolder(): string {
+    const folder = makeDataFolder();
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  /** Starts a server that is killed at the end; over a folder of its own where the settings name none. */
+  async start(settings: ServerSettings = {}): Promise<ServerProcess> {
+    const server = this.launch(settings);
+    await server.ready();
+    return server;
+  }
+
+  launch(settings: ServerSettings = {}): ServerProcess {
+    const server = ServerProcess.launch({ DATA_DIR: settings.DATA_DIR ?? this.dataFolder(), ...settings });
+    this.#servers.push(server);
+    return server;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.splice(0).map((server) => server.kill()));
+    for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,236 @@
+// A whole server on one thread: the cluster of engines and the real coordinator over memory stores and a memory disk. Nothing moves by itself:
+// whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
+import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
+import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
+import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
+import { deleteSegmentsBelow, listSegments } from "../../src/adapters/log/log-segment.ts";
+import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
+import type { QueryAnswer } from "../../src/core/protocol/query.ts";
+import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
+import type { MemoryDisk } from "./memory-log.ts";
+import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Turns after which something that should have ended never will. */
+const TURNS_MAX = 200_000;
+
+/** What outlives the process. */
+export interface SimulatedMachine {
+  readonly clock: VirtualClock;
+  readonly disk: MemoryDisk;
+  readonly control: MemoryStoreContents;
+  readonly series: MemoryStoreContents;
+}
+
+export interface SimulatedServerOptions {
+  readonly engines: number;
+  readonly epoch: number;
+  readonly seed: number;
+  /** Most turns that a commit takes beyond one. */
+  readonly commitTurnsMax: number;
+  readonly segmentBytes: number;
+  readonly blockBytes: number;
+  readonly checkpointRoundBytes: number;
+}
+
+/** Lets every promise that can go on go on. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** One start of the server. Call `open` first. */
+export class SimulatedServer {
+  readonly control: MemoryStore;
+  readonly series: MemoryStore;
+  readonly engines: number;
+  readonly #options: SimulatedServerOptions;
+  readonly #machine: SimulatedMachine;
+  readonly #turns: Array<() => void> = [];
+  readonly #slots = new Float64Array(COORDINATOR_SLOTS);
+  readonly #answers = new Map<number, (answer: QueryAnswer) => void>();
+  #coordinator: Coordinator;
+  #cluster: Cluster | undefined;
+  #calls = 0;
+  #stepping = false;
+  #hasMore = true;
+  #dueMs = 0;
+  #told = false;
+  #stopped = false;
+  #failure: unknown;
+  segmentsDeleted = 0;
+
+  constructor(options: SimulatedServerOptions, machine: SimulatedMachine) {
+    this.#options = options;
+    this.#machine = machine;
+    this.engines = options.engines;
+    const turn = () => new Promise<void>((resolve) => this.#turns.push(resolve));
+    const pace = { delayTurnsMax: options.commitTurnsMax, turn };
+    this.control = new MemoryStore({ tables: CONTROL_TABLES, contents: machine.control, seed: options.seed, ...pace });
+    this.series = new MemoryStore({ tables: SERIES_TABLES, contents: machine.series, seed: options.seed + 1, ...pace });
+    this.#coordinator = this.#makeCoordinator();
+  }
+
+  #makeCoordinator(): Coordinator {
+    const { clock } = this.#machine;
+    const links = Array.from({ length: this.engines }, (_, engine) => ({
+      takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
+      ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
+    }));
+    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
+    return new Coordinator(settings, {
+      controlStore: this.control,
+      seriesStore: this.series,
+      engines: links,
+      counters: this.#slots,
+      nowMs: () => clock.wallMs(),
+      monotonicMs: () => clock.monotonicMs(),
+      emit: (message) => {
+        if (message.type === "answer") this.#answers.get(message.id)?.(message);
+        else if (message.type === "stopped") this.#stopped = true;
+      },
+      observeLatencySeconds: () => undefined,
+      deleteLogSegments: (floor) => this.#deleteSegments(floor),
+      randomBytes: (count) => new Uint8Array(count).fill(7),
+      breathe: () => Promise.resolve(),
+    });
+  }
+
+  /** As the coordinator's thread does it. */
+  #deleteSegments(floor: LogFloor): void {
+    const { disk } = this.#machine;
+    for (const { epoch, lane } of listSegments("log", disk)) {
+      if (epoch < floor.epoch) this.segmentsDeleted += deleteSegmentsBelow("log", epoch, lane, Number.POSITIVE_INFINITY, disk);
+    }
+    for (const { lane, belowSegment } of floor.lanes) this.segmentsDeleted += deleteSegmentsBelow("log", floor.epoch, lane, belowSegment, disk);
+  }
+
+  get cluster(): Cluster {
+    if (this.#cluster === undefined) throw new Error("the server is not open");
+    return this.#cluster;
+  }
+
+  /** Reads the stores and builds the engines, which then have their logs to read. `turnsMax` less than it needs leaves it half open: false. */
+  async open(turnsMax = TURNS_MAX): Promise<boolean> {
+    let isOpen = false;
+    void this.#coordinator.open().then(() => {
+      isOpen = true;
+    }, (error) => this.#fail(error));
+    for (let turns = 0; !isOpen && turns < turnsMax; turns++) await this.turn();
+    if (!isOpen) return false;
+    const { epoch, segmentBytes, blockBytes, checkpointRoundBytes } = this.#options;
+    const checkpoints = [...this.#coordinator.loadCheckpoints()];
+    const laneMarks = this.#coordinator.loadLaneMarks();
+    const options = { engines: this.engines, epoch, checkpoints, laneMarks, segmentBytes, blockBytes, checkpointRoundBytes };
+    this.#cluster = new Cluster(options, this.#machine);
+    return true;
+  }
+
+  /** Lets the oldest waiting commit go on by one turn. */
+  async turn(): Promise<void> {
+    this.#turns.shift()?.();
+    await settle();
+    this.#throwFailure();
+  }
+
+  /** Begins a step of the coordinator, or lets the one under way go on; false when there is nothing to do now. */
+  async stepCoordinator(): Promise<boolean> {
+    if (this.#stepping || this.#turns.length > 0) {
+      await this.turn();
+      return true;
+    }
+    const isDue = this.#hasMore || this.#machine.clock.monotonicMs() >= this.#dueMs || this.#cluster?.members.some(({ ring }) => ring.fill > 0);
+    if (!isDue) return false;
+    if (this.#cluster?.isReady === true && !this.#told) {
+      this.#told = true;
+      await this.#coordinator.handle({ type: "engines-ready" });
+    }
+    this.#stepping = true;
+    this.#coordinator.step().then(
+      ({ more, dueMs }) => {
+        this.#stepping = false;
+        this.#hasMore = more;
+        this.#dueMs = dueMs;
+      },
+      (error) => this.#fail(error),
+    );
+    await settle();
+    this.#throwFailure();
+    return true;
+  }
+
+  /** Whether the front refuses writes. */
+  get isReadOnly(): boolean {
+    return this.counter("storeReadOnly") === 1;
+  }
+
+  counter(name: CoordinatorCounter): number {
+    return this.#slots[COORDINATOR_COUNTERS.indexOf(name)] as number;
+  }
+
+  submit(engine: number, kind: number, bytes: Uint8Array, idempotencyKey: string, onAnswer: (answer: ClusterAnswer) => void): boolean {
+    return this.cluster.submit(engine, kind, bytes, onAnswer, idempotencyKey);
+  }
+
+  /** Everything that was sent is applied and stored, and nobody has anything to do at this time. */
+  async rest(): Promise<void> {
+    for (let idle = 0, rounds = 0; idle < 3; rounds++) {
+      if (rounds > TURNS_MAX) throw new Error("the server does not come to rest");
+      let did = false;
+      for (let engine = 0; engine < this.engines; engine++) did = this.cluster.step(engine) || did;
+      const isPaused = this.isReadOnly && !this.#stepping && this.#turns.length === 0;
+      if (isPaused) this.#machine.clock.advance(100);
+      did = (await this.stepCoordinator()) || did || isPaused;
+      idle = did ? 0 : idle + 1;
+    }
+  }
+
+  /** An orderly stop. */
+  async stop(): Promise<void> {
+    this.cluster.stop();
+    for (let rounds = 0; !this.cluster.isStopped; rounds++) {
+      if (rounds > TURNS_MAX) throw new Error("the engines do not stop");
+      for (let engine = 0; engine < this.engines; engine++) this.cluster.step(engine);
+      await this.stepCoordinator();
+      this.#machine.clock.advance(1);
+    }
+    await this.#coordinator.handle({ type: "stop" });
+    for (let rounds = 0; !this.#stopped; rounds++) {
+      if (rounds > TURNS_MAX) throw new Error("the coordinator does not stop");
+      this.#hasMore = true;
+      await this.stepCoordinator();
+    }
+    this.kill();
+  }
+
+  /** The process is gone. */
+  kill(): void {
+    this.control.kill();
+    this.series.kill();
+    this.#machine.disk.kill();
+  }
+
+  /** Asks as a client would. Throws on any status but 200. */
+  async query(endpoint: CoordinatorEndpoint, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const id = ++this.#calls;
+    let answer: QueryAnswer | undefined;
+    this.#answers.set(id, (given) => {
+      answer = given;
+    });
+    void this.#coordinator.handle({ type: "query", id, endpoint, principal: { tenant: "default", subject: "simulation", role: "viewer" }, path: {}, query, body: null });
+    for (let rounds = 0; answer === undefined; rounds++) {
+      if (rounds > TURNS_MAX) throw new Error(`${endpoint} is never answered`);
+      for (let engine = 0; engine < this.engines; engine++) this.cluster.step(engine);
+      await this.turn();
+    }
+    this.#answers.delete(id);
+    if (answer.status !== 200) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
+    return JSON.parse(answer.body);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}

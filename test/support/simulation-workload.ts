@@ -1,0 +1,283 @@
+// What the senders of a simulation post, decided by a seed alone: bodies in order for each sender, with what each of them means. A service
+// belongs to one sender, which posts one body at a time, so the order of a service's samples does not depend on the server.
+import snappy from "snappy";
+import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
+import type { RecordType } from "../../src/core/layout/counters.ts";
+import { type Generator, generator } from "./generator.ts";
+import { encodeBody, type Series } from "./remote-write-body.ts";
+
+/** Sample time of the first tick: 2026-01-05T12:00:00Z. */
+export const START_MS = Date.UTC(2026, 0, 5, 12);
+export const TICK_MS = 10_000;
+
+/** A stream as a sender knows it. */
+export interface StreamPlan {
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly type: RecordType;
+  readonly counter: boolean;
+  /** Samples come late or are corrected. */
+  readonly disorderly: boolean;
+}
+
+/** A sample as it is sent: cumulative for counters. */
+export interface PlannedSample {
+  readonly stream: StreamPlan;
+  readonly timeMs: number;
+  readonly value: number;
+}
+
+export interface PlannedBody {
+  readonly kind: number;
+  readonly bytes: Uint8Array;
+  readonly idempotencyKey: string;
+  /** Statuses that mean that the server has taken it. */
+  readonly status: number;
+  /** Earliest wall time of sending. */
+  readonly dueMs: number;
+  readonly samples: readonly PlannedSample[];
+  /** Records to be kept: their natural keys, under which each is stored once, and their texts. */
+  readonly records: ReadonlyArray<{ readonly key: string; readonly text: string }>;
+  /** Payloads of dead letters, as JSON. */
+  readonly letters: readonly string[];
+}
+
+export interface Workload {
+  readonly senders: ReadonlyArray<readonly PlannedBody[]>;
+  readonly streams: readonly StreamPlan[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A sender's body in the making. */
+interface Draft {
+  readonly samples: PlannedSample[];
+  readonly records: Fields[];
+  readonly invalid: Fields[];
+}
+
+/** All senders of a seed. */
+export function makeWorkload(seed: number): Workload {
+  const random = generator(seed);
+  const ticks = 130 + whole(random, 150);
+  const senders = Array.from({ length: 2 + whole(random, 3) }, (_, index) => new SenderPlan(index, ticks, generator(seed * 31 + index)));
+  return { senders: senders.map((sender) => sender.bodies()), streams: senders.flatMap(({ streams }) => streams) };
+}
+
+/** 0 .. below - 1 */
+function whole({ uniform }: Generator, below: number): number {
+  return Math.floor(uniform() * below);
+}
+
+class SenderPlan {
+  readonly streams: StreamPlan[] = [];
+  readonly #index: number;
+  readonly #ticks: number;
+  readonly #random: Generator;
+  readonly #remote: boolean;
+  readonly #sources: StreamSource[] = [];
+  #serial = 0;
+
+  constructor(index: number, ticks: number, random: Generator) {
+    this.#index = index;
+    this.#ticks = ticks;
+    this.#random = random;
+    this.#remote = random.uniform() < 0.4;
+    const services = 1 + whole(random, 4);
+    for (let service = 0; service < services; service++) {
+      const metrics = 1 + whole(random, 4);
+      for (let metric = 0; metric < metrics; metric++) this.#addMetric(`service-${index}-${service}`, metric);
+    }
+  }
+
+  /** One metric with one to three streams: the streams of a pair share its anomalies. */
+  #addMetric(serviceId: string, metric: number): void {
+    const random = this.#random;
+    const counter = random.uniform() < 0.3;
+    const disorderly = random.uniform() < 0.35;
+    const type: RecordType = !this.#remote && !counter && random.uniform() < 0.1 ? "trace" : "metric";
+    const metricName = `metric_${metric}${counter ? "_total" : ""}`;
+    const copies = 1 + whole(random, 3);
+    for (let copy = 0; copy < copies; copy++) {
+      const attributes: Record<string, string> = random.uniform() < 0.2 ? { env: "prod", zone: `z${copy}` } : { zone: `z${copy}` };
+      const stream = { serviceId, metricName, attributes, type, counter, disorderly };
+      this.streams.push(stream);
+      this.#sources.push(new StreamSource(stream, this.#ticks, generator(whole(random, 2 ** 31))));
+    }
+  }
+
+  bodies(): PlannedBody[] {
+    const bodies: PlannedBody[] = [];
+    let draft: Draft = { samples: [], records: [], invalid: [] };
+    const backfill = this.#random.uniform() < 0.2;
+    for (let tick = 0; tick < this.#ticks; tick++) {
+      for (const source of this.#sources) draft.samples.push(...source.at(tick));
+      if (!this.#remote) this.#addRecords(draft, tick);
+      this.#addInvalid(draft, tick);
+      const waits = backfill ? tick % 40 !== 39 : this.#random.uniform() < 0.15;
+      if (waits && tick < this.#ticks - 1) continue;
+      bodies.push(...this.#post(draft, tick));
+      draft = { samples: [], records: [], invalid: [] };
+    }
+    return bodies;
+  }
+
+  #addRecords({ records }: Draft, tick: number): void {
+    if (this.#random.uniform() > 0.2) return;
+    const serial = this.#serial++;
+    const timestamp = formatRfc3339(START_MS + tick * TICK_MS);
+    const type = this.#random.uniform() < 0.7 ? "log" : "event";
+    records.push({ service_id: `service-${this.#index}-0`, type, body: `line ${this.#index} ${serial}`, timestamp, attributes: { n: serial } });
+  }
+
+  #addInvalid({ invalid }: Draft, tick: number): void {
+    if (this.#random.uniform() > 0.06) return;
+    const serial = this.#serial++;
+    const timestamp = formatRfc3339(START_MS + tick * TICK_MS);
+    const bad: Fields = { service_id: `service-${this.#index}-0`, metric_name: `bad_${serial}`, timestamp };
+    invalid.push(this.#random.uniform() < 0.5 ? bad : { ...bad, value: "high" });
+  }
+
+  #post(draft: Draft, tick: number): PlannedBody[] {
+    const dueMs = START_MS + tick * TICK_MS;
+    if (this.#remote) return [this.#remoteBody(draft, dueMs)];
+    const u = this.#random.uniform();
+    if (u < 0.02) return [...this.#jsonBodies(draft, dueMs), malformed(dueMs)];
+    if (u < 0.08 && draft.samples.length < 12) return this.#singles(draft, dueMs);
+    return this.#jsonBodies(draft, dueMs);
+  }
+
+  #jsonBodies({ samples, records, invalid }: Draft, dueMs: number): PlannedBody[] {
+    const given = [...samples.map(recordOf), ...records, ...invalid];
+    const idempotencyKey = this.#random.uniform() < 0.1 ? `key-${this.#index}-${this.#serial++}` : "";
+    const body = planned(BODY_JSON_BATCH, encode(given), 200, dueMs, { samples, records, invalid });
+    if (idempotencyKey === "") return [body];
+    const kept = given.flatMap((record, index) => (isKept(record) ? [{ key: `${idempotencyKey} ${index}`, text: recordText(record) }] : []));
+    return [{ ...body, idempotencyKey, records: kept }];
+  }
+
+  #singles({ samples, records, invalid }: Draft, dueMs: number): PlannedBody[] {
+    const empty = { samples: [], records: [], invalid: [] };
+    return [
+      ...samples.map((sample) => planned(BODY_JSON_SINGLE, encode(recordOf(sample)), 200, dueMs, { ...empty, samples: [sample] })),
+      ...records.map((record) => planned(BODY_JSON_SINGLE, encode(record), 200, dueMs, { ...empty, records: [record] })),
+      ...invalid.map((bad) => planned(BODY_JSON_SINGLE, encode(bad), 400, dueMs, { ...empty, invalid: [bad] })),
+    ];
+  }
+
+  #remoteBody({ samples, invalid }: Draft, dueMs: number): PlannedBody {
+    const series: Series[] = [];
+    for (const { stream, timeMs, value } of samples) {
+      const labels: Array<readonly [string, string]> = [["__name__", stream.metricName], ["job", stream.serviceId], ...Object.entries(stream.attributes)];
+      series.push({ labels, samples: [{ value, time: timeMs }] });
+    }
+    // Too old whatever the time of sending.
+    const refused = invalid.map((bad) => ({ name: String(bad["metric_name"]), time: START_MS - 30 * 3600 * 1000 }));
+    for (const { name, time } of refused) series.push({ labels: [["__name__", name], ["job", "refused"]], samples: [{ value: 1, time }] });
+    const letters = refused.map(({ name, time }) => ({ labels: { __name__: name, job: "refused" }, value: 1, timestamp: time }));
+    const bytes = snappy.compressSync(Buffer.from(encodeBody(series)));
+    const status = letters.length === 0 ? 204 : 400;
+    return planned(BODY_REMOTE_WRITE_1, bytes, status, dueMs, { samples, records: [], invalid: letters });
+  }
+}
+
+function planned(kind: number, bytes: Uint8Array, status: number, dueMs: number, { samples, records, invalid }: Draft): PlannedBody {
+  const kept = [...samples.map(recordOf), ...records].filter(isKept).map((record) => ({ key: recordText(record), text: recordText(record) }));
+  return { kind, bytes, idempotencyKey: "", status, dueMs, samples, records: kept, letters: invalid.map((bad) => JSON.stringify(bad)) };
+}
+
+/** Invalid records have no type. */
+function isKept(record: Fields): boolean {
+  return record["type"] !== "metric" && record["type"] !== undefined;
+}
+
+function malformed(dueMs: number): PlannedBody {
+  return planned(BODY_JSON_BATCH, new TextEncoder().encode("[{"), 400, dueMs, { samples: [], records: [], invalid: [] });
+}
+
+function recordOf({ stream, timeMs, value }: PlannedSample): Fields {
+  const { serviceId, metricName, attributes, type, counter } = stream;
+  const all = counter ? { ...attributes, metric_type: "counter" } : attributes;
+  return { service_id: serviceId, type, metric_name: metricName, value, timestamp: formatRfc3339(timeMs), attributes: all };
+}
+
+/** A record in the form in which expectation and answer are compared. */
+export function recordText(record: Fields): string {
+  const { service_id, type, metric_name, value, body, timestamp, attributes } = record;
+  return JSON.stringify([service_id, type, metric_name ?? null, value ?? null, body ?? null, timestamp, attributes]);
+}
+
+function encode(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/** Values of one stream, tick by tick. */
+class StreamSource {
+  readonly #stream: StreamPlan;
+  readonly #random: Generator;
+  readonly #base: number;
+  readonly #digits: number;
+  readonly #constant: boolean;
+  readonly #phaseMs: number;
+  /** Ticks at which something unusual goes on, and how strong it is. */
+  readonly #bursts: ReadonlyArray<{ readonly from: number; readonly to: number; readonly height: number }>;
+  readonly #gap: { readonly from: number; readonly to: number };
+  readonly #held: Array<{ readonly tick: number; readonly sample: PlannedSample }> = [];
+  #sum = 1000;
+  #last: PlannedSample | undefined;
+
+  constructor(stream: StreamPlan, ticks: number, random: Generator) {
+    this.#stream = stream;
+    this.#random = random;
+    this.#base = 10 + 500 * random.uniform();
+    this.#digits = random.uniform() < 0.5 ? 3 : 15;
+    this.#constant = random.uniform() < 0.1;
+    this.#phaseMs = whole(random, 1000);
+    this.#bursts = Array.from({ length: whole(random, 4) }, () => {
+      const from = 15 + whole(random, ticks);
+      return { from, to: from + 1 + whole(random, 8), height: (random.uniform() < 0.5 ? 1 : -1) * (5 + 20 * random.uniform()) };
+    });
+    const from = random.uniform() < 0.3 ? whole(random, ticks) : ticks;
+    this.#gap = { from, to: from + 5 + whole(random, 60) };
+  }
+
+  at(tick: number): PlannedSample[] {
+    const due = this.#held.filter((held) => held.tick === tick).map(({ sample }) => sample);
+    if (tick >= this.#gap.from && tick < this.#gap.to) return due;
+    const sample = { stream: this.#stream, timeMs: START_MS + tick * TICK_MS + this.#phaseMs, value: this.#value(tick) };
+    return [...this.#order(sample, tick, due)];
+  }
+
+  /** Repeats some samples; holds back, corrects and delays those of disorderly streams. */
+  #order(sample: PlannedSample, tick: number, due: PlannedSample[]): PlannedSample[] {
+    const { uniform } = this.#random;
+    const last = this.#last;
+    const repeated = last !== undefined && uniform() < 0.03 ? [last] : [];
+    if (this.#stream.disorderly) {
+      if (uniform() < 0.05) {
+        this.#held.push({ tick: tick + 1 + whole(this.#random, uniform() < 0.7 ? 28 : 90), sample });
+        return [...repeated, ...due];
+      }
+      if (uniform() < 0.04) {
+        const corrected = { ...sample, value: this.#stream.counter ? sample.value + 1 : sample.value + 0.25 };
+        if (this.#stream.counter) this.#sum += 1;
+        this.#last = corrected;
+        return [...repeated, sample, ...due, corrected];
+      }
+    }
+    this.#last = sample;
+    return uniform() < 0.5 ? [...repeated, ...due, sample] : [...repeated, sample, ...due];
+  }
+
+  #value(tick: number): number {
+    const burst = this.#bursts.find(({ from, to }) => tick >= from && tick < to);
+    const noise = this.#constant ? 0 : this.#random.normal();
+    const value = this.#base * (1 + 0.05 * (noise + (burst?.height ?? 0)));
+    if (!this.#stream.counter) return Number(value.toFixed(this.#digits));
+    if (this.#random.uniform() < 0.01) this.#sum = this.#random.uniform() < 0.7 ? 0 : this.#sum / 2;
+    this.#sum += Math.round(Math.max(0, value));
+    return this.#sum;
+  }
+}

@@ -1,0 +1,397 @@
+// One simulation: a workload posted to a server whose every step, delay and fault a seed decides, and the comparison of what it holds at the
+// end with the oracle. The same seed gives the same run.
+import { createHash } from "node:crypto";
+import { listSegments } from "../../src/adapters/log/log-segment.ts";
+import type { DeadLetterEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
+import { canonicalAttributes, environmentOf } from "../../src/domain/series/stream-identity.ts";
+import { VirtualClock } from "./cluster.ts";
+import { type Generator, generator } from "./generator.ts";
+import { MemoryDisk } from "./memory-log.ts";
+import { type ExpectedAnomaly, pairOf, ServerOracle, streamKey } from "./oracle.ts";
+import { type SimulatedMachine, SimulatedServer } from "./simulation-server.ts";
+import { makeWorkload, type PlannedBody, recordText, START_MS, type StreamPlan, type Workload } from "./simulation-workload.ts";
+
+/** What may go wrong. */
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Undefined: as the seed says, and another number after each start. */
+  readonly engines?: number;
+  readonly faults: boolean;
+}
+
+/** An anomaly as clients see it, as far as it does not depend on the clock. */
+export interface SeenAnomaly {
+  readonly id: string;
+  readonly pair: string;
+  readonly direction: string;
+  readonly startedAt: string;
+  readonly z: number;
+  readonly score: number;
+  readonly streams: number;
+  readonly resolved: boolean;
+}
+
+export interface SimulationReport {
+  readonly anomalies: readonly SeenAnomaly[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Actions after which a run that has not ended is broken. */
+const ACTIONS_MAX = 400_000;
+
+/** Runs a seed; throws on the first difference. */
+export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+  const workload = makeWorkload(options.seed);
+  const run = new Run(options, workload);
+  await run.play();
+  const oracle = new ServerOracle();
+  for (const sender of workload.senders) for (const body of sender) oracle.take(body);
+  const anomalies = await run.compare(oracle);
+  return { anomalies, counts: run.counts };
+}
+
+/** One sender's state: the body that it is at, and whether it waits for its answer. */
+interface Sender {
+  readonly bodies: readonly PlannedBody[];
+  next: number;
+  waits: boolean;
+  /** Attempts of a body whose answer was lost, so that it may or may not have been taken. */
+  readonly lost: PlannedBody[];
+  notBeforeMs: number;
+}
+
+/** A disk on which files cannot be created for a while. */
+class FaultyDisk extends MemoryDisk {
+  createFails = false;
+
+  override openSync(path: string, flags: string): number {
+    if (this.createFails && flags === "wx") throw Object.assign(new Error(`EMFILE: ${path}`), { code: "EMFILE" });
+    return super.openSync(path, flags);
+  }
+}
+
+class Run {
+  readonly counts: Record<string, number> = { starts: 0, kills: 0, killsInRecovery: 0, refused: 0, repeats: 0, blocks: 0, segmentsDeleted: 0, checkpoints: 0, replayed: 0, rows: 0 };
+  readonly #options: SimulationOptions;
+  readonly #random: Generator;
+  readonly #machine = { clock: new VirtualClock(START_MS), disk: new FaultyDisk(), control: new Map(), series: new Map() } satisfies SimulatedMachine;
+  readonly #senders: Sender[];
+  readonly #sizes: { readonly segmentBytes: number; readonly blockBytes: number; readonly checkpointRoundBytes: number; readonly commitTurnsMax: number };
+  readonly #streams: readonly StreamPlan[];
+  readonly #killShare: number;
+  #server: SimulatedServer | undefined;
+  #epoch = 0;
+  #faultsUntilMs = 0;
+
+  constructor(options: SimulationOptions, workload: Workload) {
+    this.#options = options;
+    this.#random = generator(options.seed * 7919 + (options.faults ? 1 : 0));
+    this.#streams = workload.streams;
+    this.#senders = workload.senders.map((bodies) => ({ bodies, next: 0, waits: false, lost: [], notBeforeMs: 0 }));
+    this.#killShare = options.faults ? 0.0006 * this.#random.uniform() : 0;
+    this.#sizes = {
+      segmentBytes: 1024 * 2 ** this.#below(7),
+      blockBytes: 1024 * 2 ** this.#below(5),
+      checkpointRoundBytes: 2 ** (13 + this.#below(8)),
+      commitTurnsMax: this.#below(12),
+    };
+  }
+
+  #below(count: number): number {
+    return Math.floor(this.#random.uniform() * count);
+  }
+
+  #chance(probability: number): boolean {
+    return this.#random.uniform() < probability;
+  }
+
+  get server(): SimulatedServer {
+    if (this.#server === undefined) throw new Error("the server is down");
+    return this.#server;
+  }
+
+  async play(): Promise<void> {
+    await this.#start();
+    for (let actions = 0; !this.#isDone; actions++) {
+      if (actions > ACTIONS_MAX) throw new Error(`the run does not end: ${this.#senders.map(({ next, bodies }) => `${next}/${bodies.length}`).join(" ")}`);
+      await this.#act();
+    }
+    this.#heal();
+    await this.server.rest();
+    if (!this.#options.faults) return;
+    // What the running server says and what a start from disk says must be the same: one of both is compared, by the seed.
+    if (this.#chance(0.4)) this.#kill();
+    else if (this.#chance(0.5)) await this.#stopOrderly();
+    if (this.#server === undefined) await this.#start(true);
+    await this.server.rest();
+  }
+
+  get #isDone(): boolean {
+    return this.#senders.every(({ next, bodies, waits }) => next === bodies.length && !waits);
+  }
+
+  async #act(): Promise<void> {
+    const u = this.#random.uniform();
+    const { clock } = this.#machine;
+    if (u < 0.55) this.server.cluster.step(this.#below(this.server.engines));
+    else if (u < 0.75) await this.server.stepCoordinator();
+    else if (u < 0.92) this.#send(this.#senders[this.#below(this.#senders.length)] as Sender);
+    else clock.advance(this.#chance(0.05) ? this.#below(8000) : this.#below(1200));
+    if (this.#options.faults) await this.#disturb();
+  }
+
+  async #disturb(): Promise<void> {
+    const { disk, clock } = this.#machine;
+    const u = this.#random.uniform();
+    if (u < this.#killShare) {
+      if (this.#chance(0.8)) this.#kill();
+      else await this.#stopOrderly();
+      await this.#start();
+      return;
+    }
+    if (u < 0.002) disk.failNext("writevSync", "ENOSPC");
+    else if (u < 0.003) disk.budgetBytes = disk.usedBytes + this.#below(3000);
+    else if (u < 0.0035) disk.createFails = true;
+    else if (u < 0.0045) (this.#chance(0.5) ? this.server.control : this.server.series).failNext("EIO");
+    else if (u < 0.005) (this.#chance(0.5) ? this.server.control : this.server.series).failAll("ENOSPC");
+    else if (clock.monotonicMs() > this.#faultsUntilMs) {
+      this.#heal();
+      this.#faultsUntilMs = clock.monotonicMs() + this.#below(20_000);
+    }
+  }
+
+  #heal(): void {
+    this.#machine.disk.budgetBytes = Number.POSITIVE_INFINITY;
+    this.#machine.disk.createFails = false;
+    this.#server?.control.failAll(undefined);
+    this.#server?.series.failAll(undefined);
+  }
+
+  #send(sender: Sender): void {
+    const { clock } = this.#machine;
+    const body = sender.bodies[sender.next];
+    if (body === undefined || sender.waits || !this.server.cluster.isReady) return;
+    if (clock.wallMs() < body.dueMs || clock.monotonicMs() < sender.notBeforeMs) return;
+    if (this.server.isReadOnly) {
+      this.#refused(sender);
+      return;
+    }
+    const { engines } = this.server;
+    const engine = body.idempotencyKey === "" ? this.#below(engines) : createHash("sha1").update(body.idempotencyKey).digest().readUInt32LE(0) % engines;
+    sender.waits = true;
+    this.server.submit(engine, body.kind, body.bytes, body.idempotencyKey, ({ status, body: text }) => this.#answered(sender, body, status, text));
+  }
+
+  #refused(sender: Sender): void {
+    this.#count("refused", 1);
+    sender.notBeforeMs = this.#machine.clock.monotonicMs() + 50;
+  }
+
+  #answered(sender: Sender, body: PlannedBody, status: number, text: string | null): void {
+    sender.waits = false;
+    if (status === 503) this.#refused(sender);
+    else if (status !== body.status) throw new Error(`a body is answered ${status} instead of ${body.status}: ${text}`);
+    else if (this.#options.faults && this.#chance(0.05)) {
+      // The answer is lost on its way.
+      sender.lost.push(body);
+      this.#count("repeats", 1);
+    } else sender.next++;
+  }
+
+  #count(name: string, by: number): void {
+    this.counts[name] = (this.counts[name] ?? 0) + by;
+  }
+
+  /** Everything but disk and stores is gone; the last write may have been cut short. */
+  #kill(): void {
+    this.#count("kills", 1);
+    if (!this.server.cluster.isReady) this.#count("killsInRecovery", 1);
+    this.server.kill();
+    this.#tally();
+    for (const sender of this.#senders) {
+      const body = sender.bodies[sender.next];
+      if (sender.waits && body !== undefined) sender.lost.push(body);
+      sender.waits = false;
+    }
+    this.#heal();
+    if (this.#chance(0.3)) this.#tear();
+    this.#server = undefined;
+  }
+
+  /** A write that was under way: the beginning of a block stands behind the last. */
+  #tear(): void {
+    const { disk } = this.#machine;
+    const own = listSegments("log", disk).filter(({ epoch }) => epoch === this.#epoch);
+    const path = own[this.#below(own.length)]?.path;
+    if (path === undefined) return;
+    const bytes = disk.contents(path);
+    const tail = bytes.subarray(0, this.#below(Math.min(bytes.length, 200) + 1));
+    disk.overwrite(path, Buffer.concat([bytes, tail]));
+  }
+
+  async #stopOrderly(): Promise<void> {
+    for (let rounds = 0; this.#senders.some(({ waits }) => waits) || !this.server.cluster.isReady; rounds++) {
+      if (rounds > ACTIONS_MAX) throw new Error("answers do not come");
+      for (let engine = 0; engine < this.server.engines; engine++) this.server.cluster.step(engine);
+      await this.server.stepCoordinator();
+      if (this.server.isReadOnly) this.#machine.clock.advance(20);
+    }
+    this.#heal();
+    await this.server.stop();
+    this.#tally();
+    this.#server = undefined;
+  }
+
+  async #start(last = false): Promise<void> {
+    for (;;) {
+      this.#epoch++;
+      this.#count("starts", 1);
+      this.#machine.clock.advance(this.#below(2000));
+      const engines = this.#options.engines ?? 1 + this.#below(4);
+      const server = new SimulatedServer({ engines, epoch: this.#epoch, seed: this.#below(2 ** 30), ...this.#sizes }, this.#machine);
+      this.#server = server;
+      const dies = !last && this.#options.faults && this.#chance(0.1);
+      if (await server.open(dies ? this.#below(40) : undefined)) break;
+      this.#count("killsInOpen", 1);
+      server.kill();
+    }
+    if (!last && this.#options.faults && this.#chance(0.25)) {
+      const steps = this.#below(60);
+      for (let step = 0; step < steps && !this.server.cluster.isReady; step++) {
+        this.server.cluster.step(this.#below(this.server.engines));
+        if (this.#chance(0.3)) await this.server.stepCoordinator();
+      }
+      if (!this.server.cluster.isReady) {
+        this.#kill();
+        await this.#start();
+      }
+    }
+  }
+
+  #tally(): void {
+    this.#count("blocks", this.server.counter("blocksStored"));
+    this.#count("checkpoints", this.server.counter("checkpointsStored"));
+    this.#count("segmentsDeleted", this.server.segmentsDeleted);
+    this.#count("replayed", this.server.cluster.replayedRows);
+  }
+
+  /** Compares what clients are told with what they should be. */
+  async compare(oracle: ServerOracle): Promise<SeenAnomaly[]> {
+    this.#tally();
+    for (const stream of this.#streams) await this.#compareSamples(stream, oracle);
+    await this.#compareRecords(oracle);
+    await this.#compareLetters(oracle);
+    const anomalies = await this.#anomalies();
+    compareAnomalies(anomalies, oracle);
+    return anomalies;
+  }
+
+  async #compareSamples(stream: StreamPlan, oracle: ServerOracle): Promise<void> {
+    const expected = [...(oracle.streams.get(streamKey(stream))?.samples ?? [])].sort(([a], [b]) => a - b);
+    this.#count("rows", expected.length);
+    if (oracle.streams.get(streamKey(stream)) === undefined) return;
+    const { serviceId, metricName, attributes } = stream;
+    const query = { service_id: serviceId, metric_name: metricName, environment: environmentOf(attributes), attributes: canonicalAttributes(attributes), limit: "10000" };
+    const answer = (await this.server.query("seriesData", query)) as { points: Array<{ timestamp: string; value: number }>; complete: boolean; matches: number };
+    const seen = answer.points.map(({ timestamp, value }) => [Date.parse(timestamp), value] as const);
+    if (answer.matches !== 1 || !answer.complete) throw new Error(`${streamKey(stream)}: ${answer.matches} matches, complete ${answer.complete}`);
+    compareLists(`samples of ${streamKey(stream)}${stream.counter ? " (counter)" : ""}`, seen.map(String), expected.map(String));
+  }
+
+  async #compareRecords(oracle: ServerOracle): Promise<void> {
+    const seen: string[] = [];
+    for (const type of ["log", "event", "trace"]) {
+      for (let token = ""; ; ) {
+        const query = { type, limit: "1000", ...(token !== "" && { page_token: token }) };
+        const page = (await this.server.query("records", query)) as { records: Array<Record<string, unknown>>; page_token: string };
+        seen.push(...page.records.map(recordText));
+        token = page.page_token;
+        if (token === "") break;
+      }
+    }
+    compareLists("records", seen.sort(), [...oracle.records.values()].sort());
+  }
+
+  async #compareLetters(oracle: ServerOracle): Promise<void> {
+    const seen = new Map<string, number>();
+    let total = 0;
+    for (const value of this.#machine.control.get("dead_letters")?.values() ?? []) {
+      const payload = JSON.stringify((JSON.parse(Buffer.from(value.subarray(1)).toString()) as DeadLetterEnvelope).payload);
+      seen.set(payload, (seen.get(payload) ?? 0) + 1);
+      total++;
+    }
+    const maybe = new Map<string, number>();
+    for (const { lost } of this.#senders) for (const { letters } of lost) for (const letter of letters) maybe.set(letter, (maybe.get(letter) ?? 0) + 1);
+    for (const [letter, least] of oracle.letters) {
+      const count = seen.get(letter) ?? 0;
+      const most = least + (maybe.get(letter) ?? 0);
+      if (count < least || count > most) throw new Error(`dead letter ${letter} is stored ${count} times instead of ${least} to ${most}`);
+    }
+    for (const letter of seen.keys()) if (!oracle.letters.has(letter)) throw new Error(`unexpected dead letter ${letter}`);
+    const stats = (await this.server.query("dlqStats")) as { total_failed: number };
+    if (stats.total_failed !== total) throw new Error(`dlq-stats counts ${stats.total_failed} dead letters, ${total} are stored`);
+  }
+
+  async #anomalies(): Promise<SeenAnomaly[]> {
+    const seen: SeenAnomaly[] = [];
+    for (let token = ""; ; ) {
+      const query = { limit: "1000", ...(token !== "" && { page_token: token }) };
+      const page = (await this.server.query("anomalies", query)) as { anomalies: Array<Record<string, unknown>>; page_token: string };
+      for (const each of page.anomalies) {
+        seen.push({
+          id: each["anomaly_id"] as string,
+          pair: pairOf(each["environment"] as string, each["service_id"] as string, each["metric_name"] as string),
+          direction: each["direction"] as string,
+          startedAt: each["started_at"] as string,
+          z: each["z_score"] as number,
+          score: each["anomaly_score"] as number,
+          streams: each["streams"] as number,
+          resolved: each["resolved"] as boolean,
+        });
+      }
+      token = page.page_token;
+      if (token === "") break;
+    }
+    return seen.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+}
+
+/** Differences of z by rounding: statistics may be taken anew at another sample after a start. */
+const Z_TOLERANCE = 1e-6;
+
+function anomalyText({ pair, direction, startedAt, z, streams, resolved }: SeenAnomaly | (Omit<SeenAnomaly, "id" | "score">)): string {
+  return `${pair} ${direction} ${startedAt} z ${z.toPrecision(6)} of ${streams} streams ${resolved ? "resolved" : "open"}`;
+}
+
+function compareAnomalies(seen: readonly SeenAnomaly[], oracle: ServerOracle): void {
+  const known = seen.filter(({ pair }) => !oracle.unknownPairs.has(pair));
+  const expected = oracle.anomalies.map((each: ExpectedAnomaly) =>
+    anomalyText({
+      pair: each.pair, direction: each.direction, startedAt: new Date(each.startedAtMs).toISOString(), z: each.z, streams: each.streams,
+      resolved: each.openStreams === 0,
+    }),
+  );
+  compareLists("anomalies", known.map(anomalyText).sort(), expected.sort());
+}
+
+/** Throws when two runs of the same workload have found different anomalies. */
+export function compareRuns(what: string, seen: readonly SeenAnomaly[], expected: readonly SeenAnomaly[]): void {
+  compareLists(what, seen.map((each) => `${each.id} ${anomalyText(each)}`), expected.map((each) => `${each.id} ${anomalyText(each)}`));
+  seen.forEach(({ z, score }, index) => {
+    const other = expected[index] as SeenAnomaly;
+    if (Math.abs(z - other.z) > Z_TOLERANCE || Math.abs(score - other.score) > Z_TOLERANCE) throw new Error(`${what}: z ${z} instead of ${other.z}`);
+  });
+}
+
+/** Both lists in the same order. */
+function compareLists(what: string, seen: readonly string[], expected: readonly string[]): void {
+  const at = expected.findIndex((each, index) => each !== seen[index]);
+  if (at < 0 && seen.length === expected.length) return;
+  const place = at < 0 ? expected.length : at;
+  const present = new Set(seen);
+  const wanted = new Set(expected);
+  const missing = expected.filter((each) => !present.has(each));
+  const extra = seen.filter((each) => !wanted.has(each));
+  const some = (list: readonly string[]) => `${list.length} (${list.slice(0, 4).join(" | ")})`;
+  throw new Error(`${what}: ${seen.length} instead of ${expected.length}, different from place ${place}: missing ${some(missing)}, not expected ${some(extra)}`);
+}
