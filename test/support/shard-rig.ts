@@ -81,7 +81,7 @@ export class ShardRig {
   #applyStaged(rows: number, base: number): ShardEvent[] {
     const events: ShardEvent[] = [];
     for (let done = 0; done < rows; ) {
-      done += this.shard.applyRows(STAGING + done * ROW_BYTES, rows - done, base, 1, 2);
+      done += this.shard.applyRows(STAGING + done * ROW_BYTES, rows - done, base, 1);
       for (let i = 0; i < this.shard.eventsCount(); i++) {
         const event = this.shard.event(i);
         if (event.kind === EVENT_CHUNK_DUE) this.takeChunk(event.slot);

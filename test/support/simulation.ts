@@ -82,6 +82,8 @@ class Run {
   #server: SimulatedServer | undefined;
   #epoch = 0;
   #faultsUntilMs = 0;
+  /** Engine that is seldom stepped; -1 for none. */
+  #slow = -1;
 
   constructor(options: SimulationOptions, workload: Workload) {
     this.#options = options;
@@ -133,11 +135,18 @@ class Run {
   async #act(): Promise<void> {
     const u = this.#random.uniform();
     const { clock } = this.#machine;
-    if (u < 0.55) this.server.cluster.step(this.#below(this.server.engines));
+    if (u < 0.55) this.#stepEngine();
     else if (u < 0.75) await this.server.stepCoordinator();
     else if (u < 0.92) this.#send(this.#senders[this.#below(this.#senders.length)] as Sender);
     else clock.advance(this.#chance(0.05) ? this.#below(8000) : this.#below(1200));
     if (this.#options.faults) await this.#disturb();
+  }
+
+  /** Threads do not run alike: one of them may stand still for a while. */
+  #stepEngine(): void {
+    const engine = this.#below(this.server.engines);
+    if (this.#chance(0.01)) this.#slow = this.#chance(0.5) ? this.#below(4) : -1;
+    if (engine !== this.#slow || this.#chance(0.03)) this.server.cluster.step(engine);
   }
 
   async #disturb(): Promise<void> {

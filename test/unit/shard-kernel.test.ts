@@ -112,17 +112,17 @@ describe("chunks", () => {
     while (rig.shard.records.unchunked(slot) < 120) {
       rig.view.setUint32(STAGING, slot, true);
       rig.view.setUint32(STAGING + 4, 0, true);
-      expect(rig.shard.applyRows(STAGING, 1, rig.shard.records.lastTimeMs(slot) + 1, 0, 0)).toBe(1);
+      expect(rig.shard.applyRows(STAGING, 1, rig.shard.records.lastTimeMs(slot) + 1, 0)).toBe(1);
     }
     expect(rig.shard.event(rig.shard.eventsCount() - 1)).toMatchObject({ kind: EVENT_CHUNK_DUE, slot });
-    expect(rig.shard.applyRows(STAGING, 1, START * 2, 0, 0)).toBe(0);
+    expect(rig.shard.applyRows(STAGING, 1, START * 2, 0)).toBe(0);
     rig.shard.eventsReset();
     // Nobody took the chunk: it is asked for again, and then it is an error of the caller.
-    expect(rig.shard.applyRows(STAGING, 1, START * 2, 0, 0)).toBe(0);
+    expect(rig.shard.applyRows(STAGING, 1, START * 2, 0)).toBe(0);
     expect(rig.shard.event(0).kind).toBe(EVENT_CHUNK_DUE);
     rig.shard.eventsReset();
     rig.shard.chunkTaken(slot);
-    expect(rig.shard.applyRows(STAGING, 1, START * 2, 0, 0)).toBe(1);
+    expect(rig.shard.applyRows(STAGING, 1, START * 2, 0)).toBe(1);
   });
 });
 

@@ -7,7 +7,7 @@ import type { RecordType, ValidationReason } from "../../core/layout/counters.ts
 import { SCRATCH, SCRATCH_BYTES } from "../../core/layout/memory-map.ts";
 import { BODY_JSON_BATCH } from "../../core/protocol/body-kind.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import { decodeJson } from "../../domain/codec/json-body.ts";
+import { decodeJson, holdsHalfCharacter } from "../../domain/codec/json-body.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
@@ -23,6 +23,13 @@ const SCORED: ReadonlySet<RecordType> = new Set<RecordType>(["metric", "trace", 
 const KEPT: ReadonlySet<RecordType> = new Set<RecordType>(["log", "trace", "event", "profile", "slo"]);
 /** Canonical attributes of a record: 64 names and values of ordinary length are far below. */
 const ATTRIBUTES_BYTES_MAX = 64 * 1024;
+
+const HALF_CHARACTER: Refusal = {
+  reason: "invalid_record",
+  field: null,
+  message: "the record holds half of a surrogate pair, such as \\ud800 alone, which is no character; send whole characters",
+  type: "metric",
+};
 
 export interface JsonDecoderDependencies {
   readonly memory: EngineMemory;
@@ -58,7 +65,7 @@ export class JsonDecoder {
     const batch = body.kind === BODY_JSON_BATCH;
     const records = batch ? (parsed.value as unknown[]) : [parsed.value];
     this.#dependencies.counters.batch(records.length);
-    const failures = this.#takeRecords(records, body, unit);
+    const failures = this.#takeRecords(records, parsed.halves, body, unit);
     const queued = records.length - failures.length;
     if (batch) return batchAnswer(queued, failures);
     const [failure] = failures;
@@ -66,7 +73,7 @@ export class JsonDecoder {
     return errorAnswer(400, failure.refusal.reason, failure.refusal.message, requestId, { field: failure.refusal.field });
   }
 
-  #parse(body: Body): { ok: true; value: unknown } | { ok: false; status: number; code: ValidationReason; message: string } {
+  #parse(body: Body): { ok: true; value: unknown; halves: boolean } | { ok: false; status: number; code: ValidationReason; message: string } {
     const { memory, kernel } = this.#dependencies;
     const bad = (message: string) => ({ ok: false, status: 400, code: "invalid_json", message }) as const;
     if (body.bytes === 0) return bad("the body is empty; send a JSON telemetry record");
@@ -85,11 +92,11 @@ export class JsonDecoder {
     return { ok: false, status: 400, code: "batch_too_large", message };
   }
 
-  #takeRecords(records: readonly unknown[], body: Body, unit: WorkUnit): Failure[] {
+  #takeRecords(records: readonly unknown[], halves: boolean, body: Body, unit: WorkUnit): Failure[] {
     const failures: Failure[] = [];
     const accepted = new Map<RecordType, number>();
     for (let index = 0; index < records.length; index++) {
-      const judged = judgeRecord(records[index], body.wallMs);
+      const judged = halves && holdsHalfCharacter(records[index]) ? HALF_CHARACTER : judgeRecord(records[index], body.wallMs);
       const refusal = isRefusal(judged) ? judged : this.#take(judged, index, body, unit);
       if (refusal !== undefined) failures.push({ index, refusal, payload: records[index] });
       else if (!isRefusal(judged)) accepted.set(judged.type, (accepted.get(judged.type) ?? 0) + 1);

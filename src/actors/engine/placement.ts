@@ -73,8 +73,8 @@ export class Placement {
     }
     payloads.forEach(([kind, payload], index) => {
       const last = index === payloads.length - 1 ? FRAME_LAST : 0;
-      const { baseMs, arrivalMs, wallMs } = unit;
-      this.#outgoing.push({ destination, head: { kind: kind | last, baseMs, arrivalMs, wallMs, ...position }, payload });
+      const { baseMs, arrivalMs } = unit;
+      this.#outgoing.push({ destination, head: { kind: kind | last, baseMs, arrivalMs, ...position }, payload });
     });
   }
 

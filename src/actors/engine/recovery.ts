@@ -22,7 +22,7 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { Outbox } from "./outbox.ts";
 import { decodePartitionState } from "./partition.ts";
 import type { Shard } from "./shard.ts";
-import { BASE_LEAD_MS, decodeDefinitions, sectionsOf } from "./work-unit.ts";
+import { decodeDefinitions, sectionsOf } from "./work-unit.ts";
 
 /** A log block as the merge of all lanes yields it. */
 export interface ReplayBlock {
@@ -146,7 +146,7 @@ export class Recovery {
     }
     this.rows += rows;
     const { baseMs } = block.header;
-    if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0, wallMs: baseMs + BASE_LEAD_MS });
+    if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0 });
   }
 
   #rowIsCovered(slot: number, block: ReplayBlock): boolean {

@@ -91,7 +91,7 @@ export class SeriesQueries {
       samples: records.samples(slot),
       lastValue: records.count(slot) > 0 ? records.lastValue(slot) : null,
       lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
-      firstTimeMs: null,
+      firstTimeMs: records.firstTimeMs(slot) > 0 ? records.firstTimeMs(slot) : null,
       ended: (flags & FLAG_ENDED) !== 0,
     };
   }

@@ -48,7 +48,6 @@ export interface RowBatch {
   readonly rows: number;
   readonly baseMs: number;
   readonly arrivalMs: number;
-  readonly wallMs: number;
 }
 
 /** The key of a service in the index by service. */
@@ -82,8 +81,8 @@ export class Shard {
       this.defineAll(memory.bytes.slice(frame.pointer, frame.pointer + frame.bytes));
       return;
     }
-    const { pointer, baseMs, arrivalMs, wallMs } = frame;
-    this.applyRows({ pointer, rows: frame.bytes / ROW_BYTES, baseMs, arrivalMs, wallMs });
+    const { pointer, baseMs, arrivalMs } = frame;
+    this.applyRows({ pointer, rows: frame.bytes / ROW_BYTES, baseMs, arrivalMs });
   }
 
   defineAll(bytes: Uint8Array): void {
@@ -197,16 +196,16 @@ export class Shard {
     this.appliedBytes += batch.rows * ROW_BYTES;
     const { kernel } = this.#dependencies;
     for (let done = 0; done < batch.rows; ) {
-      done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs, batch.wallMs);
+      done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
       kernel.eventsReset();
     }
   }
 
   /** Applies this engine's own share of a unit, from the staging area. */
-  applyStaged(unit: Pick<RowBatch, "baseMs" | "arrivalMs" | "wallMs">, rowBytes: number, self: number): void {
-    const { baseMs, arrivalMs, wallMs } = unit;
-    this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs, wallMs });
+  applyStaged(unit: Pick<RowBatch, "baseMs" | "arrivalMs">, rowBytes: number, self: number): void {
+    const { baseMs, arrivalMs } = unit;
+    this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs });
   }
 
   #handle(event: ShardEvent): void {

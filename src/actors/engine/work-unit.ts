@@ -120,7 +120,6 @@ export class WorkUnit {
   #opaqueBytes = 0;
   admission = 0;
   baseMs = 0;
-  wallMs = 0;
   arrivalMs = 0;
   bodies = 0;
   bodyBytes = 0;
@@ -135,7 +134,6 @@ export class WorkUnit {
   /** Starts a unit with its first body; wallMs in whole milliseconds. A body that goes on in a further unit sets `baseMs` back to what it began with. */
   begin(admission: number, wallMs: number, arrivalMs: number): void {
     this.admission = admission;
-    this.wallMs = wallMs;
     this.baseMs = wallMs - BASE_LEAD_MS;
     this.arrivalMs = arrivalMs;
     this.bodies = 0;

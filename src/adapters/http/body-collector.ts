@@ -8,21 +8,21 @@ export type AppendOutcome = "taken" | "too-long" | "no-memory";
 /** One body being collected; ends with `deliver` or `discard`, both of which give the buffer back. */
 export class BodyCollector {
   readonly #pool: BodyPool;
-  readonly #maxBytes: number;
+  readonly maxBytes: number;
   readonly #onBody: BodyReceiver;
   #buffer: Buffer | undefined;
   #length = 0;
 
   constructor(options: { maxBytes: number; onBody: BodyReceiver }, pool: BodyPool) {
     this.#pool = pool;
-    this.#maxBytes = options.maxBytes;
+    this.maxBytes = options.maxBytes;
     this.#onBody = options.onBody;
   }
 
   /** Copies a chunk. The declared length is not believed: memory is taken only for bytes that have come. */
   append(chunk: Uint8Array): AppendOutcome {
     const needed = this.#length + chunk.length;
-    if (needed > this.#maxBytes) return "too-long";
+    if (needed > this.maxBytes) return "too-long";
     if (chunk.length === 0) return "taken";
     if (this.#buffer === undefined || needed > this.#buffer.length) {
       if (!this.#grow(needed)) return "no-memory";

@@ -9,7 +9,6 @@ import {
   FRAME_KIND,
   FRAME_OFFSET,
   FRAME_SEGMENT,
-  FRAME_WALL,
   FRAME_WRAP,
 } from "../../core/layout/row-frame.ts";
 import type { EngineMemory } from "./engine-memory.ts";
@@ -20,7 +19,6 @@ export interface FrameHead {
   readonly kind: number;
   readonly baseMs: number;
   readonly arrivalMs: number;
-  readonly wallMs: number;
   readonly segment: number;
   readonly offset: number;
 }
@@ -88,7 +86,6 @@ export class InboxWriter {
     view.setFloat64(pointer + FRAME_ARRIVAL, head.arrivalMs, true);
     view.setUint32(pointer + FRAME_SEGMENT, head.segment, true);
     view.setUint32(pointer + FRAME_OFFSET, head.offset, true);
-    view.setFloat64(pointer + FRAME_WALL, head.wallMs, true);
   }
 }
 
@@ -126,7 +123,6 @@ export class InboxReader {
       kind: view.getUint32(pointer + FRAME_KIND, true),
       baseMs: view.getFloat64(pointer + FRAME_BASE, true),
       arrivalMs: view.getFloat64(pointer + FRAME_ARRIVAL, true),
-      wallMs: view.getFloat64(pointer + FRAME_WALL, true),
       segment: view.getUint32(pointer + FRAME_SEGMENT, true),
       offset: view.getUint32(pointer + FRAME_OFFSET, true),
       pointer: pointer + FRAME_HEADER_BYTES,

@@ -7,14 +7,13 @@ export const ROW_OFFSET = 4;
 export const ROW_VALUE = 8;
 
 /** Frame in a ring lane -> shard: header, then the payload, padded to 8 bytes. */
-export const FRAME_HEADER_BYTES = 40;
+export const FRAME_HEADER_BYTES = 32;
 export const FRAME_BYTES = 0; // u32, header and payload, without padding
 export const FRAME_KIND = 4; // u32, SECTION_* or FRAME_WRAP, with FRAME_LAST
 export const FRAME_BASE = 8; // f64, ms that row offsets count from
 export const FRAME_ARRIVAL = 16; // f64, monotonic ms of the oldest body in the block
 export const FRAME_SEGMENT = 24; // u32, log position behind the block
 export const FRAME_OFFSET = 28; // u32
-export const FRAME_WALL = 32; // f64, wall ms of arrival
 
 /** The rest of the ring up to its end is unused. */
 export const FRAME_WRAP = 255;

@@ -30,7 +30,7 @@ export const SR_START_LOW = 128; // f64
 export const SR_CLAMP_LOW = 136; // f64, bounds that masked values are clamped to (same units as values)
 export const SR_CLAMP_HIGH = 144; // f64
 export const SR_MASK = 152; // u128, bit i = ring place i counts clamped
-export const SR_RECEIVED = 168; // f64, wall ms at which the newest sample arrived
+export const SR_FIRST_TIME = 168; // f64, ms of the first sample; 0 before it
 export const SR_TENANT = 176; // u32
 export const SR_PARTITION = 180; // u32
 export const SR_SAMPLES = 184; // f64, values taken since the stream began

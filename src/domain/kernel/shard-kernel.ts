@@ -28,7 +28,7 @@ export interface ShardExports {
   slotOfRef(ref: number): number;
   slots(): number;
   /** Rows taken; fewer than given when events or chunks have to be taken first. */
-  applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number, wallMs: number): number;
+  applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
   /** Every value of the slot's ring is in a chunk now. */
   chunkTaken(slot: number): void;
   /** Takes a slot's statistics from its ring again, exactly. */
@@ -125,8 +125,8 @@ export class ShardKernel {
    * Rows taken, in order; fewer than `rows` when the events have to be read, and the chunks taken that they call for, before the next row.
    * Throws when neither rows nor events come: a chunk that was due has not been taken, and the caller would go round for ever.
    */
-  applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number, wallMs: number): number {
-    const taken = this.#kernel.applyRows(pointer, rows, baseMs, arrivalMs, wallMs);
+  applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number {
+    const taken = this.#kernel.applyRows(pointer, rows, baseMs, arrivalMs);
     if (taken === 0 && rows > 0 && this.#kernel.eventsCount() === 0)
       throw new Error("the shard kernel took no row and gave no event");
     return taken;

@@ -18,7 +18,7 @@ import {
   SR_PARTITION,
   SR_PEAK_HIGH,
   SR_PREVIOUS_RAW,
-  SR_RECEIVED,
+  SR_FIRST_TIME,
   SR_SAMPLES,
   SR_TENANT,
   SR_UNCHUNKED,
@@ -91,9 +91,9 @@ export class StreamRecords {
     return this.view.getFloat64(this.address(slot) + SR_LAST_VALUE, true);
   }
 
-  /** Wall ms at which the newest sample arrived. */
-  receivedMs(slot: number): number {
-    return this.view.getFloat64(this.address(slot) + SR_RECEIVED, true);
+  /** Time of the first sample in ms, 0 before it. */
+  firstTimeMs(slot: number): number {
+    return this.view.getFloat64(this.address(slot) + SR_FIRST_TIME, true);
   }
 
   /** Newest values of the ring that are in no chunk yet. */

@@ -58,7 +58,7 @@ export class NodeExchange implements HttpExchange, Expiring {
 
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
-    if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long");
+    if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
     const collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
     this.#collector = collector;
     if (this.#awaitsContinue) this.#outgoing.writeContinue();
@@ -124,8 +124,9 @@ export class NodeExchange implements HttpExchange, Expiring {
   }
 
   #onData(chunk: Buffer): void {
-    const outcome = this.#collector?.append(chunk) ?? "taken";
-    if (outcome !== "taken") this.#refuseBody(outcome);
+    const collector = this.#collector;
+    const outcome = collector?.append(chunk) ?? "taken";
+    if (collector !== undefined && outcome !== "taken") this.#refuseBody(outcome, collector.maxBytes);
   }
 
   #onBodyEnd(): void {
@@ -136,8 +137,8 @@ export class NodeExchange implements HttpExchange, Expiring {
     this.guard(() => collector.deliver());
   }
 
-  #refuseBody(outcome: Exclude<AppendOutcome, "taken">): void {
-    if (outcome === "too-long") this.refuse(413, "body_too_large", "the body is longer than allowed", true);
+  #refuseBody(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): void {
+    if (outcome === "too-long") this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
     else this.refuse(503, "overloaded", "too many bodies are being received", true);
   }
 

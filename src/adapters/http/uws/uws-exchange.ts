@@ -46,7 +46,7 @@ export class UwsExchange implements HttpExchange, Expiring {
 
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
-    if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long");
+    if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
     this.#collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
     if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
     this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
@@ -110,15 +110,15 @@ export class UwsExchange implements HttpExchange, Expiring {
     const collector = this.#collector;
     if (collector === undefined) return;
     const outcome = collector.append(new Uint8Array(chunk));
-    if (outcome !== "taken") return this.#refuseBody(outcome);
+    if (outcome !== "taken") return this.#refuseBody(outcome, collector.maxBytes);
     if (!isLast) return;
     this.#collector = undefined;
     this.#context.sweep.remove(this);
     this.guard(() => collector.deliver());
   }
 
-  #refuseBody(outcome: Exclude<AppendOutcome, "taken">): void {
-    if (outcome === "too-long") this.refuse(413, "body_too_large", "the body is longer than allowed", true);
+  #refuseBody(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): void {
+    if (outcome === "too-long") this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
     else this.refuse(503, "overloaded", "too many bodies are being received", true);
   }
 

@@ -4,8 +4,8 @@
 import { EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_REPLACE } from "../../../core/layout/kernel-event";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
 import {
-  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
-  SR_RECEIVED, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
+  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
+  SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { convert, deltaFlags, scoredDelta, storedDelta } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
@@ -39,7 +39,7 @@ let touched: u32 = 0;
  * the ring as it was at that row, however rows are batched; none when the ring of the first holds 120 values that are in no chunk. Read the
  * events, take the chunks, eventsReset(), and call again for the rest.
  */
-export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64, wallMs: f64): u32 {
+export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64): u32 {
   for (let i: u32 = 0; i < rows; i++) {
     if (!eventsFitRow()) return i;
     const row = pointer + <usize>i * ROW_BYTES;
@@ -49,7 +49,7 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
       countUnbound();
       continue;
     }
-    if (!take(slot, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), arrivalMs, wallMs)) return i;
+    if (!take(slot, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), arrivalMs)) return i;
     if (eventsCount() != 0) return i + 1;
   }
   return rows;
@@ -75,7 +75,7 @@ function touch(row: usize): void {
 /** One row of a bound stream. False when its ring has no place yet. */
 // @ts-ignore
 @inline
-function take(slot: u32, time: f64, value: f64, arrivalMs: f64, wallMs: f64): bool {
+function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   const r = recordOf(slot);
   const last = load<f64>(r, SR_LAST_TIME);
   if (value - value != 0) {
@@ -92,17 +92,16 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64, wallMs: f64): bo
     return false;
   }
   const elapsed = last > 0 ? time - last : 0;
+  if (last == 0) store<f64>(r, time, SR_FIRST_TIME);
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & FLAG_ENDED) != 0) store<u32>(r, flags & ~(<u32>FLAG_ENDED), SR_FLAGS);
   if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, 0, elapsed, arrivalMs);
   else if (convert(r, slot, time, value, elapsed, arrivalMs)) push(r, slot, time, storedDelta, scoredDelta, deltaFlags, elapsed, arrivalMs);
   else {
     store<f64>(r, time, SR_LAST_TIME);
-    store<f64>(r, wallMs, SR_RECEIVED);
     return true;
   }
   store<f64>(r, time, SR_LAST_TIME);
-  store<f64>(r, wallMs, SR_RECEIVED);
   const samples = load<f64>(r, SR_SAMPLES) + 1;
   store<f64>(r, samples, SR_SAMPLES);
   if (intervalIsDue(<u32>(<u64>samples))) takeInterval(r, min(load<u32>(r, SR_COUNT), windowValues()));
