@@ -135,10 +135,10 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
     const short = await RawHttpClient.open(client.port);
     await short.send(`${head}Content-Length: 1000\r\n\r\n${recordText("1")}`);
     short.reset();
+    // What follows is no request. Its refusal may leave before the answer to the request in front, which then never comes.
     const long = await RawHttpClient.open(client.port);
     await long.send(`${head}Content-Length: 2\r\n\r\n{}${recordText("1")}`);
-    expect((await long.response()).status).toBe(400);
-    await long.closed; // what follows is no request
+    await long.closed;
     const negative = await RawHttpClient.open(client.port);
     await negative.send(`${head}Content-Length: -1\r\n\r\n${recordText("1")}`);
     expect((await negative.response()).status).toBe(400);

@@ -3,7 +3,7 @@ import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src
 import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
-import { compareSeriesKeys, seriesKey } from "../../src/actors/coordinator/queries/series.ts";
+import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import {
   type DeadLetterEnvelope,

@@ -72,7 +72,9 @@ export class ServerProcess {
   /** GETs JSON; throws on any status but 200. */
   async get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
     const search = new URLSearchParams(query).toString();
-    const response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`);
+    const response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`).catch(async (cause: unknown) => {
+      throw new Error(`GET ${path}: no answer; the server ${await this.#state()}: ${this.#tail()}`, { cause });
+    });
     const text = await response.text();
     if (response.status !== 200) throw new Error(`GET ${path}?${search} says ${response.status}: ${text}\n${this.#tail()}`);
     return JSON.parse(text) as T;
@@ -101,6 +103,12 @@ export class ServerProcess {
     const code = await this.#ended;
     clearTimeout(late);
     if (code !== 0) throw new Error(`the server ended with ${code} instead of 0 after SIGINT: ${this.#tail()}`);
+  }
+
+  /** Whether it still runs; a moment is left to it to end. */
+  async #state(): Promise<string> {
+    const running = new Promise<string>((resolve) => setTimeout(() => resolve("runs"), 200));
+    return Promise.race([running, this.#ended.then((code) => `ended with ${code}`)]);
   }
 
   #tail(): string {

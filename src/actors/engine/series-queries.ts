@@ -3,27 +3,13 @@ import { FLAG_COUNTER, FLAG_ENDED, WINDOW_MAX } from "../../core/layout/stream-r
 import type { EngineAnswer, EngineQuery, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
-import { canonicalAttributes } from "../../domain/series/stream-identity.ts";
+import { compareSeriesKeys, seriesKey } from "../../domain/series/series-order.ts";
 import { type Shard, serviceKey } from "./shard.ts";
 
 interface Candidate {
   readonly slot: number;
   readonly name: StreamName;
   readonly key: SeriesKey;
-}
-
-function keyOf(name: StreamName): SeriesKey {
-  return [name.serviceId, name.metricName, name.environment, canonicalAttributes(name.attributes)];
-}
-
-/** Order of lists: by service, metric, environment, attributes, each by UTF-16 code units. */
-function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
-  for (let i = 0; i < a.length; i++) {
-    const left = a[i] as string;
-    const right = b[i] as string;
-    if (left !== right) return left < right ? -1 : 1;
-  }
-  return 0;
 }
 
 /** Reads streams of one shard for queries. */
@@ -75,7 +61,7 @@ export class SeriesQueries {
     return slots
       .map((slot) => {
         const name = this.#shard.nameOf(slot);
-        return { slot, name, key: keyOf(name) };
+        return { slot, name, key: seriesKey(name) };
       })
       .filter(({ name }) => (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment))
       .sort((a, b) => compareSeriesKeys(a.key, b.key));

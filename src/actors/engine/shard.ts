@@ -13,7 +13,7 @@ import {
 } from "../../core/layout/kernel-event.ts";
 import { IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import { ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
-import { FLAG_COUNTER, SR_CHUNK_AT, SR_FLAGS, SR_HASH, SR_IDENTITY, WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, SR_HASH, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
@@ -109,13 +109,10 @@ export class Shard {
 
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #adoptKind(slot: number, flags: number): void {
-    const { memory, kernel } = this.#dependencies;
-    const record = kernel.records.address(slot);
+    const { kernel } = this.#dependencies;
     if (((kernel.records.flags(slot) ^ flags) & FLAG_COUNTER) === 0) return;
     this.#takeChunk(slot);
-    memory.bytes.fill(0, record, record + SR_IDENTITY);
-    memory.view.setUint32(record + SR_FLAGS, flags, true);
-    memory.view.setUint32(record + SR_CHUNK_AT, WINDOW_MAX, true);
+    kernel.records.restart(slot, flags);
   }
 
   partition(number: number): Partition {

@@ -11,9 +11,10 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORD_SERIES_MAX, RECORD_SUMMARIES_MAX } from "../../../core/config/limits.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { seriesKey } from "../../../domain/series/series-order.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import type { QueryContext } from "./query-context.ts";
-import { askSeries, seriesKey } from "./series.ts";
+import { askSeries } from "./series.ts";
 import { recentSamples } from "./stored-samples.ts";
 import type { TimeRange } from "./time-range.ts";
 

@@ -3,7 +3,7 @@ import { issuePageToken, type PageScope, readPageToken } from "../../../api/page
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesAnswer, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
-import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
+import { compareSeriesKeys, seriesKey } from "../../../domain/series/series-order.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
 
 const HOUR_MS = 3600 * 1000;
@@ -37,20 +37,6 @@ export async function askSeries({ engines }: QueryContext, query: Omit<SeriesQue
   const asked = query.serviceId === null ? Array.from({ length: engines.count }, (_, engine) => engine) : [engines.ownerOf(query.tenant, query.serviceId)];
   const answers = await Promise.all(asked.map((engine) => engines.series(engine, query)));
   return { series: mergePages(answers, query.limit), total: answers.reduce((sum, answer) => sum + answer.total, 0) };
-}
-
-/** Position of a series in lists. */
-export function seriesKey(summary: SeriesSummary): SeriesKey {
-  return [summary.serviceId, summary.metricName, summary.environment, canonicalAttributes(summary.attributes)];
-}
-
-/** Compares by UTF-16 code units, as the engines do. */
-export function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
-  for (const [part, text] of a.entries()) {
-    const other = b[part] as string;
-    if (text !== other) return text < other ? -1 : 1;
-  }
-  return 0;
 }
 
 /** Merges by repeated choice of the least head: 64 engines at most, 1,001 rows at most. */

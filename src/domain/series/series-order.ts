@@ -1,0 +1,18 @@
+// The order in which streams are listed: by service, metric, environment and attributes.
+import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { SeriesKey } from "../../core/protocol/engine-control.ts";
+import { canonicalAttributes } from "./stream-identity.ts";
+
+/** Position of a stream in lists. */
+export function seriesKey(name: StreamName): SeriesKey {
+  return [name.serviceId, name.metricName, name.environment, canonicalAttributes(name.attributes)];
+}
+
+/** Compares positions part by part, by UTF-16 code units. */
+export function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {
+  for (const [part, text] of a.entries()) {
+    const other = b[part] as string;
+    if (text !== other) return text < other ? -1 : 1;
+  }
+  return 0;
+}

@@ -1,0 +1,114 @@
+/**
+ * A real Prometheus that scrapes a real node exporter every second and writes to the server: nothing is lost or refused, the values are its own,
+ * and every anomaly of these quiet minutes can be explained. PROMETHEUS_MINUTES=5 watches for longer; the number of anomalies is printed.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { missingPeer, PrometheusPeers, type StoredSample } from "../support/prometheus-peers.ts";
+import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+
+const MINUTES = Number(process.env.PROMETHEUS_MINUTES ?? 1.1);
+const SCRAPE_SECONDS = 1;
+/** Prometheus begins to send when it has read its own log, 5 to 7 s after its start. */
+const HEAD_START_MS = 8_000;
+const COUNTER_NAME = /_(?:total|count|sum|bucket)$/;
+
+const missing = missingPeer();
+if (missing !== undefined) process.stderr.write(`prometheus.test.ts is skipped: ${missing} is not installed (apt-get install prometheus prometheus-node-exporter)\n`);
+
+interface Series {
+  readonly service_id: string;
+  readonly metric_name: string;
+  readonly kind: string;
+  readonly samples: number;
+}
+
+interface Gate {
+  readonly passed: boolean;
+}
+
+interface Anomaly {
+  readonly service_id: string;
+  readonly metric_name: string;
+  readonly direction: string;
+  readonly z_score: number;
+  readonly explanation: string;
+  readonly verdict: {
+    readonly observed: number;
+    readonly lower: number;
+    readonly upper: number;
+    readonly z: number;
+    readonly threshold: number;
+    readonly baseline: { readonly n: number };
+    readonly gates: readonly Gate[];
+    readonly suppressed_by: string | null;
+  };
+}
+
+describe.skipIf(missing !== undefined)("a real Prometheus", () => {
+  const bench = new ServerBench();
+  const peers = new PrometheusPeers();
+  let server: ServerProcess;
+  beforeAll(
+    async () => {
+      server = await bench.start();
+      await peers.start(`${server.origin}/api/v1/rwmetrics/write`, SCRAPE_SECONDS);
+      await new Promise((resolve) => setTimeout(resolve, HEAD_START_MS + MINUTES * 60_000));
+    },
+    MINUTES * 60_000 + 60_000,
+  );
+  afterAll(async () => {
+    await peers.close();
+    await bench.close();
+  });
+
+  const ours = async (metricName: string, attributes: object): Promise<StoredSample[]> => {
+    const query = { service_id: "node", metric_name: metricName, attributes: JSON.stringify({ instance: peers.instance, ...attributes }), limit: "10000" };
+    const { points } = await server.get<{ points: ReadonlyArray<{ timestamp: string; value: number }> }>("/api/v1/series/data", query);
+    return points.map(({ timestamp, value }) => [Date.parse(timestamp), value]);
+  };
+
+  it("sends everything and hears no complaint", async () => {
+    for (const name of ["samples_failed_total", "samples_dropped_total", "samples_retried_total", "metadata_failed_total"]) {
+      expect([name, await peers.ownMetric(`prometheus_remote_storage_${name}`)]).toEqual([name, 0]);
+    }
+    expect(await peers.ownMetric("prometheus_remote_storage_samples_total")).toBeGreaterThan(300 * MINUTES * 40);
+    expect(peers.complaints).toEqual([]);
+    expect((await server.get<{ total_failed: number }>("/api/v1/debug/dlq-stats")).total_failed).toBe(0);
+  });
+
+  it("finds its series here: service by job, counters known as such", async () => {
+    const { series, total } = await server.get<{ series: Series[]; total: number }>("/api/v1/series", { limit: "1000" });
+    expect(total).toBeGreaterThan(300);
+    expect(new Set(series.map(({ service_id }) => service_id))).toEqual(new Set(["node"]));
+    for (const { metric_name, kind } of series) expect([metric_name, kind]).toEqual([metric_name, COUNTER_NAME.test(metric_name) ? "counter" : "gauge"]);
+  });
+
+  it("finds its values here, to the last bit", async () => {
+    const { instance } = peers;
+    for (const name of ["node_load1", "node_memory_MemAvailable_bytes", "node_scrape_collector_success"]) {
+      const labels = name === "node_scrape_collector_success" ? { collector: "loadavg" } : {};
+      const selector = Object.entries({ job: "node", instance, ...labels }).map(([label, value]) => `${label}="${value}"`);
+      const theirs = new Map(await peers.samples(`${name}{${selector.join()}}`));
+      const held = await ours(name, labels);
+      expect(held.length).toBeGreaterThan(20);
+      expect(held).toEqual(held.map(([timeMs]) => [timeMs, theirs.get(timeMs)]));
+    }
+    const theirs = await peers.samples(`node_cpu_seconds_total{job="node",instance="${instance}",cpu="0",mode="user"}`);
+    const increases = new Map(theirs.slice(1).map(([timeMs, value], i) => [timeMs, value - (theirs[i] as StoredSample)[1]]));
+    const held = await ours("node_cpu_seconds_total", { cpu: "0", mode: "user" });
+    expect(held.length).toBeGreaterThan(20);
+    expect(held).toEqual(held.map(([timeMs]) => [timeMs, increases.get(timeMs)]));
+  });
+
+  it("every anomaly of these minutes explains itself", async () => {
+    const { anomalies, total } = await server.get<{ anomalies: Anomaly[]; total: number }>("/api/v1/anomalies", { limit: "1000" });
+    process.stderr.write(`prometheus.test.ts: ${total} anomalies in ${MINUTES} minutes at ${SCRAPE_SECONDS} s\n`);
+    for (const { metric_name, direction, z_score, explanation, verdict } of anomalies) {
+      const { observed, lower, upper, threshold, baseline, gates } = verdict;
+      expect(explanation).toContain(metric_name);
+      expect([metric_name, direction === "high" ? observed > upper : observed < lower]).toEqual([metric_name, true]);
+      expect([metric_name, Math.abs(z_score) > threshold && Math.sign(z_score) === (direction === "high" ? 1 : -1)]).toEqual([metric_name, true]);
+      expect([metric_name, verdict.suppressed_by, gates.every(({ passed }) => passed), baseline.n >= 12]).toEqual([metric_name, null, true, true]);
+    }
+  });
+});
