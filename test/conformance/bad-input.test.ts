@@ -32,7 +32,11 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
   async function expectRefused({ what, question, status, code, says }: BadBody): Promise<void> {
     const answer = await client.ask(question);
     expect([what, answer.status, answer.json().error]).toEqual([what, status, code]);
-    expect(answer.json(), what).toMatchObject({ status: "error", message: expect.stringMatching(says), request_id: expect.any(String) });
+    expect(answer.json(), what).toMatchObject({
+      status: "error",
+      message: expect.stringMatching(says),
+      request_id: expect.any(String),
+    });
     expect(answer.text.length, what).toBeLessThan(1_000);
   }
 
@@ -87,7 +91,9 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
       const records = FIELDS.flatMap((field) => ODD_VALUES.map((value) => ({ ...base, type, [field]: value })));
       const batch = (await client.postJson("/api/v1/telemetry/batch", records)).json();
       expect(batch.queued + batch.failed).toBe(records.length);
-      const refused = new Map<number, string>(batch.failures.map(({ index, error }: { index: number; error: string }) => [index, error]));
+      const refused = new Map<number, string>(
+        batch.failures.map(({ index, error }: { index: number; error: string }) => [index, error]),
+      );
       for (const [index, record] of records.entries()) {
         const { status } = await client.postJson("/api/v1/telemetry", record);
         expect([record, status]).toEqual([record, refused.has(index) ? 400 : 200]);
@@ -97,19 +103,36 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
   });
 
   check("names of JavaScript's own objects are ordinary names", async () => {
-    const text = recordText("1", ',"attributes":{"__proto__":"p","constructor":{"prototype":{"x":1}},"hasOwnProperty":"h","toString":"t"}').replaceAll("bad", "__proto__");
+    const text = recordText(
+      "1",
+      ',"attributes":{"__proto__":"p","constructor":{"prototype":{"x":1}},"hasOwnProperty":"h","toString":"t"}',
+    ).replaceAll("bad", "__proto__");
     for (const path of ["/api/v1/telemetry", "/api/v1/telemetry/batch"]) {
-      const body = path.endsWith("batch") ? `[${text},${text.replace('"metric_name"', '"type":"log","body":"b","metric_name"')}]` : text;
+      const body = path.endsWith("batch")
+        ? `[${text},${text.replace('"metric_name"', '"type":"log","body":"b","metric_name"')}]`
+        : text;
       expect([path, (await client.postJson(path, body)).status]).toEqual([path, 200]);
     }
     const { series } = (await client.get("/api/v1/series?service_id=__proto__")).json();
     expect(series).toHaveLength(1);
-    expect(Object.keys(series[0].attributes).sort()).toEqual(["__proto__", "constructor", "hasOwnProperty", "toString"]);
-    const data = await client.get(`/api/v1/series/data?service_id=__proto__&metric_name=m&attributes=${encodeURIComponent(JSON.stringify(series[0].attributes))}`);
+    expect(Object.keys(series[0].attributes).sort()).toEqual([
+      "__proto__",
+      "constructor",
+      "hasOwnProperty",
+      "toString",
+    ]);
+    const data = await client.get(
+      `/api/v1/series/data?service_id=__proto__&metric_name=m&attributes=${encodeURIComponent(JSON.stringify(series[0].attributes))}`,
+    );
     expect(data.json().points.length).toBeGreaterThan(0);
     for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
       const answer = await client.get(`/api/v1/series?${name}=x`);
-      expect([name, answer.status, answer.json().error, answer.json().field]).toEqual([name, 400, "unknown_parameter", name]);
+      expect([name, answer.status, answer.json().error, answer.json().field]).toEqual([
+        name,
+        400,
+        "unknown_parameter",
+        name,
+      ]);
     }
     expect((await client.get("/api/v1/series?service_id=constructor")).json().total).toBe(0);
     expect((await client.get("/api/v1/anomalies/__proto__")).status).toBe(404);
@@ -117,9 +140,14 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
 
   check("odd queries: clear errors", async () => {
     const asked: ReadonlyArray<readonly [query: string, code: string]> = [
-      ["limit=0", "invalid_limit"], ["limit=1e3", "invalid_limit"], ["limit=1&limit=2", "repeated_parameter"], ["page_token=x", "invalid_page_token"],
-      ["service_id=", "invalid_parameter"], [`service_id=${"x".repeat(1025)}`, "invalid_parameter"],
-      [Array.from({ length: 65 }, (_, i) => `p${i}=1`).join("&"), "bad_request"], ["page_token=%00%ff", "invalid_page_token"],
+      ["limit=0", "invalid_limit"],
+      ["limit=1e3", "invalid_limit"],
+      ["limit=1&limit=2", "repeated_parameter"],
+      ["page_token=x", "invalid_page_token"],
+      ["service_id=", "invalid_parameter"],
+      [`service_id=${"x".repeat(1025)}`, "invalid_parameter"],
+      [Array.from({ length: 65 }, (_, i) => `p${i}=1`).join("&"), "bad_request"],
+      ["page_token=%00%ff", "invalid_page_token"],
     ];
     for (const [query, code] of asked) {
       const answer = await client.get(`/api/v1/series?${query}`);

@@ -13,7 +13,10 @@ const HEAD_START_MS = 8_000;
 const COUNTER_NAME = /_(?:total|count|sum|bucket)$/;
 
 const missing = missingPeer();
-if (missing !== undefined) process.stderr.write(`prometheus.test.ts is skipped: ${missing} is not installed (apt-get install prometheus prometheus-node-exporter)\n`);
+if (missing !== undefined)
+  process.stderr.write(
+    `prometheus.test.ts is skipped: ${missing} is not installed (apt-get install prometheus prometheus-node-exporter)\n`,
+  );
 
 interface Series {
   readonly service_id: string;
@@ -62,13 +65,26 @@ describe.skipIf(missing !== undefined)("a real Prometheus", () => {
   });
 
   const ours = async (metricName: string, attributes: object): Promise<StoredSample[]> => {
-    const query = { service_id: "node", metric_name: metricName, attributes: JSON.stringify({ instance: peers.instance, ...attributes }), limit: "10000" };
-    const { points } = await server.get<{ points: ReadonlyArray<{ timestamp: string; value: number }> }>("/api/v1/series/data", query);
+    const query = {
+      service_id: "node",
+      metric_name: metricName,
+      attributes: JSON.stringify({ instance: peers.instance, ...attributes }),
+      limit: "10000",
+    };
+    const { points } = await server.get<{ points: ReadonlyArray<{ timestamp: string; value: number }> }>(
+      "/api/v1/series/data",
+      query,
+    );
     return points.map(({ timestamp, value }) => [Date.parse(timestamp), value]);
   };
 
   it("sends everything and hears no complaint", async () => {
-    for (const name of ["samples_failed_total", "samples_dropped_total", "samples_retried_total", "metadata_failed_total"]) {
+    for (const name of [
+      "samples_failed_total",
+      "samples_dropped_total",
+      "samples_retried_total",
+      "metadata_failed_total",
+    ]) {
       expect([name, await peers.ownMetric(`prometheus_remote_storage_${name}`)]).toEqual([name, 0]);
     }
     expect(await peers.ownMetric("prometheus_remote_storage_samples_total")).toBeGreaterThan(300 * MINUTES * 40);
@@ -77,38 +93,55 @@ describe.skipIf(missing !== undefined)("a real Prometheus", () => {
   });
 
   it("finds its series here: service by job, counters known as such", async () => {
-    const { series, total } = await server.get<{ series: Series[]; total: number }>("/api/v1/series", { limit: "1000" });
+    const { series, total } = await server.get<{ series: Series[]; total: number }>("/api/v1/series", {
+      limit: "1000",
+    });
     expect(total).toBeGreaterThan(300);
     expect(new Set(series.map(({ service_id }) => service_id))).toEqual(new Set(["node"]));
-    for (const { metric_name, kind } of series) expect([metric_name, kind]).toEqual([metric_name, COUNTER_NAME.test(metric_name) ? "counter" : "gauge"]);
+    for (const { metric_name, kind } of series)
+      expect([metric_name, kind]).toEqual([metric_name, COUNTER_NAME.test(metric_name) ? "counter" : "gauge"]);
   });
 
   it("finds its values here, to the last bit", async () => {
     const { instance } = peers;
     for (const name of ["node_load1", "node_memory_MemAvailable_bytes", "node_scrape_collector_success"]) {
       const labels = name === "node_scrape_collector_success" ? { collector: "loadavg" } : {};
-      const selector = Object.entries({ job: "node", instance, ...labels }).map(([label, value]) => `${label}="${value}"`);
+      const selector = Object.entries({ job: "node", instance, ...labels }).map(
+        ([label, value]) => `${label}="${value}"`,
+      );
       const theirs = new Map(await peers.samples(`${name}{${selector.join()}}`));
       const held = await ours(name, labels);
       expect(held.length).toBeGreaterThan(20);
       expect(held).toEqual(held.map(([timeMs]) => [timeMs, theirs.get(timeMs)]));
     }
     const theirs = await peers.samples(`node_cpu_seconds_total{job="node",instance="${instance}",cpu="0",mode="user"}`);
-    const increases = new Map(theirs.slice(1).map(([timeMs, value], i) => [timeMs, value - (theirs[i] as StoredSample)[1]]));
+    const increases = new Map(
+      theirs.slice(1).map(([timeMs, value], i) => [timeMs, value - (theirs[i] as StoredSample)[1]]),
+    );
     const held = await ours("node_cpu_seconds_total", { cpu: "0", mode: "user" });
     expect(held.length).toBeGreaterThan(20);
     expect(held).toEqual(held.map(([timeMs]) => [timeMs, increases.get(timeMs)]));
   });
 
   it("every anomaly of these minutes explains itself", async () => {
-    const { anomalies, total } = await server.get<{ anomalies: Anomaly[]; total: number }>("/api/v1/anomalies", { limit: "1000" });
+    const { anomalies, total } = await server.get<{ anomalies: Anomaly[]; total: number }>("/api/v1/anomalies", {
+      limit: "1000",
+    });
     process.stderr.write(`prometheus.test.ts: ${total} anomalies in ${MINUTES} minutes at ${SCRAPE_SECONDS} s\n`);
     for (const { metric_name, direction, z_score, explanation, verdict } of anomalies) {
       const { observed, lower, upper, threshold, baseline, gates } = verdict;
       expect(explanation).toContain(metric_name);
       expect([metric_name, direction === "high" ? observed > upper : observed < lower]).toEqual([metric_name, true]);
-      expect([metric_name, Math.abs(z_score) > threshold && Math.sign(z_score) === (direction === "high" ? 1 : -1)]).toEqual([metric_name, true]);
-      expect([metric_name, verdict.suppressed_by, gates.every(({ passed }) => passed), baseline.n >= 12]).toEqual([metric_name, null, true, true]);
+      expect([
+        metric_name,
+        Math.abs(z_score) > threshold && Math.sign(z_score) === (direction === "high" ? 1 : -1),
+      ]).toEqual([metric_name, true]);
+      expect([metric_name, verdict.suppressed_by, gates.every(({ passed }) => passed), baseline.n >= 12]).toEqual([
+        metric_name,
+        null,
+        true,
+        true,
+      ]);
     }
   });
 });

@@ -1,5 +1,7 @@
 // One round of the crash test: a server is loaded, killed and started again over one data folder until every request is acknowledged.
-import { generator, type Generator } from "../support/generator.ts";
+import { listSegments } from "../../src/adapters/log/log-segment.ts";
+import { logDirectory } from "../../src/adapters/log/meta-file.ts";
+import { type Generator, generator } from "../support/generator.ts";
 import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript, repetitions } from "../support/load-sender-script.ts";
 import type { ServerBench, ServerProcess, ServerSettings } from "../support/server-process.ts";
@@ -31,7 +33,10 @@ export interface RoundReport {
   readonly requests: number;
   readonly kills: number;
   readonly repeated: number;
+  /** Of each start. */
   readonly engines: readonly number[];
+  /** Log segments that were filled. */
+  readonly segmentsFilled: number;
 }
 
 export class CrashRound {
@@ -44,8 +49,9 @@ export class CrashRound {
   readonly #senders: readonly LoadSender[];
   readonly #engines: number[] = [];
   #acknowledged = 0;
-  #onThreshold: { readonly at: number; readonly act: () => void } | undefined;
+  #onAcknowledged: () => void = () => {};
   #kills = 0;
+  #segmentsFilled = 0;
   /** Dead letters that the server must have, by reason, and those that it may have besides. */
   #certain: Record<string, number> = {};
   #perhaps: Record<string, number> = {};
@@ -57,14 +63,25 @@ export class CrashRound {
     this.#random = generator(options.seed);
     this.#startMs = Math.floor(nowMs / 1000) * 1000 - 2 * HOUR_MS;
     this.scripts = Array.from({ length: SENDERS }, (_, i) => {
-      return new LoadScript({ seed: options.seed * 100 + i, serviceId: `service-${i}`, startMs: this.#startMs, requests: REQUESTS_PER_SENDER });
+      return new LoadScript({
+        seed: options.seed * 100 + i,
+        serviceId: `service-${i}`,
+        startMs: this.#startMs,
+        requests: REQUESTS_PER_SENDER,
+      });
     });
-    this.#senders = this.scripts.map(({ requests }) => new LoadSender(requests, () => this.#count()));
+    this.#senders = this.scripts.map(({ requests }) => new LoadSender(requests, () => this.#acknowledge()));
   }
 
   get report(): RoundReport {
     const repeated = this.#senders.reduce((sum, sender) => sum + sender.repeated, 0);
-    return { requests: SENDERS * REQUESTS_PER_SENDER, kills: this.#kills, repeated, engines: this.#engines };
+    return {
+      requests: SENDERS * REQUESTS_PER_SENDER,
+      kills: this.#kills,
+      repeated,
+      engines: this.#engines,
+      segmentsFilled: this.#segmentsFilled,
+    };
   }
 
   /** Ends the server again and again, under load, in a start and in an orderly stop; returns the one that then holds everything. */
@@ -73,7 +90,7 @@ export class CrashRound {
       const server = await this.#start();
       await this.#loadUntil(server, (part - 0.5) / PARTS, () => {}, false);
       if (part === FILLED_PART && this.#options.fillsSegment) await this.#repeat(server, REPETITIONS_OF_SEGMENT);
-      else if (this.#random.uniform() < 0.7) await this.#bringCheckpoints(server);
+      else if (this.#random.uniform() < 0.5) await this.#bringCheckpoints(server);
       await this.#end(server, part / PARTS);
       if (this.#random.uniform() < 0.4) await this.#killInStart();
     }
@@ -93,6 +110,11 @@ export class CrashRound {
     return server;
   }
 
+  /** The starts of which there is still a log. */
+  epochsOfLog(): number[] {
+    return [...new Set(listSegments(logDirectory(this.#folder)).map(({ epoch }) => epoch))];
+  }
+
   /** Settings of the next start: the same folder, and some number of engines. */
   settings(): ServerSettings {
     const engines = 1 + Math.floor(this.#random.uniform() * ENGINES_MAX);
@@ -109,12 +131,17 @@ export class CrashRound {
     const way = pick(this.#random, WAYS);
     const delayMs = way === "kill" ? 0 : this.#random.uniform() * KILL_DELAY_MS_MAX[way];
     let stopped: Promise<void> | undefined;
-    await this.#loadUntil(server, part, () => {
-      if (way === "stop") stopped = server.stop();
-      else if (way === "kill in stop") server.signal("SIGINT");
-      if (way === "kill") server.signal("SIGKILL");
-      else if (way !== "stop") setTimeout(() => server.signal("SIGKILL"), delayMs);
-    });
+    await this.#loadUntil(
+      server,
+      part,
+      () => {
+        if (way === "stop") stopped = server.stop();
+        else if (way === "kill in stop") server.signal("SIGINT");
+        if (way === "kill") server.signal("SIGKILL");
+        else if (way !== "stop") setTimeout(() => server.signal("SIGKILL"), delayMs);
+      },
+      true,
+    );
     if (stopped === undefined) await this.#kill(server);
     else await stopped;
   }
@@ -128,32 +155,32 @@ export class CrashRound {
   async #kill(server: ServerProcess): Promise<void> {
     await server.kill();
     this.#kills++;
+    this.#segmentsFilled = Math.max(
+      this.#segmentsFilled,
+      ...listSegments(logDirectory(this.#folder)).map(({ segment }) => segment),
+    );
     if (/^(?:fatal|error):/m.test(server.output)) throw new Error(`the server complained: ${server.output}`);
   }
 
-  /** Sends until so many requests are acknowledged, then acts while the senders go on until the connection breaks or nothing is left. */
-  async #loadUntil(server: ServerProcess, part: number, act: () => void, goesOn = true): Promise<void> {
+  /** Sends until a part of all requests is acknowledged, then acts; senders that go on do so until the connection breaks or nothing is left. */
+  async #loadUntil(server: ServerProcess, part: number, act: () => void, goesOn: boolean): Promise<void> {
+    const threshold = Math.floor(part * SENDERS * REQUESTS_PER_SENDER);
     let acted = false;
-    this.#onThreshold = {
-      at: Math.floor(part * SENDERS * REQUESTS_PER_SENDER),
-      act: () => {
-        acted = true;
-        act();
-      },
+    this.#onAcknowledged = () => {
+      if (acted || this.#acknowledged < threshold) return;
+      acted = true;
+      act();
     };
     await Promise.all(this.#senders.map((sender) => sender.run(server.origin, () => goesOn || !acted)));
     if (!acted) throw new Error(`the load ended before the moment to act: ${server.output}`);
   }
 
-  #count(): void {
+  #acknowledge(): void {
     this.#acknowledged++;
-    if (this.#onThreshold === undefined || this.#acknowledged < this.#onThreshold.at) return;
-    const { act } = this.#onThreshold;
-    this.#onThreshold = undefined;
-    act();
+    this.#onAcknowledged();
   }
 
-  /** Makes the log grow, in some ticks of the engines, by more than it takes for a few partitions' checkpoints. */
+  /** Makes the log grow, over some ticks of the engines, by what it takes for the checkpoints of a few partitions. */
   async #bringCheckpoints(server: ServerProcess): Promise<void> {
     for (let tick = 0; tick < 4; tick++) {
       await this.#repeat(server, 2);
@@ -178,7 +205,8 @@ export class CrashRound {
       const count = held[reason] ?? 0;
       const certain = this.#certain[reason] ?? 0;
       const most = certain + (this.#perhaps[reason] ?? 0);
-      if (count < certain || count > most) throw new Error(`${count} dead letters of ${reason}, must be ${certain} to ${most}`);
+      if (count < certain || count > most)
+        throw new Error(`${count} dead letters of ${reason}, must be ${certain} to ${most}`);
     }
     this.#certain = { ...held };
     this.#perhaps = {};

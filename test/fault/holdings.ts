@@ -1,5 +1,5 @@
 // Everything that a server tells of what it holds, in a form that two servers can be compared by.
-import { recordContent, seriesKey } from "../support/load-sender-script.ts";
+import { type LoadScript, recordContent, seriesKey } from "../support/load-sender-script.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 
 export interface Holdings {
@@ -30,10 +30,17 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   const deadLetters = await settledDeadLetters(server);
   const rows = await pages<SeriesRow>(server, "/api/v1/series", "series");
   const series = new Map<string, { samples: number; points: string[] }>();
-  for (const row of rows) series.set(seriesKey(row.service_id, row.metric_name, row.attributes), { samples: row.samples, points: await pointsOf(server, row) });
+  for (const row of rows)
+    series.set(seriesKey(row.service_id, row.metric_name, row.attributes), {
+      samples: row.samples,
+      points: await pointsOf(server, row),
+    });
   if (series.size !== rows.length) throw new Error("a series is listed twice");
   const records: string[] = [];
-  for (const type of RECORD_TYPES) records.push(...(await pages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent));
+  for (const type of RECORD_TYPES)
+    records.push(
+      ...(await pages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent),
+    );
   const anomalies = await pages<Record<string, unknown>>(server, "/api/v1/anomalies", "anomalies");
   return { series, records: records.sort(), deadLetters, anomalies: anomalies.map(anomalyLine).sort() };
 }
@@ -42,7 +49,9 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
 export async function settledDeadLetters(server: ServerProcess, least = 0): Promise<Record<string, number>> {
   let before = "";
   for (let pause = 0; pause < PAUSES_MAX; pause++) {
-    const { total_failed, by_reason } = await server.get<{ total_failed: number; by_reason: Record<string, number> }>("/api/v1/debug/dlq-stats");
+    const { total_failed, by_reason } = await server.get<{ total_failed: number; by_reason: Record<string, number> }>(
+      "/api/v1/debug/dlq-stats",
+    );
     const now = `${JSON.stringify(by_reason)} ${await framesSent(server)}`;
     if (total_failed >= least && now === before) return by_reason;
     before = now;
@@ -57,30 +66,71 @@ async function framesSent(server: ServerProcess): Promise<string> {
   return /^vedette_coordinator_frames_total .*$/m.exec(text)?.[0] ?? "";
 }
 
-async function pointsOf(server: ServerProcess, { service_id, metric_name, environment, attributes }: SeriesRow): Promise<string[]> {
+async function pointsOf(
+  server: ServerProcess,
+  { service_id, metric_name, environment, attributes }: SeriesRow,
+): Promise<string[]> {
   const query = { service_id, metric_name, environment, attributes: JSON.stringify(attributes), limit: "10000" };
-  const answer = await server.get<{ points: Array<{ timestamp: string; value: number }>; matches: number; complete: boolean }>("/api/v1/series/data", query);
-  if (answer.matches !== 1 || !answer.complete) throw new Error(`series/data is not one whole series: ${JSON.stringify({ ...answer, points: undefined })}`);
+  const answer = await server.get<{
+    points: Array<{ timestamp: string; value: number }>;
+    matches: number;
+    complete: boolean;
+  }>("/api/v1/series/data", query);
+  if (answer.matches !== 1 || !answer.complete)
+    throw new Error(`series/data is not one whole series: ${JSON.stringify({ ...answer, points: undefined })}`);
   return answer.points.map(({ timestamp, value }) => `${Date.parse(timestamp)}=${value}`);
 }
 
-async function pages<Row>(server: ServerProcess, path: string, name: string, query: Record<string, string> = {}): Promise<Row[]> {
+async function pages<Row>(
+  server: ServerProcess,
+  path: string,
+  name: string,
+  query: Record<string, string> = {},
+): Promise<Row[]> {
   const rows: Row[] = [];
   let token = "";
   do {
-    const page: Record<string, unknown> = await server.get(path, { ...query, limit: "1000", ...(token === "" ? {} : { page_token: token }) });
+    const page: Record<string, unknown> = await server.get(path, {
+      ...query,
+      limit: "1000",
+      ...(token === "" ? {} : { page_token: token }),
+    });
     rows.push(...(page[name] as Row[]));
     token = page.page_token as string;
   } while (token !== "");
   return rows;
 }
 
-function anomalyLine({ anomaly_id, service_id, metric_name, attributes, started_at, observed_at, direction, anomaly_score, z_score, resolved, streams }: Record<string, unknown>): string {
-  return JSON.stringify({ service_id, metric_name, started_at, direction, anomaly_id, anomaly_score, z_score, resolved, streams, observed_at, attributes });
+function anomalyLine({
+  anomaly_id,
+  service_id,
+  metric_name,
+  attributes,
+  started_at,
+  observed_at,
+  direction,
+  anomaly_score,
+  z_score,
+  resolved,
+  streams,
+}: Record<string, unknown>): string {
+  return JSON.stringify({
+    service_id,
+    metric_name,
+    started_at,
+    direction,
+    anomaly_id,
+    anomaly_score,
+    z_score,
+    resolved,
+    streams,
+    observed_at,
+    attributes,
+  });
 }
 
 /** What two sorted lists do not share, one line each, cut to a few. */
-export function difference(what: string, expected: readonly string[], got: readonly string[]): string[] {
+function difference(what: string, expected: readonly string[], got: readonly string[]): string[] {
   const count = (list: readonly string[]) => {
     const counts = new Map<string, number>();
     for (const one of list) counts.set(one, (counts.get(one) ?? 0) + 1);
@@ -88,7 +138,50 @@ export function difference(what: string, expected: readonly string[], got: reado
   };
   const [wanted, held] = [count(expected), count(got)];
   const lines: string[] = [];
-  for (const [one, times] of wanted) if ((held.get(one) ?? 0) < times) lines.push(`${what} missing: ${one.slice(0, 400)}`);
-  for (const [one, times] of held) if ((wanted.get(one) ?? 0) < times) lines.push(`${what} too many: ${one.slice(0, 400)}`);
+  for (const [one, times] of wanted)
+    if ((held.get(one) ?? 0) < times) lines.push(`${what} missing: ${one.slice(0, 400)}`);
+  for (const [one, times] of held)
+    if ((wanted.get(one) ?? 0) < times) lines.push(`${what} too many: ${one.slice(0, 400)}`);
   return lines.length > 8 ? [...lines.slice(0, 8), `${what}: ${lines.length - 8} further differences`] : lines;
+}
+
+/** What the senders know that the server must hold. */
+export function differencesToScripts(scripts: readonly LoadScript[], found: Holdings): string[] {
+  const lines = difference(
+    "record",
+    scripts.flatMap(({ records }) => records),
+    found.records,
+  );
+  for (const { series } of scripts) {
+    for (const [key, { times, values }] of series) {
+      const expected = times.map((time, i) => `${time}=${values[i]}`);
+      lines.push(...difference(`sample of ${key}`, expected, found.series.get(key)?.points ?? []));
+    }
+  }
+  return lines;
+}
+
+/** What of the first is not in the second, or is besides. */
+export function differences(expected: Holdings, found: Holdings): string[] {
+  const lines = difference("series", [...expected.series.keys()], [...found.series.keys()]);
+  for (const [key, { samples, points }] of expected.series) {
+    const other = found.series.get(key);
+    lines.push(...difference(`sample of ${key}`, points, other?.points ?? []));
+    if (other !== undefined && other.samples !== samples)
+      lines.push(`count of ${key}: expected ${samples}, found ${other.samples}`);
+  }
+  lines.push(...difference("record", expected.records, found.records));
+  lines.push(...difference("anomaly", expected.anomalies, found.anomalies));
+  lines.push(
+    ...difference(
+      "dead letters",
+      [JSON.stringify(sorted(expected.deadLetters))],
+      [JSON.stringify(sorted(found.deadLetters))],
+    ),
+  );
+  return lines;
+}
+
+function sorted(counts: Readonly<Record<string, number>>): Array<[string, number]> {
+  return Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1));
 }

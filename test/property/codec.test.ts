@@ -24,7 +24,10 @@ function expectRoundTrip(inTimes: Float64Array, inValues: Float64Array): void {
 
 function running(start: number, steps: number[], power: number): Float64Array {
   let sum = start;
-  return Float64Array.from(steps, (step) => (sum += step) / power);
+  return Float64Array.from(steps, (step) => {
+    sum += step;
+    return sum / power;
+  });
 }
 
 const special = fc.constantFrom(0, -0, Number.NaN, Infinity, -Infinity, 5e-324, -5e-324, 2.2e-308, Number.MAX_VALUE, 2 ** 51, -(2 ** 51), 2 ** 51 + 1, 2 ** 53, 0.1, 1e-6, 1e-7);
@@ -120,7 +123,7 @@ describe("chunk block", () => {
 
   it("answers hostile bytes with undefined", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => ChunkBlock.open(bytes) === undefined));
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => (ChunkBlockBuilder.restore(Uint8Array.of(1, ...bytes)), true)));
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void ChunkBlockBuilder.restore(Uint8Array.of(1, ...bytes))));
   });
 });
 

@@ -24,9 +24,21 @@ export function recordText(value: string, more = ""): string {
   return `{"service_id":"bad","metric_name":"m","value":${value},"timestamp":"${new Date().toISOString()}"${more}}`;
 }
 
-function json(what: string, body: string | Uint8Array, code: string, says: RegExp, more: { status?: number; path?: string; headers?: Record<string, string> } = {}): BadBody {
+function json(
+  what: string,
+  body: string | Uint8Array,
+  code: string,
+  says: RegExp,
+  more: { status?: number; path?: string; headers?: Record<string, string> } = {},
+): BadBody {
   const headers = { "Content-Type": "application/json", ...more.headers };
-  return { what, question: { method: "POST", path: more.path ?? SINGLE, headers, body }, status: more.status ?? 400, code, says };
+  return {
+    what,
+    question: { method: "POST", path: more.path ?? SINGLE, headers, body },
+    status: more.status ?? 400,
+    code,
+    says,
+  };
 }
 
 function write(what: string, body: Uint8Array, code: string, says: RegExp, status = 400): BadBody {
@@ -37,7 +49,8 @@ const text = new TextEncoder();
 const JOB = ["job", "bad"] as const;
 const now = () => ({ value: 1, time: Date.now() });
 const packed = (bytes: ArrayLike<number>) => compressSync(Buffer.from(Array.from(bytes)));
-const seriesOf = (labels: ReadonlyArray<readonly [string, string]>) => compressSync(Buffer.from(encodeBody([{ labels, samples: [now()] }])));
+const seriesOf = (labels: ReadonlyArray<readonly [string, string]>) =>
+  compressSync(Buffer.from(encodeBody([{ labels, samples: [now()] }])));
 const utf16 = (value: string) => Buffer.from(value, "utf16le");
 const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, i]));
 
@@ -58,27 +71,86 @@ export function badJson(): BadBody[] {
     json("one record for an array", recordText("1"), "invalid_json", /must be a JSON array/, { path: BATCH }),
     json("null for an array", "null", "invalid_json", /must be a JSON array/, { path: BATCH }),
     json("10,000 levels", deep(10_000), "invalid_json", /nests 10000 levels deep; at most 64/, { path: BATCH }),
-    json("10,000 levels in attributes", recordText("1", `,"attributes":{"a":${deep(10_000)}}`), "invalid_json", /levels deep; at most 64/),
+    json(
+      "10,000 levels in attributes",
+      recordText("1", `,"attributes":{"a":${deep(10_000)}}`),
+      "invalid_json",
+      /levels deep; at most 64/,
+    ),
     json("10,000 levels never closed", "[".repeat(10_000), "invalid_json", /levels deep/, { path: BATCH }),
     json("NaN", recordText("NaN"), "invalid_value", /finite/),
     json("Infinity", recordText("Infinity"), "invalid_value", /finite/),
     json("-Infinity", recordText("-Infinity"), "invalid_value", /finite/),
     json("1e999", recordText("1e999"), "invalid_value", /finite/),
     json("a hexadecimal number", recordText("0x10"), "invalid_json", /not JSON/),
-    json("invalid UTF-8", Buffer.concat([Buffer.from('{"service_id":"bad'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]), "invalid_json", /not valid UTF-8; JSON must be sent as UTF-8/),
+    json(
+      "100,000 attributes",
+      recordText("1", `,"attributes":${JSON.stringify(named(100_000))}`),
+      "invalid_attributes",
+      /64 attributes, got 100000/,
+    ),
+    json(
+      "an attribute of 1 MiB",
+      recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`),
+      "field_too_long",
+      /8192 bytes/,
+    ),
+    json(
+      "an attribute name of 1 MiB",
+      recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`),
+      "field_too_long",
+      /1024 bytes/,
+    ),
+    json(
+      "attributes of 64 x 8 KiB",
+      recordText(
+        "1",
+        `,"attributes":${JSON.stringify(Object.fromEntries(Object.keys(named(64)).map((name) => [name, "x".repeat(8192)])))}`,
+      ),
+      "field_too_long",
+      /together/,
+    ),
+    json("text that says it is gzip", recordText("1"), "invalid_json", /not gzip/, {
+      headers: { "Content-Encoding": "gzip" },
+    }),
+    json("half of a gzip", gzipSync(recordText("1")).subarray(0, 40), "invalid_json", /not gzip/, {
+      headers: { "Content-Encoding": "gzip" },
+    }),
+    ...badText(),
+  ];
+}
+
+/** Bodies in which the text is wrong, not the JSON. */
+function badText(): BadBody[] {
+  return [
+    json(
+      "invalid UTF-8",
+      Buffer.concat([Buffer.from('{"service_id":"bad'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
+      "invalid_json",
+      /not valid UTF-8; JSON must be sent as UTF-8/,
+    ),
     json("an overlong slash", Buffer.from([0x22, 0xc0, 0xaf, 0x22]), "invalid_json", /not valid UTF-8/),
     json("a surrogate as UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "invalid_json", /not valid UTF-8/),
     json("UTF-16 without mark", utf16(recordText("1")), "invalid_json", /not JSON/),
-    json("UTF-16 with mark", Buffer.concat([Buffer.from([0xff, 0xfe]), utf16(recordText("1"))]), "invalid_json", /UTF-8/),
+    json(
+      "UTF-16 with mark",
+      Buffer.concat([Buffer.from([0xff, 0xfe]), utf16(recordText("1"))]),
+      "invalid_json",
+      /UTF-8/,
+    ),
     json("a byte order mark", `\ufeff${recordText("1")}`, "invalid_json", /not JSON/),
-    json("half a surrogate pair in a name", recordText("1").replace("bad", "bad\\ud800"), "invalid_record", /surrogate/),
-    json("half a surrogate pair in an attribute", recordText("1", ',"attributes":{"a":{"b":["\\udfff"]}}'), "invalid_record", /surrogate/),
-    json("100,000 attributes", recordText("1", `,"attributes":${JSON.stringify(named(100_000))}`), "invalid_attributes", /64 attributes, got 100000/),
-    json("an attribute of 1 MiB", recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`), "field_too_long", /8192 bytes/),
-    json("an attribute name of 1 MiB", recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`), "field_too_long", /1024 bytes/),
-    json("attributes of 64 x 8 KiB", recordText("1", `,"attributes":${JSON.stringify(Object.fromEntries(Object.keys(named(64)).map((name) => [name, "x".repeat(8192)])))}`), "field_too_long", /together/),
-    json("text that says it is gzip", recordText("1"), "invalid_json", /not gzip/, { headers: { "Content-Encoding": "gzip" } }),
-    json("half of a gzip", gzipSync(recordText("1")).subarray(0, 40), "invalid_json", /not gzip/, { headers: { "Content-Encoding": "gzip" } }),
+    json(
+      "half a surrogate pair in a name",
+      recordText("1").replace("bad", "bad\\ud800"),
+      "invalid_record",
+      /surrogate/,
+    ),
+    json(
+      "half a surrogate pair in an attribute",
+      recordText("1", ',"attributes":{"a":{"b":["\\udfff"]}}'),
+      "invalid_record",
+      /surrogate/,
+    ),
   ];
 }
 
@@ -87,25 +159,66 @@ export function badRemoteWrite(): BadBody[] {
   const notSnappy = /not a snappy block holding a WriteRequest/;
   const good = Buffer.from(smallBody());
   const label = bytesField(1, [...bytesField(1, [0x61, 0xff]), ...bytesField(2, text.encode("v"))]);
-  const invalidLabel = bytesField(1, [...labelField("__name__", "m"), ...labelField("job", "bad"), ...label, ...sampleField(now())]);
+  const invalidLabel = bytesField(1, [
+    ...labelField("__name__", "m"),
+    ...labelField("job", "bad"),
+    ...label,
+    ...sampleField(now()),
+  ]);
   return [
     write("an empty body", new Uint8Array(0), "invalid_protobuf", notSnappy),
     write("protobuf that is not compressed", good, "invalid_protobuf", notSnappy),
     write("snappy of text", packed(text.encode("hello, this is no protobuf")), "invalid_protobuf", notSnappy),
-    write("snappy that claims more than it holds", Buffer.concat([Buffer.from(varint(good.length + 1)), compressSync(good).subarray(1)]), "invalid_protobuf", notSnappy),
-    write("snappy that claims less than it holds", Buffer.concat([Buffer.from(varint(good.length - 1)), compressSync(good).subarray(1)]), "invalid_protobuf", notSnappy),
-    write("snappy that claims 4 GiB", Buffer.from([...varint(0xffff_ffff), ...compressSync(good).subarray(1)]), "payload_too_large", /decompresses to more than/, 413),
+    write(
+      "snappy that claims more than it holds",
+      Buffer.concat([Buffer.from(varint(good.length + 1)), compressSync(good).subarray(1)]),
+      "invalid_protobuf",
+      notSnappy,
+    ),
+    write(
+      "snappy that claims less than it holds",
+      Buffer.concat([Buffer.from(varint(good.length - 1)), compressSync(good).subarray(1)]),
+      "invalid_protobuf",
+      notSnappy,
+    ),
+    write(
+      "snappy that claims 4 GiB",
+      Buffer.from([...varint(0xffff_ffff), ...compressSync(good).subarray(1)]),
+      "payload_too_large",
+      /decompresses to more than/,
+      413,
+    ),
     write("snappy that claims 2^63", Buffer.from([...varint(2n ** 63n), 0]), "invalid_protobuf", notSnappy),
     write("a copy from before the start", Buffer.from([4, 0x01, 0x05]), "invalid_protobuf", notSnappy),
     write("a field longer than the body", packed([...varint(10), ...varint(1_000_000)]), "invalid_protobuf", notSnappy),
     write("a varint without end", packed(Array.from({ length: 40 }, () => 0xff)), "invalid_protobuf", notSnappy),
-    write("a series without labels", packed(bytesField(1, sampleField(now()))), "missing_metric_name", /needs __name__/),
+    write(
+      "a series without labels",
+      packed(bytesField(1, sampleField(now()))),
+      "missing_metric_name",
+      /needs __name__/,
+    ),
     write("a series without a name", seriesOf([JOB]), "missing_metric_name", /no __name__/),
     write("labels that are not UTF-8", packed(invalidLabel), "invalid_attributes", /not valid UTF-8/),
-    write("a label of 1 MiB", seriesOf([["__name__", "m"], ["big", "x".repeat(MIB)], JOB]), "field_too_long", /8192 bytes/),
-    write("a label name of 1 MiB", seriesOf([["__name__", "m"], JOB, ["x".repeat(MIB), "v"]]), "field_too_long", /1024 bytes/),
+    write(
+      "a label of 1 MiB",
+      seriesOf([["__name__", "m"], ["big", "x".repeat(MIB)], JOB]),
+      "field_too_long",
+      /8192 bytes/,
+    ),
+    write(
+      "a label name of 1 MiB",
+      seriesOf([["__name__", "m"], JOB, ["x".repeat(MIB), "v"]]),
+      "field_too_long",
+      /1024 bytes/,
+    ),
     write("a name of 1 MiB", seriesOf([["__name__", "m".repeat(MIB)], JOB]), "field_too_long", /longer than/),
-    write("10,000 labels", seriesOf([["__name__", "m"], JOB, ...Object.keys(named(10_000)).map((name) => [name, "v"] as const)]), "invalid_attributes", /64 labels, got 10002/),
+    write(
+      "10,000 labels",
+      seriesOf([["__name__", "m"], JOB, ...Object.keys(named(10_000)).map((name) => [name, "v"] as const)]),
+      "invalid_attributes",
+      /64 labels, got 10002/,
+    ),
   ];
 }
 
@@ -114,7 +227,13 @@ export function badSizes(): BadBody[] {
   return [
     json("16 MiB of spaces", Buffer.alloc(16 * MIB, " "), "invalid_json", /not JSON/, { path: BATCH }),
     json("16 MiB and a byte", Buffer.alloc(16 * MIB + 1, " "), "payload_too_large", /16777216/, { status: 413 }),
-    json("a gzip that inflates to 65 MiB", gzipSync(Buffer.alloc(65 * MIB, " ")), "payload_too_large", /inflates to more than 67108864 bytes; send smaller/, { status: 413, headers: { "Content-Encoding": "gzip" } }),
+    json(
+      "a gzip that inflates to 65 MiB",
+      gzipSync(Buffer.alloc(65 * MIB, " ")),
+      "payload_too_large",
+      /inflates to more than 67108864 bytes; send smaller/,
+      { status: 413, headers: { "Content-Encoding": "gzip" } },
+    ),
     json("16 MiB of one string", `"${"x".repeat(16 * MIB - 2)}"`, "invalid_record", /must be a JSON object/),
     write("16 MiB of zeros", Buffer.alloc(16 * MIB), "invalid_protobuf", /snappy/),
   ];

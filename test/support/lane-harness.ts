@@ -113,7 +113,9 @@ export function byStream(staged: readonly Staged[]): Record<string, string[]> {
   const streams: Record<string, string[]> = {};
   for (const { stream, time, bits, code } of staged) {
     const key = `${stream} ${code === 0 ? "staged" : "rejected"}`;
-    (streams[key] ??= []).push(`${time} ${bits.toString(16)} ${code}`);
+    const lines = streams[key] ?? [];
+    streams[key] = lines;
+    lines.push(`${time} ${bits.toString(16)} ${code}`);
   }
   return streams;
 }

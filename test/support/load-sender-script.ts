@@ -92,16 +92,29 @@ export class LoadScript {
   constructor(options: ScriptOptions) {
     this.#options = options;
     this.#random = generator(options.seed);
-    const source = (counter: boolean, decimals: boolean) => new StreamSource(generator(Math.floor(this.#random.uniform() * 2 ** 32)), counter, decimals);
+    const source = (counter: boolean, decimals: boolean) =>
+      new StreamSource(generator(Math.floor(this.#random.uniform() * 2 ** 32)), counter, decimals);
     this.#gauges = [
-      ...[0, 1, 2].map((i) => ({ source: source(false, i > 0), metric: `latency_${i}_ms`, attributes: { zone: "a" } as Attributes })),
+      ...[0, 1, 2].map((i) => ({
+        source: source(false, i > 0),
+        metric: `latency_${i}_ms`,
+        attributes: { zone: "a" } as Attributes,
+      })),
       { source: source(false, false), metric: "latency_0_ms", attributes: { zone: "b", env: "prod" } },
       { source: source(true, true), metric: "jobs", attributes: { metric_type: "counter", zone: "a" } },
     ];
-    this.#scored = ["trace", "profile"].map((type) => ({ source: source(false, true), metric: `${type}.duration_ms`, type }));
+    this.#scored = ["trace", "profile"].map((type) => ({
+      source: source(false, true),
+      metric: `${type}.duration_ms`,
+      type,
+    }));
     this.#written = Array.from({ length: 12 }, (_, i) => {
       const counter = i % 4 === 3;
-      return { source: source(counter, i % 3 === 0), metric: counter ? `requests_${i}_total` : `queue_${i >> 1}`, attributes: { instance: `host-${i % 2}` } };
+      return {
+        source: source(counter, i % 3 === 0),
+        metric: counter ? `requests_${i}_total` : `queue_${i >> 1}`,
+        attributes: { instance: `host-${i % 2}` },
+      };
     });
     for (let i = 0; i < options.requests; i++) this.requests.push(this.#next());
   }
@@ -129,7 +142,13 @@ export class LoadScript {
     const { tick, sent, stored } = source.next();
     const { metric_type: _, ...identity } = attributes;
     this.#expect(metric, identity, tick, stored);
-    return { service_id: this.#options.serviceId, metric_name: metric, value: sent, timestamp: this.#time(tick), attributes };
+    return {
+      service_id: this.#options.serviceId,
+      metric_name: metric,
+      value: sent,
+      timestamp: this.#time(tick),
+      attributes,
+    };
   }
 
   /** A record of a kind that is kept as such. */
@@ -142,11 +161,26 @@ export class LoadScript {
     if (scored !== undefined) {
       const { tick, sent, stored } = scored.source.next();
       this.#expect(scored.metric, {}, tick, stored);
-      return this.#keep({ service_id, type: kind, metric_name: scored.metric, value: sent, trace_id: `t${number}`, timestamp: this.#time(tick), attributes: {} });
+      return this.#keep({
+        service_id,
+        type: kind,
+        metric_name: scored.metric,
+        value: sent,
+        trace_id: `t${number}`,
+        timestamp: this.#time(tick),
+        attributes: {},
+      });
     }
     const timestamp = this.#time(number);
-    if (kind === "slo") return this.#keep({ service_id, type: kind, metric_name: "availability", value: 0.999, timestamp, attributes });
-    return this.#keep({ service_id, type: kind, body: `${kind} ${number} ${"of something that happened ".repeat(1 + (number % 20))}`, timestamp, attributes });
+    if (kind === "slo")
+      return this.#keep({ service_id, type: kind, metric_name: "availability", value: 0.999, timestamp, attributes });
+    return this.#keep({
+      service_id,
+      type: kind,
+      body: `${kind} ${number} ${"of something that happened ".repeat(1 + (number % 20))}`,
+      timestamp,
+      attributes,
+    });
   }
 
   #keep(record: TelemetryRecord): TelemetryRecord {
@@ -196,10 +230,23 @@ export class LoadScript {
         this.#expect(metric, attributes, tick, stored);
         return { time: this.#options.startMs + tick * 1000, value: sent };
       });
-      return { labels: [["__name__", metric], ["instance", attributes.instance as string], ["job", this.#options.serviceId]], samples };
+      return {
+        labels: [
+          ["__name__", metric],
+          ["instance", attributes.instance as string],
+          ["job", this.#options.serviceId],
+        ],
+        samples,
+      };
     });
     const isBad = this.#random.uniform() < 0.2;
-    const bad = { labels: [["__name__", "bad"], ["job", this.#options.serviceId]] as const, samples: [{ time: 1000, value: 1 }] };
+    const bad = {
+      labels: [
+        ["__name__", "bad"],
+        ["job", this.#options.serviceId],
+      ] as const,
+      samples: [{ time: 1000, value: 1 }],
+    };
     if (isBad) this.#expect("bad", {}, 0, null);
     const body = compressSync(Buffer.from(encodeBody(isBad ? [...series, bad] : series)));
     const rejected = isBad ? ["timestamp_too_old"] : [];
@@ -217,14 +264,39 @@ export function seriesKey(serviceId: string, metricName: string, attributes: Att
 }
 
 /** What a stored record says, without what the server adds. */
-export function recordContent({ service_id, type, metric_name, value, body, trace_id, timestamp, attributes }: TelemetryRecord): string {
+export function recordContent({
+  service_id,
+  type,
+  metric_name,
+  value,
+  body,
+  trace_id,
+  timestamp,
+  attributes,
+}: TelemetryRecord): string {
   return JSON.stringify([service_id, type, metric_name, value, body, trace_id, timestamp, attributes]);
 }
 
 /** A request of `rows` repetitions of one sample: a server stores the sample once, and yet its log grows by 16 bytes a row. */
 export function repetitions(serviceId: string, timeMs: number, rows: number): LoadRequest {
-  const one = encodeBody([{ labels: [["__name__", "repeated"], ["job", serviceId]], samples: [{ time: timeMs, value: 1 }] }]);
-  const bytesOfLabels = encodeBody([{ labels: [["__name__", "repeated"], ["job", serviceId]], samples: [] }]).length;
+  const one = encodeBody([
+    {
+      labels: [
+        ["__name__", "repeated"],
+        ["job", serviceId],
+      ],
+      samples: [{ time: timeMs, value: 1 }],
+    },
+  ]);
+  const bytesOfLabels = encodeBody([
+    {
+      labels: [
+        ["__name__", "repeated"],
+        ["job", serviceId],
+      ],
+      samples: [],
+    },
+  ]).length;
   const seriesAt = 2; // tag and length of the one series, both one byte
   const labels = one.subarray(seriesAt, bytesOfLabels);
   const sample = one.subarray(bytesOfLabels);

@@ -10,7 +10,7 @@ import {
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
 import { environmentOf } from "../../src/domain/series/stream-identity.ts";
-import type { PlannedBody, PlannedSample, StreamPlan } from "./simulation-workload.ts";
+import { changesKind, isCumulative, type PlannedBody, type PlannedSample, type StreamPlan } from "./simulation-workload.ts";
 
 type OracleEvent = ReturnType<StreamOracle["apply"]>[number];
 
@@ -48,12 +48,12 @@ class StreamExpectation {
 
   constructor(plan: StreamPlan) {
     this.plan = plan;
-    this.detector = new StreamOracle({ window: 120, tables, counter: plan.counter, operation: false });
+    this.detector = new StreamOracle({ window: 120, tables, counter: plan.counterFromMs === 0, operation: false });
   }
 
-  take({ timeMs, value }: PlannedSample): void {
-    if (this.plan.counter) this.#count(timeMs, value);
-    else this.samples.set(timeMs, value);
+  take(sample: PlannedSample): void {
+    if (isCumulative(sample)) this.#count(sample.timeMs, sample.value);
+    else this.samples.set(sample.timeMs, sample.value);
   }
 
   #count(timeMs: number, value: number): void {
@@ -95,7 +95,7 @@ export class ServerOracle {
   readonly records = new Map<string, string>();
   readonly letters = new Map<string, number>();
   readonly anomalies: ExpectedAnomaly[] = [];
-  /** Pairs with samples out of order, and operation-class ones: their anomalies are not known here. */
+  /** Pairs with samples out of order, with a change of kind, and operation-class ones: their anomalies are not known here. */
   readonly unknownPairs = new Set<string>();
   readonly #open = new Map<string, ExpectedAnomaly>();
   readonly #members = new Map<string, ExpectedAnomaly>();
@@ -113,7 +113,7 @@ export class ServerOracle {
     this.streams.set(key, known);
     known.take(sample);
     const pair = pairOf(environmentOf(stream.attributes), stream.serviceId, stream.metricName);
-    if (stream.disorderly || stream.type !== "metric") this.unknownPairs.add(pair);
+    if (stream.disorderly || changesKind(stream) || stream.type !== "metric") this.unknownPairs.add(pair);
     else for (const event of known.detector.apply(sample.timeMs, sample.value)) this.#event(pair, key, event);
   }
 

@@ -14,11 +14,6 @@ const READY_MS_MAX = 30_000;
 const STOP_MS_MAX = 30_000;
 const LISTENS = / listens on (http:\/\/\S+)/;
 
-/** A new empty folder for DATA_DIR. */
-export function makeDataFolder(): string {
-  return mkdtempSync(join(tmpdir(), "vedette-data-"));
-}
-
 /** One run of the server, from its start to its end. */
 export class ServerProcess {
   readonly #child: ChildProcess;
@@ -26,8 +21,12 @@ export class ServerProcess {
   #output = "";
 
   private constructor(settings: ServerSettings) {
-    this.#child = spawn(process.execPath, [MAIN], { env: { PORT: "0", ...settings }, stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#output += text.toString()));
+    this.#child = spawn(process.execPath, [MAIN], {
+      env: { PORT: "0", ...settings },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on("data", (text: Buffer) => (this.#output += text.toString()));
     this.#ended = once(this.#child, "close").then(([code, signal]) => (code ?? signal) as number | string);
   }
 
@@ -38,7 +37,7 @@ export class ServerProcess {
 
   /** Starts the server and waits until /readyz says that it is ready. */
   static async start(settings: ServerSettings): Promise<ServerProcess> {
-    const server = new ServerProcess(settings);
+    const server = ServerProcess.launch(settings);
     await server.ready();
     return server;
   }
@@ -62,7 +61,8 @@ export class ServerProcess {
     void this.#ended.then((ended) => (code = ended));
     while (!LISTENS.test(this.#output)) {
       if (code !== undefined) throw new Error(`the server ended with ${code} before it was ready: ${this.#tail()}`);
-      if (performance.now() > deadlineMs) throw new Error(`the server was not ready after ${READY_MS_MAX} ms: ${this.#tail()}`);
+      if (performance.now() > deadlineMs)
+        throw new Error(`the server was not ready after ${READY_MS_MAX} ms: ${this.#tail()}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const response = await fetch(`${this.origin}/readyz`);
@@ -72,11 +72,14 @@ export class ServerProcess {
   /** GETs JSON; throws on any status but 200. */
   async get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
     const search = new URLSearchParams(query).toString();
-    const response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`).catch(async (cause: unknown) => {
-      throw new Error(`GET ${path}: no answer; the server ${await this.#state()}: ${this.#tail()}`, { cause });
-    });
+    const response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`).catch(
+      async (cause: unknown) => {
+        throw new Error(`GET ${path}: no answer; the server ${await this.#state()}: ${this.#tail()}`, { cause });
+      },
+    );
     const text = await response.text();
-    if (response.status !== 200) throw new Error(`GET ${path}?${search} says ${response.status}: ${text}\n${this.#tail()}`);
+    if (response.status !== 200)
+      throw new Error(`GET ${path}?${search} says ${response.status}: ${text}\n${this.#tail()}`);
     return JSON.parse(text) as T;
   }
 
@@ -121,8 +124,9 @@ export class ServerBench {
   readonly #servers: ServerProcess[] = [];
   readonly #folders: string[] = [];
 
+  /** A new empty folder for DATA_DIR. */
   dataFolder(): string {
-    const folder = makeDataFolder();
+    const folder = mkdtempSync(join(tmpdir(), "vedette-data-"));
     this.#folders.push(folder);
     return folder;
   }
@@ -134,6 +138,7 @@ export class ServerBench {
     return server;
   }
 
+  /** The same without waiting until it is ready. */
   launch(settings: ServerSettings = {}): ServerProcess {
     const server = ServerProcess.launch({ DATA_DIR: settings.DATA_DIR ?? this.dataFolder(), ...settings });
     this.#servers.push(server);

@@ -17,7 +17,8 @@ export interface StreamPlan {
   readonly metricName: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly type: RecordType;
-  readonly counter: boolean;
+  /** Its samples are cumulative from this time on: 0 for counters, infinity for gauges, between where the sender changes its mind. */
+  readonly counterFromMs: number;
   /** Samples come late or are corrected. */
   readonly disorderly: boolean;
 }
@@ -49,7 +50,21 @@ export interface Workload {
   readonly streams: readonly StreamPlan[];
 }
 
+/** Streams and ticks of a bulk body: more samples than WORK_ROWS_MAX. */
+const BULK_STREAMS = 220;
+const BULK_TICKS = 110;
+
 type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether a sample is cumulative. */
+export function isCumulative({ stream, timeMs }: Pick<PlannedSample, "stream" | "timeMs">): boolean {
+  return timeMs >= stream.counterFromMs;
+}
+
+/** Whether the sender changes its mind about a stream being a counter. */
+export function changesKind({ counterFromMs }: StreamPlan): boolean {
+  return counterFromMs > 0 && counterFromMs < Number.POSITIVE_INFINITY;
+}
 
 /** A sender's body in the making. */
 interface Draft {
@@ -62,7 +77,8 @@ interface Draft {
 export function makeWorkload(seed: number): Workload {
   const random = generator(seed);
   const ticks = 130 + whole(random, 150);
-  const senders = Array.from({ length: 2 + whole(random, 3) }, (_, index) => new SenderPlan(index, ticks, generator(seed * 31 + index)));
+  const senders = Array.from({ length: 2 + whole(random, 3) }, (_, index) => new SenderPlan(index, ticks, generator(seed * 31 + index), false));
+  if (random.uniform() < 0.08) senders.push(new SenderPlan(senders.length, ticks, generator(seed * 31 + senders.length), true));
   return { senders: senders.map((sender) => sender.bodies()), streams: senders.flatMap(({ streams }) => streams) };
 }
 
@@ -77,17 +93,22 @@ class SenderPlan {
   readonly #ticks: number;
   readonly #random: Generator;
   readonly #remote: boolean;
+  /** Sends bodies that take more than one unit of work. */
+  readonly #bulk: boolean;
   readonly #sources: StreamSource[] = [];
+  /** A change of kind begins a body: definitions count for the whole unit that they come with. */
+  readonly #changeTicks = new Set<number>();
   #serial = 0;
 
-  constructor(index: number, ticks: number, random: Generator) {
+  constructor(index: number, ticks: number, random: Generator, bulk: boolean) {
     this.#index = index;
     this.#ticks = ticks;
     this.#random = random;
-    this.#remote = random.uniform() < 0.4;
-    const services = 1 + whole(random, 4);
+    this.#bulk = bulk;
+    this.#remote = bulk || random.uniform() < 0.4;
+    const services = bulk ? 2 : 1 + whole(random, 4);
     for (let service = 0; service < services; service++) {
-      const metrics = 1 + whole(random, 4);
+      const metrics = bulk ? 1 : 1 + whole(random, 4);
       for (let metric = 0; metric < metrics; metric++) this.#addMetric(`service-${index}-${service}`, metric);
     }
   }
@@ -99,10 +120,14 @@ class SenderPlan {
     const disorderly = random.uniform() < 0.35;
     const type: RecordType = !this.#remote && !counter && random.uniform() < 0.1 ? "trace" : "metric";
     const metricName = `metric_${metric}${counter ? "_total" : ""}`;
-    const copies = 1 + whole(random, 3);
+    const copies = this.#bulk ? Math.ceil(BULK_STREAMS / 2) : 1 + whole(random, 3);
+    const changes = !this.#remote && type === "metric" && !counter && !disorderly && random.uniform() < 0.1;
+    const changeTick = changes ? 20 + whole(random, this.#ticks) : this.#ticks;
+    const counterFromMs = counter ? 0 : changes ? START_MS + changeTick * TICK_MS : Number.POSITIVE_INFINITY;
+    if (changes) this.#changeTicks.add(changeTick);
     for (let copy = 0; copy < copies; copy++) {
       const attributes: Record<string, string> = random.uniform() < 0.2 ? { env: "prod", zone: `z${copy}` } : { zone: `z${copy}` };
-      const stream = { serviceId, metricName, attributes, type, counter, disorderly };
+      const stream = { serviceId, metricName, attributes, type, counterFromMs, disorderly };
       this.streams.push(stream);
       this.#sources.push(new StreamSource(stream, this.#ticks, generator(whole(random, 2 ** 31))));
     }
@@ -113,10 +138,14 @@ class SenderPlan {
     let draft: Draft = { samples: [], records: [], invalid: [] };
     const backfill = this.#random.uniform() < 0.2;
     for (let tick = 0; tick < this.#ticks; tick++) {
+      if (this.#changeTicks.has(tick) && draft.samples.length > 0) {
+        bodies.push(...this.#post(draft, tick));
+        draft = { samples: [], records: [], invalid: [] };
+      }
       for (const source of this.#sources) draft.samples.push(...source.at(tick));
       if (!this.#remote) this.#addRecords(draft, tick);
       this.#addInvalid(draft, tick);
-      const waits = backfill ? tick % 40 !== 39 : this.#random.uniform() < 0.15;
+      const waits = this.#bulk ? tick % BULK_TICKS !== BULK_TICKS - 1 : backfill ? tick % 40 !== 39 : this.#random.uniform() < 0.15;
       if (waits && tick < this.#ticks - 1) continue;
       bodies.push(...this.#post(draft, tick));
       draft = { samples: [], records: [], invalid: [] };
@@ -167,12 +196,14 @@ class SenderPlan {
     ];
   }
 
-  #remoteBody({ samples, invalid }: Draft, dueMs: number): PlannedBody {
-    const series: Series[] = [];
-    for (const { stream, timeMs, value } of samples) {
-      const labels: Array<readonly [string, string]> = [["__name__", stream.metricName], ["job", stream.serviceId], ...Object.entries(stream.attributes)];
-      series.push({ labels, samples: [{ value, time: timeMs }] });
-    }
+  #remoteBody({ samples: given, invalid }: Draft, dueMs: number): PlannedBody {
+    const byStream = this.#sources.map(({ stream }) => given.filter((sample) => sample.stream === stream)).filter(({ length }) => length > 0);
+    const samples = this.#bulk ? byStream.flat() : given;
+    const series: Series[] = (this.#bulk ? byStream : given.map((sample) => [sample])).map((own) => {
+      const { metricName, serviceId, attributes } = (own[0] as PlannedSample).stream;
+      const labels: Array<readonly [string, string]> = [["__name__", metricName], ["job", serviceId], ...Object.entries(attributes)];
+      return { labels, samples: own.map(({ value, timeMs }) => ({ value, time: timeMs })) };
+    });
     // Too old whatever the time of sending.
     const refused = invalid.map((bad) => ({ name: String(bad["metric_name"]), time: START_MS - 30 * 3600 * 1000 }));
     for (const { name, time } of refused) series.push({ labels: [["__name__", name], ["job", "refused"]], samples: [{ value: 1, time }] });
@@ -198,8 +229,8 @@ function malformed(dueMs: number): PlannedBody {
 }
 
 function recordOf({ stream, timeMs, value }: PlannedSample): Fields {
-  const { serviceId, metricName, attributes, type, counter } = stream;
-  const all = counter ? { ...attributes, metric_type: "counter" } : attributes;
+  const { serviceId, metricName, attributes, type } = stream;
+  const all = isCumulative({ stream, timeMs }) ? { ...attributes, metric_type: "counter" } : attributes;
   return { service_id: serviceId, type, metric_name: metricName, value, timestamp: formatRfc3339(timeMs), attributes: all };
 }
 
@@ -215,7 +246,7 @@ function encode(value: unknown): Uint8Array {
 
 /** Values of one stream, tick by tick. */
 class StreamSource {
-  readonly #stream: StreamPlan;
+  readonly stream: StreamPlan;
   readonly #random: Generator;
   readonly #base: number;
   readonly #digits: number;
@@ -229,7 +260,7 @@ class StreamSource {
   #last: PlannedSample | undefined;
 
   constructor(stream: StreamPlan, ticks: number, random: Generator) {
-    this.#stream = stream;
+    this.stream = stream;
     this.#random = random;
     this.#base = 10 + 500 * random.uniform();
     this.#digits = random.uniform() < 0.5 ? 3 : 15;
@@ -246,7 +277,8 @@ class StreamSource {
   at(tick: number): PlannedSample[] {
     const due = this.#held.filter((held) => held.tick === tick).map(({ sample }) => sample);
     if (tick >= this.#gap.from && tick < this.#gap.to) return due;
-    const sample = { stream: this.#stream, timeMs: START_MS + tick * TICK_MS + this.#phaseMs, value: this.#value(tick) };
+    const timeMs = START_MS + tick * TICK_MS + this.#phaseMs;
+    const sample = { stream: this.stream, timeMs, value: this.#value(tick, isCumulative({ stream: this.stream, timeMs })) };
     return [...this.#order(sample, tick, due)];
   }
 
@@ -254,15 +286,15 @@ class StreamSource {
   #order(sample: PlannedSample, tick: number, due: PlannedSample[]): PlannedSample[] {
     const { uniform } = this.#random;
     const last = this.#last;
-    const repeated = last !== undefined && uniform() < 0.03 ? [last] : [];
-    if (this.#stream.disorderly) {
+    const repeated = last !== undefined && isCumulative(last) === isCumulative(sample) && uniform() < 0.03 ? [last] : [];
+    if (this.stream.disorderly) {
       if (uniform() < 0.05) {
         this.#held.push({ tick: tick + 1 + whole(this.#random, uniform() < 0.7 ? 28 : 90), sample });
         return [...repeated, ...due];
       }
       if (uniform() < 0.04) {
-        const corrected = { ...sample, value: this.#stream.counter ? sample.value + 1 : sample.value + 0.25 };
-        if (this.#stream.counter) this.#sum += 1;
+        const corrected = { ...sample, value: isCumulative(sample) ? sample.value + 1 : sample.value + 0.25 };
+        if (isCumulative(sample)) this.#sum += 1;
         this.#last = corrected;
         return [...repeated, sample, ...due, corrected];
       }
@@ -271,11 +303,11 @@ class StreamSource {
     return uniform() < 0.5 ? [...repeated, ...due, sample] : [...repeated, sample, ...due];
   }
 
-  #value(tick: number): number {
+  #value(tick: number, cumulative: boolean): number {
     const burst = this.#bursts.find(({ from, to }) => tick >= from && tick < to);
     const noise = this.#constant ? 0 : this.#random.normal();
     const value = this.#base * (1 + 0.05 * (noise + (burst?.height ?? 0)));
-    if (!this.#stream.counter) return Number(value.toFixed(this.#digits));
+    if (!cumulative) return Number(value.toFixed(this.#digits));
     if (this.#random.uniform() < 0.01) this.#sum = this.#random.uniform() < 0.7 ? 0 : this.#sum / 2;
     this.#sum += Math.round(Math.max(0, value));
     return this.#sum;

@@ -226,6 +226,8 @@ export class Engine {
     }
     const query = this.#dependencies.takeQuery();
     if (query === undefined) return any;
+    // First what left this engine for the store: whoever asks looks there for what the answer no longer holds.
+    this.#outbox.flush();
     this.#dependencies.answerQuery(this.#queries.answer(query));
     return true;
   }

@@ -111,6 +111,7 @@ export class Lane {
 
   #decode(body: Body): void {
     const { json, remoteWrite, counters } = this.#dependencies;
+    this.#unit.admission = body.admission;
     this.#unit.bodies++;
     this.#unit.bodyBytes += body.bytes;
     counters.add("bodies", 1);

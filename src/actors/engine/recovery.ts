@@ -108,7 +108,7 @@ export class Recovery {
   apply(block: ReplayBlock): void {
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
     for (const section of sectionsOf(block.payload)) {
-      if (section.kind === SECTION_DEFINE) this.#define(section.payload);
+      if (section.kind === SECTION_DEFINE) this.#define(section.payload, block);
       else if (section.kind === SECTION_ROWS) this.#applyRows(section.payload, block);
       else if (this.#options.engine === 0) this.#sendAgain(section.kind, section.payload, block);
     }
@@ -119,24 +119,27 @@ export class Recovery {
     this.#slots = new Map(this.#refsOfCheckpoints.get(epoch) ?? []);
   }
 
-  #define(payload: Uint8Array): void {
+  #define(payload: Uint8Array, block: ReplayBlock): void {
     const { shard, tenantIndex } = this.#dependencies;
     for (const definition of decodeDefinitions(payload)) {
       if (engineOf(definition.partition, this.#options.engines) !== this.#options.engine) continue;
       const name = identityName(Buffer.from(definition.identity).toString("utf8"));
       if (partitionOf(name.tenant, name.serviceId) !== definition.partition) throw new Error("a definition in the log names the wrong partition");
-      this.#slots.set(definition.ref, shard.define({ ...definition, tenant: tenantIndex(name.tenant) }, false));
+      const tenant = tenantIndex(name.tenant);
+      // A definition that a checkpoint covers only names its ref: the stream's kind may have changed since.
+      const known = this.#isCovered(definition.partition, block) ? shard.findSlot(definition.hash, tenant) : -1;
+      this.#slots.set(definition.ref, known >= 0 ? known : shard.define({ ...definition, tenant }, false));
     }
   }
 
   /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
-    const { memory, shard } = this.#dependencies;
+    const { memory, shard, kernel } = this.#dependencies;
     const source = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
     let rows = 0;
     for (let at = 0; at < payload.byteLength; at += ROW_BYTES) {
       const slot = this.#slots.get(source.getUint32(at + ROW_REF, true)) ?? -1;
-      if (slot < 0 || this.#rowIsCovered(slot, block)) continue;
+      if (slot < 0 || this.#isCovered(kernel.records.partition(slot), block)) continue;
       const to = STAGING + rows * ROW_BYTES;
       memory.view.setUint32(to + ROW_REF, this.#newRef(slot), true);
       memory.view.setUint32(to + ROW_OFFSET, source.getUint32(at + ROW_OFFSET, true), true);
@@ -149,8 +152,8 @@ export class Recovery {
     if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0 });
   }
 
-  #rowIsCovered(slot: number, block: ReplayBlock): boolean {
-    const covered = this.#covered.get(this.#dependencies.kernel.records.partition(slot));
+  #isCovered(partition: number, block: ReplayBlock): boolean {
+    const covered = this.#covered.get(partition);
     if (covered === undefined || covered.epoch < block.epoch) return false;
     if (covered.epoch > block.epoch) return true;
     const position = covered.lanes.get(block.lane);

@@ -93,7 +93,7 @@ export class Shard {
   define(definition: Definition, bindsThisEpoch: boolean): number {
     const { kernel, counters } = this.#dependencies;
     const partition = this.partition(definition.partition);
-    let slot = this.#findSlot(definition.hash, definition.tenant);
+    let slot = this.findSlot(definition.hash, definition.tenant);
     if (slot < 0) {
       slot = this.#createStream(definition, partition);
       if (slot < 0) return -1;
@@ -123,7 +123,8 @@ export class Shard {
     return partition;
   }
 
-  #findSlot(hash: Uint8Array, tenant: number): number {
+  /** Slot of the stream with the identity hash, or -1. */
+  findSlot(hash: Uint8Array, tenant: number): number {
     const { memory, kernel } = this.#dependencies;
     memory.bytes.set(hash, SCRATCH);
     return kernel.findSlot(SCRATCH, tenant);

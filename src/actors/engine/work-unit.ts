@@ -19,7 +19,7 @@ import {
 import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
-export const BASE_LEAD_MS = 25 * 3600 * 1000;
+const BASE_LEAD_MS = 25 * 3600 * 1000;
 
 /** A stream's definition before it is encoded. */
 export interface Definition {
@@ -118,6 +118,10 @@ export class WorkUnit {
   #definitions: Array<Uint8Array[]>;
   #opaque: Array<{ section: number; frame: number; payload: Uint8Array }> = [];
   #opaqueBytes = 0;
+  /**
+   * Of the unit's last body: blocks of all lanes are replayed in this order. Whoever was answered for a body of one unit and then sends another
+   * finds it in a unit with a higher number; by the first bodies' numbers it might stand before the one it follows.
+   */
   admission = 0;
   baseMs = 0;
   arrivalMs = 0;

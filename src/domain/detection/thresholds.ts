@@ -15,7 +15,7 @@ import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { equivalentZ, logNormalTail, studentQuantile } from "./tail-probability.ts";
 
 /** Values below which nothing is scored (WATCHDOG_MIN_SAMPLES). */
-export const MINIMUM_SAMPLES_DEFAULT = 12;
+const MINIMUM_SAMPLES_DEFAULT = 12;
 const OPERATION_FACTOR = 2;
 const OPERATION_FLOOR = 6;
 const STRONG_FACTOR = 2;

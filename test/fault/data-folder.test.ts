@@ -1,0 +1,103 @@
+// What a data folder goes through besides a kill: a torn end of the log, a second server, syncs before every answer.
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { listSegments } from "../../src/adapters/log/log-segment.ts";
+import { logDirectory } from "../../src/adapters/log/meta-file.ts";
+import { generator } from "../support/generator.ts";
+import { LoadSender } from "../support/load-sender.ts";
+import { LoadScript } from "../support/load-sender-script.ts";
+import { ServerBench } from "../support/server-process.ts";
+import { differencesToScripts, readHoldings } from "./holdings.ts";
+
+const HOUR_MS = 3600 * 1000;
+const bench = new ServerBench();
+afterEach(() => bench.close());
+
+function makeScript(seed: number, requests: number): LoadScript {
+  const startMs = Math.floor(Date.now() / 1000) * 1000 - HOUR_MS;
+  return new LoadScript({ seed, serviceId: `service-${seed}`, startMs, requests });
+}
+
+const randomBytes = generator(5);
+const TAILS: ReadonlyArray<[name: string, tail: (segment: Buffer) => Uint8Array]> = [
+  ["a few zero bytes", () => new Uint8Array(11)],
+  ["random bytes", () => Uint8Array.from({ length: 1000 }, () => Math.floor(randomBytes.uniform() * 256))],
+  ["the beginning of a block", (segment) => segment.subarray(0, Math.min(segment.length - 8, 200))],
+  ["a block with one bit wrong", (segment) => flipped(firstBlock(segment))],
+  [
+    "a header that claims 80 MiB",
+    (segment) => Buffer.concat([segment.subarray(0, 8), Buffer.from([0, 0, 0, 5]), segment.subarray(12, 64)]),
+  ],
+];
+
+/** Magic u32, checksum u32, payload bytes u32 at 8; 32 bytes of header (adapters/log/block-format.ts). */
+function firstBlock(segment: Buffer): Buffer {
+  return segment.subarray(0, 32 + Math.ceil(segment.readUInt32LE(8) / 8) * 8);
+}
+
+function flipped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[copy.length >> 1] = (copy[copy.length >> 1] as number) ^ 1;
+  return copy;
+}
+
+describe("a log whose last write was cut off", () => {
+  it("is read up to there, whatever lies behind, and again at later starts", async () => {
+    const folder = bench.dataFolder();
+    const script = makeScript(1, 8 * TAILS.length);
+    const sender = new LoadSender(script.requests);
+    for (const [index, [, tail]] of TAILS.entries()) {
+      const server = await bench.start({ DATA_DIR: folder, ENGINES: String(1 + (index % 2)) });
+      const end = 8 * (index + 1);
+      await sender.run(server.origin, () => sender.next < end);
+      await server.kill();
+      for (const { path } of listSegments(logDirectory(folder))) {
+        const segment = readFileSync(path);
+        if (segment.length > 64) appendFileSync(path, tail(segment));
+      }
+    }
+    const server = await bench.start({ DATA_DIR: folder, ENGINES: "1" });
+    expect(sender.isDone).toBe(true);
+    expect(differencesToScripts([script], await readHoldings(server))).toEqual([]);
+    await server.stop();
+  });
+});
+
+describe("a second server over one data folder", () => {
+  it("is refused in one line while the first lives, and starts once it was killed", async () => {
+    const folder = bench.dataFolder();
+    const first = await bench.start({ DATA_DIR: folder });
+    const second = bench.launch({ DATA_DIR: folder });
+    expect(await second.ended).toBe(1);
+    expect(second.output).toMatch(/^vedette: [^\n]* is in use by process \d+[^\n]*\n$/);
+    expect((await fetch(`${first.origin}/readyz`)).status).toBe(200);
+    await first.kill();
+    const third = await bench.start({ DATA_DIR: folder });
+    await third.stop();
+  });
+});
+
+describe("a folder that cannot be used", () => {
+  it("is refused in one line", async () => {
+    const folder = bench.dataFolder();
+    writeFileSync(join(folder, "meta.json"), "{");
+    const server = bench.launch({ DATA_DIR: folder });
+    expect(await server.ended).toBe(1);
+    expect(server.output).toMatch(/^vedette: [^\n]+\n$/);
+  });
+});
+
+describe("DURABILITY=power", () => {
+  it("answers, and holds everything after a kill", async () => {
+    const folder = bench.dataFolder();
+    const settings = { DATA_DIR: folder, DURABILITY: "power", ENGINES: "2" };
+    const server = await bench.start(settings);
+    const scripts = [makeScript(2, 15), makeScript(3, 15)];
+    await Promise.all(scripts.map(({ requests }) => new LoadSender(requests).run(server.origin)));
+    await server.kill();
+    const again = await bench.start(settings);
+    expect(differencesToScripts(scripts, await readHoldings(again))).toEqual([]);
+    await again.stop();
+  });
+});
