@@ -8,7 +8,7 @@ import type { ServerBench, ServerProcess, ServerSettings } from "../support/serv
 import { settledDeadLetters } from "./holdings.ts";
 
 const SENDERS = 5;
-const REQUESTS_PER_SENDER = 60;
+const REQUESTS_PER_SENDER = 45;
 const ENGINES_MAX = 3;
 /** 100,000 rows are 1.6 MB of log. */
 const REPETITION_ROWS = 100_000;

@@ -217,7 +217,7 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
   const values = data.values ?? [];
   const summary: SeriesSummary = {
     tenant: "default", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: {}, kind: "gauge", samples: times.length,
-    lastValue: values.at(-1) ?? null, lastTimeMs: times.at(-1) ?? null, firstTimeMs: times[0] ?? null, ended: false, ...change,
+    lastValue: values.at(-1) ?? null, lastTimeMs: times.at(-1) ?? null, firstTimeMs: times[0] ?? null, ended: false, keptAsRecords: false, ...change,
   };
   const streamId = Uint8Array.from(Buffer.from(hash128(JSON.stringify(summary)), "hex"));
   return { summary, streamId, partition: 0, times, values, pendingChunks: [], ...data };

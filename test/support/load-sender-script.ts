@@ -34,7 +34,7 @@ export interface ExpectedSeries {
 type TelemetryRecord = Readonly<Record<string, unknown>>;
 
 const TICKS_PER_BATCH = 8;
-const TICKS_PER_WRITE = 40;
+const TICKS_PER_WRITE = 80;
 const JSON_HEADERS = { "content-type": "application/json" };
 const WRITE_HEADERS = { "content-type": "application/x-protobuf", "content-encoding": "snappy" };
 

@@ -137,6 +137,7 @@ export class Lane {
     const position = this.#append(parts);
     if (position === undefined) return;
     for (const { frame, payload } of unit.opaqueFrames) outbox.send(frame, payload);
+    outbox.flush(); // ahead of the answers: who was answered and asks finds it in the ring
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));

@@ -1,5 +1,5 @@
 // Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
-import { FLAG_COUNTER, FLAG_ENDED, WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_ENDED, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { EngineAnswer, EngineQuery, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -79,6 +79,7 @@ export class SeriesQueries {
       lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
       firstTimeMs: records.firstTimeMs(slot) > 0 ? records.firstTimeMs(slot) : null,
       ended: (flags & FLAG_ENDED) !== 0,
+      keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
     };
   }
 

@@ -36,6 +36,8 @@ export interface SeriesSummary extends StreamName {
   readonly lastTimeMs: number | null;
   readonly firstTimeMs: number | null;
   readonly ended: boolean;
+  /** Its values are stored as records too (trace, profile). */
+  readonly keptAsRecords: boolean;
 }
 
 export interface SeriesAnswer {

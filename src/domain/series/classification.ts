@@ -1,5 +1,5 @@
 // What kind of series a name and its attributes announce: cumulative counter, operation-class, percent-style.
-import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_KEPT_AS_RECORDS, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
 import type { RecordType } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { ownAttribute } from "./stream-identity.ts";
@@ -13,7 +13,8 @@ const OPERATION_NAME = /^span\./;
 export function flagsOfRecord(type: RecordType, metricName: string, attributes: Attributes): number {
   const counter = ownAttribute(attributes, "metric_type") === "counter" ? FLAG_COUNTER : 0;
   const operation = type === "trace" || OPERATION_NAME.test(metricName) ? FLAG_OPERATION : 0;
-  return counter | operation | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
+  const kept = type === "metric" ? 0 : FLAG_KEPT_AS_RECORDS;
+  return counter | operation | kept | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
 }
 
 /** Flags of a remote-write series, by the suffix of its name. */

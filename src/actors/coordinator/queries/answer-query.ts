@@ -24,6 +24,9 @@ const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   records: listRecords,
 };
 
+/** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
+const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>(["anomalies", "anomaly", "records", "dlqStats"]);
+
 /** Status and body of an answer. */
 export interface Answered {
   readonly status: number;
@@ -46,6 +49,7 @@ async function handle<N extends CoordinatorEndpoint>(context: QueryContext, endp
   const query = parseQuery(endpoint, call.query);
   if (!query.ok) return query;
   try {
+    if (AFTER_COMMIT.has(endpoint)) await context.settle();
     return await HANDLERS[endpoint](context, { principal: call.principal, path: call.path, query: query.value });
   } catch (error) {
     if (error instanceof EngineUnavailableError) return refused("overloaded", `${error.message} in time; try again`);

@@ -35,7 +35,8 @@ export interface MetricRows {
 export async function metricRows(context: QueryContext, tenant: string, serviceId: string | undefined, range: TimeRange): Promise<MetricRows> {
   const limit = serviceId === undefined ? RECORD_SUMMARIES_MAX : RECORD_SERIES_MAX;
   const { series, total } = await askSeries(context, { tenant, serviceId: serviceId ?? null, metricName: null, environment: null, after: null, limit });
-  const rows = serviceId === undefined ? series.flatMap(newestSample) : (await Promise.all(series.map((each) => samplesOf(context, each)))).flat();
+  const metrics = series.filter(({ keptAsRecords }) => !keptAsRecords);
+  const rows = serviceId === undefined ? metrics.flatMap(newestSample) : (await Promise.all(metrics.map((each) => samplesOf(context, each)))).flat();
   return { rows: rows.filter(({ timeMs }) => timeMs >= range.fromMs && timeMs < range.toMs), complete: total <= series.length };
 }
 
