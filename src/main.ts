@@ -37,6 +37,9 @@ const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.
 /** Coordinator (first) and engine (second) talk through it. */
 type EngineChannel = Channel<EngineAnswer | CoordinatorCommand, EngineQuery>;
 
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** One engine as main sees it. */
 interface EngineHandle {
   readonly memory: EngineMemory;
@@ -102,6 +105,10 @@ class Server {
     this.#http = this.#makeHttp();
   }
 
+  #log(level: LogLevel, line: string): void {
+    if (LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(this.#config.LOG_LEVEL as LogLevel)) writeLine(`${level}: ${line}`);
+  }
+
   get engineCount(): number {
     return this.#config.ENGINES > 0 ? this.#config.ENGINES : Math.max(1, availableParallelism() - 1);
   }
@@ -152,16 +159,16 @@ class Server {
   #fromCoordinator(message: CoordinatorMessage): void {
     if (message.type === "answer") this.#queries.answer(message);
     else if (message.type === "events") this.#streams.push(message.events);
-    else if (message.type === "log") writeLine(`${message.level}: ${message.line}`);
+    else if (message.type === "log") this.#log(message.level, message.line);
   }
 
   #makeHttp(): HttpServer {
     const front = this.#makeFront();
     const options = {
       refusal: (_status: number, code: RefusalCode, message: string) => this.#refusal(code, message),
-      onHandlerFault: (error: unknown) => writeLine(`error: a request failed: ${error instanceof Error ? error.stack : String(error)}`),
+      onHandlerFault: (error: unknown) => this.#log("error", `a request failed: ${error instanceof Error ? error.stack : String(error)}`),
     };
-    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, (exchange) => front.handle(exchange), writeLine);
+    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, (exchange) => front.handle(exchange), (line) => this.#log("info", line));
   }
 
   #makeFront(): Front {
@@ -275,8 +282,9 @@ class Server {
     else if (report.type === "stopped") handle.stopped.give();
     else {
       handle.ready.give();
+      if (report.cutBytes > 0) this.#log("warn", `engine ${engine}: ${report.cutBytes} bytes at the torn end of a log were left out; nobody was answered for them`);
       if (report.streams === 0) return;
-      writeLine(`engine ${engine}: ${report.streams} streams, ${report.replayedRows} rows replayed from the log in ${report.replayMs.toFixed(0)} ms`);
+      this.#log("info", `engine ${engine}: ${report.streams} streams, ${report.replayedRows} rows replayed from the log in ${report.replayMs.toFixed(0)} ms`);
     }
   }
 

@@ -5,7 +5,7 @@ import { describeSettings } from "../core/config/load-config.ts";
 export const HELP = `vedette: finds anomalies in telemetry as it arrives, and says why.
 
   vedette [serve]     start the server
-  vedette demo        send a minute of realistic telemetry with planted anomalies to a running server, then show what was found
+  vedette demo        send 40 minutes of made-up telemetry in ten seconds to a running server, with planted anomalies; show what was found
   vedette --version
   vedette --help
 

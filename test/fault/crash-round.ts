@@ -88,6 +88,7 @@ export class CrashRound {
   async run(): Promise<ServerProcess> {
     for (let part = 1; part <= PARTS; part++) {
       const server = await this.#start();
+      if (part === 1) await this.#repeat(server, 1);
       await this.#loadUntil(server, (part - 0.5) / PARTS, () => {}, false);
       if (part === FILLED_PART && this.#options.fillsSegment) await this.#repeat(server, REPETITIONS_OF_SEGMENT);
       else if (this.#random.uniform() < 0.5) await this.#bringCheckpoints(server);
@@ -155,10 +156,7 @@ export class CrashRound {
   async #kill(server: ServerProcess): Promise<void> {
     await server.kill();
     this.#kills++;
-    this.#segmentsFilled = Math.max(
-      this.#segmentsFilled,
-      ...listSegments(logDirectory(this.#folder)).map(({ segment }) => segment),
-    );
+    this.#segmentsFilled = Math.max(this.#segmentsFilled, ...listSegments(logDirectory(this.#folder)).map(({ segment }) => segment));
     if (/^(?:fatal|error):/m.test(server.output)) throw new Error(`the server complained: ${server.output}`);
   }
 
@@ -205,8 +203,7 @@ export class CrashRound {
       const count = held[reason] ?? 0;
       const certain = this.#certain[reason] ?? 0;
       const most = certain + (this.#perhaps[reason] ?? 0);
-      if (count < certain || count > most)
-        throw new Error(`${count} dead letters of ${reason}, must be ${certain} to ${most}`);
+      if (count < certain || count > most) throw new Error(`${count} dead letters of ${reason}, must be ${certain} to ${most}`);
     }
     this.#certain = { ...held };
     this.#perhaps = {};

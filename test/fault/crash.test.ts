@@ -32,8 +32,7 @@ describe("kill -9", () => {
       await crash.sendAll(other);
       const uninterrupted = await readHoldings(other);
       expect(differences({ ...uninterrupted, deadLetters: found.deadLetters }, found)).toEqual([]);
-      if (round > 2 || process.env.CRASH_SEED !== undefined)
-        console.log(JSON.stringify({ seed, ...crash.report, ...summary(found) }));
+      if (round > 2 || process.env.CRASH_SEED !== undefined) console.log(JSON.stringify({ seed, ...crash.report, ...summary(found) }));
     });
   }
 });

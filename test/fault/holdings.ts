@@ -38,9 +38,7 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   if (series.size !== rows.length) throw new Error("a series is listed twice");
   const records: string[] = [];
   for (const type of RECORD_TYPES)
-    records.push(
-      ...(await pages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent),
-    );
+    records.push(...(await pages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent));
   const anomalies = await pages<Record<string, unknown>>(server, "/api/v1/anomalies", "anomalies");
   return { series, records: records.sort(), deadLetters, anomalies: anomalies.map(anomalyLine).sort() };
 }
@@ -66,10 +64,7 @@ async function framesSent(server: ServerProcess): Promise<string> {
   return /^vedette_coordinator_frames_total .*$/m.exec(text)?.[0] ?? "";
 }
 
-async function pointsOf(
-  server: ServerProcess,
-  { service_id, metric_name, environment, attributes }: SeriesRow,
-): Promise<string[]> {
+async function pointsOf(server: ServerProcess, { service_id, metric_name, environment, attributes }: SeriesRow): Promise<string[]> {
   const query = { service_id, metric_name, environment, attributes: JSON.stringify(attributes), limit: "10000" };
   const answer = await server.get<{
     points: Array<{ timestamp: string; value: number }>;
@@ -81,12 +76,7 @@ async function pointsOf(
   return answer.points.map(({ timestamp, value }) => `${Date.parse(timestamp)}=${value}`);
 }
 
-async function pages<Row>(
-  server: ServerProcess,
-  path: string,
-  name: string,
-  query: Record<string, string> = {},
-): Promise<Row[]> {
+async function pages<Row>(server: ServerProcess, path: string, name: string, query: Record<string, string> = {}): Promise<Row[]> {
   const rows: Row[] = [];
   let token = "";
   do {
@@ -138,10 +128,8 @@ function difference(what: string, expected: readonly string[], got: readonly str
   };
   const [wanted, held] = [count(expected), count(got)];
   const lines: string[] = [];
-  for (const [one, times] of wanted)
-    if ((held.get(one) ?? 0) < times) lines.push(`${what} missing: ${one.slice(0, 400)}`);
-  for (const [one, times] of held)
-    if ((wanted.get(one) ?? 0) < times) lines.push(`${what} too many: ${one.slice(0, 400)}`);
+  for (const [one, times] of wanted) if ((held.get(one) ?? 0) < times) lines.push(`${what} missing: ${one.slice(0, 400)}`);
+  for (const [one, times] of held) if ((wanted.get(one) ?? 0) < times) lines.push(`${what} too many: ${one.slice(0, 400)}`);
   return lines.length > 8 ? [...lines.slice(0, 8), `${what}: ${lines.length - 8} further differences`] : lines;
 }
 
@@ -167,18 +155,11 @@ export function differences(expected: Holdings, found: Holdings): string[] {
   for (const [key, { samples, points }] of expected.series) {
     const other = found.series.get(key);
     lines.push(...difference(`sample of ${key}`, points, other?.points ?? []));
-    if (other !== undefined && other.samples !== samples)
-      lines.push(`count of ${key}: expected ${samples}, found ${other.samples}`);
+    if (other !== undefined && other.samples !== samples) lines.push(`count of ${key}: expected ${samples}, found ${other.samples}`);
   }
   lines.push(...difference("record", expected.records, found.records));
   lines.push(...difference("anomaly", expected.anomalies, found.anomalies));
-  lines.push(
-    ...difference(
-      "dead letters",
-      [JSON.stringify(sorted(expected.deadLetters))],
-      [JSON.stringify(sorted(found.deadLetters))],
-    ),
-  );
+  lines.push(...difference("dead letters", [JSON.stringify(sorted(expected.deadLetters))], [JSON.stringify(sorted(found.deadLetters))]));
   return lines;
 }
 

@@ -1,6 +1,6 @@
 // Whole servers under faults, by seed. SEED=n runs one seed, SIM_SEEDS=n so many from SIM_FROM on (1).
 import { describe, expect, it } from "vitest";
-import { compareRuns, simulate, type SimulationReport } from "../support/simulation.ts";
+import { compareRuns, compareStates, simulate, type SimulationReport } from "../support/simulation.ts";
 
 const SEEDS_DEFAULT = 12;
 /** Seeds that have found something. */
@@ -29,6 +29,7 @@ async function runSeed(seed: number): Promise<SimulationReport> {
   const quiet = await simulate({ seed, engines: 1 + (seed % 3), faults: false });
   const faulty = await simulate({ seed, faults: true });
   compareRuns("anomalies under faults against those without", faulty.anomalies, quiet.anomalies);
+  compareStates("states of streams under faults against those without", faulty, quiet);
   return faulty;
 }
 

@@ -71,12 +71,7 @@ export function badJson(): BadBody[] {
     json("one record for an array", recordText("1"), "invalid_json", /must be a JSON array/, { path: BATCH }),
     json("null for an array", "null", "invalid_json", /must be a JSON array/, { path: BATCH }),
     json("10,000 levels", deep(10_000), "invalid_json", /nests 10000 levels deep; at most 64/, { path: BATCH }),
-    json(
-      "10,000 levels in attributes",
-      recordText("1", `,"attributes":{"a":${deep(10_000)}}`),
-      "invalid_json",
-      /levels deep; at most 64/,
-    ),
+    json("10,000 levels in attributes", recordText("1", `,"attributes":{"a":${deep(10_000)}}`), "invalid_json", /levels deep; at most 64/),
     json("10,000 levels never closed", "[".repeat(10_000), "invalid_json", /levels deep/, { path: BATCH }),
     json("NaN", recordText("NaN"), "invalid_value", /finite/),
     json("Infinity", recordText("Infinity"), "invalid_value", /finite/),
@@ -89,18 +84,8 @@ export function badJson(): BadBody[] {
       "invalid_attributes",
       /64 attributes, got 100000/,
     ),
-    json(
-      "an attribute of 1 MiB",
-      recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`),
-      "field_too_long",
-      /8192 bytes/,
-    ),
-    json(
-      "an attribute name of 1 MiB",
-      recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`),
-      "field_too_long",
-      /1024 bytes/,
-    ),
+    json("an attribute of 1 MiB", recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`), "field_too_long", /8192 bytes/),
+    json("an attribute name of 1 MiB", recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`), "field_too_long", /1024 bytes/),
     json(
       "attributes of 64 x 8 KiB",
       recordText(
@@ -132,25 +117,10 @@ function badText(): BadBody[] {
     json("an overlong slash", Buffer.from([0x22, 0xc0, 0xaf, 0x22]), "invalid_json", /not valid UTF-8/),
     json("a surrogate as UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "invalid_json", /not valid UTF-8/),
     json("UTF-16 without mark", utf16(recordText("1")), "invalid_json", /not JSON/),
-    json(
-      "UTF-16 with mark",
-      Buffer.concat([Buffer.from([0xff, 0xfe]), utf16(recordText("1"))]),
-      "invalid_json",
-      /UTF-8/,
-    ),
+    json("UTF-16 with mark", Buffer.concat([Buffer.from([0xff, 0xfe]), utf16(recordText("1"))]), "invalid_json", /UTF-8/),
     json("a byte order mark", `\ufeff${recordText("1")}`, "invalid_json", /not JSON/),
-    json(
-      "half a surrogate pair in a name",
-      recordText("1").replace("bad", "bad\\ud800"),
-      "invalid_record",
-      /surrogate/,
-    ),
-    json(
-      "half a surrogate pair in an attribute",
-      recordText("1", ',"attributes":{"a":{"b":["\\udfff"]}}'),
-      "invalid_record",
-      /surrogate/,
-    ),
+    json("half a surrogate pair in a name", recordText("1").replace("bad", "bad\\ud800"), "invalid_record", /surrogate/),
+    json("half a surrogate pair in an attribute", recordText("1", ',"attributes":{"a":{"b":["\\udfff"]}}'), "invalid_record", /surrogate/),
   ];
 }
 
@@ -159,12 +129,7 @@ export function badRemoteWrite(): BadBody[] {
   const notSnappy = /not a snappy block holding a WriteRequest/;
   const good = Buffer.from(smallBody());
   const label = bytesField(1, [...bytesField(1, [0x61, 0xff]), ...bytesField(2, text.encode("v"))]);
-  const invalidLabel = bytesField(1, [
-    ...labelField("__name__", "m"),
-    ...labelField("job", "bad"),
-    ...label,
-    ...sampleField(now()),
-  ]);
+  const invalidLabel = bytesField(1, [...labelField("__name__", "m"), ...labelField("job", "bad"), ...label, ...sampleField(now())]);
   return [
     write("an empty body", new Uint8Array(0), "invalid_protobuf", notSnappy),
     write("protobuf that is not compressed", good, "invalid_protobuf", notSnappy),
@@ -192,26 +157,11 @@ export function badRemoteWrite(): BadBody[] {
     write("a copy from before the start", Buffer.from([4, 0x01, 0x05]), "invalid_protobuf", notSnappy),
     write("a field longer than the body", packed([...varint(10), ...varint(1_000_000)]), "invalid_protobuf", notSnappy),
     write("a varint without end", packed(Array.from({ length: 40 }, () => 0xff)), "invalid_protobuf", notSnappy),
-    write(
-      "a series without labels",
-      packed(bytesField(1, sampleField(now()))),
-      "missing_metric_name",
-      /needs __name__/,
-    ),
+    write("a series without labels", packed(bytesField(1, sampleField(now()))), "missing_metric_name", /needs __name__/),
     write("a series without a name", seriesOf([JOB]), "missing_metric_name", /no __name__/),
     write("labels that are not UTF-8", packed(invalidLabel), "invalid_attributes", /not valid UTF-8/),
-    write(
-      "a label of 1 MiB",
-      seriesOf([["__name__", "m"], ["big", "x".repeat(MIB)], JOB]),
-      "field_too_long",
-      /8192 bytes/,
-    ),
-    write(
-      "a label name of 1 MiB",
-      seriesOf([["__name__", "m"], JOB, ["x".repeat(MIB), "v"]]),
-      "field_too_long",
-      /1024 bytes/,
-    ),
+    write("a label of 1 MiB", seriesOf([["__name__", "m"], ["big", "x".repeat(MIB)], JOB]), "field_too_long", /8192 bytes/),
+    write("a label name of 1 MiB", seriesOf([["__name__", "m"], JOB, ["x".repeat(MIB), "v"]]), "field_too_long", /1024 bytes/),
     write("a name of 1 MiB", seriesOf([["__name__", "m".repeat(MIB)], JOB]), "field_too_long", /longer than/),
     write(
       "10,000 labels",
@@ -237,4 +187,10 @@ export function badSizes(): BadBody[] {
     json("16 MiB of one string", `"${"x".repeat(16 * MIB - 2)}"`, "invalid_record", /must be a JSON object/),
     write("16 MiB of zeros", Buffer.alloc(16 * MIB), "invalid_protobuf", /snappy/),
   ];
+}
+
+/** Small requests that are refused with a large payload: each becomes a dead letter of 30 MiB. */
+export function badGiants(): BadBody[] {
+  const body = seriesOf([["__name__", "m"], ["big", "x".repeat(30 * MIB)], JOB]);
+  return ["a label of 30 MiB", "another", "a third"].map((what) => write(what, body, "field_too_long", /longer than 8192 bytes/));
 }

@@ -172,8 +172,7 @@ export class LoadScript {
       });
     }
     const timestamp = this.#time(number);
-    if (kind === "slo")
-      return this.#keep({ service_id, type: kind, metric_name: "availability", value: 0.999, timestamp, attributes });
+    if (kind === "slo") return this.#keep({ service_id, type: kind, metric_name: "availability", value: 0.999, timestamp, attributes });
     return this.#keep({
       service_id,
       type: kind,
@@ -264,16 +263,7 @@ export function seriesKey(serviceId: string, metricName: string, attributes: Att
 }
 
 /** What a stored record says, without what the server adds. */
-export function recordContent({
-  service_id,
-  type,
-  metric_name,
-  value,
-  body,
-  trace_id,
-  timestamp,
-  attributes,
-}: TelemetryRecord): string {
+export function recordContent({ service_id, type, metric_name, value, body, trace_id, timestamp, attributes }: TelemetryRecord): string {
   return JSON.stringify([service_id, type, metric_name, value, body, trace_id, timestamp, attributes]);
 }
 

@@ -55,8 +55,7 @@ export class LoadSender {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       return true;
     }
-    if (answer.status !== status)
-      throw new Error(`POST ${path} says ${answer.status} instead of ${status}: ${answer.text}`);
+    if (answer.status !== status) throw new Error(`POST ${path} says ${answer.status} instead of ${status}: ${answer.text}`);
     this.next++;
     this.rejected.push(...rejected);
     this.#onAcknowledged();

@@ -25,8 +25,7 @@ export class ServerProcess {
       env: { PORT: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.on("data", (text: Buffer) => (this.#output += text.toString()));
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#output += text.toString()));
     this.#ended = once(this.#child, "close").then(([code, signal]) => (code ?? signal) as number | string);
   }
 
@@ -61,8 +60,7 @@ export class ServerProcess {
     void this.#ended.then((ended) => (code = ended));
     while (!LISTENS.test(this.#output)) {
       if (code !== undefined) throw new Error(`the server ended with ${code} before it was ready: ${this.#tail()}`);
-      if (performance.now() > deadlineMs)
-        throw new Error(`the server was not ready after ${READY_MS_MAX} ms: ${this.#tail()}`);
+      if (performance.now() > deadlineMs) throw new Error(`the server was not ready after ${READY_MS_MAX} ms: ${this.#tail()}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const response = await fetch(`${this.origin}/readyz`);
@@ -72,14 +70,11 @@ export class ServerProcess {
   /** GETs JSON; throws on any status but 200. */
   async get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
     const search = new URLSearchParams(query).toString();
-    const response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`).catch(
-      async (cause: unknown) => {
-        throw new Error(`GET ${path}: no answer; the server ${await this.#state()}: ${this.#tail()}`, { cause });
-      },
-    );
+    const response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`).catch(async (cause: unknown) => {
+      throw new Error(`GET ${path}: no answer; the server ${await this.#state()}: ${this.#tail()}`, { cause });
+    });
     const text = await response.text();
-    if (response.status !== 200)
-      throw new Error(`GET ${path}?${search} says ${response.status}: ${text}\n${this.#tail()}`);
+    if (response.status !== 200) throw new Error(`GET ${path}?${search} says ${response.status}: ${text}\n${this.#tail()}`);
     return JSON.parse(text) as T;
   }
 

@@ -8,6 +8,7 @@ import { VirtualClock } from "./cluster.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryDisk } from "./memory-log.ts";
 import { type ExpectedAnomaly, pairOf, ServerOracle, streamKey } from "./oracle.ts";
+import { type StreamState, stateDifferences, streamStates } from "./simulation-state.ts";
 import { type SimulatedMachine, SimulatedServer } from "./simulation-server.ts";
 import { changesKind, makeWorkload, type PlannedBody, recordText, START_MS, type StreamPlan, type Workload } from "./simulation-workload.ts";
 
@@ -33,6 +34,8 @@ export interface SeenAnomaly {
 
 export interface SimulationReport {
   readonly anomalies: readonly SeenAnomaly[];
+  /** What detection knows of each stream at the end. */
+  readonly states: ReadonlyMap<string, StreamState>;
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -47,7 +50,8 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const oracle = new ServerOracle();
   for (const sender of workload.senders) for (const body of sender) oracle.take(body);
   const anomalies = await run.compare(oracle);
-  return { anomalies, counts: run.counts };
+  const states = await run.finalStates();
+  return { anomalies, states, counts: run.counts };
 }
 
 /** One sender's state: the body that it is at, and whether it waits for its answer. */
@@ -322,6 +326,12 @@ class Run {
     return anomalies;
   }
 
+  /** Stops the server and reads its checkpoints. */
+  async finalStates(): Promise<ReadonlyMap<string, StreamState>> {
+    await this.server.stop();
+    return streamStates(this.#machine.series);
+  }
+
   async #compareSamples(stream: StreamPlan, oracle: ServerOracle): Promise<void> {
     const expected = [...(oracle.streams.get(streamKey(stream))?.samples ?? [])].sort(([a], [b]) => a - b);
     this.#count("rows", expected.length);
@@ -422,6 +432,12 @@ export function compareRuns(what: string, seen: readonly SeenAnomaly[], expected
     const other = expected[index] as SeenAnomaly;
     if (Math.abs(z - other.z) > Z_TOLERANCE || Math.abs(score - other.score) > Z_TOLERANCE) throw new Error(`${what}: z ${z} instead of ${other.z}`);
   });
+}
+
+/** Throws when two runs of the same workload leave streams in different states. */
+export function compareStates(what: string, seen: SimulationReport, expected: SimulationReport): void {
+  const differences = stateDifferences(seen.states, expected.states);
+  if (differences.length > 0) throw new Error(`${what}: ${differences.length} differences: ${differences.slice(0, 6).map((each) => each.slice(0, 300)).join(" | ")}`);
 }
 
 /** Both lists in the same order. */

@@ -4,7 +4,7 @@
  * Order of the two commits: `control` (verdicts, dead letters), then `series` (records, blocks, checkpoints, lane marks). Whatever says "all
  * before me is stored" lies in `series`, so it is stored last. When the second commit fails, the frames are applied again: all of them may be.
  */
-import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import {
   type CheckpointHeader,
   type DeadLetterEnvelope,
@@ -37,6 +37,8 @@ export class Transaction {
   readonly #retentionMs: number;
   readonly #wallNowMs: number;
   readonly #series: StoreOperation[] = [];
+  readonly #seriesStore: KeyValueStore;
+  readonly #recordIds = new Set<string>();
   records = 0;
   recordsDropped = 0;
   blocks = 0;
@@ -45,6 +47,7 @@ export class Transaction {
   constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number) {
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
     this.deadLetters = new DeadLetterDraft(state.control, state.deadLetters);
+    this.#seriesStore = state.series;
     this.#retentionMs = limits.retentionMs;
     this.#wallNowMs = wallNowMs;
   }
@@ -69,8 +72,16 @@ export class Transaction {
       this.recordsDropped++;
       return;
     }
-    this.#series.push({ table: "records", key: tenantTimeKey(envelope.tenant, envelope.timeMs, envelope.id), value: encodeRecordRow(envelope) });
+    const key = tenantTimeKey(envelope.tenant, envelope.timeMs, envelope.id);
+    if (this.#isStored(key, envelope)) return;
+    this.#recordIds.add(envelope.id);
+    this.#series.push({ table: "records", key, value: encodeRecordRow(envelope) });
     this.records++;
+  }
+
+  /** A repeated record changes nothing: the first one stays, also where a sender gave another one the same Idempotency-Key and time. */
+  #isStored(key: Uint8Array, { id }: RecordEnvelope): boolean {
+    return this.#recordIds.has(id) || this.#seriesStore.get("records", key) !== undefined;
   }
 
   takeBlock(payload: Uint8Array): void {

@@ -63,8 +63,9 @@ class EngineThreadLink implements EngineLink {
   }
 
   takeFrames(most: number) {
+    const before = this.#ring.position;
     const frames = this.#ring.take(most);
-    if (frames.length > 0) this.#memory.ringBell();
+    if (this.#ring.position !== before) this.#memory.ringBell(); // also for a part of a frame: the rest waits for this room
     return frames;
   }
 

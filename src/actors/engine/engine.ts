@@ -1,6 +1,7 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
-import type { LogWriter } from "../../adapters/log/log-writer.ts";
+import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
+import type { TornSegment } from "../../adapters/log/log-reader.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
@@ -27,6 +28,10 @@ import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 const FRAMES_PER_TURN = 16;
 /** Milliseconds between two looks at what is due by time. */
 export const TICK_MS = 200;
+/** DURABILITY=process: a loss of power costs at most what was written since the last flush. */
+const FLUSH_MS = 1_000;
+/** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
+const STOP_MS_MAX = 10_000;
 
 export interface EngineOptions {
   readonly engine: number;
@@ -52,7 +57,7 @@ export interface EngineDependencies {
   readonly processWords: ProcessWords;
   readonly log: LogWriter;
   /** The blocks of all earlier epochs in order of admission. */
-  readonly replay: Iterator<ReplayBlock, unknown>;
+  readonly replay: Iterator<ReplayBlock, readonly TornSegment[]>;
   readonly clock: Clock;
   readonly report: (report: EngineReport) => void;
   /** Tells the coordinator that its ring has frames. */
@@ -83,6 +88,8 @@ export class Engine {
   #phase: Phase = "recovering";
   #answered = 0;
   #nextTickMs = 0;
+  #nextFlushMs = 0;
+  #stopByMs = Number.POSITIVE_INFINITY;
   #finalCheckpoints = false;
 
   constructor(options: EngineOptions, dependencies: EngineDependencies) {
@@ -165,17 +172,18 @@ export class Engine {
   #recover(): boolean {
     if (this.#outbox.isOverLimit) return false;
     const step = this.#dependencies.replay.next();
-    if (step.done) this.#finishRecovery();
+    if (step.done) this.#finishRecovery(step.value);
     else this.#recovery.apply(step.value);
     return true;
   }
 
-  #finishRecovery(): void {
+  #finishRecovery(torn: readonly TornSegment[]): void {
     this.#phase = "serving";
     this.#shard.publishCounters();
     const replayMs = this.#dependencies.clock.monotonicMs() - this.#startMs;
     const streams = [...this.#shard.partitions.values()].reduce((sum, partition) => sum + partition.slots.length, 0);
-    this.#dependencies.report({ type: "ready", streams, replayedRows: this.#recovery.rows, replayMs });
+    const cutBytes = torn.reduce((sum, segment) => sum + segment.cutBytes, 0);
+    this.#dependencies.report({ type: "ready", streams, replayedRows: this.#recovery.rows, replayMs, cutBytes });
   }
 
   #serve(): boolean {
@@ -237,7 +245,18 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
+    if (nowMs >= this.#nextFlushMs) this.#flushLog(nowMs);
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints.tick(nowMs);
+  }
+
+  #flushLog(nowMs: number): void {
+    this.#nextFlushMs = nowMs + FLUSH_MS;
+    try {
+      this.#dependencies.log.flush();
+    } catch (error) {
+      if (!(error instanceof LogWriteError)) throw error;
+      this.#counters.add("logErrors", 1);
+    }
   }
 
   #publishCounters(): void {
@@ -254,10 +273,11 @@ export class Engine {
     if (!this.#lane.isIdle) return false;
     if (!this.#finalCheckpoints) {
       this.#finalCheckpoints = true;
+      this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
       this.#checkpoints.writeAll();
       return true;
     }
-    if (!this.#outbox.drained) return false;
+    if (!this.#outbox.drained && this.#dependencies.clock.monotonicMs() < this.#stopByMs) return false;
     this.#dependencies.log.close();
     this.#phase = "stopped";
     this.#dependencies.report({ type: "stopped" });

@@ -169,7 +169,7 @@ export class Lane {
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
-    const message = `the log cannot be written (${error.code}); nothing of this request was stored, send it again later`;
+    const message = `the log cannot be written (${error.code}); send this request again later, what is stored of it already is not stored twice`;
     const refused = errorAnswer(503, "store_unavailable", message, requestId(unit.admission));
     placement.refuse(Array.from({ length: bodies }, () => refused));
     this.#unfinished = undefined;

@@ -12,7 +12,6 @@ export class Outbox {
   #waiting: Array<{ kind: number; payload: Uint8Array }> = [];
   #taken = 0;
   #waitingBytes = 0;
-  #wrote = false;
 
   constructor(memory: EngineMemory, ringBell: () => void) {
     this.#ring = new CoordinatorRingWriter(memory);
@@ -28,22 +27,22 @@ export class Outbox {
     this.send(kind, this.#encoder.encode(JSON.stringify(message)));
   }
 
-  /** Moves what fits into the ring and tells the coordinator once. */
+  /** Moves what fits into the ring and tells the coordinator once; of a frame larger than the ring that is a part, which must be read before the rest fits. */
   flush(): boolean {
-    this.#wrote = false;
+    const before = this.#ring.position;
     while (this.#taken < this.#waiting.length) {
       const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
       if (!this.#ring.write(kind, payload)) break;
       this.#waitingBytes -= payload.byteLength;
       this.#taken++;
-      this.#wrote = true;
     }
     if (this.#taken === this.#waiting.length) {
       this.#waiting = [];
       this.#taken = 0;
     }
-    if (this.#wrote) this.#ringBell();
-    return this.#wrote;
+    const wrote = this.#ring.position !== before;
+    if (wrote) this.#ringBell();
+    return wrote;
   }
 
   get frames(): number {

@@ -78,7 +78,9 @@ export class Front {
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
     if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
-    else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint.name);
+    else if (endpoint.handledBy === "engine" && this.#dependencies.health().store === "read_only") {
+      request.refuse({ code: "store_unavailable", message: "the store cannot be written now; nothing of this request was stored, send it again later" });
+    } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint.name);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint.name, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal);
   }

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { HttpExchange } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Refusal } from "../../api/refusal.ts";
+import { isLongerThan } from "../../core/base/utf8.ts";
 import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } from "../../core/config/limits.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
 import type { BodyPort } from "./body-port.ts";
@@ -58,8 +59,8 @@ export class Ingestion {
     const refusal = kind === BODY_REMOTE_WRITE_1 ? refuseRemoteWriteHeaders(exchange) : refuseJsonHeaders(exchange);
     const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
     if (refusal !== undefined) sink.refuse(refusal);
-    else if (idempotencyKey.length > IDEMPOTENCY_KEY_BYTES_MAX) {
-      sink.refuse({ code: "bad_request", message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length}` });
+    else if (isLongerThan(idempotencyKey, IDEMPOTENCY_KEY_BYTES_MAX)) {
+      sink.refuse({ code: "bad_request", message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length} characters` });
     } else this.#collect(kind, tenant, idempotencyKey, exchange, sink);
   }
 

@@ -4,10 +4,16 @@ import type { CoordinatorCommand, QueryAnswer, QueryCall } from "../../core/prot
 
 type OnQueryAnswer = (status: number, body: string) => void;
 
+/** The longest query reads some 100,000 samples in under a second; engines are given 5 s. */
+const ANSWER_MS_MAX = 15_000;
+
+const LATE_MESSAGE = `the coordinator did not answer within ${ANSWER_MS_MAX / 1000} s; try again shortly`;
+const LATE = { status: 503, body: JSON.stringify({ status: "error", error: "overloaded", message: LATE_MESSAGE }) } as const;
+
 /** The front's end of the coordinator. */
 export class QueryLink {
   readonly #send: (command: CoordinatorCommand) => void;
-  readonly #waiting = new Map<number, OnQueryAnswer>();
+  readonly #waiting = new Map<number, { onAnswer: OnQueryAnswer; timer: NodeJS.Timeout }>();
   #next = 1;
 
   constructor(send: (command: CoordinatorCommand) => void) {
@@ -22,14 +28,16 @@ export class QueryLink {
   call(call: Omit<QueryCall, "type" | "id">, onAnswer: OnQueryAnswer): boolean {
     if (this.#waiting.size >= QUERIES_WAITING_MAX) return false;
     const id = this.#next++;
-    this.#waiting.set(id, onAnswer);
+    this.#waiting.set(id, { onAnswer, timer: setTimeout(() => this.answer({ type: "answer", id, ...LATE }), ANSWER_MS_MAX) });
     this.#send({ type: "query", id, ...call });
     return true;
   }
 
   answer(answer: QueryAnswer): void {
-    const onAnswer = this.#waiting.get(answer.id);
+    const waiting = this.#waiting.get(answer.id);
+    if (waiting === undefined) return;
     this.#waiting.delete(answer.id);
-    onAnswer?.(answer.status, answer.body);
+    clearTimeout(waiting.timer);
+    waiting.onAnswer(answer.status, answer.body);
   }
 }

@@ -31,6 +31,11 @@ export class CoordinatorRingWriter {
     return this.#used() / COORDINATOR_RING_BYTES;
   }
 
+  /** Where the next fragment goes: it moves on also when only a part of a frame went in. */
+  get position(): number {
+    return this.#written;
+  }
+
   /** True when everything written has been read. */
   get drained(): boolean {
     return this.#used() === 0;
@@ -79,6 +84,11 @@ export class CoordinatorRingReader {
   constructor(engine: EngineMemory) {
     this.#memory = engine;
     this.#read = engine.load(CONTROL_COORDINATOR_READ);
+  }
+
+  /** Where the next fragment is read: it moves on also when only a part of a frame came. */
+  get position(): number {
+    return this.#read;
   }
 
   get fill(): number {

@@ -5,9 +5,9 @@
 /** Names of engine slots, in order. */
 export const ENGINE_COUNTERS = [
   "samples", "samplesDuplicate", "samplesLate", "samplesLateCounter", "samplesReplaced", "staleMarkers", "counterResets",
-  "streams", "streamsSeen", "refs", "bodies", "bodyBytes", "decompressedBytes", "rowsPlaced", "logBytes", "logBlocks", "logErrors",
+  "streams", "refs", "bodies", "bodyBytes", "decompressedBytes", "rowsPlaced", "logBytes", "logBlocks", "logErrors",
   "commitSecondsTotal", "commitMaxSeconds", "identityBytes", "laneTableEntries", "inboxFillMax", "coordinatorRingFill", "overflowFrames",
-  "excursions", "openings", "closings", "chunks", "chunkBytes", "checkpoints", "wakeups", "busySeconds", "streamsRefused", "logSegment", "logOffset",
+  "excursions", "openings", "closings", "chunks", "chunkBytes", "checkpoints", "wakeups", "busySeconds", "streamsRefused", "rowsUnbound", "rowsInvalid",
 ] as const;
 
 /** Names of coordinator slots, in order. */

@@ -72,7 +72,7 @@ export type EngineCommand =
 
 /** Engine to main. */
 export type EngineReport =
-  | { readonly type: "ready"; readonly streams: number; readonly replayedRows: number; readonly replayMs: number }
+  | { readonly type: "ready"; readonly streams: number; readonly replayedRows: number; readonly replayMs: number; /** Torn ends of log segments that were left out: nobody was answered for them. */ readonly cutBytes: number }
   | { readonly type: "answers"; readonly from: number; readonly statuses: readonly number[]; readonly bodies: ReadonlyArray<string | null> }
   | { readonly type: "stopped" };
 

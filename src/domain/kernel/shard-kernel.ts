@@ -63,6 +63,8 @@ const COUNTERS = {
   excursions: "excursions",
   openings: "openings",
   closings: "closings",
+  rowsUnbound: "rowsUnbound",
+  rowsInvalid: "rowsInvalid",
 } as const;
 
 export type ShardCounter = keyof typeof COUNTERS;
