@@ -37,6 +37,9 @@ const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.
 /** Coordinator (first) and engine (second) talk through it. */
 type EngineChannel = Channel<EngineAnswer | CoordinatorCommand, EngineQuery>;
 
+/** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
+const STOP_MS_MAX = 18_000;
+
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -324,6 +327,10 @@ async function serve(config: Config): Promise<void> {
   const server = new Server(config, meta);
   const stop = async () => {
     writeLine("stopping: answering what is under way, then writing checkpoints");
+    setTimeout(() => {
+      writeLine("stopped late: not every checkpoint was written; the next start reads the log instead");
+      process.exit(1);
+    }, STOP_MS_MAX).unref();
     await server.stop();
     lock.release();
     writeLine("stopped");

@@ -1,10 +1,14 @@
 // Whole servers under faults, by seed. SEED=n runs one seed, SIM_SEEDS=n so many from SIM_FROM on (1).
 import { describe, expect, it } from "vitest";
-import { compareRuns, compareStates, simulate, type SimulationReport } from "../support/simulation.ts";
+import { compareRuns, compareStates, type SimulationReport, simulate } from "../support/simulation.ts";
 
 const SEEDS_DEFAULT = 12;
 /** Seeds that have found something. */
-const REGRESSIONS: Readonly<Record<number, string>> = {};
+const REGRESSIONS: Readonly<Record<number, string>> = {
+  6: "a definition that a checkpoint covers brought a stream's old kind back",
+  8: "blocks were replayed by the admission of their first body, not their last",
+  15: "the replay began behind the rows of partitions that had no checkpoint yet",
+};
 
 function seeds(): number[] {
   const one = process.env["SEED"];

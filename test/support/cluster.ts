@@ -1,6 +1,10 @@
 // Front ports, engines and a virtual clock on one thread, over an in-memory disk: real rings, real kernels, real log; no thread, no timer.
 // What the engines send to the coordinator goes to whatever drains their rings.
 import { readFileSync } from "node:fs";
+import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
+import { Engine } from "../../src/actors/engine/engine.ts";
+import { replayStart } from "../../src/actors/engine/recovery.ts";
+import { BodyPort } from "../../src/actors/front/body-port.ts";
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
 import { laneKey, mergeBlocks } from "../../src/adapters/log/log-reader.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
@@ -8,10 +12,6 @@ import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import type { Clock } from "../../src/adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
-import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
-import { BodyPort } from "../../src/actors/front/body-port.ts";
-import { Engine } from "../../src/actors/engine/engine.ts";
-import { replayStart } from "../../src/actors/engine/recovery.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark } from "../../src/core/protocol/coordinator-frame.ts";
 import type { EngineAnswer, EngineCommand, EngineQuery, StoredCheckpoint } from "../../src/core/protocol/engine-control.ts";
@@ -115,15 +115,29 @@ export class Cluster {
     const bodies = new BodyPort(memory, () => ++this.#admissions);
     const actor = new Engine(
       {
-        engine, engines, epoch, checkpoints, laneMarks, seeds: SEEDS, tenants: ["default"],
-        seriesLimit: options.seriesLimit ?? 1_000_000, threshold: options.threshold ?? 3, minSamples: 12, window: 120,
+        engine,
+        engines,
+        epoch,
+        checkpoints,
+        laneMarks,
+        seeds: SEEDS,
+        tenants: ["default"],
+        seriesLimit: options.seriesLimit ?? 1_000_000,
+        threshold: options.threshold ?? 3,
+        minSamples: 12,
+        window: 120,
         ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
         ...(options.checkpointRoundBytes !== undefined && { checkpointRoundBytes: options.checkpointRoundBytes }),
       },
       {
-        memories, processWords, clock,
+        memories,
+        processWords,
+        clock,
         kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule(), memory.memory),
-        log: openLogWriter({ directory: "log", epoch, lane: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 }, disk),
+        log: openLogWriter(
+          { directory: "log", epoch, lane: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 },
+          disk,
+        ),
         replay: mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk),
         report: (report) => {
           if (report.type === "answers") bodies.answer(report.statuses, report.bodies);

@@ -1,12 +1,6 @@
 // What a server should hold after a workload: slow, plain, without rings, logs or chunks. Samples as they should be read back, records, dead
 // letters, and the anomalies of the pairs whose samples came in order.
-import {
-  EVENT_CLOSE,
-  EVENT_FLAG_CONSTANT,
-  EVENT_FLAG_HIGH,
-  EVENT_OPEN,
-  EVENT_UPDATE,
-} from "../../src/core/layout/kernel-event.ts";
+import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_OPEN, EVENT_UPDATE } from "../../src/core/layout/kernel-event.ts";
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
 import { environmentOf } from "../../src/domain/series/stream-identity.ts";

@@ -1,10 +1,11 @@
 // A whole server on one thread: the cluster of engines and the real coordinator over memory stores and a memory disk. Nothing moves by itself:
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
-import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
+
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { deleteSegmentsBelow, listSegments } from "../../src/adapters/log/log-segment.ts";
+import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
@@ -100,7 +101,8 @@ export class SimulatedServer {
     for (const { epoch, lane } of listSegments("log", disk)) {
       if (epoch < floor.epoch) this.segmentsDeleted += deleteSegmentsBelow("log", epoch, lane, Number.POSITIVE_INFINITY, disk);
     }
-    for (const { lane, belowSegment } of floor.lanes) this.segmentsDeleted += deleteSegmentsBelow("log", floor.epoch, lane, belowSegment, disk);
+    for (const { lane, belowSegment } of floor.lanes)
+      this.segmentsDeleted += deleteSegmentsBelow("log", floor.epoch, lane, belowSegment, disk);
   }
 
   get cluster(): Cluster {
@@ -111,9 +113,12 @@ export class SimulatedServer {
   /** Reads the stores and builds the engines, which then have their logs to read. `turnsMax` less than it needs leaves it half open: false. */
   async open(turnsMax = TURNS_MAX): Promise<boolean> {
     let isOpen = false;
-    void this.#coordinator.open().then(() => {
-      isOpen = true;
-    }, (error) => this.#fail(error));
+    void this.#coordinator.open().then(
+      () => {
+        isOpen = true;
+      },
+      (error) => this.#fail(error),
+    );
     for (let turns = 0; !isOpen && turns < turnsMax; turns++) await this.turn();
     if (!isOpen) return false;
     const { epoch, segmentBytes, blockBytes, checkpointRoundBytes } = this.#options;
@@ -137,7 +142,8 @@ export class SimulatedServer {
       await this.turn();
       return true;
     }
-    const isDue = this.#hasMore || this.#machine.clock.monotonicMs() >= this.#dueMs || this.#cluster?.members.some(({ ring }) => ring.fill > 0);
+    const isDue =
+      this.#hasMore || this.#machine.clock.monotonicMs() >= this.#dueMs || this.#cluster?.members.some(({ ring }) => ring.fill > 0);
     if (!isDue) return false;
     if (this.#cluster?.isReady === true && !this.#told) {
       this.#told = true;
@@ -215,7 +221,15 @@ export class SimulatedServer {
     this.#answers.set(id, (given) => {
       answer = given;
     });
-    void this.#coordinator.handle({ type: "query", id, endpoint, principal: { tenant: "default", subject: "simulation", role: "viewer" }, path: {}, query, body: null });
+    void this.#coordinator.handle({
+      type: "query",
+      id,
+      endpoint,
+      principal: { tenant: "default", subject: "simulation", role: "viewer" },
+      path: {},
+      query,
+      body: null,
+    });
     for (let rounds = 0; answer === undefined; rounds++) {
       if (rounds > TURNS_MAX) throw new Error(`${endpoint} is never answered`);
       for (let engine = 0; engine < this.engines; engine++) this.cluster.step(engine);

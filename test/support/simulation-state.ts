@@ -2,8 +2,28 @@
 import { decodeCheckpointRow } from "../../src/actors/coordinator/tables/checkpoint-row.ts";
 import { decodePartitionState } from "../../src/actors/engine/partition.ts";
 import {
-  SR_CHUNK_AT, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_M2, SR_MASK, SR_MASKED,
-  SR_MEAN, SR_PIVOT, SR_PREVIOUS_RAW, SR_RESOLUTION, SR_SAMPLES, SR_START_HIGH, SR_START_LOW, SR_STATE, SR_UNCHUNKED, SR_VALUES,
+  SR_CHUNK_AT,
+  SR_CLAMP_HIGH,
+  SR_CLAMP_LOW,
+  SR_COUNT,
+  SR_FLAGS,
+  SR_INTERVAL,
+  SR_LAST_RAW,
+  SR_LAST_TIME,
+  SR_LAST_VALUE,
+  SR_M2,
+  SR_MASK,
+  SR_MASKED,
+  SR_MEAN,
+  SR_PIVOT,
+  SR_PREVIOUS_RAW,
+  SR_RESOLUTION,
+  SR_SAMPLES,
+  SR_START_HIGH,
+  SR_START_LOW,
+  SR_STATE,
+  SR_UNCHUNKED,
+  SR_VALUES,
 } from "../../src/core/layout/stream-record.ts";
 import type { MemoryStoreContents } from "./memory-store.ts";
 
@@ -19,8 +39,15 @@ export interface StreamState {
 
 const WORDS = { count: SR_COUNT, flags: SR_FLAGS, unchunked: SR_UNCHUNKED, chunkAt: SR_CHUNK_AT, state: SR_STATE, masked: SR_MASKED };
 const DOUBLES = {
-  lastTime: SR_LAST_TIME, lastValue: SR_LAST_VALUE, lastRaw: SR_LAST_RAW, previousRaw: SR_PREVIOUS_RAW, interval: SR_INTERVAL, samples: SR_SAMPLES,
-  startHigh: SR_START_HIGH, startLow: SR_START_LOW, resolution: SR_RESOLUTION,
+  lastTime: SR_LAST_TIME,
+  lastValue: SR_LAST_VALUE,
+  lastRaw: SR_LAST_RAW,
+  previousRaw: SR_PREVIOUS_RAW,
+  interval: SR_INTERVAL,
+  samples: SR_SAMPLES,
+  startHigh: SR_START_HIGH,
+  startLow: SR_START_LOW,
+  resolution: SR_RESOLUTION,
 };
 
 /** States by identity. */
@@ -40,7 +67,11 @@ function stateOf(snapshot: Uint8Array): StreamState {
   const doubles = Object.entries(DOUBLES).map(([name, at]) => [name, double(at)] as const);
   const hex = (from: number, to: number) => Buffer.from(snapshot.subarray(from, to)).toString("hex");
   return {
-    exact: { ...Object.fromEntries([...words, ...doubles]), mask: hex(HEADER_AT + SR_MASK, HEADER_AT + SR_MASK + 16), ring: hex(RING_AT, snapshot.length) },
+    exact: {
+      ...Object.fromEntries([...words, ...doubles]),
+      mask: hex(HEADER_AT + SR_MASK, HEADER_AT + SR_MASK + 16),
+      ring: hex(RING_AT, snapshot.length),
+    },
     near: { mean: double(SR_PIVOT) + double(SR_MEAN), m2: double(SR_M2), clampLow: double(SR_CLAMP_LOW), clampHigh: double(SR_CLAMP_HIGH) },
   };
 }
@@ -54,10 +85,12 @@ export function stateDifferences(seen: ReadonlyMap<string, StreamState>, expecte
       differences.push(`${identity} is missing`);
       continue;
     }
-    for (const [name, value] of Object.entries(state.exact)) if (other.exact[name] !== value) differences.push(`${identity} ${name}: ${other.exact[name]} instead of ${value}`);
+    for (const [name, value] of Object.entries(state.exact))
+      if (other.exact[name] !== value) differences.push(`${identity} ${name}: ${other.exact[name]} instead of ${value}`);
     for (const [name, value] of Object.entries(state.near)) {
       const given = other.near[name] as number;
-      if (Math.abs(given - value) > 1e-6 * Math.max(Math.abs(value), 1e-6)) differences.push(`${identity} ${name}: ${given} instead of ${value}`);
+      if (Math.abs(given - value) > 1e-6 * Math.max(Math.abs(value), 1e-6))
+        differences.push(`${identity} ${name}: ${given} instead of ${value}`);
     }
   }
   for (const identity of seen.keys()) if (!expected.has(identity)) differences.push(`${identity} is too many`);

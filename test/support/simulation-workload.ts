@@ -2,8 +2,8 @@
 // belongs to one sender, which posts one body at a time, so the order of a service's samples does not depend on the server.
 import snappy from "snappy";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
-import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
 import type { RecordType } from "../../src/core/layout/counters.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
 import { type Generator, generator } from "./generator.ts";
 import { encodeBody, type Series } from "./remote-write-body.ts";
 
@@ -77,7 +77,10 @@ interface Draft {
 export function makeWorkload(seed: number): Workload {
   const random = generator(seed);
   const ticks = 130 + whole(random, 150);
-  const senders = Array.from({ length: 2 + whole(random, 3) }, (_, index) => new SenderPlan(index, ticks, generator(seed * 31 + index), false));
+  const senders = Array.from(
+    { length: 2 + whole(random, 3) },
+    (_, index) => new SenderPlan(index, ticks, generator(seed * 31 + index), false),
+  );
   if (random.uniform() < 0.08) senders.push(new SenderPlan(senders.length, ticks, generator(seed * 31 + senders.length), true));
   return { senders: senders.map((sender) => sender.bodies()), streams: senders.flatMap(({ streams }) => streams) };
 }
@@ -158,7 +161,13 @@ class SenderPlan {
     const serial = this.#serial++;
     const timestamp = formatRfc3339(START_MS + tick * TICK_MS);
     const type = this.#random.uniform() < 0.7 ? "log" : "event";
-    records.push({ service_id: `service-${this.#index}-0`, type, body: `line ${this.#index} ${serial}`, timestamp, attributes: { n: serial } });
+    records.push({
+      service_id: `service-${this.#index}-0`,
+      type,
+      body: `line ${this.#index} ${serial}`,
+      timestamp,
+      attributes: { n: serial },
+    });
   }
 
   #addInvalid({ invalid }: Draft, tick: number): void {
@@ -183,7 +192,9 @@ class SenderPlan {
     const idempotencyKey = this.#random.uniform() < 0.1 ? `key-${this.#index}-${this.#serial++}` : "";
     const body = planned(BODY_JSON_BATCH, encode(given), 200, dueMs, { samples, records, invalid });
     if (idempotencyKey === "") return [body];
-    const kept = given.flatMap((record, index) => (isKept(record) ? [{ key: `${idempotencyKey} ${index}`, text: recordText(record) }] : []));
+    const kept = given.flatMap((record, index) =>
+      isKept(record) ? [{ key: `${idempotencyKey} ${index}`, text: recordText(record) }] : [],
+    );
     return [{ ...body, idempotencyKey, records: kept }];
   }
 
@@ -197,7 +208,9 @@ class SenderPlan {
   }
 
   #remoteBody({ samples: given, invalid }: Draft, dueMs: number): PlannedBody {
-    const byStream = this.#sources.map(({ stream }) => given.filter((sample) => sample.stream === stream)).filter(({ length }) => length > 0);
+    const byStream = this.#sources
+      .map(({ stream }) => given.filter((sample) => sample.stream === stream))
+      .filter(({ length }) => length > 0);
     const samples = this.#bulk ? byStream.flat() : given;
     const series: Series[] = (this.#bulk ? byStream : given.map((sample) => [sample])).map((own) => {
       const { metricName, serviceId, attributes } = (own[0] as PlannedSample).stream;
@@ -206,7 +219,14 @@ class SenderPlan {
     });
     // Too old whatever the time of sending.
     const refused = invalid.map((bad) => ({ name: String(bad["metric_name"]), time: START_MS - 30 * 3600 * 1000 }));
-    for (const { name, time } of refused) series.push({ labels: [["__name__", name], ["job", "refused"]], samples: [{ value: 1, time }] });
+    for (const { name, time } of refused)
+      series.push({
+        labels: [
+          ["__name__", name],
+          ["job", "refused"],
+        ],
+        samples: [{ value: 1, time }],
+      });
     const letters = refused.map(({ name, time }) => ({ labels: { __name__: name, job: "refused" }, value: 1, timestamp: time }));
     const bytes = snappy.compressSync(Buffer.from(encodeBody(series)));
     const status = letters.length === 0 ? 204 : 400;
@@ -215,7 +235,9 @@ class SenderPlan {
 }
 
 function planned(kind: number, bytes: Uint8Array, status: number, dueMs: number, { samples, records, invalid }: Draft): PlannedBody {
-  const kept = [...samples.map(recordOf), ...records].filter(isKept).map((record) => ({ key: recordText(record), text: recordText(record) }));
+  const kept = [...samples.map(recordOf), ...records]
+    .filter(isKept)
+    .map((record) => ({ key: recordText(record), text: recordText(record) }));
   return { kind, bytes, idempotencyKey: "", status, dueMs, samples, records: kept, letters: invalid.map((bad) => JSON.stringify(bad)) };
 }
 

@@ -2,7 +2,13 @@
 // same ring as verdicts and blocks, behind all of them that belong to that state.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
-import { type CheckpointHeader, FRAME_CHECKPOINT, FRAME_LANE_MARK, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
+import {
+  type CheckpointHeader,
+  FRAME_CHECKPOINT,
+  FRAME_LANE_MARK,
+  type LaneMark,
+  type LogPosition,
+} from "../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import type { EngineCounters } from "./engine-counters.ts";
@@ -53,7 +59,9 @@ export class Checkpoints {
   constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#owned = Array.from({ length: PARTITIONS }, (_, partition) => partition).filter((partition) => engineOf(partition, options.engines) === options.engine);
+    this.#owned = Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
+      (partition) => engineOf(partition, options.engines) === options.engine,
+    );
     this.#left = this.#owned.length;
   }
 
@@ -65,7 +73,8 @@ export class Checkpoints {
       this.#left = this.#owned.length;
       this.#roundStartBytes = bytes;
     }
-    const due = bytes - this.#doneAtBytes >= this.#options.roundBytes / PARTITIONS || (this.#left > 0 && nowMs - this.#lastMs >= QUIET_CHECKPOINT_MS);
+    const due =
+      bytes - this.#doneAtBytes >= this.#options.roundBytes / PARTITIONS || (this.#left > 0 && nowMs - this.#lastMs >= QUIET_CHECKPOINT_MS);
     if (!due || this.#owned.length === 0) return false;
     this.#lastMs = nowMs;
     this.#doneAtBytes = bytes;
@@ -116,7 +125,11 @@ export class Checkpoints {
       else known.push(partition.refs[i] as number);
     }
     const { shard, kernel } = this.#dependencies;
-    return partition.slots.map((slot) => ({ identity: shard.identityOf(slot), snapshot: kernel.snapshot(slot), refs: refs.get(slot) ?? [] }));
+    return partition.slots.map((slot) => ({
+      identity: shard.identityOf(slot),
+      snapshot: kernel.snapshot(slot),
+      refs: refs.get(slot) ?? [],
+    }));
   }
 
   #markLane(nowMs: number): void {

@@ -1,15 +1,16 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
-import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
+
 import type { TornSegment } from "../../adapters/log/log-reader.ts";
+import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineAnswer, EngineCommand, EngineQuery, EngineReport, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { EngineCounters } from "./engine-counters.ts";
@@ -109,7 +110,10 @@ export class Engine {
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
     const outbox = this.#outbox;
-    this.#shard = new Shard({ threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES }, { memory, kernel, processWords, outbox, counters: this.#counters });
+    this.#shard = new Shard(
+      { threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
+      { memory, kernel, processWords, outbox, counters: this.#counters },
+    );
     this.#queries = new SeriesQueries(this.#shard, kernel);
     this.#recovery = this.#makeRecovery(kernel);
     this.#checkpoints = this.#makeCheckpoints(kernel);
@@ -121,18 +125,28 @@ export class Engine {
     const { engine, engines, laneMarks } = this.#options;
     const { processWords, kernel: lane } = this.#dependencies;
     const tenantIndex = (name: string) => this.#tenantIndex(name);
-    return new Recovery({ engine, engines, laneMarks }, { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex });
+    return new Recovery(
+      { engine, engines, laneMarks },
+      { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex },
+    );
   }
 
   #makeCheckpoints(kernel: ShardKernel): Checkpoints {
     const { epoch, engine, engines, checkpointRoundBytes: roundBytes = CHECKPOINT_ROUND_LOG_BYTES } = this.#options;
     const { memories, log } = this.#dependencies;
-    return new Checkpoints({ epoch, engine, engines, roundBytes }, {
-      memories, kernel, shard: this.#shard, outbox: this.#outbox, counters: this.#counters,
-      drainInboxes: () => this.#drainInboxes(Number.POSITIVE_INFINITY),
-      logPosition: () => log.position,
-      logBytes: () => log.bytesWritten,
-    });
+    return new Checkpoints(
+      { epoch, engine, engines, roundBytes },
+      {
+        memories,
+        kernel,
+        shard: this.#shard,
+        outbox: this.#outbox,
+        counters: this.#counters,
+        drainInboxes: () => this.#drainInboxes(Number.POSITIVE_INFINITY),
+        logPosition: () => log.position,
+        logBytes: () => log.bytesWritten,
+      },
+    );
   }
 
   #makeLane(): Lane {
@@ -140,21 +154,27 @@ export class Engine {
     const { kernel, log, clock, processWords } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
-    const ownsStream = (hashPointer: number, tenant: number) => this.#shard.owns(hashPointer, tenant);
-    const definer = new StreamDefiner({ engines, seriesLimit }, { memory, processWords, kernel, ownsStream });
+    const definer = new StreamDefiner({ engines, seriesLimit }, { memory, memories: this.#dependencies.memories, processWords, kernel });
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
     const decoder = { memory, kernel, definer, counters, tenantName, requestId };
-    return new Lane({ engines }, {
-      memory, kernel, log, counters, requestId,
-      placement: this.#placement,
-      json: new JsonDecoder(decoder),
-      remoteWrite: new RemoteWriteDecoder(decoder),
-      outbox: this.#outbox,
-      monotonicMs: () => clock.monotonicMs(),
-      applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
-      answer: (answers) => this.#answer(answers),
-    });
+    return new Lane(
+      { engines },
+      {
+        memory,
+        kernel,
+        log,
+        counters,
+        requestId,
+        placement: this.#placement,
+        json: new JsonDecoder(decoder),
+        remoteWrite: new RemoteWriteDecoder(decoder),
+        outbox: this.#outbox,
+        monotonicMs: () => clock.monotonicMs(),
+        applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
+        answer: (answers) => this.#answer(answers),
+      },
+    );
   }
 
   get phase(): Phase {
@@ -222,7 +242,12 @@ export class Engine {
   #answer(answers: readonly BodyAnswer[]): void {
     const from = this.#answered;
     this.#answered += answers.length;
-    this.#dependencies.report({ type: "answers", from, statuses: answers.map(({ status }) => status), bodies: answers.map(({ body }) => body) });
+    this.#dependencies.report({
+      type: "answers",
+      from,
+      statuses: answers.map(({ status }) => status),
+      bodies: answers.map(({ body }) => body),
+    });
   }
 
   #takeMessages(): boolean {

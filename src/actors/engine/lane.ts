@@ -100,7 +100,9 @@ export class Lane {
 
   #hasRoom(): boolean {
     const unit = this.#unit;
-    return this.#dependencies.kernel.stagedRows() + BATCH_RECORDS_MAX <= WORK_ROWS_MAX && unit.bodyBytes + unit.opaqueBytes < WORK_BODY_BYTES_MAX;
+    return (
+      this.#dependencies.kernel.stagedRows() + BATCH_RECORDS_MAX <= WORK_ROWS_MAX && unit.bodyBytes + unit.opaqueBytes < WORK_BODY_BYTES_MAX
+    );
   }
 
   #takeBody(): Body {

@@ -46,7 +46,10 @@ export class Partition {
 
 /** The bytes of a partition's state: version, stream count, then streams, then the waiting chunks. */
 export function encodePartitionState(streams: readonly StreamState[], chunks: Uint8Array): Uint8Array {
-  const bytes = streams.reduce((sum, stream) => sum + 12 + stream.identity.byteLength + stream.snapshot.byteLength + 4 * stream.refs.length, 0);
+  const bytes = streams.reduce(
+    (sum, stream) => sum + 12 + stream.identity.byteLength + stream.snapshot.byteLength + 4 * stream.refs.length,
+    0,
+  );
   const state = new Uint8Array(STATE_HEADER_BYTES + bytes + chunks.byteLength);
   const view = new DataView(state.buffer);
   view.setUint32(0, STATE_VERSION, true);
@@ -72,7 +75,8 @@ export function encodePartitionState(streams: readonly StreamState[], chunks: Ui
 /** Reads a partition's state back. Throws on another version: the store's own checksum guards against damage. */
 export function decodePartitionState(state: Uint8Array): { streams: StreamState[]; chunks: Uint8Array } {
   const view = new DataView(state.buffer, state.byteOffset, state.byteLength);
-  if (view.getUint32(0, true) !== STATE_VERSION) throw new Error(`checkpoint has version ${view.getUint32(0, true)}, this build reads ${STATE_VERSION}`);
+  if (view.getUint32(0, true) !== STATE_VERSION)
+    throw new Error(`checkpoint has version ${view.getUint32(0, true)}, this build reads ${STATE_VERSION}`);
   const count = view.getUint32(4, true);
   const streams: StreamState[] = [];
   let at = STATE_HEADER_BYTES;

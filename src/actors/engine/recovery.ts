@@ -15,10 +15,10 @@ import {
 import { FRAME_DEAD_LETTER, FRAME_RECORD, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import { identityName } from "../../domain/series/stream-identity.ts";
-import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { Outbox } from "./outbox.ts";
 import { decodePartitionState } from "./partition.ts";
 import type { Shard } from "./shard.ts";
@@ -84,10 +84,14 @@ export class Recovery {
     for (const stream of streams) {
       const name = identityName(Buffer.from(stream.identity).toString("utf8"));
       const definition = {
-        ref: 0, partition: checkpoint.partition, flags: 0, tenant: tenantIndex(name.tenant),
-        hash: this.#identityHash(stream.identity), identity: stream.identity,
+        ref: 0,
+        partition: checkpoint.partition,
+        flags: 0,
+        tenant: tenantIndex(name.tenant),
+        hash: this.#identityHash(stream.identity),
+        identity: stream.identity,
       };
-      const slot = shard.define(definition, false);
+      const slot = shard.recover(definition);
       if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
       shard.restore(slot, stream.snapshot);
       for (const ref of stream.refs) refs.set(ref, slot);
@@ -124,11 +128,12 @@ export class Recovery {
     for (const definition of decodeDefinitions(payload)) {
       if (engineOf(definition.partition, this.#options.engines) !== this.#options.engine) continue;
       const name = identityName(Buffer.from(definition.identity).toString("utf8"));
-      if (partitionOf(name.tenant, name.serviceId) !== definition.partition) throw new Error("a definition in the log names the wrong partition");
+      if (partitionOf(name.tenant, name.serviceId) !== definition.partition)
+        throw new Error("a definition in the log names the wrong partition");
       const tenant = tenantIndex(name.tenant);
       // A definition that a checkpoint covers only names its ref: the stream's kind may have changed since.
       const known = this.#isCovered(definition.partition, block) ? shard.findSlot(definition.hash, tenant) : -1;
-      this.#slots.set(definition.ref, known >= 0 ? known : shard.define({ ...definition, tenant }, false));
+      this.#slots.set(definition.ref, known >= 0 ? known : shard.recover({ ...definition, tenant }));
     }
   }
 
@@ -200,7 +205,10 @@ export function replayStart({ engine, engines, checkpoints, laneMarks }: ReplayS
     const marks = checkpoints.map(({ vector }) => vector.find(({ lane }) => lane === mark.lane));
     if (engine === 0) marks.push(laneMarks.find((one) => one.epoch === epoch && one.lane === mark.lane));
     if (marks.some((one) => one === undefined)) continue;
-    lowest.set(mark.lane, (marks as LaneMark[]).reduce((least, one) => (isCovered(one, least) ? one : least)));
+    lowest.set(
+      mark.lane,
+      (marks as LaneMark[]).reduce((least, one) => (isCovered(one, least) ? one : least)),
+    );
   }
   return [...lowest.values()];
 }

@@ -3,16 +3,9 @@
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import type { InboxFrame } from "../../adapters/runtime/inbox-ring.ts";
 import { LATE_IN_RING_MS_MAX } from "../../core/config/limits.ts";
-import {
-  EVENT_CHUNK_DUE,
-  EVENT_CLOSE,
-  EVENT_LATE,
-  EVENT_OPEN,
-  EVENT_REPLACE,
-  EVENT_UPDATE,
-} from "../../core/layout/kernel-event.ts";
-import { IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
+import { EVENT_CHUNK_DUE, EVENT_CLOSE, EVENT_LATE, EVENT_OPEN, EVENT_REPLACE, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
+import { CONTROL_TABLE_BITS, IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { DEFINE_COUNTED, ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
 import { FLAG_COUNTER, SR_HASH, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
@@ -86,11 +79,30 @@ export class Shard {
   }
 
   defineAll(bytes: Uint8Array): void {
-    for (const definition of decodeDefinitions(bytes)) this.define(definition, true);
+    const { kernel, memory, processWords } = this.#dependencies;
+    for (const definition of decodeDefinitions(bytes)) {
+      const before = kernel.slots;
+      const isCounted = (definition.flags & DEFINE_COUNTED) !== 0;
+      this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED }, true);
+      // A lane counts what the table did not show it; another lane, or another spelling, may have been first.
+      const isNew = kernel.slots > before;
+      if (isNew !== isCounted) processWords.addTenantStreams(definition.tenant, isNew ? 1 : -1);
+    }
+    memory.store(CONTROL_TABLE_BITS, kernel.tableBits);
+  }
+
+  /** A stream of a checkpoint or of an earlier log: created at first sight, and counted for its tenant when it is new. */
+  recover(definition: Definition): number {
+    const { kernel, memory, processWords } = this.#dependencies;
+    const before = kernel.slots;
+    const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED }, false);
+    if (kernel.slots > before) processWords.addTenantStreams(definition.tenant, 1);
+    memory.store(CONTROL_TABLE_BITS, kernel.tableBits);
+    return slot;
   }
 
   /** Binds a ref to its stream, which is created at first sight. Returns the slot, or -1 when this engine can hold no more streams. */
-  define(definition: Definition, bindsThisEpoch: boolean): number {
+  #define(definition: Definition, bindsThisEpoch: boolean): number {
     const { kernel, counters } = this.#dependencies;
     const partition = this.partition(definition.partition);
     let slot = this.findSlot(definition.hash, definition.tenant);
@@ -131,7 +143,7 @@ export class Shard {
   }
 
   #createStream(definition: Definition, partition: Partition): number {
-    const { memory, kernel, processWords, counters } = this.#dependencies;
+    const { memory, kernel, counters } = this.#dependencies;
     const bytes = definition.identity.byteLength;
     if (this.#identityEnd + bytes > IDENTITIES + IDENTITIES_BYTES) return this.#refuseStream();
     const slot = kernel.createSlot(SCRATCH, definition.tenant, definition.partition, definition.flags);
@@ -145,7 +157,6 @@ export class Shard {
     const slots = this.services.get(key);
     if (slots === undefined) this.services.set(key, [slot]);
     else slots.push(slot);
-    processWords.addTenantStreams(definition.tenant, 1);
     counters.add("streams", 1);
     counters.set("identityBytes", this.#identityEnd - IDENTITIES);
     return slot;
@@ -154,11 +165,6 @@ export class Shard {
   #refuseStream(): number {
     this.#dependencies.counters.add("streamsRefused", 1);
     return -1;
-  }
-
-  /** Whether this shard holds the stream whose identity hash lies at `hashPointer`. */
-  owns(hashPointer: number, tenant: number): boolean {
-    return this.#dependencies.kernel.findSlot(hashPointer, tenant) >= 0;
   }
 
   /** Puts a checkpoint's snapshot into a slot that was just created. */

@@ -1,11 +1,13 @@
 // First sight of an identity in a lane: canonical bytes, hash, partition, a ref of its own; the definition goes ahead of the stream's rows.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { IDENTITY_BYTES_MAX } from "../../core/config/limits.ts";
-import { SCRATCH } from "../../core/layout/memory-map.ts";
+import { CONTROL_TABLE_BITS, SCRATCH } from "../../core/layout/memory-map.ts";
+import { DEFINE_COUNTED } from "../../core/layout/row-frame.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import { identityText } from "../../domain/series/stream-identity.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import { shardHolds, TABLE_BITS_FIRST } from "../../domain/kernel/shard-lookup.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Where a defined stream's rows go. */
@@ -27,15 +29,14 @@ export interface StreamDefinerDependencies {
   readonly memory: EngineMemory;
   readonly processWords: ProcessWords;
   readonly kernel: LaneExports;
-  /** Whether this engine's own shard knows the identity hash at `hashPointer`. */
-  readonly ownsStream: (hashPointer: number, tenant: number) => boolean;
+  /** Memories of all engines: the shard that a stream belongs to is asked whether it holds it. */
+  readonly memories: readonly EngineMemory[];
 }
 
 /** Defines streams for one lane. */
 export class StreamDefiner {
   readonly #options: StreamDefinerOptions;
   readonly #dependencies: StreamDefinerDependencies;
-  refused = 0;
 
   constructor(options: StreamDefinerOptions, dependencies: StreamDefinerDependencies) {
     this.#options = options;
@@ -50,19 +51,26 @@ export class StreamDefiner {
     const bytes = memory.slice(SCRATCH, IDENTITY_BYTES_MAX * 3).write(text);
     if (bytes > IDENTITY_BYTES_MAX) return "identity_too_long";
     const hashPointer = kernel.identityHash(SCRATCH, bytes);
-    const full = processWords.tenantStreams(tenant) >= this.#options.seriesLimit;
-    if (full && !this.#dependencies.ownsStream(hashPointer, tenant)) {
-      this.refused++;
-      return "series_limit_exceeded";
-    }
     const partition = partitionOf(name.tenant, name.serviceId);
     const destination = engineOf(partition, this.#options.engines);
+    const known = this.#isHeld(destination, hashPointer, tenant);
+    if (!known && processWords.tenantStreams(tenant) >= this.#options.seriesLimit) return "series_limit_exceeded";
+    if (!known) processWords.addTenantStreams(tenant, 1);
     const ref = processWords.takeRef();
     unit.define(destination, {
-      ref, partition, flags, tenant,
+      ref,
+      partition,
+      flags: known ? flags : flags | DEFINE_COUNTED,
+      tenant,
       hash: memory.bytes.slice(hashPointer, hashPointer + 16),
       identity: memory.bytes.slice(SCRATCH, SCRATCH + bytes),
     });
     return { ref, partition, destination };
+  }
+
+  #isHeld(engine: number, hashPointer: number, tenant: number): boolean {
+    const owner = this.#dependencies.memories[engine] as EngineMemory;
+    const bits = owner.load(CONTROL_TABLE_BITS) || TABLE_BITS_FIRST;
+    return shardHolds(owner.view, bits, this.#dependencies.memory.view, hashPointer, tenant);
   }
 }

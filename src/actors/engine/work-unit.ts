@@ -198,7 +198,11 @@ export class WorkUnit {
     }
     for (let j = 0; j < this.#engines; j++) {
       const bytes = rowBytes(j);
-      if (bytes > 0) parts.push(sectionHeader(SECTION_ROWS, bytes), this.#memory.bytes.subarray(STAGING + j * STAGING_BYTES, STAGING + j * STAGING_BYTES + bytes));
+      if (bytes > 0)
+        parts.push(
+          sectionHeader(SECTION_ROWS, bytes),
+          this.#memory.bytes.subarray(STAGING + j * STAGING_BYTES, STAGING + j * STAGING_BYTES + bytes),
+        );
     }
     const opaque = this.#opaque.flatMap(({ section, payload }) => {
       const padding = new Uint8Array(align8(payload.byteLength) - payload.byteLength);

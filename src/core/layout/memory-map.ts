@@ -71,10 +71,13 @@ export const CONTROL_INBOX_READ = 64;
 /** One 64-bit word: log position (segment * 2^32 + offset) behind the last block whose rows are all in the rings. */
 export const CONTROL_PLACED = 320;
 
+/** Bits of the shard's look-up table, published by the engine for the lanes of the others. */
+export const CONTROL_TABLE_BITS = 384;
+
 // Process-wide words (their own small SharedArrayBuffer, byte offsets).
 /** The next stream ref; taken with one atomic add at first sight of an identity. */
 export const PROCESS_NEXT_REF = 0;
-/** Streams of tenant i: base + i * 4; counted when a shard creates one. */
+/** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 4096;
 export const PROCESS_WORDS_BYTES = 16448;

@@ -35,3 +35,5 @@ export const DEFINE_FLAGS = 8;
 export const DEFINE_TENANT = 12;
 export const DEFINE_HASH = 16; // u128
 export const DEFINE_IDENTITY_BYTES = 32;
+/** In DEFINE_FLAGS, above the stream's own flags: the lane has counted the stream as a new one of its tenant. */
+export const DEFINE_COUNTED = 65536;

@@ -27,6 +27,8 @@ export interface ShardExports {
   bindRef(ref: number, slot: number): number;
   slotOfRef(ref: number): number;
   slots(): number;
+  /** The look-up table has 2^bits entries; see shard-lookup.ts. */
+  tableBits(): number;
   /** Rows taken; fewer than given when events or chunks have to be taken first. */
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
   /** Every value of the slot's ring is in a chunk now. */
@@ -101,6 +103,11 @@ export class ShardKernel {
   /** Streams: slots 0 .. slots - 1. */
   get slots(): number {
     return this.#kernel.slots();
+  }
+
+  /** The look-up table has 2^bits entries. */
+  get tableBits(): number {
+    return this.#kernel.tableBits();
   }
 
   /** Slot of the stream with the 16 hash bytes at `hashPointer`, or -1. */

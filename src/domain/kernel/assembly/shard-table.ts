@@ -21,6 +21,11 @@ export function recordOf(slot: u32): usize {
   return <usize>STREAM_RECORDS + <usize>slot * STREAM_RECORD_BYTES;
 }
 
+/** The table has 2^bits entries. */
+export function tableBits(): u32 {
+  return bits;
+}
+
 /** Slots in use: 0 .. slots() - 1. */
 export function slots(): u32 {
   return slotCount;

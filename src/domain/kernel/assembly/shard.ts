@@ -17,7 +17,7 @@ import { intervalIsDue, takeInterval } from "./shard-interval";
 import { insert, windowValues } from "./shard-statistics";
 import { recordOf, slotOfRef } from "./shard-table";
 
-export { bindRef, createSlot, findSlot, slotOfRef, slots } from "./shard-table";
+export { bindRef, createSlot, findSlot, slotOfRef, slots, tableBits } from "./shard-table";
 export { recompute, setWindow } from "./shard-statistics";
 export {
   closings, counterResets, eventsCount, eventsReset, excursions, openings, rowsInvalid, rowsUnbound, samplesDuplicate, samplesLate,

@@ -1,0 +1,24 @@
+// Looks a stream up in a shard's table from another thread. Reads race with the owner's writes only where that does no harm: entries and records
+// are never moved within a region, a larger region is filled before its size is published, and the old one stays as it was.
+import { SHARD_TABLE, STREAM_RECORDS } from "../../core/layout/memory-map.ts";
+import { SR_HASH, SR_TENANT, STREAM_RECORD_BYTES } from "../../core/layout/stream-record.ts";
+
+const ENTRY_BYTES = 8;
+/** Bits of the first region (assembly/shard-table.ts); each further one is twice as large and follows it. */
+export const TABLE_BITS_FIRST = 13;
+
+/** Whether the shard over `view` holds the stream with this hash (16 bytes at `hashAt` of `hashView`), by its table of 2^bits entries. */
+export function shardHolds(view: DataView, bits: number, hashView: DataView, hashAt: number, tenant: number): boolean {
+  const table = SHARD_TABLE + ENTRY_BYTES * (2 ** bits - 2 ** TABLE_BITS_FIRST);
+  const words = [0, 4, 8, 12].map((at) => hashView.getUint32(hashAt + at, true));
+  const low = words[0] as number;
+  for (let i = low % 2 ** bits; ; i = (i + 1) % 2 ** bits) {
+    const entry = table + i * ENTRY_BYTES;
+    const stored = view.getUint32(entry + 4, true);
+    if (stored === 0) return false;
+    if (view.getUint32(entry, true) !== low) continue;
+    const record = STREAM_RECORDS + (stored - 1) * STREAM_RECORD_BYTES;
+    const same = words.every((word, at) => view.getUint32(record + SR_HASH + 4 * at, true) === word);
+    if (same && view.getUint32(record + SR_TENANT, true) === tenant) return true;
+  }
+}
