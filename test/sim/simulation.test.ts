@@ -1,6 +1,7 @@
 // Whole servers under faults, by seed. SEED=n runs one seed, SIM_SEEDS=n so many from SIM_FROM on (1).
 import { describe, expect, it } from "vitest";
-import { compareRuns, compareStates, type SimulationReport, simulate } from "../support/simulation.ts";
+import { compareStates, type SimulationReport, simulate } from "../support/simulation.ts";
+import { compareRuns } from "../support/simulation-holdings.ts";
 
 const SEEDS_DEFAULT = 12;
 /** Seeds that have found something. */

@@ -2,23 +2,14 @@
 // end with the oracle. The same seed gives the same run.
 import { createHash } from "node:crypto";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
-import type { DeadLetterEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
-import { canonicalAttributes, environmentOf } from "../../src/domain/series/stream-identity.ts";
 import { VirtualClock } from "./cluster.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryDisk } from "./memory-log.ts";
-import { type ExpectedAnomaly, pairOf, ServerOracle, streamKey } from "./oracle.ts";
+import { ServerOracle, streamKey } from "./oracle.ts";
+import { Holdings, type SeenAnomaly } from "./simulation-holdings.ts";
 import { type SimulatedMachine, SimulatedServer } from "./simulation-server.ts";
 import { type StreamState, stateDifferences, streamStates } from "./simulation-state.ts";
-import {
-  changesKind,
-  makeWorkload,
-  type PlannedBody,
-  recordText,
-  START_MS,
-  type StreamPlan,
-  type Workload,
-} from "./simulation-workload.ts";
+import { changesKind, makeWorkload, type PlannedBody, START_MS, type StreamPlan, type Workload } from "./simulation-workload.ts";
 
 /** What may go wrong. */
 export interface SimulationOptions {
@@ -26,18 +17,6 @@ export interface SimulationOptions {
   /** Undefined: as the seed says, and another number after each start. */
   readonly engines?: number;
   readonly faults: boolean;
-}
-
-/** An anomaly as clients see it, as far as it does not depend on the clock. */
-export interface SeenAnomaly {
-  readonly id: string;
-  readonly pair: string;
-  readonly direction: string;
-  readonly startedAt: string;
-  readonly z: number;
-  readonly score: number;
-  readonly streams: number;
-  readonly resolved: boolean;
 }
 
 export interface SimulationReport {
@@ -192,7 +171,7 @@ class Run {
     const stream = known[this.#below(known.length)];
     if (stream === undefined) return;
     const under = new Set((sender.bodies[sender.next]?.samples ?? []).map(({ timeMs }) => timeMs));
-    const { points } = await this.#ask(stream.plan);
+    const { points } = await new Holdings(this.server, this.#machine.control).samplesOf(stream.plan);
     if (this.server.isReadOnly) return;
     const seen = new Map(points);
     this.#count("looks", 1);
@@ -351,12 +330,9 @@ class Run {
   /** Compares what clients are told with what they should be. */
   async compare(oracle: ServerOracle): Promise<SeenAnomaly[]> {
     this.#tally();
-    for (const stream of this.#streams) await this.#compareSamples(stream, oracle);
-    await this.#compareRecords(oracle);
-    await this.#compareLetters(oracle);
-    const anomalies = await this.#anomalies();
-    compareAnomalies(anomalies, oracle);
-    return anomalies;
+    for (const { samples } of oracle.streams.values()) this.#count("rows", samples.size);
+    const lost = this.#senders.flatMap((sender) => sender.lost);
+    return new Holdings(this.server, this.#machine.control).compare(this.#streams, oracle, lost);
   }
 
   /** Stops the server and reads its checkpoints. */
@@ -364,132 +340,6 @@ class Run {
     await this.server.stop();
     return streamStates(this.#machine.series);
   }
-
-  async #compareSamples(stream: StreamPlan, oracle: ServerOracle): Promise<void> {
-    const expected = [...(oracle.streams.get(streamKey(stream))?.samples ?? [])].sort(([a], [b]) => a - b);
-    this.#count("rows", expected.length);
-    if (oracle.streams.get(streamKey(stream)) === undefined) return;
-    const answer = await this.#ask(stream);
-    if (answer.matches !== 1 || !answer.complete)
-      throw new Error(`${streamKey(stream)}: ${answer.matches} matches, complete ${answer.complete}`);
-    compareLists(
-      `samples of ${streamKey(stream)}${stream.counterFromMs === 0 ? " (counter)" : ""}`,
-      answer.points.map(String),
-      expected.map(String),
-    );
-  }
-
-  async #ask(stream: StreamPlan): Promise<{ points: Array<readonly [number, number]>; matches: number; complete: boolean }> {
-    const { serviceId, metricName, attributes } = stream;
-    const query = {
-      service_id: serviceId,
-      metric_name: metricName,
-      environment: environmentOf(attributes),
-      attributes: canonicalAttributes(attributes),
-      limit: "10000",
-    };
-    const answer = (await this.server.query("seriesData", query)) as {
-      points: Array<{ timestamp: string; value: number }>;
-      complete: boolean;
-      matches: number;
-    };
-    const points = answer.points.map(({ timestamp, value }) => [Date.parse(timestamp), value] as const);
-    return { points, matches: answer.matches, complete: answer.complete };
-  }
-
-  async #compareRecords(oracle: ServerOracle): Promise<void> {
-    const seen: string[] = [];
-    for (const type of ["log", "event", "trace"]) {
-      for (let token = ""; ; ) {
-        const query = { type, limit: "1000", ...(token !== "" && { page_token: token }) };
-        const page = (await this.server.query("records", query)) as { records: Array<Record<string, unknown>>; page_token: string };
-        seen.push(...page.records.map(recordText));
-        token = page.page_token;
-        if (token === "") break;
-      }
-    }
-    compareLists("records", seen.sort(), [...oracle.records.values()].sort());
-  }
-
-  async #compareLetters(oracle: ServerOracle): Promise<void> {
-    const seen = new Map<string, number>();
-    let total = 0;
-    for (const value of this.#machine.control.get("dead_letters")?.values() ?? []) {
-      const payload = JSON.stringify((JSON.parse(Buffer.from(value.subarray(1)).toString()) as DeadLetterEnvelope).payload);
-      seen.set(payload, (seen.get(payload) ?? 0) + 1);
-      total++;
-    }
-    const maybe = new Map<string, number>();
-    for (const { lost } of this.#senders)
-      for (const { letters } of lost) for (const letter of letters) maybe.set(letter, (maybe.get(letter) ?? 0) + 1);
-    for (const [letter, least] of oracle.letters) {
-      const count = seen.get(letter) ?? 0;
-      const most = least + (maybe.get(letter) ?? 0);
-      if (count < least || count > most) throw new Error(`dead letter ${letter} is stored ${count} times instead of ${least} to ${most}`);
-    }
-    for (const letter of seen.keys()) if (!oracle.letters.has(letter)) throw new Error(`unexpected dead letter ${letter}`);
-    const stats = (await this.server.query("dlqStats")) as { total_failed: number };
-    if (stats.total_failed !== total) throw new Error(`dlq-stats counts ${stats.total_failed} dead letters, ${total} are stored`);
-  }
-
-  async #anomalies(): Promise<SeenAnomaly[]> {
-    const seen: SeenAnomaly[] = [];
-    for (let token = ""; ; ) {
-      const query = { limit: "1000", ...(token !== "" && { page_token: token }) };
-      const page = (await this.server.query("anomalies", query)) as { anomalies: Array<Record<string, unknown>>; page_token: string };
-      for (const each of page.anomalies) {
-        seen.push({
-          id: each["anomaly_id"] as string,
-          pair: pairOf(each["environment"] as string, each["service_id"] as string, each["metric_name"] as string),
-          direction: each["direction"] as string,
-          startedAt: each["started_at"] as string,
-          z: each["z_score"] as number,
-          score: each["anomaly_score"] as number,
-          streams: each["streams"] as number,
-          resolved: each["resolved"] as boolean,
-        });
-      }
-      token = page.page_token;
-      if (token === "") break;
-    }
-    return seen.sort((a, b) => (a.id < b.id ? -1 : 1));
-  }
-}
-
-/** Differences of z by rounding: statistics may be taken anew at another sample after a start. */
-const Z_TOLERANCE = 1e-6;
-
-function anomalyText({ pair, direction, startedAt, z, streams, resolved }: SeenAnomaly | Omit<SeenAnomaly, "id" | "score">): string {
-  return `${pair} ${direction} ${startedAt} z ${z.toPrecision(6)} of ${streams} streams ${resolved ? "resolved" : "open"}`;
-}
-
-function compareAnomalies(seen: readonly SeenAnomaly[], oracle: ServerOracle): void {
-  const known = seen.filter(({ pair }) => !oracle.unknownPairs.has(pair));
-  const expected = oracle.anomalies.map((each: ExpectedAnomaly) =>
-    anomalyText({
-      pair: each.pair,
-      direction: each.direction,
-      startedAt: new Date(each.startedAtMs).toISOString(),
-      z: each.z,
-      streams: each.streams,
-      resolved: each.openStreams === 0,
-    }),
-  );
-  compareLists("anomalies", known.map(anomalyText).sort(), expected.sort());
-}
-
-/** Throws when two runs of the same workload have found different anomalies. */
-export function compareRuns(what: string, seen: readonly SeenAnomaly[], expected: readonly SeenAnomaly[]): void {
-  compareLists(
-    what,
-    seen.map((each) => `${each.id} ${anomalyText(each)}`),
-    expected.map((each) => `${each.id} ${anomalyText(each)}`),
-  );
-  seen.forEach(({ z, score }, index) => {
-    const other = expected[index] as SeenAnomaly;
-    if (Math.abs(z - other.z) > Z_TOLERANCE || Math.abs(score - other.score) > Z_TOLERANCE)
-      throw new Error(`${what}: z ${z} instead of ${other.z}`);
-  });
 }
 
 /** Throws when two runs of the same workload leave streams in different states. */
@@ -502,19 +352,4 @@ export function compareStates(what: string, seen: SimulationReport, expected: Si
         .map((each) => each.slice(0, 300))
         .join(" | ")}`,
     );
-}
-
-/** Both lists in the same order. */
-function compareLists(what: string, seen: readonly string[], expected: readonly string[]): void {
-  const at = expected.findIndex((each, index) => each !== seen[index]);
-  if (at < 0 && seen.length === expected.length) return;
-  const place = at < 0 ? expected.length : at;
-  const present = new Set(seen);
-  const wanted = new Set(expected);
-  const missing = expected.filter((each) => !present.has(each));
-  const extra = seen.filter((each) => !wanted.has(each));
-  const some = (list: readonly string[]) => `${list.length} (${list.slice(0, 4).join(" | ")})`;
-  throw new Error(
-    `${what}: ${seen.length} instead of ${expected.length}, different from place ${place}: missing ${some(missing)}, not expected ${some(extra)}`,
-  );
 }
