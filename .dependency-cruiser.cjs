@@ -35,20 +35,14 @@ const owned = [
 ];
 
 const error = (name, comment, from, to) => ({ name, severity: "error", comment, from, to });
-const roomPath = (floor, room) =>
-  room.includes("/") || room === "cli" ? `^src/${room}/` : `^src/${floor.name}/${room}/`;
+const roomPath = (floor, room) => (room.includes("/") || room === "cli" ? `^src/${room}/` : `^src/${floor.name}/${room}/`);
 
 /** No floor imports one above it. */
 function upward() {
   return floors.flatMap((floor, index) => {
     const above = floors.slice(0, index).map(({ path }) => path);
     if (above.length === 0) return [];
-    return error(
-      `upward-from-${floor.name}`,
-      `${floor.name} imports only floors below it`,
-      { path: floor.path },
-      { path: above },
-    );
+    return error(`upward-from-${floor.name}`, `${floor.name} imports only floors below it`, { path: floor.path }, { path: above });
   });
 }
 
@@ -57,13 +51,9 @@ function sideways() {
   return floors.flatMap((floor) => {
     const rooms = floor.ordered ?? floor.apart ?? [];
     return rooms.flatMap((room, index) => {
-      const barred = floor.ordered
-        ? rooms.slice(index + 1)
-        : rooms.filter((other) => other !== room && !floor.shared.includes(other));
+      const barred = floor.ordered ? rooms.slice(index + 1) : rooms.filter((other) => other !== room && !floor.shared.includes(other));
       if (barred.length === 0) return [];
-      const comment = floor.ordered
-        ? `order in ${floor.name}: ${rooms.join(" < ")}`
-        : `rooms of ${floor.name} do not import each other`;
+      const comment = floor.ordered ? `order in ${floor.name}: ${rooms.join(" < ")}` : `rooms of ${floor.name} do not import each other`;
       const to = { path: barred.map((other) => roomPath(floor, other)) };
       return error(`sideways-from-${room.replace("/", "-")}`, comment, { path: roomPath(floor, room) }, to);
     });
@@ -99,12 +89,7 @@ module.exports = {
       { path: "^src/core/" },
       { dependencyTypes: ["core"], pathNot: "^(node:)?(assert|buffer|util)$" },
     ),
-    error(
-      "no-test-in-src",
-      "src does not know its tests",
-      { path: "^src/" },
-      { path: "^(test|scripts|native-bench)/" },
-    ),
+    error("no-test-in-src", "src does not know its tests", { path: "^src/" }, { path: "^(test|scripts|native-bench)/" }),
     error(
       "no-dev-dependency",
       "src runs without devDependencies",

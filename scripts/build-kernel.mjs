@@ -5,11 +5,28 @@ import asc from "assemblyscript/asc";
 mkdirSync("dist/domain/kernel", { recursive: true });
 const { error, stderr } = await asc.main([
   "src/domain/kernel/assembly/kernel.ts",
-  "--outFile", "dist/domain/kernel/kernel.wasm",
-  "--optimizeLevel", "3", "--shrinkLevel", "0", "--noAssert", "--converge",
-  "--runtime", "stub",
-  "--importMemory", "--sharedMemory", "--initialMemory", "65536", "--maximumMemory", "65536",
-  "--enable", "simd", "--enable", "threads", "--enable", "bulk-memory",
+  "--outFile",
+  "dist/domain/kernel/kernel.wasm",
+  "--optimizeLevel",
+  "3",
+  "--shrinkLevel",
+  "0",
+  "--noAssert",
+  "--converge",
+  "--runtime",
+  "stub",
+  "--importMemory",
+  "--sharedMemory",
+  "--initialMemory",
+  "65536",
+  "--maximumMemory",
+  "65536",
+  "--enable",
+  "simd",
+  "--enable",
+  "threads",
+  "--enable",
+  "bulk-memory",
 ]);
 if (error) {
   process.stderr.write(`${stderr.toString()}\n${error.message}\n`);

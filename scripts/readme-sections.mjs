@@ -20,12 +20,7 @@ function values(setting) {
 }
 
 function settingsTable(settings) {
-  const rows = settings.map((setting) => [
-    `\`${setting.name}\``,
-    `\`${setting.initial}\``,
-    values(setting),
-    setting.meaning,
-  ]);
+  const rows = settings.map((setting) => [`\`${setting.name}\``, `\`${setting.initial}\``, values(setting), setting.meaning]);
   return table(["Variable", "Default", "Values", "Meaning"], rows);
 }
 

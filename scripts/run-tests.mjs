@@ -14,14 +14,7 @@ const namedMax = 100; // failures named above the last line
 /** Runs vitest to its end and returns its exit code; 128 + n where signal n ended it. */
 function runVitest(args, talliesPath) {
   const reporters = ["--reporter=default", "--reporter=./scripts/test-tally.mjs"];
-  const command = [
-    "node_modules/vitest/vitest.mjs",
-    "run",
-    "--allowOnly=false",
-    "--includeTaskLocation",
-    ...reporters,
-    ...args,
-  ];
+  const command = ["node_modules/vitest/vitest.mjs", "run", "--allowOnly=false", "--includeTaskLocation", ...reporters, ...args];
   const env = { ...process.env, TEST_TALLY_PATH: talliesPath };
   const child = spawn(process.execPath, command, { stdio: "inherit", env });
   const watchdog = setTimeout(() => {
@@ -62,9 +55,7 @@ function unfinishedFiles(tallies) {
 /** Counts the tallies; `failures` and `skips` are one line each. */
 function count(tallies, exitCode, skipFails) {
   const tests = tallies.filter((tally) => tally.kind === "test");
-  const failures = tallies.filter(
-    (tally) => tally.kind === "error" || (tally.kind === "test" && tally.state === "failed"),
-  );
+  const failures = tallies.filter((tally) => tally.kind === "error" || (tally.kind === "test" && tally.state === "failed"));
   const skips = tests.filter((test) => test.state !== "passed" && test.state !== "failed");
   const lines = failures.map(({ where, name, error }) => `${where}  ${name}: ${error}`);
   lines.push(...unfinishedFiles(tallies).map((where) => `${where}  did not finish`));

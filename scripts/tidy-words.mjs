@@ -35,18 +35,12 @@ export function findWords({ path, source }) {
 
 function checkSource(node, path, report) {
   for (const { object, name, home, instead } of words) {
-    if (!home.test(path) && isWord(node, object, name))
-      report(node, `${name ? `${object}.${name}` : object} outside its home: ${instead}`);
+    if (!home.test(path) && isWord(node, object, name)) report(node, `${name ? `${object}.${name}` : object} outside its home: ${instead}`);
   }
   if (!threads.test(path) && ts.isIdentifier(node) && node.text === "postMessage") {
     report(node, "postMessage outside its home: use adapters/runtime");
   }
-  if (
-    !runtime.test(path) &&
-    ts.isNewExpression(node) &&
-    isIdentifier(node.expression, "Date") &&
-    !node.arguments?.length
-  ) {
+  if (!runtime.test(path) && ts.isNewExpression(node) && isIdentifier(node.expression, "Date") && !node.arguments?.length) {
     report(node, "new Date() reads the clock outside its home: take the time as an argument");
   }
 }
@@ -56,16 +50,11 @@ function isWord(node, object, name) {
   if (!name) return isIdentifier(node, object) && !isOwnName(node);
   if (ts.isPropertyAccessExpression(node)) return node.name.text === name && namesObject(node.expression, object);
   if (ts.isElementAccessExpression(node)) {
-    return (
-      ts.isStringLiteralLike(node.argumentExpression) &&
-      node.argumentExpression.text === name &&
-      namesObject(node.expression, object)
-    );
+    return ts.isStringLiteralLike(node.argumentExpression) && node.argumentExpression.text === name && namesObject(node.expression, object);
   }
   if (ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name) && node.initializer) {
     return (
-      namesObject(node.initializer, object) &&
-      node.name.elements.some((element) => (element.propertyName ?? element.name).text === name)
+      namesObject(node.initializer, object) && node.name.elements.some((element) => (element.propertyName ?? element.name).text === name)
     );
   }
   return false;
@@ -82,8 +71,7 @@ function namesObject(node, object) {
 /** `log.console` or `{ console: 1 }` name a property of something else; `globalThis.console` does not. */
 function isOwnName(node) {
   const { parent } = node;
-  if (ts.isPropertyAccessExpression(parent) && parent.name === node)
-    return !isIdentifier(parent.expression, "globalThis");
+  if (ts.isPropertyAccessExpression(parent) && parent.name === node) return !isIdentifier(parent.expression, "globalThis");
   return (ts.isPropertyAssignment(parent) || ts.isPropertySignature(parent)) && parent.name === node;
 }
 
@@ -92,8 +80,7 @@ function checkTest(node, _path, report) {
   const root = rootName(node);
   if (!["it", "test", "describe", "suite"].includes(root)) return;
   if (node.name.text === "only") report(node, `${root}.only leaves the other tests out`);
-  if (node.name.text === "skip" || node.name.text === "todo")
-    report(node, `${root}.${node.name.text}: repair or delete the test`);
+  if (node.name.text === "skip" || node.name.text === "todo") report(node, `${root}.${node.name.text}: repair or delete the test`);
 }
 
 /** The first name of a chain such as `it.concurrent.each(table).skip`. */

@@ -28,9 +28,7 @@ const machineStrings = [
 function main() {
   const paths = listFiles();
   const findings = paths.flatMap(findStrings);
-  const files = paths
-    .filter((path) => /^(src|test|scripts|native-bench)\/.*\.[cm]?[tj]s$|^[^/]+\.[cm]?[tj]s$/.test(path))
-    .map(parseFile);
+  const files = paths.filter((path) => /^(src|test|scripts|native-bench)\/.*\.[cm]?[tj]s$|^[^/]+\.[cm]?[tj]s$/.test(path)).map(parseFile);
   const functions = files.flatMap((file) => file.functions);
   for (const file of files) {
     findings.push(...findName(file), ...findSizes(file), ...findExports(file), ...findWords(file));
@@ -49,9 +47,7 @@ function listFiles() {
   const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     encoding: "utf8",
   });
-  const paths = [...new Set(list.split("\0"))].filter(
-    (path) => path !== "" && existsSync(path) && statSync(path).isFile(),
-  );
+  const paths = [...new Set(list.split("\0"))].filter((path) => path !== "" && existsSync(path) && statSync(path).isFile());
   if (paths.length === 0) throw new Error("git lists no files here");
   return paths;
 }
@@ -113,28 +109,22 @@ function findSizes({ path, lines, exempt, functions }) {
       line: entry.line,
       reason: `${entry.name} has ${entry.lines} lines, at most ${functionLinesMax}`,
     }));
-  if (lines > fileLinesMax)
-    findings.push({ path, line: 1, reason: `file has ${lines} lines, at most ${fileLinesMax}` });
+  if (lines > fileLinesMax) findings.push({ path, line: 1, reason: `file has ${lines} lines, at most ${fileLinesMax}` });
   return findings;
 }
 
 function findExports({ path, source }) {
   const findings = [];
   const isDefault = (node) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword);
-  const namesDefault = (node) =>
-    ts.isExportDeclaration(node) && node.exportClause?.elements?.some(({ name }) => name.text === "default");
+  const namesDefault = (node) => ts.isExportDeclaration(node) && node.exportClause?.elements?.some(({ name }) => name.text === "default");
   for (const node of source.statements) {
-    if (defaultExportFiles.has(path) || !(ts.isExportAssignment(node) || isDefault(node) || namesDefault(node)))
-      continue;
+    if (defaultExportFiles.has(path) || !(ts.isExportAssignment(node) || isDefault(node) || namesDefault(node))) continue;
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
     findings.push({ path, line, reason: "default export: name it" });
   }
-  const passesOn = (node) =>
-    ts.isExportDeclaration(node) && (node.moduleSpecifier || node.exportClause?.elements?.length > 0);
-  const onlyPasses =
-    !path.startsWith(barrelFolder) && source.statements.every((node) => passesOn(node) || ts.isImportDeclaration(node));
-  if (onlyPasses && source.statements.some(passesOn))
-    findings.push({ path, line: 1, reason: "barrel: import from the source instead" });
+  const passesOn = (node) => ts.isExportDeclaration(node) && (node.moduleSpecifier || node.exportClause?.elements?.length > 0);
+  const onlyPasses = !path.startsWith(barrelFolder) && source.statements.every((node) => passesOn(node) || ts.isImportDeclaration(node));
+  if (onlyPasses && source.statements.some(passesOn)) findings.push({ path, line: 1, reason: "barrel: import from the source instead" });
   return findings;
 }
 

@@ -171,7 +171,12 @@ class Server {
       refusal: (_status: number, code: RefusalCode, message: string) => this.#refusal(code, message),
       onHandlerFault: (error: unknown) => this.#log("error", `a request failed: ${error instanceof Error ? error.stack : String(error)}`),
     };
-    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, (exchange) => front.handle(exchange), (line) => this.#log("info", line));
+    return createHttpServer(
+      this.#config.HTTP_ENGINE as "auto" | "uws" | "node",
+      options,
+      (exchange) => front.handle(exchange),
+      (line) => this.#log("info", line),
+    );
   }
 
   #makeFront(): Front {
@@ -285,9 +290,16 @@ class Server {
     else if (report.type === "stopped") handle.stopped.give();
     else {
       handle.ready.give();
-      if (report.cutBytes > 0) this.#log("warn", `engine ${engine}: ${report.cutBytes} bytes at the torn end of a log were left out; nobody was answered for them`);
+      if (report.cutBytes > 0)
+        this.#log(
+          "warn",
+          `engine ${engine}: ${report.cutBytes} bytes at the torn end of a log were left out; nobody was answered for them`,
+        );
       if (report.streams === 0) return;
-      this.#log("info", `engine ${engine}: ${report.streams} streams, ${report.replayedRows} rows replayed from the log in ${report.replayMs.toFixed(0)} ms`);
+      this.#log(
+        "info",
+        `engine ${engine}: ${report.streams} streams, ${report.replayedRows} rows replayed from the log in ${report.replayMs.toFixed(0)} ms`,
+      );
     }
   }
 
@@ -318,7 +330,12 @@ function spawnActor(name: string, file: string, data: unknown, ports: readonly M
 /** Seeds of the lane table (new at every start) and of identities (the data folder's). */
 function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   const lane = randomBytes(16);
-  return [lane.readBigUInt64LE(0), lane.readBigUInt64LE(8), BigInt(`0x${identitySeed.slice(0, 16)}`), BigInt(`0x${identitySeed.slice(16, 32)}`)];
+  return [
+    lane.readBigUInt64LE(0),
+    lane.readBigUInt64LE(8),
+    BigInt(`0x${identitySeed.slice(0, 16)}`),
+    BigInt(`0x${identitySeed.slice(16, 32)}`),
+  ];
 }
 
 async function serve(config: Config): Promise<void> {
@@ -336,9 +353,11 @@ async function serve(config: Config): Promise<void> {
     writeLine("stopped");
     process.exit(0);
   };
-  let stopping: Promise<void> | undefined;
+  let isStopping = false;
   const onSignal = () => {
-    stopping ??= stop();
+    if (isStopping) return;
+    isStopping = true;
+    void stop();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
   const address = await server.start();
@@ -359,7 +378,8 @@ async function main(): Promise<void> {
 /** Errors that the operator can mend get one line; all others their stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const plain = error instanceof ConfigError || ["FolderLockedError", "MetaError"].includes(error.name) || error.message.startsWith("cannot listen");
+  const plain =
+    error instanceof ConfigError || ["FolderLockedError", "MetaError"].includes(error.name) || error.message.startsWith("cannot listen");
   return plain ? error.message : (error.stack ?? error.message);
 }
 

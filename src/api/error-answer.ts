@@ -8,9 +8,22 @@ const PROBLEM_TYPE = "application/problem+json";
 
 /** Titles of RFC 9457, the phrases of RFC 9110. */
 const STATUS_TITLES: Readonly<Record<number, string>> = {
-  400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict",
-  413: "Content Too Large", 415: "Unsupported Media Type", 417: "Expectation Failed", 422: "Unprocessable Content", 429: "Too Many Requests",
-  431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented", 503: "Service Unavailable",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  417: "Expectation Failed",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  503: "Service Unavailable",
 };
 
 /** A finished error answer. */
@@ -35,12 +48,20 @@ export function errorAnswer(refusal: Refusal, requestId: string, accept: string 
 /** Completes an error body made by `refusalBody` with the request's id, in the form that the client asks for. */
 export function completeError(body: string, requestId: string, accept: string | undefined): ErrorAnswer {
   const { error, message, field, index } = JSON.parse(body) as { error: ErrorCode; message: string; field?: string; index?: number };
-  return errorAnswer({ code: error, message, ...(field === undefined ? {} : { field }), ...(index === undefined ? {} : { index }) }, requestId, accept);
+  return errorAnswer(
+    { code: error, message, ...(field === undefined ? {} : { field }), ...(index === undefined ? {} : { index }) },
+    requestId,
+    accept,
+  );
 }
 
 function plainAnswer(status: number, refusal: Refusal, requestId: string): ErrorAnswer {
   const { code, message, field, index } = refusal;
-  return { status, contentType: JSON_TYPE, body: JSON.stringify({ status: "error", error: code, message, request_id: requestId, field, index }) };
+  return {
+    status,
+    contentType: JSON_TYPE,
+    body: JSON.stringify({ status: "error", error: code, message, request_id: requestId, field, index }),
+  };
 }
 
 /** `type` is about:blank, so `title` is the status phrase (RFC 9457, 4.2.1); our code and the rest are extension members. */

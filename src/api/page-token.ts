@@ -45,12 +45,15 @@ export function readPageToken(secret: Uint8Array, scope: PageScope, token: strin
 }
 
 function refusedToken() {
-  const message = "page_token was not given for this query; use it with the same filters as the page it came from, or leave it out to begin anew";
+  const message =
+    "page_token was not given for this query; use it with the same filters as the page it came from, or leave it out to begin anew";
   return refused("invalid_page_token", message, "page_token");
 }
 
 function seal(secret: Uint8Array, scope: PageScope, payload: string): Buffer {
-  const filters = Object.entries(scope.filters).filter(([, value]) => value !== undefined).sort(([a], [b]) => (a < b ? -1 : 1));
+  const filters = Object.entries(scope.filters)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
   const bound = JSON.stringify([scope.tenant, scope.endpoint, filters]);
   return createHmac("sha256", secret).update(bound).update("\n").update(payload).digest().subarray(0, SEAL_BYTES);
 }

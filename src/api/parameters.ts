@@ -24,7 +24,11 @@ function textTo<T>(read: (text: string) => T | undefined, code: ErrorCode, messa
 /** A name or an opaque text: not empty, at most as long as a name may be. */
 export function textParameter(name: string, bytesMax: number = NAME_BYTES_MAX) {
   const read = (text: string) => (text === "" || isLongerThan(text, bytesMax) ? undefined : text);
-  return textTo(read, "invalid_parameter", (text) => `${name} must have 1 to ${bytesMax} bytes, got ${shown(text)}; leave it out to select all`);
+  return textTo(
+    read,
+    "invalid_parameter",
+    (text) => `${name} must have 1 to ${bytesMax} bytes, got ${shown(text)}; leave it out to select all`,
+  );
 }
 
 /** An environment; empty selects what names none. */
@@ -56,7 +60,11 @@ export function limitParameter(initial: number = PAGE_ROWS_DEFAULT, most: number
     const value = WHOLE.test(text) ? Number(text) : 0;
     return value >= 1 && value <= most ? value : undefined;
   };
-  return textTo(read, "invalid_limit", (text) => `limit must be a whole number from 1 to ${most}, got ${shown(text)}; read further pages with page_token`)
+  return textTo(
+    read,
+    "invalid_limit",
+    (text) => `limit must be a whole number from 1 to ${most}, got ${shown(text)}; read further pages with page_token`,
+  )
     .optional()
     .transform((value) => value ?? initial);
 }
@@ -69,7 +77,11 @@ export function choiceParameter<const T extends string>(name: string, choices: r
 
 /** Attributes as a JSON object, made canonical: {"zone":"a"}. */
 export function attributesParameter() {
-  return textTo(readAttributes, "invalid_attributes", (text) => `attributes must be a JSON object such as {"zone":"a"}, got ${shown(text)}`);
+  return textTo(
+    readAttributes,
+    "invalid_attributes",
+    (text) => `attributes must be a JSON object such as {"zone":"a"}, got ${shown(text)}`,
+  );
 }
 
 function readAttributes(text: string): string | undefined {
@@ -88,5 +100,8 @@ function isShallow(value: unknown, levels: number): boolean {
 
 /** The token of the page before; empty is the same as none, because that is what the last page says. */
 export function pageTokenParameter() {
-  return z.string().optional().transform((token) => token ?? "");
+  return z
+    .string()
+    .optional()
+    .transform((token) => token ?? "");
 }

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { QUERY_PARAMETERS_MAX } from "../core/config/limits.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { endpointNamed, type EndpointName, type QueryOf } from "./endpoints.ts";
+import { type EndpointName, endpointNamed, type QueryOf } from "./endpoints.ts";
 import { done, type ErrorCode, type Outcome, refused, shown } from "./refusal.ts";
 
 /** Splits a query string, not decoded, into its parameters; each may come once. */
@@ -11,7 +11,8 @@ export function splitQuery(query: string): Outcome<Readonly<Record<string, strin
   if (query === "") return done(parameters);
   let count = 0;
   for (const [name, value] of new URLSearchParams(query)) {
-    if (Object.hasOwn(parameters, name)) return refused("repeated_parameter", `${shown(name)} is given more than once; give each parameter once`, name);
+    if (Object.hasOwn(parameters, name))
+      return refused("repeated_parameter", `${shown(name)} is given more than once; give each parameter once`, name);
     if (++count > QUERY_PARAMETERS_MAX) return refused("bad_request", `a query may have ${QUERY_PARAMETERS_MAX} parameters, got more`);
     parameters[name] = value;
   }

@@ -1,6 +1,7 @@
 // Finds the endpoint of a request: exact paths by one look-up, paths with parameters by segments. A trailing slash is another path.
-import { ENDPOINTS } from "./endpoints.ts";
+
 import type { Endpoint } from "./endpoint.ts";
+import { ENDPOINTS } from "./endpoints.ts";
 import { type Refusal, shown } from "./refusal.ts";
 
 /** The endpoint and its path parameters, decoded; or why there is none. `allow` is the value of the Allow header of a 405. */
@@ -29,7 +30,13 @@ export function matchRoute(method: string, path: string): RouteMatch {
     const parameters = matchSegments(pattern.segments, segments);
     if (parameters !== undefined) return chooseMethod(method, path, pattern.endpoints, parameters);
   }
-  return { found: false, refusal: { code: "not_found", message: `no endpoint has the path ${shown(path)}; paths are exact and case-sensitive, without a slash at the end` } };
+  return {
+    found: false,
+    refusal: {
+      code: "not_found",
+      message: `no endpoint has the path ${shown(path)}; paths are exact and case-sensitive, without a slash at the end`,
+    },
+  };
 }
 
 function hasParameters(endpoint: Endpoint): boolean {
@@ -42,7 +49,12 @@ function groupByPath(endpoints: readonly Endpoint[]): Map<string, readonly Endpo
   return groups;
 }
 
-function chooseMethod(method: string, path: string, endpoints: readonly Endpoint[], parameters: Readonly<Record<string, string>>): RouteMatch {
+function chooseMethod(
+  method: string,
+  path: string,
+  endpoints: readonly Endpoint[],
+  parameters: Readonly<Record<string, string>>,
+): RouteMatch {
   const wanted = method === "HEAD" ? "GET" : method;
   const endpoint = endpoints.find((candidate) => candidate.method === wanted);
   if (endpoint !== undefined) return { found: true, endpoint, path: parameters };

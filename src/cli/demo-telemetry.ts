@@ -62,7 +62,11 @@ export interface DemoRecord {
 }
 
 /** Yields the records of each tick; `name` makes a run's service ids, `startMs` is the time of tick 0. */
-export function* demoTicks(name: (service: string) => string, startMs: number, formatTime: (ms: number) => string): Generator<DemoRecord[]> {
+export function* demoTicks(
+  name: (service: string) => string,
+  startMs: number,
+  formatTime: (ms: number) => string,
+): Generator<DemoRecord[]> {
   const random = makeRandom(20261121);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const totals = new Map<string, number>();
@@ -70,7 +74,9 @@ export function* demoTicks(name: (service: string) => string, startMs: number, f
     const timestamp = formatTime(startMs + tick * TICK_SECONDS * 1000);
     yield SERVICES.flatMap((service) =>
       SHAPES.map((shape) => {
-        const factor = PLANTED.find((one) => one.service === service && one.metric === shape.metric && tick >= one.at && tick < one.at + one.ticks)?.factor ?? 1;
+        const factor =
+          PLANTED.find((one) => one.service === service && one.metric === shape.metric && tick >= one.at && tick < one.at + one.ticks)
+            ?.factor ?? 1;
         const level = shape.base * (1 + 0.05 * Math.sin(tick / 25)) * factor + shape.noise * normal();
         const key = `${service} ${shape.metric}`;
         const value = shape.counter ? Math.round((totals.get(key) ?? 1e6) + level) : Math.round(level * 100) / 100;

@@ -59,9 +59,14 @@ function report(planted: PlantedAnomaly, found: readonly FoundAnomaly[], name: (
 /** Runs the demo; resolves with the exit code. */
 export async function runDemo(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<number> {
   const base = addressOf(args, environment);
-  const reachable = await call(`${base}/readyz`).then(() => true, () => false);
+  const reachable = await call(`${base}/readyz`).then(
+    () => true,
+    () => false,
+  );
   if (!reachable) {
-    writeLine(`no server is ready at ${base}; start one with "make run" in another terminal, or name another: vedette demo http://host:port`);
+    writeLine(
+      `no server is ready at ${base}; start one with "make run" in another terminal, or name another: vedette demo http://host:port`,
+    );
     return 1;
   }
   const run = systemClock.wallMs().toString(36).slice(-5);
@@ -72,14 +77,21 @@ export async function runDemo(args: readonly string[], environment: Readonly<Rec
   await pause(500);
   const page = await call<{ anomalies: FoundAnomaly[] }>(`${base}/api/v1/anomalies?limit=1000`);
   const found = page.anomalies.filter((one) => one.service_id.startsWith(`demo-${run}-`));
-  const latency = latencyHistogram(await call<string>(`${base}/metrics`)).map(({ bound, count }, i) => ({ bound, count: count - (before[i]?.count ?? 0) }));
+  const latency = latencyHistogram(await call<string>(`${base}/metrics`)).map(({ bound, count }, i) => ({
+    bound,
+    count: count - (before[i]?.count ?? 0),
+  }));
   writeLine(`\n${records} records stored, ${refused} refused. What was found:`);
   const good = PLANTED.map((planted) => report(planted, found, name)).every((once) => once);
-  const others = found.filter((one) => !PLANTED.some((planted) => one.service_id === name(planted.service) && one.metric_name === planted.metric));
+  const others = found.filter(
+    (one) => !PLANTED.some((planted) => one.service_id === name(planted.service) && one.metric_name === planted.metric),
+  );
   writeLine(`  ${others.length} other anomalies`);
   for (const one of others) writeLine(`          ${one.service_id} ${one.explanation}`);
   const p99 = quantileOf(latency, 0.99);
-  writeLine(`\nfrom the arrival of the bytes to the stored anomaly: p50 ${quantileOf(latency, 0.5)}, p99 ${p99} (histogram svc_detection_latency_seconds, this run)`);
+  writeLine(
+    `\nfrom the arrival of the bytes to the stored anomaly: p50 ${quantileOf(latency, 0.5)}, p99 ${p99} (histogram svc_detection_latency_seconds, this run)`,
+  );
   writeLine(`look closer: curl "${base}/api/v1/anomalies?service_id=${name("checkout")}"`);
   return good && others.length === 0 ? 0 : 1;
 }

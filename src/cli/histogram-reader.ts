@@ -11,7 +11,10 @@ const BUCKET = /^svc_detection_latency_seconds_bucket\{le="([^"]+)"\} (\S+)$/gm;
 
 /** The buckets, by ascending bound. */
 export function latencyHistogram(text: string): HistogramBucket[] {
-  return [...text.matchAll(BUCKET)].map(([, bound, count]) => ({ bound: bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound), count: Number(count) }));
+  return [...text.matchAll(BUCKET)].map(([, bound, count]) => ({
+    bound: bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound),
+    count: Number(count),
+  }));
 }
 
 /** The bucket that holds a quantile, as text for people: "at most 5 ms". */

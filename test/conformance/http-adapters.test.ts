@@ -100,14 +100,12 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
       await bench.serve(kind, echoHead);
       const client = await bench.connect();
       await client.send(request("GET", "/1") + request("GET", "/2") + request("GET", "/3"));
-      for (const path of ["/1", "/2", "/3"])
-        expect(JSON.parse((await client.response()).body.toString())).toMatchObject({ path });
+      for (const path of ["/1", "/2", "/3"]) expect(JSON.parse((await client.response()).body.toString())).toMatchObject({ path });
     });
 
     test("404 and 405 made by the handler pass through with their headers, and the connection lives on", async () => {
       await bench.serve(kind, (exchange) => {
-        if (exchange.request.method === "GET")
-          exchange.respond(exchange.request.path === "/still" ? 200 : 404, TEXT, "no such page");
+        if (exchange.request.method === "GET") exchange.respond(exchange.request.path === "/still" ? 200 : 404, TEXT, "no such page");
         else exchange.respond(405, [["Allow", "GET"]], "");
       });
       const client = await bench.connect();
@@ -169,11 +167,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
     test("the second answer is ignored", async () => {
       const results: unknown[] = [];
       await bench.serve(kind, (exchange) => {
-        results.push(
-          exchange.respond(200, TEXT, "first"),
-          exchange.respond(500, TEXT, "second"),
-          exchange.openStream(200, TEXT),
-        );
+        results.push(exchange.respond(200, TEXT, "first"), exchange.respond(500, TEXT, "second"), exchange.openStream(200, TEXT));
       });
       const client = await bench.connect();
       await client.send(request("GET", "/"));
@@ -202,9 +196,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
 
     test("an answer of 16 MiB arrives byte for byte", async () => {
       const body = randomBytes(16 * MIB);
-      await bench.serve(kind, (exchange) =>
-        setImmediate(() => exchange.respond(200, [], exchange.request.path === "/still" ? "" : body)),
-      );
+      await bench.serve(kind, (exchange) => setImmediate(() => exchange.respond(200, [], exchange.request.path === "/still" ? "" : body)));
       const client = await bench.connect();
       await client.send(request("GET", "/"));
       client.socket.pause();
@@ -328,9 +320,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
     test("a chunked body is refused when it grows too long, at the limit exactly", async () => {
       await bench.serve(kind, limitByPath);
       const fitting = await bench.connect();
-      await fitting.send(
-        request("POST", "/16", ["Transfer-Encoding: chunked"]) + "8\r\n01234567\r\n8\r\n89abcdef\r\n0\r\n\r\n",
-      );
+      await fitting.send(request("POST", "/16", ["Transfer-Encoding: chunked"]) + "8\r\n01234567\r\n8\r\n89abcdef\r\n0\r\n\r\n");
       expect((await fitting.response()).status).toBe(200);
       const client = await bench.connect();
       await client.send(request("POST", "/15", ["Transfer-Encoding: chunked"]) + "8\r\n01234567\r\n8\r\n89abcdef\r\n");
@@ -390,9 +380,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
     });
 
     test("an answer given before the body has come keeps the connection in step", async () => {
-      await bench.serve(kind, (exchange) =>
-        exchange.respond(exchange.request.path === "/still" ? 200 : 401, TEXT, "who are you"),
-      );
+      await bench.serve(kind, (exchange) => exchange.respond(exchange.request.path === "/still" ? 200 : 401, TEXT, "who are you"));
       const client = await bench.connect();
       await client.send(request("POST", "/", ["Content-Length: 100000"]));
       expect((await client.response()).status).toBe(401);

@@ -87,9 +87,7 @@ describe("what only node:http does", () => {
       });
     });
     const client = await bench.connect();
-    await client.send(
-      request("POST", "/1", [], "one") + request("POST", "/2", [], "two") + request("POST", "/3", [], "three"),
-    );
+    await client.send(request("POST", "/1", [], "one") + request("POST", "/2", [], "two") + request("POST", "/3", [], "three"));
     for (const body of ["one", "two", "three"]) expect((await client.response()).body.toString()).toBe(body);
     expect(log).toEqual(["start /1", "answer /1", "start /2", "answer /2", "start /3", "answer /3"]);
   });

@@ -156,9 +156,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
       await bench.serve(kind, echoHead);
       for (const other of ["node", kind] as const) {
         const second = createHttpServer(other, bench.options(), echoHead, () => {});
-        await expect(second.listen("127.0.0.1", bench.port)).rejects.toThrow(
-          new RegExp(`127\\.0\\.0\\.1:${bench.port}.*EADDRINUSE`),
-        );
+        await expect(second.listen("127.0.0.1", bench.port)).rejects.toThrow(new RegExp(`127\\.0\\.0\\.1:${bench.port}.*EADDRINUSE`));
         await second.drain(0);
       }
     });

@@ -30,7 +30,24 @@ function running(start: number, steps: number[], power: number): Float64Array {
   });
 }
 
-const special = fc.constantFrom(0, -0, Number.NaN, Infinity, -Infinity, 5e-324, -5e-324, 2.2e-308, Number.MAX_VALUE, 2 ** 51, -(2 ** 51), 2 ** 51 + 1, 2 ** 53, 0.1, 1e-6, 1e-7);
+const special = fc.constantFrom(
+  0,
+  -0,
+  Number.NaN,
+  Infinity,
+  -Infinity,
+  5e-324,
+  -5e-324,
+  2.2e-308,
+  Number.MAX_VALUE,
+  2 ** 51,
+  -(2 ** 51),
+  2 ** 51 + 1,
+  2 ** 53,
+  0.1,
+  1e-6,
+  1e-7,
+);
 const decimal = fc.tuple(fc.integer({ min: -(2 ** 51), max: 2 ** 51 }), fc.integer({ min: 0, max: 6 })).map(([m, k]) => m / 10 ** k);
 const anyDouble = fc.double();
 const length = { minLength: 1, maxLength: 255 };
@@ -46,15 +63,24 @@ const column = fc.oneof(
 );
 const timeColumn = (count: number) =>
   fc.oneof(
-    fc.tuple(fc.double({ min: 0, max: 4e12, noNaN: true }), fc.constantFrom(1, 1000, 15_000, 0.5)).map(([start, step]) => Float64Array.from({ length: count }, (_, i) => start + step * i)),
-    fc.tuple(fc.integer({ min: 0, max: 4e12 / 1 }), fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: count, maxLength: count })).map(([start, list]) => running(start, list, 1)),
-    fc.array(fc.double({ min: 0, max: 4e12, noNaN: true }), { minLength: count, maxLength: count }).map((list) => Float64Array.from(list).sort()),
+    fc
+      .tuple(fc.double({ min: 0, max: 4e12, noNaN: true }), fc.constantFrom(1, 1000, 15_000, 0.5))
+      .map(([start, step]) => Float64Array.from({ length: count }, (_, i) => start + step * i)),
+    fc
+      .tuple(fc.integer({ min: 0, max: 4e12 / 1 }), fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: count, maxLength: count }))
+      .map(([start, list]) => running(start, list, 1)),
+    fc
+      .array(fc.double({ min: 0, max: 4e12, noNaN: true }), { minLength: count, maxLength: count })
+      .map((list) => Float64Array.from(list).sort()),
   );
 
 describe("sample chunk", () => {
   it("gives every bit back", () => {
     const samples = column.chain((list) => fc.tuple(timeColumn(list.length), fc.constant(list)));
-    fc.assert(fc.property(samples, ([inTimes, inValues]) => expectRoundTrip(inTimes, inValues)), { numRuns: 1500 });
+    fc.assert(
+      fc.property(samples, ([inTimes, inValues]) => expectRoundTrip(inTimes, inValues)),
+      { numRuns: 1500 },
+    );
   });
 
   it("keeps NaN payloads", () => {
@@ -66,20 +92,27 @@ describe("sample chunk", () => {
     const mutated = column.map((list) => out.slice(0, encodeSampleChunk(list, list, list.length, out, 0)));
     const hostile = fc.oneof(
       fc.uint8Array({ maxLength: 400 }),
-      fc.tuple(fc.integer({ min: 0, max: 255 }), fc.uint8Array({ minLength: 2100, maxLength: 4200 })).map(([first, rest]) => Uint8Array.of(first, ...rest)),
+      fc
+        .tuple(fc.integer({ min: 0, max: 255 }), fc.uint8Array({ minLength: 2100, maxLength: 4200 }))
+        .map(([first, rest]) => Uint8Array.of(first, ...rest)),
       fc.tuple(mutated, fc.nat(), fc.integer({ min: 1, max: 255 })).map(([bytes, at, mask]) => {
         bytes[at % bytes.length]! ^= mask;
         return bytes;
       }),
     );
     const isCount = (count: number | undefined) => count === undefined || (count >= 1 && count <= 255);
-    fc.assert(fc.property(hostile, (bytes) => isCount(decodeSampleChunk(bytes, times, values))), { numRuns: 2000 });
+    fc.assert(
+      fc.property(hostile, (bytes) => isCount(decodeSampleChunk(bytes, times, values))),
+      { numRuns: 2000 },
+    );
   });
 });
 
 describe("bit packing", () => {
   it("gives integers of every width back", () => {
-    const packed = fc.integer({ min: 0, max: 53 }).chain((width) => fc.tuple(fc.constant(width), fc.array(fc.bigInt({ min: 0n, max: 2n ** BigInt(width) - 1n }), { maxLength: 60 })));
+    const packed = fc
+      .integer({ min: 0, max: 53 })
+      .chain((width) => fc.tuple(fc.constant(width), fc.array(fc.bigInt({ min: 0n, max: 2n ** BigInt(width) - 1n }), { maxLength: 60 })));
     fc.assert(
       fc.property(packed, ([width, list]) => {
         const numbers = Float64Array.from(list, Number);
@@ -106,7 +139,8 @@ describe("chunk block", () => {
     fc.assert(
       fc.property(fc.array(entry, { minLength: 1, maxLength: 40 }), (entries) => {
         const builder = new ChunkBlockBuilder();
-        for (const { stream, firstMs, spanMs, chunk } of entries) builder.append(new Uint8Array(16).fill(stream), chunk, firstMs, firstMs + spanMs);
+        for (const { stream, firstMs, spanMs, chunk } of entries)
+          builder.append(new Uint8Array(16).fill(stream), chunk, firstMs, firstMs + spanMs);
         const restored = ChunkBlockBuilder.restore(builder.serialise())!;
         const bytes = restored.finish();
         expect(bytes).toEqual(builder.finish());
@@ -130,11 +164,21 @@ describe("chunk block", () => {
 describe("key", () => {
   const text = fc.string({ unit: "binary", maxLength: 6 });
   const time = fc.double({ noNaN: true }).map((ms) => ms + 0);
-  const tuple = fc.record({ a: fc.integer({ min: 0, max: 2 }), text, time: fc.oneof(time, fc.constantFrom(0, 1, 2)), later: fc.oneof(time, fc.constantFrom(0, 1)), b: fc.nat() });
+  const tuple = fc.record({
+    a: fc.integer({ min: 0, max: 2 }),
+    text,
+    time: fc.oneof(time, fc.constantFrom(0, 1, 2)),
+    later: fc.oneof(time, fc.constantFrom(0, 1)),
+    b: fc.nat(),
+  });
   type Tuple = { a: number; text: string; time: number; later: number; b: number };
   const compose = (t: Tuple) => new KeyBuilder().u16(t.a).text(t.text).time(t.time).timeDescending(t.later).u32(t.b).finish();
   const compareTuples = (x: Tuple, y: Tuple) =>
-    x.a - y.a || Buffer.compare(Buffer.from(x.text), Buffer.from(y.text)) || compareNumbers(x.time, y.time) || compareNumbers(y.later, x.later) || x.b - y.b;
+    x.a - y.a ||
+    Buffer.compare(Buffer.from(x.text), Buffer.from(y.text)) ||
+    compareNumbers(x.time, y.time) ||
+    compareNumbers(y.later, x.later) ||
+    x.b - y.b;
 
   it("sorts as its tuple does and reads back", () => {
     fc.assert(

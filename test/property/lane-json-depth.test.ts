@@ -33,17 +33,38 @@ function valueDepth(value: unknown): number {
 
 describe("jsonDepth", () => {
   it("is the depth of the value", () => {
-    fc.assert(fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), fc.boolean(), fc.nat(40), (value, pretty, shift) => {
-      expect(depthOf(JSON.stringify(value, null, pretty ? 2 : 0), shift)).toBe(valueDepth(value));
-    }), { numRuns: 3000 });
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), fc.boolean(), fc.nat(40), (value, pretty, shift) => {
+        expect(depthOf(JSON.stringify(value, null, pretty ? 2 : 0), shift)).toBe(valueDepth(value));
+      }),
+      { numRuns: 3000 },
+    );
   });
 
   it("agrees with the slow twin on anything made of brackets, quotes and backslashes", () => {
-    const piece = fc.constantFrom("[", "]", "{", "}", '"', "\\", "\\\\", '\\"', "a", ",", "x".repeat(61), "\\".repeat(64), "\u00fb", "\u00dd");
-    fc.assert(fc.property(fc.array(piece, { maxLength: 200 }), (pieces) => {
-      const text = pieces.join("");
-      expect(depthOf(text)).toBe(slowDepth(text));
-    }), { numRuns: 5000 });
+    const piece = fc.constantFrom(
+      "[",
+      "]",
+      "{",
+      "}",
+      '"',
+      "\\",
+      "\\\\",
+      '\\"',
+      "a",
+      ",",
+      "x".repeat(61),
+      "\\".repeat(64),
+      "\u00fb",
+      "\u00dd",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 200 }), (pieces) => {
+        const text = pieces.join("");
+        expect(depthOf(text)).toBe(slowDepth(text));
+      }),
+      { numRuns: 5000 },
+    );
   });
 
   it("counts very deep nesting", () => {

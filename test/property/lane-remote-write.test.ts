@@ -5,24 +5,59 @@ import { STATUS_BAD_PROTOBUF, STATUS_ROWS_FULL } from "../../src/core/layout/ker
 import { DECOMPRESSED, DECOMPRESSED_BYTES, LARGE_BODY } from "../../src/core/layout/memory-map.ts";
 import { BASE_MS, byStream, LaneHarness, type Staged, WINDOW_MS } from "../support/lane-harness.ts";
 import {
-  bytesField, decodeBody, encodeBody, fixed64Field, labelField, sampleField, type Series, varint, varintField,
+  bytesField,
+  decodeBody,
+  encodeBody,
+  fixed64Field,
+  labelField,
+  type Series,
+  sampleField,
+  varint,
+  varintField,
 } from "../support/remote-write-body.ts";
 import { expectedOf, strictDecode } from "../support/remote-write-decoder.ts";
 
-const text = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: "grapheme", maxLength: 12 }), fc.string({ minLength: 120, maxLength: 300 }));
+const text = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+  fc.string({ minLength: 120, maxLength: 300 }),
+);
 const label = fc.tuple(text, text);
 const time = fc.oneof(
-  fc.integer({ min: BASE_MS, max: BASE_MS + WINDOW_MS }), fc.integer({ min: BASE_MS, max: BASE_MS + 100_000 }),
-  fc.constantFrom(0, 1, -1, -62_135_596_800_000, BASE_MS - 1, BASE_MS + WINDOW_MS, BASE_MS + WINDOW_MS + 1, 2 ** 35 - 1, 2 ** 35, 2 ** 42 - 1, 2 ** 42, 2 ** 52),
+  fc.integer({ min: BASE_MS, max: BASE_MS + WINDOW_MS }),
+  fc.integer({ min: BASE_MS, max: BASE_MS + 100_000 }),
+  fc.constantFrom(
+    0,
+    1,
+    -1,
+    -62_135_596_800_000,
+    BASE_MS - 1,
+    BASE_MS + WINDOW_MS,
+    BASE_MS + WINDOW_MS + 1,
+    2 ** 35 - 1,
+    2 ** 35,
+    2 ** 42 - 1,
+    2 ** 42,
+    2 ** 52,
+  ),
 );
-const value = fc.oneof(fc.double(), fc.double({ noDefaultInfinity: true, noNaN: true }), fc.constantFrom(0, -0, 1, Number.NaN, Infinity, -Infinity));
+const value = fc.oneof(
+  fc.double(),
+  fc.double({ noDefaultInfinity: true, noNaN: true }),
+  fc.constantFrom(0, -0, 1, Number.NaN, Infinity, -Infinity),
+);
 const sample = fc.record({ value, time });
-const series: fc.Arbitrary<Series> = fc.record({ labels: fc.array(label, { minLength: 1, maxLength: 12 }), samples: fc.array(sample, { maxLength: 6 }) });
+const series: fc.Arbitrary<Series> = fc.record({
+  labels: fc.array(label, { minLength: 1, maxLength: 12 }),
+  samples: fc.array(sample, { maxLength: 6 }),
+});
 const request = fc.array(series, { maxLength: 8 });
 
 /** Fields that a decoder must pass over, at any level. */
 const unknownField = fc.oneof(
-  fc.tuple(fc.integer({ min: 5, max: 1000 }), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })).map(([number, content]) => varintField(number, content)),
+  fc
+    .tuple(fc.integer({ min: 5, max: 1000 }), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }))
+    .map(([number, content]) => varintField(number, content)),
   fc.tuple(fc.integer({ min: 5, max: 1000 }), fc.uint8Array({ maxLength: 30 })).map(([number, content]) => bytesField(number, content)),
   fc.tuple(fc.integer({ min: 5, max: 1000 }), fc.double()).map(([number, content]) => fixed64Field(number, content)),
   fc.integer({ min: 5, max: 2 ** 29 - 1 }).map((number) => [...varint(number * 8 + 5), 1, 2, 3, 4]),
@@ -30,28 +65,53 @@ const unknownField = fc.oneof(
 
 /** Parts shuffled by given numbers. */
 function shuffled<T>(parts: T[], keys: readonly number[]): T[] {
-  return parts.map((part, i) => [keys[i % keys.length] ?? 0, part] as const).sort(([a], [b]) => a - b).map(([, part]) => part);
+  return parts
+    .map((part, i) => [keys[i % keys.length] ?? 0, part] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, part]) => part);
 }
 
 /** A body with fields in any order and unknown fields, exemplars, histograms and metadata between them. */
-const disorderly = fc.tuple(request, fc.array(unknownField, { minLength: 1, maxLength: 6 }), fc.array(fc.nat(1000), { minLength: 1, maxLength: 20 }))
-  .map(([all, unknown, keys]) => Uint8Array.from(shuffled([
-    ...all.map(({ labels, samples }) => bytesField(1, shuffled([
-      ...labels.map(([name, content]) => labelField(name, content)), ...samples.map(sampleField), ...unknown.slice(0, 2),
-      bytesField(3, fixed64Field(2, 1)), bytesField(4, []),
-    ], keys).flat())),
-    ...unknown, bytesField(3, bytesField(2, [65])),
-  ], keys).flat()));
+const disorderly = fc
+  .tuple(request, fc.array(unknownField, { minLength: 1, maxLength: 6 }), fc.array(fc.nat(1000), { minLength: 1, maxLength: 20 }))
+  .map(([all, unknown, keys]) =>
+    Uint8Array.from(
+      shuffled(
+        [
+          ...all.map(({ labels, samples }) =>
+            bytesField(
+              1,
+              shuffled(
+                [
+                  ...labels.map(([name, content]) => labelField(name, content)),
+                  ...samples.map(sampleField),
+                  ...unknown.slice(0, 2),
+                  bytesField(3, fixed64Field(2, 1)),
+                  bytesField(4, []),
+                ],
+                keys,
+              ).flat(),
+            ),
+          ),
+          ...unknown,
+          bytesField(3, bytesField(2, [65])),
+        ],
+        keys,
+      ).flat(),
+    ),
+  );
 
 /** Only what lies inside the window is compared with protobufjs, whose times are rounded to doubles. */
 function protobufjsExpected(all: readonly Series[]): Staged[] {
   const view = new DataView(new ArrayBuffer(8));
-  return all.flatMap(({ labels, samples }) => samples
-    .filter((each) => labels.length > 0 && Number.isFinite(each.value) && each.time >= BASE_MS && each.time <= BASE_MS + WINDOW_MS)
-    .map((each) => {
-      view.setFloat64(0, each.value);
-      return { stream: JSON.stringify(labels), time: each.time, bits: view.getBigUint64(0), code: 0 };
-    }));
+  return all.flatMap(({ labels, samples }) =>
+    samples
+      .filter((each) => labels.length > 0 && Number.isFinite(each.value) && each.time >= BASE_MS && each.time <= BASE_MS + WINDOW_MS)
+      .map((each) => {
+        view.setFloat64(0, each.value);
+        return { stream: JSON.stringify(labels), time: each.time, bits: view.getBigUint64(0), code: 0 };
+      }),
+  );
 }
 
 function check(harness: LaneHarness, body: Uint8Array): void {
@@ -64,23 +124,29 @@ function check(harness: LaneHarness, body: Uint8Array): void {
 describe("remote-write walk", () => {
   it("stages the samples that protobufjs decodes, in the same order", () => {
     const harness = new LaneHarness();
-    fc.assert(fc.property(request, fc.nat(3), (all, metadata) => {
-      const body = encodeBody(all, metadata);
-      const { staged } = harness.ingest(body);
-      expect(harness.kernel.metadataCount()).toBe(metadata);
-      expect(byStream(staged.filter(({ code }) => code === 0))).toEqual(byStream(protobufjsExpected(decodeBody(body))));
-      check(harness, body);
-    }), { numRuns: 1500 });
+    fc.assert(
+      fc.property(request, fc.nat(3), (all, metadata) => {
+        const body = encodeBody(all, metadata);
+        const { staged } = harness.ingest(body);
+        expect(harness.kernel.metadataCount()).toBe(metadata);
+        expect(byStream(staged.filter(({ code }) => code === 0))).toEqual(byStream(protobufjsExpected(decodeBody(body))));
+        check(harness, body);
+      }),
+      { numRuns: 1500 },
+    );
   });
 
   it("takes fields in any order and passes over unknown ones", () => {
     const harness = new LaneHarness();
-    fc.assert(fc.property(disorderly, (body) => {
-      const { staged, begun } = harness.ingest(body);
-      expect(begun).toBeGreaterThanOrEqual(0);
-      expect(byStream(staged.filter(({ code }) => code === 0))).toEqual(byStream(protobufjsExpected(decodeBody(body))));
-      check(harness, body);
-    }), { numRuns: 1500 });
+    fc.assert(
+      fc.property(disorderly, (body) => {
+        const { staged, begun } = harness.ingest(body);
+        expect(begun).toBeGreaterThanOrEqual(0);
+        expect(byStream(staged.filter(({ code }) => code === 0))).toEqual(byStream(protobufjsExpected(decodeBody(body))));
+        check(harness, body);
+      }),
+      { numRuns: 1500 },
+    );
   });
 
   it("knows a stream whose labels stand scattered by the labels alone", () => {
@@ -88,20 +154,26 @@ describe("remote-write walk", () => {
     const [a, b] = [labelField("__name__", "up"), labelField("job", "node")];
     const samples = [1, 2, 3].map((each) => sampleField({ value: each, time: BASE_MS + each }));
     harness.ingest(Uint8Array.from(bytesField(1, [...a, ...b, ...(samples[0] ?? [])])));
-    const { statuses, staged } = harness.ingest(Uint8Array.from(bytesField(1, [...(samples[0] ?? []), ...a, ...(samples[1] ?? []), ...b, ...(samples[2] ?? [])])));
+    const { statuses, staged } = harness.ingest(
+      Uint8Array.from(bytesField(1, [...(samples[0] ?? []), ...a, ...(samples[1] ?? []), ...b, ...(samples[2] ?? [])])),
+    );
     expect(statuses).toHaveLength(1);
     expect(staged.map(({ time: at }) => at - BASE_MS)).toEqual([1, 2, 3]);
   });
 
   it("goes on where it stopped, whatever a unit may hold", () => {
     const harness = new LaneHarness();
-    fc.assert(fc.property(request, fc.integer({ min: 1, max: 5 }), (all, maxRows) => {
-      const body = encodeBody(all);
-      const [whole, parts] = [harness.ingest(body), harness.ingest(body, { maxRows })];
-      expect(byStream(parts.staged)).toEqual(byStream(whole.staged));
-      expect(parts.statuses.filter((status) => status === STATUS_ROWS_FULL).length)
-        .toBe(Math.max(0, Math.ceil(whole.staged.filter(({ code }) => code === 0).length / maxRows) - 1));
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(request, fc.integer({ min: 1, max: 5 }), (all, maxRows) => {
+        const body = encodeBody(all);
+        const [whole, parts] = [harness.ingest(body), harness.ingest(body, { maxRows })];
+        expect(byStream(parts.staged)).toEqual(byStream(whole.staged));
+        expect(parts.statuses.filter((status) => status === STATUS_ROWS_FULL).length).toBe(
+          Math.max(0, Math.ceil(whole.staged.filter(({ code }) => code === 0).length / maxRows) - 1),
+        );
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("reads what Prometheus sent", () => {
@@ -115,10 +187,12 @@ describe("remote-write walk", () => {
       timeseries: Array<{ labels: Array<{ name: string; value: string }>; samples: Array<{ value?: number; timestamp: string }> }>;
     };
     expect(begun).toBe(golden.seriesTotal);
-    const expected = protobufjsExpected(golden.timeseries.map(({ labels, samples }) => ({
-      labels: labels.map((each) => [each.name, each.value] as const),
-      samples: samples.map((each) => ({ value: Number(each.value ?? 0), time: Number(each.timestamp) })),
-    })));
+    const expected = protobufjsExpected(
+      golden.timeseries.map(({ labels, samples }) => ({
+        labels: labels.map((each) => [each.name, each.value] as const),
+        samples: samples.map((each) => ({ value: Number(each.value ?? 0), time: Number(each.timestamp) })),
+      })),
+    );
     expect(expected.length).toBeGreaterThan(10);
     const all = byStream(staged);
     for (const [stream, samples] of Object.entries(byStream(expected))) expect(all[stream]).toEqual(samples);
@@ -129,20 +203,30 @@ describe("remote-write walk", () => {
   it("refuses damaged bodies exactly when the strict decoder does", () => {
     const harness = new LaneHarness();
     const counts = { refused: 0, taken: 0, onlyProtobufjsTakes: 0 };
-    fc.assert(fc.property(fc.oneof(request.map((all) => encodeBody(all, 1)), disorderly), fc.integer({ min: 1 }), (original, seed) => {
-      const next = generator(seed);
-      for (let i = 0; i < 40; i++) {
-        const body = damaged(original, next);
-        const decoded = strictDecode(body);
-        const { begun, staged } = harness.ingest(body);
-        expect(begun < 0).toBe(decoded === undefined);
-        counts[decoded === undefined ? "refused" : "taken"]++;
-        if (decoded !== undefined) expect(byStream(staged)).toEqual(byStream(expectedOf(decoded)));
-        const taken = protobufjsAccepts(body);
-        if (decoded !== undefined) expect(taken || decoded.some(({ labels }) => labels === undefined)).toBe(true);
-        else if (taken) counts.onlyProtobufjsTakes++;
-      }
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          request.map((all) => encodeBody(all, 1)),
+          disorderly,
+        ),
+        fc.integer({ min: 1 }),
+        (original, seed) => {
+          const next = generator(seed);
+          for (let i = 0; i < 40; i++) {
+            const body = damaged(original, next);
+            const decoded = strictDecode(body);
+            const { begun, staged } = harness.ingest(body);
+            expect(begun < 0).toBe(decoded === undefined);
+            counts[decoded === undefined ? "refused" : "taken"]++;
+            if (decoded !== undefined) expect(byStream(staged)).toEqual(byStream(expectedOf(decoded)));
+            const taken = protobufjsAccepts(body);
+            if (decoded !== undefined) expect(taken || decoded.some(({ labels }) => labels === undefined)).toBe(true);
+            else if (taken) counts.onlyProtobufjsTakes++;
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
     expect(counts.refused).toBeGreaterThan(3000);
     expect(counts.taken).toBeGreaterThan(3000);
   });
@@ -165,7 +249,8 @@ const LIKELY_BYTES = [0x0a, 0x12, 0x09, 0x10, 0x80, 0xff, 0x00, 0x0b, 0x7f, 0x22
 function damaged(original: Uint8Array, next: (below: number) => number): Uint8Array {
   const body = Uint8Array.from(original);
   if (body.length === 0) return body;
-  for (let i = 0; i <= next(4); i++) body[next(body.length)] = next(2) === 0 ? next(256) : (LIKELY_BYTES[next(LIKELY_BYTES.length)] as number);
+  for (let i = 0; i <= next(4); i++)
+    body[next(body.length)] = next(2) === 0 ? next(256) : (LIKELY_BYTES[next(LIKELY_BYTES.length)] as number);
   return next(8) === 0 ? body.slice(0, next(body.length)) : body;
 }
 

@@ -38,22 +38,29 @@ function reference(body: Uint8Array): Uint8Array | undefined {
 }
 
 const literal = (bytes: readonly number[]): number[] => [(bytes.length - 1) << 2, ...bytes];
-const longLiteral = (bytes: readonly number[], lengthBytes: number): number[] =>
-  [(59 + lengthBytes) << 2, ...Array.from({ length: lengthBytes }, (_, i) => ((bytes.length - 1) / 256 ** i) & 255), ...bytes];
+const longLiteral = (bytes: readonly number[], lengthBytes: number): number[] => [
+  (59 + lengthBytes) << 2,
+  ...Array.from({ length: lengthBytes }, (_, i) => ((bytes.length - 1) / 256 ** i) & 255),
+  ...bytes,
+];
 const copy1 = (offset: number, length: number): number[] => [((offset >> 8) << 5) | ((length - 4) << 2) | 1, offset & 255];
 const copy2 = (offset: number, length: number): number[] => [((length - 1) << 2) | 2, offset & 255, offset >> 8];
 const copy4 = (offset: number, length: number): number[] => [((length - 1) << 2) | 3, ...new Uint8Array(new Uint32Array([offset]).buffer)];
 
 /** Text with repetitions near and far. */
-const repetitive = fc.array(fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 30 })), { maxLength: 40 })
+const repetitive = fc
+  .array(fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 30 })), { maxLength: 40 })
   .map((parts) => Uint8Array.from(parts.flatMap(([bytes, times]) => Array.from({ length: times }, () => [...bytes]).flat())));
 
 describe("snappyDecompress", () => {
   it("undoes what the snappy package did", () => {
-    fc.assert(fc.property(fc.oneof(fc.uint8Array({ maxLength: 3000 }), repetitive), (input) => {
-      const body = snappy.compressSync(Buffer.from(input));
-      expect(decompress(body, input.length)).toEqual(input);
-    }), { numRuns: 400 });
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 3000 }), repetitive), (input) => {
+        const body = snappy.compressSync(Buffer.from(input));
+        expect(decompress(body, input.length)).toEqual(input);
+      }),
+      { numRuns: 400 },
+    );
   });
 
   it("undoes large bodies", () => {
@@ -73,7 +80,9 @@ describe("snappyDecompress", () => {
     for (const lengthBytes of [1, 2, 3, 4]) {
       for (const length of [1, 15, 16, 17, 60, 61, 200, 256].concat(lengthBytes > 1 ? [257, 5000] : [])) {
         const bytes = Array.from({ length }, (_, i) => i & 255);
-        expect(decompress(Uint8Array.from([...varint(length), ...longLiteral(bytes, lengthBytes)]), length)).toEqual(Uint8Array.from(bytes));
+        expect(decompress(Uint8Array.from([...varint(length), ...longLiteral(bytes, lengthBytes)]), length)).toEqual(
+          Uint8Array.from(bytes),
+        );
       }
     }
     expect(decompress(Uint8Array.from([0]), 0)).toEqual(new Uint8Array());
@@ -96,7 +105,7 @@ describe("snappyDecompress", () => {
 
   it("refuses what is malformed", () => {
     const bad: Record<string, number[]> = {
-      "nothing": [],
+      nothing: [],
       "a size that is cut off": [0x80],
       "a size of six bytes": [0x80, 0x80, 0x80, 0x80, 0x80, 0x00],
       "a size over 32 bits": [0xff, 0xff, 0xff, 0xff, 0x7f],
@@ -112,24 +121,31 @@ describe("snappyDecompress", () => {
       "a copy over the stated size": [7, ...literal([1, 2, 3, 4]), ...copy2(4, 4)],
       "a copy that is cut off": [8, ...literal([1, 2, 3, 4]), ...copy2(4, 4).slice(0, 2)],
     };
-    for (const [name, body] of Object.entries(bad)) expect([name, decompress(Uint8Array.from(body), 64)]).toEqual([name, STATUS_BAD_SNAPPY]);
+    for (const [name, body] of Object.entries(bad))
+      expect([name, decompress(Uint8Array.from(body), 64)]).toEqual([name, STATUS_BAD_SNAPPY]);
     expect(decompress(Uint8Array.from([65, ...literal([1])]), 64)).toBe(STATUS_TOO_LARGE);
     expect(decompress(Uint8Array.from([0xff, 0xff, 0xff, 0xff, 0x0f]), 64)).toBe(STATUS_TOO_LARGE);
   });
 
   it("agrees with the snappy package on damaged bodies and writes nowhere else", () => {
     let refused = 0;
-    fc.assert(fc.property(
-      fc.oneof(repetitive, fc.uint8Array({ maxLength: 300 })), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }), fc.nat(),
-      (input, changes, cut) => {
-        let body = Uint8Array.from(snappy.compressSync(Buffer.from(input)));
-        for (const [at, value] of changes) body[at % body.length] = value;
-        if (cut % 3 === 0) body = body.slice(0, cut % (body.length + 1));
-        const result = decompress(body, input.length);
-        if (typeof result === "number") refused++;
-        if (result === STATUS_TOO_LARGE) return;
-        expect(typeof result === "number" ? undefined : result).toEqual(reference(body));
-      }), { numRuns: 8000 });
+    fc.assert(
+      fc.property(
+        fc.oneof(repetitive, fc.uint8Array({ maxLength: 300 })),
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }),
+        fc.nat(),
+        (input, changes, cut) => {
+          let body = Uint8Array.from(snappy.compressSync(Buffer.from(input)));
+          for (const [at, value] of changes) body[at % body.length] = value;
+          if (cut % 3 === 0) body = body.slice(0, cut % (body.length + 1));
+          const result = decompress(body, input.length);
+          if (typeof result === "number") refused++;
+          if (result === STATUS_TOO_LARGE) return;
+          expect(typeof result === "number" ? undefined : result).toEqual(reference(body));
+        },
+      ),
+      { numRuns: 8000 },
+    );
     expect(refused).toBeGreaterThan(1000);
   });
 });

@@ -32,7 +32,11 @@ describe("lane table", () => {
     let wrong = 0;
     for (let i = 0; i < keys; i++) {
       const bytes = put(`{__name__="metric_${i % 40}",instance="10.0.0.${i}"}`);
-      const found = kernel.laneLookup(SCRATCH, bytes, 1) === 1 && kernel.foundRef() === i && kernel.foundDestination() === i % 64 && kernel.foundPartition() === i % 256;
+      const found =
+        kernel.laneLookup(SCRATCH, bytes, 1) === 1 &&
+        kernel.foundRef() === i &&
+        kernel.foundDestination() === i % 64 &&
+        kernel.foundPartition() === i % 256;
       if (!found || kernel.laneLookup(SCRATCH, bytes, 2) === 1 || kernel.laneLookup(SCRATCH, bytes - 1, 1) === 1) wrong++;
     }
     expect(wrong).toBe(0);
@@ -44,7 +48,9 @@ describe("lane table", () => {
     expect(kernel.laneLookup(SCRATCH, bytes, 0)).toBe(0);
     kernel.laneInsert(7, 3, 255);
     kernel.laneInsert(8, 63, 0);
-    expect([kernel.laneLookup(SCRATCH, bytes, 0), kernel.foundRef(), kernel.foundDestination(), kernel.foundPartition()]).toEqual([1, 8, 63, 0]);
+    expect([kernel.laneLookup(SCRATCH, bytes, 0), kernel.foundRef(), kernel.foundDestination(), kernel.foundPartition()]).toEqual([
+      1, 8, 63, 0,
+    ]);
     expect(kernel.laneTableEntries()).toBe(1);
     kernel.laneTableClear();
     expect([kernel.laneLookup(SCRATCH, bytes, 0), kernel.laneTableEntries()]).toEqual([0, 0]);
@@ -88,7 +94,10 @@ describe("identity hash", () => {
     const low = new BigUint64Array(count);
     const high = new BigUint64Array(count);
     for (let i = 0; i < count; i++) {
-      [low[i], high[i]] = hash(SCRATCH, put(`\n\x1a\n\b__name__\x12\x0ecpu_usage_total\n\x14\n\binstance\x12\b${i % 1000}:${Math.floor(i / 1000)}`));
+      [low[i], high[i]] = hash(
+        SCRATCH,
+        put(`\n\x1a\n\b__name__\x12\x0ecpu_usage_total\n\x14\n\binstance\x12\b${i % 1000}:${Math.floor(i / 1000)}`),
+      );
     }
     expect(duplicates(low)).toBe(0);
     expect(duplicates(high)).toBe(0);
@@ -97,8 +106,8 @@ describe("identity hash", () => {
   it("tells apart all keys that differ in one or two bits", () => {
     for (const length of [7, 12, 31, 32, 40, 64, 71]) {
       const bits = length * 8;
-      const base = Uint8Array.from({ length }, (_, i) => 97 + (i * 7) % 26);
-      const low = new BigUint64Array(bits * (bits - 1) / 2);
+      const base = Uint8Array.from({ length }, (_, i) => 97 + ((i * 7) % 26));
+      const low = new BigUint64Array((bits * (bits - 1)) / 2);
       const high = new BigUint64Array(low.length);
       let n = 0;
       bytes.set(base, SCRATCH);
@@ -114,7 +123,12 @@ describe("identity hash", () => {
       expect([length, duplicates(low), duplicates(high)]).toEqual([length, 0, 0]);
       // 32 of the bits: as many collisions as chance gives, n^2 / 2^33, within six standard deviations.
       const chance = n ** 2 / 2 ** 33;
-      for (const [half, shift] of [[low, 0n], [low, 32n], [high, 0n], [high, 32n]] as const) {
+      for (const [half, shift] of [
+        [low, 0n],
+        [low, 32n],
+        [high, 0n],
+        [high, 32n],
+      ] as const) {
         expect(duplicates(half.map((each) => (each >> shift) & 0xffffffffn))).toBeLessThan(chance + 6 * Math.sqrt(chance) + 3);
       }
     }
@@ -125,7 +139,10 @@ describe("identity hash", () => {
       const flips = new Array<number>(128).fill(0);
       const rounds = Math.ceil(4000 / (length * 8));
       for (let round = 0; round < rounds; round++) {
-        bytes.set(Uint8Array.from({ length }, (_, i) => (i * 31 + round * 17) & 127), SCRATCH);
+        bytes.set(
+          Uint8Array.from({ length }, (_, i) => (i * 31 + round * 17) & 127),
+          SCRATCH,
+        );
         const [low, high] = hash(SCRATCH, length);
         for (let bit = 0; bit < length * 8; bit++) {
           flip(bytes, bit);
@@ -142,14 +159,17 @@ describe("identity hash", () => {
   });
 
   it("does not depend on what lies behind the span or where it lies", () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ minLength: 64, maxLength: 64 }), fc.nat(63), (key, behind, shift) => {
-      bytes.set(key, SCRATCH);
-      bytes.fill(0, SCRATCH + key.length, SCRATCH + key.length + 64);
-      const first = hash(SCRATCH, key.length);
-      bytes.set(key, SCRATCH + 4096 + shift);
-      bytes.set(behind, SCRATCH + 4096 + shift + key.length);
-      expect(hash(SCRATCH + 4096 + shift, key.length)).toEqual(first);
-    }), { numRuns: 2000 });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ minLength: 64, maxLength: 64 }), fc.nat(63), (key, behind, shift) => {
+        bytes.set(key, SCRATCH);
+        bytes.fill(0, SCRATCH + key.length, SCRATCH + key.length + 64);
+        const first = hash(SCRATCH, key.length);
+        bytes.set(key, SCRATCH + 4096 + shift);
+        bytes.set(behind, SCRATCH + 4096 + shift + key.length);
+        expect(hash(SCRATCH + 4096 + shift, key.length)).toEqual(first);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it("depends on both halves of its seed, and on no lane seed", () => {

@@ -7,7 +7,11 @@ import { LogWriteError, openLogWriter } from "../../src/adapters/log/log-writer.
 import { MemoryDisk } from "../support/memory-log.ts";
 
 const DISK = "/data/log";
-const append = fc.record({ lane: fc.nat({ max: 2 }), bytes: fc.nat({ max: 90 }), room: fc.oneof({ weight: 4, arbitrary: fc.constant(1e9) }, fc.nat({ max: 120 })) });
+const append = fc.record({
+  lane: fc.nat({ max: 2 }),
+  bytes: fc.nat({ max: 90 }),
+  room: fc.oneof({ weight: 4, arbitrary: fc.constant(1e9) }, fc.nat({ max: 120 })),
+});
 
 interface Stored {
   readonly lane: number;
@@ -34,7 +38,12 @@ function write(disk: MemoryDisk, plan: ReadonlyArray<{ lane: number; bytes: numb
 }
 
 function merged(disk: MemoryDisk, from = new Map<string, LogPosition>()): Stored[] {
-  return [...mergeBlocks(listSegments(DISK, disk), from, disk)].map(({ lane, header, payload, end }) => ({ lane, admission: header.admission, bytes: payload.length, end }));
+  return [...mergeBlocks(listSegments(DISK, disk), from, disk)].map(({ lane, header, payload, end }) => ({
+    lane,
+    admission: header.admission,
+    bytes: payload.length,
+    end,
+  }));
 }
 
 describe("log", () => {

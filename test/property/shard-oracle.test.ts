@@ -93,8 +93,7 @@ function compareEvents(actual: readonly ShardEvent[], expected: readonly OracleE
       expect(Number.isFinite(number), what).toBe(true);
     near(event.value, other.value, 1e-12, `${what} value`);
     near(event.sd, other.sd, 1e-9, `${what} sd`);
-    if (Math.abs(event.mean - other.mean) > 1e-9 * Math.max(Math.abs(other.mean), other.sd))
-      expect.fail(`${what} mean`);
+    if (Math.abs(event.mean - other.mean) > 1e-9 * Math.max(Math.abs(other.mean), other.sd)) expect.fail(`${what} mean`);
     if (Math.abs(event.ratio - other.ratio) > 1e-8 * Math.max(1, Math.abs(other.ratio)))
       expect.fail(`${what} ratio ${event.ratio} ${other.ratio}`);
     near(event.peak, other.peak, 1e-6, `${what} peak`);
@@ -107,8 +106,7 @@ function compareStatistics(rig: ShardRig, slot: number, oracle: StreamOracle, wh
   if (m2 === 0) expect(actual.m2, what).toBe(0);
   else near(actual.m2, m2, 1e-9, `${what} m2`);
   const sd = Math.sqrt(m2 / Math.max(1, count - 1));
-  if (Math.abs(actual.mean - mean) > 1e-9 * Math.max(sd, Math.abs(mean)))
-    expect.fail(`${what} mean ${actual.mean} instead of ${mean}`);
+  if (Math.abs(actual.mean - mean) > 1e-9 * Math.max(sd, Math.abs(mean))) expect.fail(`${what} mean ${actual.mean} instead of ${mean}`);
 }
 
 function run(rig: ShardRig, window: number, flags: number, series: readonly Sample[], what: string): number {
@@ -135,15 +133,10 @@ describe("shard kernel and its slow twin", () => {
   for (const [name, shape] of Object.entries(SHAPES)) {
     it(`agree on ${name}`, () => {
       fc.assert(
-        fc.property(
-          fc.integer({ min: 12, max: 120 }),
-          fc.integer(),
-          fc.constantFrom(0, FLAG_OPERATION),
-          (window, seed, flags) => {
-            const rig = new ShardRig({ window });
-            run(rig, window, flags, samples(shape, seed, 500), `${name} window ${window} seed ${seed}`);
-          },
-        ),
+        fc.property(fc.integer({ min: 12, max: 120 }), fc.integer(), fc.constantFrom(0, FLAG_OPERATION), (window, seed, flags) => {
+          const rig = new ShardRig({ window });
+          run(rig, window, flags, samples(shape, seed, 500), `${name} window ${window} seed ${seed}`);
+        }),
         { numRuns: 25 },
       );
     });
@@ -151,13 +144,7 @@ describe("shard kernel and its slow twin", () => {
       fc.assert(
         fc.property(fc.constantFrom(12, 40, 120), fc.integer(), (window, seed) => {
           const rig = new ShardRig({ window });
-          run(
-            rig,
-            window,
-            FLAG_COUNTER,
-            cumulative(samples(shape, seed, 500), seed),
-            `counter of ${name} window ${window} seed ${seed}`,
-          );
+          run(rig, window, FLAG_COUNTER, cumulative(samples(shape, seed, 500), seed), `counter of ${name} window ${window} seed ${seed}`);
         }),
         { numRuns: 15 },
       );

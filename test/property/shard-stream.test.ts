@@ -41,9 +41,7 @@ function expectExact(rig: ShardRig, slot: number): void {
   rig.kernel.recompute(slot);
   const after = rig.statistics(slot);
   expect(Math.abs(before.m2 - after.m2)).toBeLessThanOrEqual(1e-9 * after.m2);
-  expect(Math.abs(before.mean - after.mean)).toBeLessThanOrEqual(
-    1e-9 * Math.max(Math.abs(after.mean), Math.sqrt(after.m2)),
-  );
+  expect(Math.abs(before.mean - after.mean)).toBeLessThanOrEqual(1e-9 * Math.max(Math.abs(after.mean), Math.sqrt(after.m2)));
 }
 
 const shape = { window: fc.integer({ min: 12, max: 120 }), seed: fc.integer(), counter: fc.boolean() };
@@ -58,9 +56,7 @@ describe("shadow refresh", () => {
           const time = START + 10_000 * i;
           const expected = rig.apply(plain, time, value);
           const actual = rig.apply(checked, time, value);
-          expect(actual.map((e) => [e.kind, e.startMs, e.flags])).toEqual(
-            expected.map((e) => [e.kind, e.startMs, e.flags]),
-          );
+          expect(actual.map((e) => [e.kind, e.startMs, e.flags])).toEqual(expected.map((e) => [e.kind, e.startMs, e.flags]));
           expectExact(rig, checked);
         });
       }),
@@ -72,33 +68,26 @@ describe("shadow refresh", () => {
 describe("snapshot", () => {
   it("taken and restored at any point gives the same events, bit for bit", () => {
     fc.assert(
-      fc.property(
-        shape.window,
-        shape.seed,
-        shape.counter,
-        fc.integer({ min: 0, max: 399 }),
-        (window, seed, counter, at) => {
-          const rig = new ShardRig({ window });
-          const slot = rig.stream(counter ? FLAG_COUNTER : 0);
-          let other = -1;
-          const values = counter ? totals(series(seed, 500)) : series(seed, 500);
-          values.forEach((value, i) => {
-            const time = START + (i % 60 === 59 ? 35_000 : 10_000) + 40_000 * i;
-            const expected = rig.apply(slot, time, value).map((event) => ({ ...event, slot: 0 }));
-            if (other >= 0)
-              expect(rig.apply(other, time, value).map((event) => ({ ...event, slot: 0 }))).toEqual(expected);
-            if (i === at) {
-              other = rig.stream();
-              expect(rig.shard.restore(other, rig.shard.snapshot(slot))).toBe(true);
-              expect(ringOf(rig, other)).toEqual(ringOf(rig, slot));
-            }
-          });
-          expect(rig.shard.snapshot(other)).toEqual(rig.shard.snapshot(slot));
-          const chunksOf = (which: number): number =>
-            rig.chunks.filter((chunk) => chunk.slot === which).reduce((sum, chunk) => sum + chunk.values, 0);
-          expect(chunksOf(slot) + rig.shard.records.unchunked(slot)).toBe(counter ? 499 : 500);
-        },
-      ),
+      fc.property(shape.window, shape.seed, shape.counter, fc.integer({ min: 0, max: 399 }), (window, seed, counter, at) => {
+        const rig = new ShardRig({ window });
+        const slot = rig.stream(counter ? FLAG_COUNTER : 0);
+        let other = -1;
+        const values = counter ? totals(series(seed, 500)) : series(seed, 500);
+        values.forEach((value, i) => {
+          const time = START + (i % 60 === 59 ? 35_000 : 10_000) + 40_000 * i;
+          const expected = rig.apply(slot, time, value).map((event) => ({ ...event, slot: 0 }));
+          if (other >= 0) expect(rig.apply(other, time, value).map((event) => ({ ...event, slot: 0 }))).toEqual(expected);
+          if (i === at) {
+            other = rig.stream();
+            expect(rig.shard.restore(other, rig.shard.snapshot(slot))).toBe(true);
+            expect(ringOf(rig, other)).toEqual(ringOf(rig, slot));
+          }
+        });
+        expect(rig.shard.snapshot(other)).toEqual(rig.shard.snapshot(slot));
+        const chunksOf = (which: number): number =>
+          rig.chunks.filter((chunk) => chunk.slot === which).reduce((sum, chunk) => sum + chunk.values, 0);
+        expect(chunksOf(slot) + rig.shard.records.unchunked(slot)).toBe(counter ? 499 : 500);
+      }),
       { numRuns: 60 },
     );
   });
@@ -167,8 +156,7 @@ describe("batches", () => {
         const all = Array.from({ length: 7 }, (_, k) => series(seed + k, 300));
         for (const rig of [one, many]) for (let k = 0; k < 7; k++) rig.stream();
         for (let i = 0; i < 300; i++)
-          for (let k = 0; k < 7; k++)
-            rows.push({ ref: k, timeMs: START + 1000 * i, value: (all[k] as number[])[i] as number });
+          for (let k = 0; k < 7; k++) rows.push({ ref: k, timeMs: START + 1000 * i, value: (all[k] as number[])[i] as number });
         const expected = rows.flatMap((row) => one.applyRows([row]));
         const actual: ShardEvent[] = [];
         for (let i = 0; i < rows.length; i += size) actual.push(...many.applyRows(rows.slice(i, i + size)));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { type EngineFrame, type EpisodeFrame, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 
@@ -12,13 +12,21 @@ function batch(tick: number, services: number): Uint8Array {
   const records = Array.from({ length: services }, (_, s) => {
     const noise = Math.sin(tick * 12.9898 + s * 78.233) * 43758.5453;
     const value = 100 + (noise - Math.floor(noise)) * 10 + (tick === 40 + s || tick === 41 + s ? 90 : 0);
-    return { service_id: `service-${s}`, metric_name: "latency_ms", value, timestamp: formatRfc3339(START + tick * 10_000), attributes: { zone: `z${s % 3}` } };
+    return {
+      service_id: `service-${s}`,
+      metric_name: "latency_ms",
+      value,
+      timestamp: formatRfc3339(START + tick * 10_000),
+      attributes: { zone: `z${s % 3}` },
+    };
   });
   return encoder.encode(JSON.stringify(records));
 }
 
 function episodes(frames: readonly EngineFrame[]): EpisodeFrame[] {
-  return frames.filter(({ kind }) => kind === FRAME_VERDICT).map(({ payload }) => JSON.parse(Buffer.from(payload).toString()) as EpisodeFrame);
+  return frames
+    .filter(({ kind }) => kind === FRAME_VERDICT)
+    .map(({ payload }) => JSON.parse(Buffer.from(payload).toString()) as EpisodeFrame);
 }
 
 function run(engines: number, ticks: number) {
@@ -41,7 +49,9 @@ describe("a cluster of engines", () => {
     const summaries = [1, 2, 3].map((engines) => {
       const { frames, statuses } = run(engines, 90);
       expect(statuses).toEqual(Array.from({ length: 90 }, () => 200));
-      return episodes(frames).map((one) => `${one.transition} ${one.serviceId} ${one.direction} ${one.startedAtMs} ${one.z.toFixed(6)} ${one.episodeId}`).sort();
+      return episodes(frames)
+        .map((one) => `${one.transition} ${one.serviceId} ${one.direction} ${one.startedAtMs} ${one.z.toFixed(6)} ${one.episodeId}`)
+        .sort();
     });
     expect(summaries[0]?.filter((line) => line.startsWith("open")).length).toBe(20);
     expect(summaries[1]).toEqual(summaries[0]);

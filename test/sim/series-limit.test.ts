@@ -32,7 +32,9 @@ it("turns away new streams beyond SERIES_LIMIT, never existing ones, whichever l
   first.run(() => {});
   const over = send(first, clock, 0, range(0, 15));
   expect(over.queued).toBe(10);
-  expect(over.failures.map(({ index, error }) => `${index} ${error}`)).toEqual(range(10, 15).map((index) => `${index} series_limit_exceeded`));
+  expect(over.failures.map(({ index, error }) => `${index} ${error}`)).toEqual(
+    range(10, 15).map((index) => `${index} series_limit_exceeded`),
+  );
   expect(send(first, clock, 1, range(0, 10)).queued).toBe(10);
   expect(send(first, clock, 1, range(20, 22)).queued).toBe(0);
 

@@ -3,7 +3,7 @@ import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src
 import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
-import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
+import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import {
   type DeadLetterEnvelope,
@@ -20,7 +20,7 @@ import {
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type { EngineAnswer, EngineQuery, SeriesDataAnswer, SeriesSummary } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, QueryAnswer } from "../../src/core/protocol/query.ts";
-import { hash128 } from "../../src/core/base/hash128.ts";
+import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
 import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
 
@@ -62,7 +62,9 @@ export class FakeEngine implements EngineLink {
       const page = after === null ? matching : matching.filter(({ summary }) => compareSeriesKeys(seriesKey(summary), after) > 0);
       return { type: "series", id: query.id, series: page.slice(0, query.limit).map(({ summary }) => summary), total: matching.length };
     }
-    const streams = matching.filter(({ summary }) => query.attributes === null || canonicalAttributes(summary.attributes) === query.attributes);
+    const streams = matching.filter(
+      ({ summary }) => query.attributes === null || canonicalAttributes(summary.attributes) === query.attributes,
+    );
     return { id: query.id, ...dataOf(streams) };
   }
 }
@@ -70,7 +72,16 @@ export class FakeEngine implements EngineLink {
 function dataOf(streams: readonly FakeStream[]): Omit<SeriesDataAnswer, "id"> {
   const [first] = streams;
   const { summary = null, streamId = null, partition = 0, times = [], values = [], pendingChunks = [] } = first ?? {};
-  return { type: "series-data", matches: streams.length, summary, streamId, partition, times: Float64Array.from(times), values: Float64Array.from(values), pendingChunks };
+  return {
+    type: "series-data",
+    matches: streams.length,
+    summary,
+    streamId,
+    partition,
+    times: Float64Array.from(times),
+    values: Float64Array.from(values),
+    pendingChunks,
+  };
 }
 
 export interface RigOptions extends Partial<CoordinatorOptions> {
@@ -100,7 +111,15 @@ export class Rig {
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
     this.series = new MemoryStore({ tables: SERIES_TABLES, ...delays, ...(series && { contents: series }) });
     this.engines = Array.from({ length: engines }, () => new FakeEngine());
-    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS, ...options };
+    const settings = {
+      version: "1.0.0",
+      zThreshold: 3,
+      samplesMin: 12,
+      window: 120,
+      retentionMs: 30 * DAY_MS,
+      rawRetentionMs: 7 * DAY_MS,
+      ...options,
+    };
     this.coordinator = new Coordinator(settings, {
       controlStore: this.control,
       seriesStore: this.series,
@@ -124,7 +143,13 @@ export class Rig {
 
   /** A new process over what this one has committed. */
   restarted(options: RigOptions = {}): Promise<Rig> {
-    return Rig.open({ engines: this.engines.length, nowMs: this.nowMs, ...options, control: this.control.contents, series: this.series.contents });
+    return Rig.open({
+      engines: this.engines.length,
+      nowMs: this.nowMs,
+      ...options,
+      control: this.control.contents,
+      series: this.series.contents,
+    });
   }
 
   counter(name: CoordinatorCounter): number {
@@ -147,7 +172,15 @@ export class Rig {
 
   async ask(endpoint: string, query: Record<string, string> = {}, path: Record<string, string> = {}, tenant = "default") {
     const id = this.#nextCall++;
-    await this.coordinator.handle({ type: "query", id, endpoint, principal: { tenant, subject: "test", role: "viewer" }, path, query, body: null });
+    await this.coordinator.handle({
+      type: "query",
+      id,
+      endpoint,
+      principal: { tenant, subject: "test", role: "viewer" },
+      path,
+      query,
+      body: null,
+    });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);
     // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all shapes
@@ -156,7 +189,10 @@ export class Rig {
 
   /** Everything durable, to compare two states. */
   durable(): unknown {
-    return [...this.control.contents, ...this.series.contents].map(([table, rows]) => [table, [...rows].map(([key, value]) => [key, Buffer.from(value).toString("latin1")])]);
+    return [...this.control.contents, ...this.series.contents].map(([table, rows]) => [
+      table,
+      [...rows].map(([key, value]) => [key, Buffer.from(value).toString("latin1")]),
+    ]);
   }
 }
 
@@ -167,22 +203,64 @@ function json(kind: number, value: unknown): EngineFrame {
 /** A verdict frame; the episode's id follows from stream, direction and start. */
 export function episode(change: Partial<EpisodeFrame> = {}): EngineFrame {
   const frame: Omit<EpisodeFrame, "episodeId"> = {
-    tenant: "default", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: {}, transition: "open", detector: "z_score",
-    direction: "high", startedAtMs: START_MS - 1000, observedAtMs: START_MS - 500, z: 5, verdict: { observed: 1 }, explanation: "why", arrivalMs: 0, ...change,
+    tenant: "default",
+    environment: "prod",
+    serviceId: "checkout",
+    metricName: "latency_ms",
+    attributes: {},
+    transition: "open",
+    detector: "z_score",
+    direction: "high",
+    startedAtMs: START_MS - 1000,
+    observedAtMs: START_MS - 500,
+    z: 5,
+    verdict: { observed: 1 },
+    explanation: "why",
+    arrivalMs: 0,
+    ...change,
   };
-  return json(FRAME_VERDICT, { episodeId: hash128(JSON.stringify([frame.tenant, frame.environment, frame.serviceId, frame.metricName, frame.attributes, frame.direction, frame.startedAtMs])), ...frame, ...change });
+  return json(FRAME_VERDICT, {
+    episodeId: hash128(
+      JSON.stringify([
+        frame.tenant,
+        frame.environment,
+        frame.serviceId,
+        frame.metricName,
+        frame.attributes,
+        frame.direction,
+        frame.startedAtMs,
+      ]),
+    ),
+    ...frame,
+    ...change,
+  });
 }
 
 export function record(change: Partial<RecordEnvelope> & { readonly record?: Record<string, unknown> } = {}): EngineFrame {
   const timeMs = change.timeMs ?? START_MS;
   const fields = { service_id: "checkout", type: "log", body: "hello", timestamp: new Date(timeMs).toISOString(), ...change.record };
-  const envelope: RecordEnvelope = { tenant: "default", id: hash128(JSON.stringify([timeMs, fields])), timeMs, receivedMs: timeMs + 5, environment: "prod", ...change, record: fields };
+  const envelope: RecordEnvelope = {
+    tenant: "default",
+    id: hash128(JSON.stringify([timeMs, fields])),
+    timeMs,
+    receivedMs: timeMs + 5,
+    environment: "prod",
+    ...change,
+    record: fields,
+  };
   return json(FRAME_RECORD, envelope);
 }
 
 export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFrame {
   const letter: Omit<DeadLetterEnvelope, "id"> = {
-    tenant: "default", reason: "missing_value", field: "value", message: "value is absent", topic: "json", receivedMs: START_MS, payload: { a: 1 }, ...change,
+    tenant: "default",
+    reason: "missing_value",
+    field: "value",
+    message: "value is absent",
+    topic: "json",
+    receivedMs: START_MS,
+    payload: { a: 1 },
+    ...change,
   };
   return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
 }
@@ -216,8 +294,19 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
   const times = data.times ?? [];
   const values = data.values ?? [];
   const summary: SeriesSummary = {
-    tenant: "default", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: {}, kind: "gauge", samples: times.length,
-    lastValue: values.at(-1) ?? null, lastTimeMs: times.at(-1) ?? null, firstTimeMs: times[0] ?? null, ended: false, keptAsRecords: false, ...change,
+    tenant: "default",
+    environment: "prod",
+    serviceId: "checkout",
+    metricName: "latency_ms",
+    attributes: {},
+    kind: "gauge",
+    samples: times.length,
+    lastValue: values.at(-1) ?? null,
+    lastTimeMs: times.at(-1) ?? null,
+    firstTimeMs: times[0] ?? null,
+    ended: false,
+    keptAsRecords: false,
+    ...change,
   };
   const streamId = Uint8Array.from(Buffer.from(hash128(JSON.stringify(summary)), "hex"));
   return { summary, streamId, partition: 0, times, values, pendingChunks: [], ...data };

@@ -38,8 +38,7 @@ function takeSample(family: ExposedFamily | undefined, familyName: string, line:
   const parts = SAMPLE_LINE.exec(line);
   if (parts === null || family === undefined) throw new Error(`no line of the format: ${line}`);
   const [, name = "", labels = "", value = ""] = parts;
-  const own =
-    family.type === "histogram" ? [`${familyName}_bucket`, `${familyName}_sum`, `${familyName}_count`] : [familyName];
+  const own = family.type === "histogram" ? [`${familyName}_bucket`, `${familyName}_sum`, `${familyName}_count`] : [familyName];
   if (!own.includes(name)) throw new Error(`${name} stands among the samples of ${familyName}`);
   family.samples.push({ name, labels: parseLabels(labels), value: Number(value.replace("Inf", "Infinity")) });
 }

@@ -73,8 +73,7 @@ export class RawHttpClient {
   async response(options: { head?: boolean } = {}): Promise<RawResponse> {
     const headOfAnswer = await this.responseHead();
     const { status, headers } = headOfAnswer;
-    if (options.head === true || status === 204 || status === 304 || status < 200)
-      return { ...headOfAnswer, body: Buffer.alloc(0) };
+    if (options.head === true || status === 204 || status === 304 || status < 200) return { ...headOfAnswer, body: Buffer.alloc(0) };
     if (headers.get("transfer-encoding") === "chunked") return { ...headOfAnswer, body: await this.#chunkedBody() };
     const length = headers.get("content-length");
     if (length !== undefined) return { ...headOfAnswer, body: await this.#bytes(Number(length)) };
@@ -139,9 +138,7 @@ export class RawHttpClient {
   async #until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       if (this.#isClosed)
-        throw new ConnectionClosed(
-          `connection closed after ${JSON.stringify(this.#merged().toString("latin1", 0, 200))}`,
-        );
+        throw new ConnectionClosed(`connection closed after ${JSON.stringify(this.#merged().toString("latin1", 0, 200))}`);
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }

@@ -1,12 +1,7 @@
 /** Servers and clients of a test, closed together after it. */
 import { createHttpServer } from "../../src/adapters/http/http-engine.ts";
 import type { HttpLimits } from "../../src/adapters/http/http-limits.ts";
-import type {
-  HttpEngineName,
-  HttpHandler,
-  HttpServer,
-  HttpServerOptions,
-} from "../../src/adapters/http/http-server.ts";
+import type { HttpEngineName, HttpHandler, HttpServer, HttpServerOptions } from "../../src/adapters/http/http-server.ts";
 import { RawHttpClient } from "./http-raw-client.ts";
 
 /** A promise to be settled from elsewhere. */

@@ -1,7 +1,19 @@
 // Drives the lane kernel over remote-write bodies the way an engine does, and answers what it staged in terms that a test can compare.
-import { REJECT_BYTES, REJECT_CODE, REJECT_LABELS, REJECT_LABELS_BYTES, REJECT_TIME, REJECT_VALUE } from "../../src/core/layout/kernel-event.ts";
 import {
-  STATUS_BAD_LABELS, STATUS_DONE, STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_TABLE_FULL, STATUS_UNKNOWN_STREAM,
+  REJECT_BYTES,
+  REJECT_CODE,
+  REJECT_LABELS,
+  REJECT_LABELS_BYTES,
+  REJECT_TIME,
+  REJECT_VALUE,
+} from "../../src/core/layout/kernel-event.ts";
+import {
+  STATUS_BAD_LABELS,
+  STATUS_DONE,
+  STATUS_REJECTS_FULL,
+  STATUS_ROWS_FULL,
+  STATUS_TABLE_FULL,
+  STATUS_UNKNOWN_STREAM,
 } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, REJECTS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
@@ -57,7 +69,8 @@ export class LaneHarness {
       result.statuses.push(status);
       if (status === STATUS_UNKNOWN_STREAM) result.skippedSamples += this.#resolve();
       else if (status === STATUS_BAD_LABELS) result.skippedSamples += kernel.remoteWriteSkipSeries();
-      else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL || status === STATUS_DONE) result.staged.push(...this.takeStaged());
+      else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL || status === STATUS_DONE)
+        result.staged.push(...this.takeStaged());
       else throw new Error(`status ${status}`);
       if (status === STATUS_DONE) return result;
     }
@@ -81,7 +94,10 @@ export class LaneHarness {
 
   /** Empties staging and rejects. */
   takeStaged(): Staged[] {
-    const { kernel, loaded: { view } } = this;
+    const {
+      kernel,
+      loaded: { view },
+    } = this;
     const staged: Staged[] = [];
     for (let engine = 0; engine < ENGINES; engine++) {
       const from = STAGING + engine * STAGING_BYTES;
@@ -89,7 +105,10 @@ export class LaneHarness {
         const ref = view.getUint32(at + ROW_REF, true);
         if (ref % ENGINES !== engine) throw new Error("row staged for another engine");
         staged.push({
-          stream: this.#streams[ref] as string, time: BASE_MS + view.getUint32(at + ROW_OFFSET, true), bits: view.getBigUint64(at + ROW_VALUE, true), code: 0,
+          stream: this.#streams[ref] as string,
+          time: BASE_MS + view.getUint32(at + ROW_OFFSET, true),
+          bits: view.getBigUint64(at + ROW_VALUE, true),
+          code: 0,
         });
       }
     }
@@ -98,8 +117,10 @@ export class LaneHarness {
       const labels = view.getUint32(at + REJECT_LABELS, true);
       const span = this.loaded.bytes.subarray(labels, labels + view.getUint32(at + REJECT_LABELS_BYTES, true));
       staged.push({
-        stream: JSON.stringify(parseLabelSpan(span)), time: view.getFloat64(at + REJECT_TIME, true),
-        bits: view.getBigUint64(at + REJECT_VALUE, true), code: view.getUint32(at + REJECT_CODE, true),
+        stream: JSON.stringify(parseLabelSpan(span)),
+        time: view.getFloat64(at + REJECT_TIME, true),
+        bits: view.getBigUint64(at + REJECT_VALUE, true),
+        code: view.getUint32(at + REJECT_CODE, true),
       });
     }
     kernel.stagingReset(ENGINES);

@@ -66,7 +66,9 @@ export class MemoryStore implements KeyValueStore {
     if (from.length > 0) assertKey(from);
     assertKey(to);
     const entries = [...this.#table(table)].map(([key, value]) => ({ key: bytes(key), value }));
-    const inside = entries.filter(({ key }) => compareKeys(key, from) >= 0 && compareKeys(key, to) < 0).sort((a, b) => compareKeys(a.key, b.key));
+    const inside = entries
+      .filter(({ key }) => compareKeys(key, from) >= 0 && compareKeys(key, to) < 0)
+      .sort((a, b) => compareKeys(a.key, b.key));
     if (reverse) inside.reverse();
     return inside.slice(0, limit).map(({ key, value }) => ({ key, value: value.slice() }));
   }

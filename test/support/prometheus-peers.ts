@@ -28,8 +28,7 @@ class Peer {
 
   constructor(program: string, args: readonly string[]) {
     this.#child = spawn(program, [...args, "--web.listen-address=127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.on("data", (text: Buffer) => (this.log += text.toString()));
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.log += text.toString()));
   }
 
   /** Waits until it listens. */
@@ -38,8 +37,7 @@ class Peer {
     for (;;) {
       const found = /msg="Listening on" address=(\S+)/.exec(this.log)?.[1];
       if (found !== undefined) return found;
-      if (this.#child.exitCode !== null || performance.now() > deadline)
-        throw new Error(`it does not listen: ${this.log.slice(-2_000)}`);
+      if (this.#child.exitCode !== null || performance.now() > deadline) throw new Error(`it does not listen: ${this.log.slice(-2_000)}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -77,10 +75,7 @@ export class PrometheusPeers {
         "",
       ].join("\n"),
     );
-    this.#prometheus = await this.#launch(PROMETHEUS, [
-      `--config.file=${config}`,
-      `--storage.tsdb.path=${join(this.#folder, "tsdb")}`,
-    ]);
+    this.#prometheus = await this.#launch(PROMETHEUS, [`--config.file=${config}`, `--storage.tsdb.path=${join(this.#folder, "tsdb")}`]);
   }
 
   async #launch(program: string, args: readonly string[]): Promise<string> {
@@ -91,25 +86,19 @@ export class PrometheusPeers {
 
   /** Lines of Prometheus' log above information that speak of the remote. */
   get complaints(): string[] {
-    return (this.#peers[1]?.log ?? "")
-      .split("\n")
-      .filter((line) => /level=(?:warn|error)/.test(line) && /remote/.test(line));
+    return (this.#peers[1]?.log ?? "").split("\n").filter((line) => /level=(?:warn|error)/.test(line) && /remote/.test(line));
   }
 
   /** The sum over all label sets of one of Prometheus' own metrics; undefined where it has none of that name. */
   async ownMetric(name: string): Promise<number | undefined> {
     const text = await (await fetch(`http://${this.#prometheus}/metrics`)).text();
     const values = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-    return values.length === 0
-      ? undefined
-      : values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+    return values.length === 0 ? undefined : values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
   }
 
   /** The raw samples of one series in its own store. */
   async samples(selector: string): Promise<readonly StoredSample[]> {
-    const response = await fetch(
-      `http://${this.#prometheus}/api/v1/query?query=${encodeURIComponent(`${selector}[1h]`)}`,
-    );
+    const response = await fetch(`http://${this.#prometheus}/api/v1/query?query=${encodeURIComponent(`${selector}[1h]`)}`);
     const { data } = (await response.json()) as {
       data: { result: ReadonlyArray<{ values: ReadonlyArray<[number, string]> }> };
     };

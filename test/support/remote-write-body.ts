@@ -35,11 +35,12 @@ export function encodeBody(series: readonly Series[], metadata = 0): Uint8Array 
 /** A body as protobufjs reads it; throws where protobufjs does. */
 export function decodeBody(body: Uint8Array): Series[] {
   const request = WriteRequest.toObject(WriteRequest.decode(body), { longs: Number, defaults: true, arrays: true });
-  return (request["timeseries"] as Array<{ labels: Array<{ name: string; value: string }>; samples: Array<{ value: number; timestamp: number }> }>)
-    .map(({ labels, samples }) => ({
-      labels: labels.map(({ name, value }) => [name, value] as const),
-      samples: samples.map(({ value, timestamp }) => ({ value, time: timestamp })),
-    }));
+  return (
+    request["timeseries"] as Array<{ labels: Array<{ name: string; value: string }>; samples: Array<{ value: number; timestamp: number }> }>
+  ).map(({ labels, samples }) => ({
+    labels: labels.map(({ name, value }) => [name, value] as const),
+    samples: samples.map(({ value, timestamp }) => ({ value, time: timestamp })),
+  }));
 }
 
 /** Varint of a non-negative or negative whole number (two's complement, ten bytes). */

@@ -118,7 +118,8 @@ export function expectedOf(series: readonly RawSeries[]): Staged[] {
   return series.flatMap(({ labels, samples }) =>
     labels === undefined || labels.length === 0
       ? []
-      : samples.map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })));
+      : samples.map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })),
+  );
 }
 
 function codeOf(bits: bigint, time: bigint): number {

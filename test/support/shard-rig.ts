@@ -8,7 +8,7 @@ import { type ShardEvent, type ShardExports, ShardKernel } from "../../src/domai
 import { type LoadedKernel, loadKernel } from "./kernel.ts";
 
 /** Prometheus' stale marker. */
-export const STALE_BITS = 0x7ff0000000000002n;
+const STALE_BITS = 0x7ff0000000000002n;
 
 export interface Row {
   readonly ref: number;

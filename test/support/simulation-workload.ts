@@ -9,7 +9,7 @@ import { encodeBody, type Series } from "./remote-write-body.ts";
 
 /** Sample time of the first tick: 2026-01-05T12:00:00Z. */
 export const START_MS = Date.UTC(2026, 0, 5, 12);
-export const TICK_MS = 10_000;
+const TICK_MS = 10_000;
 
 /** A stream as a sender knows it. */
 export interface StreamPlan {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { acceptsProblem, completeError, errorAnswer, refusalBody } from "../../src/api/error-answer.ts";
 import { ENDPOINTS, endpointNamed } from "../../src/api/endpoints.ts";
-import { issuePageToken, readPageToken, type PageScope } from "../../src/api/page-token.ts";
+import { acceptsProblem, completeError, errorAnswer, refusalBody } from "../../src/api/error-answer.ts";
+import { issuePageToken, type PageScope, readPageToken } from "../../src/api/page-token.ts";
 import { parseQuery, splitQuery } from "../../src/api/query-parsing.ts";
 import { ERROR_STATUS } from "../../src/api/refusal.ts";
 import { matchRoute } from "../../src/api/route-match.ts";
@@ -21,7 +21,8 @@ describe("routes", () => {
     expect(new Set(ENDPOINTS.map(({ method, path }) => `${method} ${path}`)).size).toBe(ENDPOINTS.length);
   });
 
-  const missing = (path: string) => it(`does not find ${path}`, () => expect(matchRoute("GET", path)).toMatchObject({ found: false, refusal: { code: "not_found" } }));
+  const missing = (path: string) =>
+    it(`does not find ${path}`, () => expect(matchRoute("GET", path)).toMatchObject({ found: false, refusal: { code: "not_found" } }));
   missing("/api/v1/anomalies/");
   missing("/api/v1/anomalies//");
   missing("/api/v1/anomalies/a/b");
@@ -31,7 +32,11 @@ describe("routes", () => {
   missing("");
 
   it("answers 405 with the methods that are allowed", () => {
-    expect(matchRoute("POST", "/api/v1/anomalies")).toMatchObject({ found: false, allow: "GET, HEAD", refusal: { code: "method_not_allowed" } });
+    expect(matchRoute("POST", "/api/v1/anomalies")).toMatchObject({
+      found: false,
+      allow: "GET, HEAD",
+      refusal: { code: "method_not_allowed" },
+    });
     expect(matchRoute("GET", "/api/v1/telemetry")).toMatchObject({ found: false, allow: "POST" });
     expect(matchRoute("DELETE", "/api/v1/anomalies/x")).toMatchObject({ found: false, allow: "GET, HEAD" });
   });
@@ -41,10 +46,19 @@ describe("routes", () => {
 
 describe("queries", () => {
   it("reads every parameter of the anomalies", () => {
-    const given = splitQuery("service_id=a%26b&since=2026-01-31T12:00:00Z&until=2026-01-31T13:00:00%2B01:00&min_score=0.5&limit=7&page_token=x.y");
+    const given = splitQuery(
+      "service_id=a%26b&since=2026-01-31T12:00:00Z&until=2026-01-31T13:00:00%2B01:00&min_score=0.5&limit=7&page_token=x.y",
+    );
     expect(given.ok && parseQuery("anomalies", given.value)).toEqual({
       ok: true,
-      value: { service_id: "a&b", since: Date.UTC(2026, 0, 31, 12), until: Date.UTC(2026, 0, 31, 12), min_score: 0.5, limit: 7, page_token: "x.y" },
+      value: {
+        service_id: "a&b",
+        since: Date.UTC(2026, 0, 31, 12),
+        until: Date.UTC(2026, 0, 31, 12),
+        min_score: 0.5,
+        limit: 7,
+        page_token: "x.y",
+      },
     });
     expect(parseQuery("anomalies", {})).toEqual({ ok: true, value: { limit: 50, page_token: "" } });
     expect(parseQuery("seriesData", { service_id: "s", metric_name: "m" })).toMatchObject({ ok: true, value: { limit: 1000 } });
@@ -73,7 +87,12 @@ describe("queries", () => {
   refusedWith("seriesData", { service_id: "s", metric_name: "m", resolution: "5m" }, "invalid_parameter", "resolution");
   refusedWith("seriesData", { service_id: "s", metric_name: "m", attributes: "[1]" }, "invalid_attributes", "attributes");
   refusedWith("seriesData", { service_id: "s", metric_name: "m", attributes: "{" }, "invalid_attributes", "attributes");
-  refusedWith("seriesData", { service_id: "s", metric_name: "m", attributes: `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}` }, "invalid_attributes", "attributes");
+  refusedWith(
+    "seriesData",
+    { service_id: "s", metric_name: "m", attributes: `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}` },
+    "invalid_attributes",
+    "attributes",
+  );
   refusedWith("status", { verbose: "1" }, "unknown_parameter", "verbose");
   refusedWith("status", { ["__proto__x"]: "1" }, "unknown_parameter", "__proto__x");
 
@@ -100,19 +119,48 @@ describe("error answers", () => {
   });
 
   it("says what the contract names, with field and index where they apply", () => {
-    const answer = errorAnswer({ code: "missing_service_id", message: "service_id is absent", field: "service_id", index: 3 }, "r-1", "*/*");
+    const answer = errorAnswer(
+      { code: "missing_service_id", message: "service_id is absent", field: "service_id", index: 3 },
+      "r-1",
+      "*/*",
+    );
     expect(answer).toMatchObject({ status: 400, contentType: "application/json" });
-    expect(JSON.parse(answer.body)).toEqual({ status: "error", error: "missing_service_id", message: "service_id is absent", request_id: "r-1", field: "service_id", index: 3 });
-    expect(JSON.parse(errorAnswer({ code: "overloaded", message: "m" }, "r", undefined).body)).toEqual({ status: "error", error: "overloaded", message: "m", request_id: "r" });
+    expect(JSON.parse(answer.body)).toEqual({
+      status: "error",
+      error: "missing_service_id",
+      message: "service_id is absent",
+      request_id: "r-1",
+      field: "service_id",
+      index: 3,
+    });
+    expect(JSON.parse(errorAnswer({ code: "overloaded", message: "m" }, "r", undefined).body)).toEqual({
+      status: "error",
+      error: "overloaded",
+      message: "m",
+      request_id: "r",
+    });
   });
 
   it("completes what the coordinator began, as problem details where asked", () => {
-    const answer = completeError(refusalBody({ code: "not_found", message: "gone", field: "id" }), "r-2", "application/problem+json, application/json;q=0.5");
+    const answer = completeError(
+      refusalBody({ code: "not_found", message: "gone", field: "id" }),
+      "r-2",
+      "application/problem+json, application/json;q=0.5",
+    );
     expect(answer).toMatchObject({ status: 404, contentType: "application/problem+json" });
-    expect(JSON.parse(answer.body)).toEqual({ type: "about:blank", title: "Not Found", status: 404, detail: "gone", error: "not_found", request_id: "r-2", field: "id" });
+    expect(JSON.parse(answer.body)).toEqual({
+      type: "about:blank",
+      title: "Not Found",
+      status: 404,
+      detail: "gone",
+      error: "not_found",
+      request_id: "r-2",
+      field: "id",
+    });
   });
 
-  const accepts = (accept: string | undefined, expected: boolean) => it(`${expected ? "sends" : "does not send"} a problem for ${accept}`, () => expect(acceptsProblem(accept)).toBe(expected));
+  const accepts = (accept: string | undefined, expected: boolean) =>
+    it(`${expected ? "sends" : "does not send"} a problem for ${accept}`, () => expect(acceptsProblem(accept)).toBe(expected));
   accepts(undefined, false);
   accepts("*/*", false);
   accepts("application/json", false);
@@ -135,7 +183,8 @@ describe("page tokens", () => {
   });
 
   const refuses = (what: string, given: string, by: PageScope = scope, key = secret) =>
-    it(`refuses ${what}`, () => expect(readPageToken(key, by, given)).toMatchObject({ ok: false, refusal: { code: "invalid_page_token", field: "page_token" } }));
+    it(`refuses ${what}`, () =>
+      expect(readPageToken(key, by, given)).toMatchObject({ ok: false, refusal: { code: "invalid_page_token", field: "page_token" } }));
   refuses("another tenant's", token, { ...scope, tenant: "b" });
   refuses("another list's", token, { ...scope, endpoint: "records" });
   refuses("other filters", token, { ...scope, filters: { service_id: "t", since: 1 } });

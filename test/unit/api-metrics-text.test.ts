@@ -36,7 +36,10 @@ function parse(text: string): Map<string, { type: string; help: string; samples:
     expect(seen.has(`${name}{${pairs}}`)).toBe(false);
     seen.add(`${name}{${pairs}}`);
     const labels = Object.fromEntries(
-      [...pairs.matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", value = ""]) => [label, value.replace(/\\(.)/g, (_, c: string) => (c === "n" ? "\n" : c))]),
+      [...pairs.matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", value = ""]) => [
+        label,
+        value.replace(/\\(.)/g, (_, c: string) => (c === "n" ? "\n" : c)),
+      ]),
     );
     const value = number === "+Inf" ? Number.POSITIVE_INFINITY : number === "-Inf" ? Number.NEGATIVE_INFINITY : Number(number);
     expect(number === "NaN" || !Number.isNaN(value)).toBe(true);
@@ -50,8 +53,18 @@ describe("metrics text", () => {
     const odd = 'quote " backslash \\ newline \n end';
     const families = parse(
       writeMetrics([
-        { name: "a_total", help: "first\nline \\ more", type: "counter", samples: [{ value: 1 }, { labels: { path: odd, x: "é" }, value: 2.5 }] },
-        { name: "b", help: "b", type: "gauge", samples: [{ value: Number.POSITIVE_INFINITY }, { labels: { i: "1" }, value: Number.NaN }, { labels: { i: "2" }, value: 1e21 }] },
+        {
+          name: "a_total",
+          help: "first\nline \\ more",
+          type: "counter",
+          samples: [{ value: 1 }, { labels: { path: odd, x: "é" }, value: 2.5 }],
+        },
+        {
+          name: "b",
+          help: "b",
+          type: "gauge",
+          samples: [{ value: Number.POSITIVE_INFINITY }, { labels: { i: "1" }, value: Number.NaN }, { labels: { i: "2" }, value: 1e21 }],
+        },
         { name: "none", help: "no values", type: "gauge", samples: [] },
       ]),
     );
@@ -59,14 +72,22 @@ describe("metrics text", () => {
     expect(families.get("a_total")).toEqual({
       type: "counter",
       help: "first\nline \\ more",
-      samples: [{ name: "a_total", labels: {}, value: 1 }, { name: "a_total", labels: { path: odd, x: "é" }, value: 2.5 }],
+      samples: [
+        { name: "a_total", labels: {}, value: 1 },
+        { name: "a_total", labels: { path: odd, x: "é" }, value: 2.5 },
+      ],
     });
     expect(families.get("b")?.samples.map(({ value }) => value)).toEqual([Number.POSITIVE_INFINITY, Number.NaN, 1e21]);
   });
 
   it("writes histograms with cumulative buckets up to +Inf", () => {
     const text = writeMetrics([
-      { name: "h_seconds", help: "h", type: "histogram", samples: [{ labels: { endpoint: "x" }, bounds: [0.1, 1], counts: Float64Array.of(2, 3, 1), sum: 4.5 }] },
+      {
+        name: "h_seconds",
+        help: "h",
+        type: "histogram",
+        samples: [{ labels: { endpoint: "x" }, bounds: [0.1, 1], counts: Float64Array.of(2, 3, 1), sum: 4.5 }],
+      },
     ]);
     expect(parse(text).get("h_seconds")?.samples).toEqual([
       { name: "h_seconds_bucket", labels: { endpoint: "x", le: "0.1" }, value: 2 },
@@ -78,10 +99,13 @@ describe("metrics text", () => {
   });
 
   it("refuses names that the format does not take", () => {
-    const family = (name: string, label: string) => () => writeMetrics([{ name, help: "", type: "gauge", samples: [{ labels: { [label]: "" }, value: 0 }] }]);
+    const family = (name: string, label: string) => () =>
+      writeMetrics([{ name, help: "", type: "gauge", samples: [{ labels: { [label]: "" }, value: 0 }] }]);
     expect(family("9a", "x")).toThrow(RangeError);
     expect(family("a", "x-y")).toThrow(RangeError);
     expect(family("a", "__x")).toThrow(RangeError);
-    expect(() => writeMetrics([{ name: "h", help: "", type: "histogram", samples: [{ bounds: [1], counts: [1], sum: 0 }] }])).toThrow(RangeError);
+    expect(() => writeMetrics([{ name: "h", help: "", type: "histogram", samples: [{ bounds: [1], counts: [1], sum: 0 }] }])).toThrow(
+      RangeError,
+    );
   });
 });

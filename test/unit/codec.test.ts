@@ -88,7 +88,13 @@ describe("chunk block", () => {
 
   function filled(): ChunkBlockBuilder {
     const builder = new ChunkBlockBuilder();
-    for (const [stream, first] of [[7, 3000], [2, 1000], [7, 1000], [2, 2000], [5, 1500]] as const) {
+    for (const [stream, first] of [
+      [7, 3000],
+      [2, 1000],
+      [7, 1000],
+      [2, 2000],
+      [5, 1500],
+    ] as const) {
       builder.append(streamId(stream), chunk(stream * 10 + Math.floor(first / 1000)), START_MS + first, START_MS + first + 999.5);
     }
     return builder;
@@ -160,7 +166,13 @@ describe("key", () => {
     const id = Uint8Array.from({ length: 16 }, (_, i) => i);
     const key = new KeyBuilder().u16(7).u32(4e9).time(-1.5).timeDescending(START_MS).text("a\0ü\u{1f600}").fixed(id).finish();
     const reader = new KeyReader(key);
-    expect([reader.u16(), reader.u32(), reader.time(), reader.timeDescending(), reader.text()]).toEqual([7, 4e9, -1.5, START_MS, "a\0ü\u{1f600}"]);
+    expect([reader.u16(), reader.u32(), reader.time(), reader.timeDescending(), reader.text()]).toEqual([
+      7,
+      4e9,
+      -1.5,
+      START_MS,
+      "a\0ü\u{1f600}",
+    ]);
     expect(reader.fixed(16)).toEqual(id);
     expect(reader.remaining).toBe(0);
     expect(() => reader.u16()).toThrow(RangeError);

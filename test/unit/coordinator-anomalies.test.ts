@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { anomalyScore } from "../../src/domain/detection/anomaly-score.ts";
 import { DAY_MS, episode, Rig, START_MS } from "../support/coordinator-rig.ts";
 
-const list = async (rig: Rig, query: Record<string, string> = {}, tenant = "default") => (await rig.ask("anomalies", query, {}, tenant)).body;
+const list = async (rig: Rig, query: Record<string, string> = {}, tenant = "default") =>
+  (await rig.ask("anomalies", query, {}, tenant)).body;
 
 describe("an anomaly", () => {
   it("is stored with the fields of the contract, and its latency is observed", async () => {
@@ -12,14 +13,32 @@ describe("an anomaly", () => {
     const { anomalies, total, page_token } = await list(rig);
     expect({ total, page_token }).toEqual({ total: 1, page_token: "" });
     expect(anomalies[0]).toEqual({
-      anomaly_id: expect.stringMatching(/^[0-9a-f]{32}$/), service_id: "checkout", metric_name: "latency_ms", anomaly_score: anomalyScore(4.2), z_score: -4.2,
-      detected_at: "2026-01-31T12:00:00.000Z", rca_triggered: false, resolved: false, severity: "high", environment: "prod", attributes: { zone: "a" },
-      observed_at: "2026-01-31T11:59:59.500Z", started_at: "2026-01-31T11:59:59.000Z", resolved_at: null, resolved_by: null, direction: "low",
-      detector: "z_score", explanation: "why", verdict: { observed: 1 }, streams: 1,
+      anomaly_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      service_id: "checkout",
+      metric_name: "latency_ms",
+      anomaly_score: anomalyScore(4.2),
+      z_score: -4.2,
+      detected_at: "2026-01-31T12:00:00.000Z",
+      rca_triggered: false,
+      resolved: false,
+      severity: "high",
+      environment: "prod",
+      attributes: { zone: "a" },
+      observed_at: "2026-01-31T11:59:59.500Z",
+      started_at: "2026-01-31T11:59:59.000Z",
+      resolved_at: null,
+      resolved_by: null,
+      direction: "low",
+      detector: "z_score",
+      explanation: "why",
+      verdict: { observed: 1 },
+      streams: 1,
     });
     expect((await rig.ask("anomaly", {}, { id: anomalies[0].anomaly_id })).body).toEqual(anomalies[0]);
     expect(rig.latencies).toEqual([0.03]);
-    expect(rig.messages.filter(({ type }) => type === "events")).toEqual([{ type: "events", events: [{ event: "anomaly", tenant: "default", data: JSON.stringify(anomalies[0]) }] }]);
+    expect(rig.messages.filter(({ type }) => type === "events")).toEqual([
+      { type: "events", events: [{ event: "anomaly", tenant: "default", data: JSON.stringify(anomalies[0]) }] },
+    ]);
   });
 
   it("is not found under another tenant or id", async () => {
@@ -35,32 +54,52 @@ describe("an anomaly", () => {
     const rig = await Rig.open();
     const a = { attributes: { i: "a" } };
     const b = { attributes: { i: "b" } };
-    await rig.take(episode({ ...a, z: 4 }), episode({ ...b, z: 3.5, startedAtMs: START_MS }), episode({ ...b, transition: "update", startedAtMs: START_MS, z: 9, explanation: "worse" }));
-    expect((await list(rig)).anomalies).toMatchObject([{ streams: 2, z_score: 9, explanation: "worse", attributes: { i: "b" }, resolved: false }]);
+    await rig.take(
+      episode({ ...a, z: 4 }),
+      episode({ ...b, z: 3.5, startedAtMs: START_MS }),
+      episode({ ...b, transition: "update", startedAtMs: START_MS, z: 9, explanation: "worse" }),
+    );
+    expect((await list(rig)).anomalies).toMatchObject([
+      { streams: 2, z_score: 9, explanation: "worse", attributes: { i: "b" }, resolved: false },
+    ]);
     rig.nowMs += 1000;
     await rig.take(episode({ ...a, transition: "close", z: 4 }));
     expect((await list(rig)).anomalies).toMatchObject([{ resolved: false }]);
     await rig.take(episode({ ...b, transition: "close", startedAtMs: START_MS, z: 9 }));
-    expect((await list(rig)).anomalies).toMatchObject([{ resolved: true, resolved_at: "2026-01-31T12:00:01.000Z", resolved_by: "recovered", z_score: 9 }]);
+    expect((await list(rig)).anomalies).toMatchObject([
+      { resolved: true, resolved_at: "2026-01-31T12:00:01.000Z", resolved_by: "recovered", z_score: 9 },
+    ]);
     expect(rig.counter("anomaliesOpen")).toBe(0);
     expect(rig.counter("anomaliesStored")).toBe(1);
   });
 
   it("tells the event stream of openings, higher peaks and ends, not of every member", async () => {
     const rig = await Rig.open();
-    const told = () => rig.messages.flatMap((message) => (message.type === "events" ? message.events.map(({ data }) => JSON.parse(data)) : []));
+    const told = () =>
+      rig.messages.flatMap((message) => (message.type === "events" ? message.events.map(({ data }) => JSON.parse(data)) : []));
     await rig.take(episode({ attributes: { i: 0 } }));
     await rig.take(...[1, 2, 3].map((i) => episode({ attributes: { i } })));
     expect(told()).toHaveLength(1);
     await rig.take(episode({ attributes: { i: 4 }, z: 6 }));
     await rig.take(...[0, 1, 2, 3, 4].map((i) => episode({ attributes: { i }, transition: "close" })));
-    expect(told().map(({ z_score, streams, resolved }) => [z_score, streams, resolved])).toEqual([[5, 1, false], [6, 5, false], [6, 5, true]]);
+    expect(told().map(({ z_score, streams, resolved }) => [z_score, streams, resolved])).toEqual([
+      [5, 1, false],
+      [6, 5, false],
+      [6, 5, true],
+    ]);
     expect(new Set(told().map(({ anomaly_id }) => anomaly_id)).size).toBe(1);
   });
 
   it("is another one for the other direction, environment, metric, and after it was resolved", async () => {
     const rig = await Rig.open();
-    await rig.take(episode(), episode({ direction: "low" }), episode({ environment: "" }), episode({ metricName: "errors" }), episode({ transition: "close" }), episode({ startedAtMs: START_MS + 60_000 }));
+    await rig.take(
+      episode(),
+      episode({ direction: "low" }),
+      episode({ environment: "" }),
+      episode({ metricName: "errors" }),
+      episode({ transition: "close" }),
+      episode({ startedAtMs: START_MS + 60_000 }),
+    );
     expect((await list(rig)).total).toBe(5);
   });
 
@@ -72,8 +111,12 @@ describe("an anomaly", () => {
 
   it("is not changed by frames that come again, in one commit or many, before or after a restart", async () => {
     const frames = [
-      episode({ attributes: { i: "a" }, z: 4 }), episode({ attributes: { i: "b" }, z: 5 }), episode({ attributes: { i: "a" }, transition: "update", z: 7 }),
-      episode({ metricName: "errors", z: 3.1 }), episode({ attributes: { i: "a" }, transition: "close", z: 7 }), episode({ metricName: "errors", transition: "close", z: 3.1 }),
+      episode({ attributes: { i: "a" }, z: 4 }),
+      episode({ attributes: { i: "b" }, z: 5 }),
+      episode({ attributes: { i: "a" }, transition: "update", z: 7 }),
+      episode({ metricName: "errors", z: 3.1 }),
+      episode({ attributes: { i: "a" }, transition: "close", z: 7 }),
+      episode({ metricName: "errors", transition: "close", z: 3.1 }),
     ];
     const rig = await Rig.open({ seed: 5 });
     await rig.take(...frames);
@@ -91,7 +134,10 @@ describe("an anomaly", () => {
   });
 
   it("ends in the same state wherever the process dies and is replayed from any earlier frame", async () => {
-    const frames = ["a", "b", "c"].flatMap((i, at) => [episode({ attributes: { i }, z: 4 + at }), episode({ attributes: { i }, transition: "update" as const, z: 8 - at })]);
+    const frames = ["a", "b", "c"].flatMap((i, at) => [
+      episode({ attributes: { i }, z: 4 + at }),
+      episode({ attributes: { i }, transition: "update" as const, z: 8 - at }),
+    ]);
     frames.push(...["b", "a", "c"].map((i) => episode({ attributes: { i }, transition: "close" as const, z: 8 })));
     const whole = await Rig.open();
     await whole.take(...frames);

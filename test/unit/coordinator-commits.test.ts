@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { floorHasRisen, LogCoverage } from "../../src/actors/coordinator/log-floor.ts";
 import type { EngineFrame } from "../../src/core/protocol/coordinator-frame.ts";
 import { encodeChunkBlock } from "../../src/domain/codec/chunk-block.ts";
-import { block, checkpoint, deadLetter, episode, laneMark, record, Rig, START_MS } from "../support/coordinator-rig.ts";
+import { block, checkpoint, deadLetter, episode, laneMark, Rig, record, START_MS } from "../support/coordinator-rig.ts";
 
 const STREAM = new Uint8Array(16).fill(3);
 const someBlock = encodeChunkBlock([{ streamId: STREAM, firstMs: START_MS, lastMs: START_MS, chunk: Uint8Array.of(1, 2, 3) }]);
@@ -21,7 +21,8 @@ function mixedFrames(count: number): EngineFrame[] {
 describe("commits", () => {
   it("hold at most fifty verdicts, and take everything in the end, from every engine", async () => {
     const rig = await Rig.open({ engines: 3 });
-    for (const [at, engine] of rig.engines.entries()) engine.frames.push(...Array.from({ length: 120 }, (_, i) => episode({ serviceId: `s${at}`, metricName: `m${i}` })));
+    for (const [at, engine] of rig.engines.entries())
+      engine.frames.push(...Array.from({ length: 120 }, (_, i) => episode({ serviceId: `s${at}`, metricName: `m${i}` })));
     const before = rig.control.commits;
     await rig.coordinator.step();
     expect(rows(rig, "anomalies")).toBe(50);
@@ -137,7 +138,10 @@ describe("a store that is full", () => {
 
 /** Order of insertion differs between runs; detected_at does not. */
 function sorted(durable: unknown): unknown {
-  return (durable as Array<[string, Array<[string, string]>]>).map(([table, entries]) => [table, [...entries].sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return (durable as Array<[string, Array<[string, string]>]>).map(([table, entries]) => [
+    table,
+    [...entries].sort(([a], [b]) => (a < b ? -1 : 1)),
+  ]);
 }
 
 describe("a stop", () => {
@@ -165,16 +169,40 @@ describe("the floor of the logs", () => {
 
   const floors = (what: string, change: (coverage: LogCoverage) => void, lanes: ReadonlyArray<readonly [number, number]>, epoch = 1) =>
     it(what, () => expect(covered(change)).toEqual({ epoch, lanes: lanes.map(([lane, belowSegment]) => ({ lane, belowSegment })) }));
-  floors("is the least of checkpoints and mark, per lane", () => undefined, [[0, 5], [1, 6]]);
-  floors("is held by one partition that lags", (c) => c.putCheckpoint({ partition: 9, epoch: 1, vector: [mark(2), mark(7, 1)] }), [[0, 2], [1, 6]]);
-  floors("is held by a partition that does not know the lane", (c) => c.putCheckpoint({ partition: 9, epoch: 1, vector: [mark(5)] }), [[0, 5], [1, 0]]);
-  floors("is not held by partitions of a later epoch", (c) => c.putCheckpoint({ partition: 9, epoch: 2, vector: [mark(1, 0, 2)] }), [[0, 5], [1, 6]]);
-  floors("belongs to the oldest epoch", (c) => {
-    for (let partition = 1; partition < 256; partition++) c.putCheckpoint({ partition, epoch: 2, vector: [mark(1, 0, 2)] });
-  }, [[0, 5], [1, 6]]);
-  floors("passes to the next epoch with the last partition, and waits for the mark there", (c) => {
-    for (let partition = 0; partition < 256; partition++) c.putCheckpoint({ partition, epoch: 2, vector: [mark(3, 0, 2)] });
-  }, [[0, 0]], 2);
+  floors("is the least of checkpoints and mark, per lane", () => undefined, [
+    [0, 5],
+    [1, 6],
+  ]);
+  floors("is held by one partition that lags", (c) => c.putCheckpoint({ partition: 9, epoch: 1, vector: [mark(2), mark(7, 1)] }), [
+    [0, 2],
+    [1, 6],
+  ]);
+  floors("is held by a partition that does not know the lane", (c) => c.putCheckpoint({ partition: 9, epoch: 1, vector: [mark(5)] }), [
+    [0, 5],
+    [1, 0],
+  ]);
+  floors("is not held by partitions of a later epoch", (c) => c.putCheckpoint({ partition: 9, epoch: 2, vector: [mark(1, 0, 2)] }), [
+    [0, 5],
+    [1, 6],
+  ]);
+  floors(
+    "belongs to the oldest epoch",
+    (c) => {
+      for (let partition = 1; partition < 256; partition++) c.putCheckpoint({ partition, epoch: 2, vector: [mark(1, 0, 2)] });
+    },
+    [
+      [0, 5],
+      [1, 6],
+    ],
+  );
+  floors(
+    "passes to the next epoch with the last partition, and waits for the mark there",
+    (c) => {
+      for (let partition = 0; partition < 256; partition++) c.putCheckpoint({ partition, epoch: 2, vector: [mark(3, 0, 2)] });
+    },
+    [[0, 0]],
+    2,
+  );
 
   it("does not exist while a partition has no checkpoint", () => {
     const coverage = new LogCoverage();
@@ -185,7 +213,8 @@ describe("the floor of the logs", () => {
 
   it("lets logs go when it rises, and only then; marks of earlier epochs go with them", async () => {
     const rig = await Rig.open();
-    const round = (epoch: number, segment: number) => Array.from({ length: 256 }, (_, partition) => checkpoint(partition, epoch, [mark(segment, 0, epoch)]));
+    const round = (epoch: number, segment: number) =>
+      Array.from({ length: 256 }, (_, partition) => checkpoint(partition, epoch, [mark(segment, 0, epoch)]));
     await rig.take(laneMark(mark(4, 0, 1)), ...round(1, 2));
     expect(rig.floors).toEqual([{ epoch: 1, lanes: [{ lane: 0, belowSegment: 2 }] }]);
     await rig.take(...round(1, 3).slice(0, 255));
@@ -204,7 +233,12 @@ describe("a start", () => {
   it("gives checkpoints back as they were, and voids the blocks behind them", async () => {
     const rig = await Rig.open();
     const vector = [{ epoch: 4, lane: 1, segment: 2, offset: 3 }];
-    await rig.take(checkpoint(5, 4, vector, 2, "bytes of five"), ...[0, 1, 2, 3].map((number) => block(5, number, someBlock)), block(6, 0, someBlock), block(255, 9, someBlock));
+    await rig.take(
+      checkpoint(5, 4, vector, 2, "bytes of five"),
+      ...[0, 1, 2, 3].map((number) => block(5, number, someBlock)),
+      block(6, 0, someBlock),
+      block(255, 9, someBlock),
+    );
     const next = await rig.restarted();
     const checkpoints = [...next.coordinator.loadCheckpoints()];
     expect(checkpoints.map(({ state, ...header }) => ({ ...header, state: Buffer.from(state).toString() }))).toEqual([

@@ -10,24 +10,49 @@ describe("the hash of identities", () => {
   });
 
   it("differs for texts of every length that differ in one place", () => {
-    const texts = Array.from({ length: 70 }, (_, length) => ["a".repeat(length), `${"a".repeat(length)}b`, `b${"a".repeat(length)}`]).flat();
+    const texts = Array.from({ length: 70 }, (_, length) => [
+      "a".repeat(length),
+      `${"a".repeat(length)}b`,
+      `b${"a".repeat(length)}`,
+    ]).flat();
     expect(new Set(texts.map(hash128)).size).toBe(new Set(texts).size);
   });
 });
 
 describe("an episode", () => {
   const frame: EpisodeFrame = {
-    tenant: "t", environment: "", serviceId: "s", metricName: "m", attributes: {}, transition: "open", episodeId: "e", detector: "z_score", direction: "high",
-    startedAtMs: 1, observedAtMs: 2, z: 4, verdict: null, explanation: "", arrivalMs: 0,
+    tenant: "t",
+    environment: "",
+    serviceId: "s",
+    metricName: "m",
+    attributes: {},
+    transition: "open",
+    episodeId: "e",
+    detector: "z_score",
+    direction: "high",
+    startedAtMs: 1,
+    observedAtMs: 2,
+    z: 4,
+    verdict: null,
+    explanation: "",
+    arrivalMs: 0,
   };
   const opened = applyEpisode({ episode: undefined, anomaly: undefined }, frame, 10);
   const anomaly = opened.anomaly as Anomaly;
 
   it("gives its anomaly an id of identity, detector, direction and start alone", () => {
     expect(anomaly.id).toBe(anomalyIdOf({ ...frame, attributes: { other: 1 }, z: 9, observedAtMs: 99, arrivalMs: 5, episodeId: "f" }));
-    const changes: Array<Partial<EpisodeFrame>> = [{ tenant: "u" }, { environment: "p" }, { serviceId: "x" }, { metricName: "x" }, { direction: "low" }, { detector: "x" }, { startedAtMs: 3 }];
+    const changes: Array<Partial<EpisodeFrame>> = [
+      { tenant: "u" },
+      { environment: "p" },
+      { serviceId: "x" },
+      { metricName: "x" },
+      { direction: "low" },
+      { detector: "x" },
+      { startedAtMs: 3 },
+    ];
     expect(new Set([{}, ...changes].map((change) => anomalyIdOf({ ...frame, ...change }))).size).toBe(8);
-    expect(openKeyOf({ ...frame, serviceId: "s\",\"m" })).not.toBe(openKeyOf(frame));
+    expect(openKeyOf({ ...frame, serviceId: 's","m' })).not.toBe(openKeyOf(frame));
   });
 
   it("of an anomaly that somebody resolved closes, and neither raises nor opens it", () => {
@@ -35,9 +60,14 @@ describe("an episode", () => {
     const resolved = { ...anomaly, resolvedAtMs: 20, resolvedBy: "ada" };
     expect(applyEpisode({ episode, anomaly: resolved }, { ...frame, transition: "update", z: 9 }, 30)).toEqual({ kind: "ignored" });
     expect(applyEpisode({ episode, anomaly: resolved }, { ...frame, transition: "close" }, 30)).toEqual({
-      kind: "left", episode: { ...episode, open: false }, anomaly: { ...resolved, openStreams: 0 },
+      kind: "left",
+      episode: { ...episode, open: false },
+      anomaly: { ...resolved, openStreams: 0 },
     });
-    expect(applyEpisode({ episode, anomaly: undefined }, { ...frame, transition: "close" }, 30)).toEqual({ kind: "left", episode: { ...episode, open: false } });
+    expect(applyEpisode({ episode, anomaly: undefined }, { ...frame, transition: "close" }, 30)).toEqual({
+      kind: "left",
+      episode: { ...episode, open: false },
+    });
   });
 
   const ignores = (what: string, known: Parameters<typeof applyEpisode>[0], transition: EpisodeFrame["transition"]) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AttributeValue } from "../../src/core/protocol/coordinator-frame.ts";
-import { DAY_MS, deadLetter, record, Rig, START_MS, stream } from "../support/coordinator-rig.ts";
+import { DAY_MS, deadLetter, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
 
@@ -24,7 +24,9 @@ describe("records", () => {
     const rig = await Rig.open();
     const types = ["log", "trace", "event", "profile", "slo"];
     await rig.take(
-      ...Array.from({ length: 20 }, (_, i) => record({ timeMs: START_MS + i * 1000, record: { service_id: i % 2 ? "cart" : "checkout", type: types[i % 5], body: `b${i}` } })),
+      ...Array.from({ length: 20 }, (_, i) =>
+        record({ timeMs: START_MS + i * 1000, record: { service_id: i % 2 ? "cart" : "checkout", type: types[i % 5], body: `b${i}` } }),
+      ),
     );
     return rig;
   };
@@ -35,11 +37,22 @@ describe("records", () => {
     await rig.take(record({ timeMs: START_MS, record: { attributes: { a: [1, null, { b: "ü" }] }, trace_id: "t" } }));
     const { body } = await rig.ask("records", { type: "log" });
     expect(body).toEqual({
-      records: [{
-        service_id: "checkout", type: "log", body: "hello", timestamp: at(0), attributes: { a: [1, null, { b: "ü" }] }, trace_id: "t", environment: "prod",
-        record_id: expect.stringMatching(/^[0-9a-f]{32}$/), received_at: "2026-01-31T12:00:00.005Z",
-      }],
-      total: 1, total_relation: "eq", page_token: "",
+      records: [
+        {
+          service_id: "checkout",
+          type: "log",
+          body: "hello",
+          timestamp: at(0),
+          attributes: { a: [1, null, { b: "ü" }] },
+          trace_id: "t",
+          environment: "prod",
+          record_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+          received_at: "2026-01-31T12:00:00.005Z",
+        },
+      ],
+      total: 1,
+      total_relation: "eq",
+      page_token: "",
     });
     expect((await rig.ask("records", {}, {}, "other")).body.records).toEqual([]);
   });
@@ -100,7 +113,8 @@ describe("metric samples among records", () => {
     const rig = await Rig.open({ engines: 2 });
     const times = Array.from({ length: 30 }, (_, i) => START_MS + i * 1000);
     for (const metricName of ["a", "b"]) {
-      for (const engine of rig.engines) engine.streams.push(stream({ metricName, attributes: { zone: "x" } }, { times, values: times.map((_, i) => i) }));
+      for (const engine of rig.engines)
+        engine.streams.push(stream({ metricName, attributes: { zone: "x" } }, { times, values: times.map((_, i) => i) }));
     }
     rig.engines[0]?.streams.splice(0);
     await rig.take(...Array.from({ length: 10 }, (_, i) => record({ timeMs: START_MS + i * 3000 + 500, record: { body: `b${i}` } })));
@@ -117,7 +131,13 @@ describe("metric samples among records", () => {
     const { body } = await rig.ask("records", { service_id: "checkout", type: "metric", since: at(28), until: at(29) });
     expect(body.records.map((row: { metric_name: string }) => row.metric_name).sort()).toEqual(["a", "b"]);
     expect(body.records[0]).toEqual({
-      service_id: "checkout", type: "metric", metric_name: expect.any(String), value: 28, timestamp: at(28), attributes: { zone: "x" }, environment: "prod",
+      service_id: "checkout",
+      type: "metric",
+      metric_name: expect.any(String),
+      value: 28,
+      timestamp: at(28),
+      attributes: { zone: "x" },
+      environment: "prod",
     });
   });
 
@@ -132,10 +152,25 @@ describe("metric samples among records", () => {
 describe("dead letters", () => {
   it("are counted by reason and topic, per tenant, with null dates when there is none", async () => {
     const rig = await Rig.open();
-    expect((await rig.ask("dlqStats")).body).toEqual({ total_failed: 0, by_reason: {}, oldest_entry: null, newest_entry: null, by_topic: {} });
-    await rig.take(deadLetter(), deadLetter({ receivedMs: START_MS + 2000, reason: "invalid_value" }), deadLetter({ receivedMs: START_MS + 1000, topic: "remote_write" }), deadLetter({ tenant: "other" }));
+    expect((await rig.ask("dlqStats")).body).toEqual({
+      total_failed: 0,
+      by_reason: {},
+      oldest_entry: null,
+      newest_entry: null,
+      by_topic: {},
+    });
+    await rig.take(
+      deadLetter(),
+      deadLetter({ receivedMs: START_MS + 2000, reason: "invalid_value" }),
+      deadLetter({ receivedMs: START_MS + 1000, topic: "remote_write" }),
+      deadLetter({ tenant: "other" }),
+    );
     const expected = {
-      total_failed: 3, by_reason: { missing_value: 2, invalid_value: 1 }, oldest_entry: at(0), newest_entry: at(2), by_topic: { json: 2, remote_write: 1 },
+      total_failed: 3,
+      by_reason: { missing_value: 2, invalid_value: 1 },
+      oldest_entry: at(0),
+      newest_entry: at(2),
+      by_topic: { json: 2, remote_write: 1 },
     };
     expect((await rig.ask("dlqStats")).body).toEqual(expected);
     await rig.take(deadLetter(), deadLetter({ tenant: "other" }));
@@ -157,7 +192,10 @@ describe("dead letters", () => {
   it("are dropped beyond their bytes, oldest first, of the tenant with most, and counted", async () => {
     const rig = await Rig.open({ deadLetterBytesMax: 5000 });
     const big = "x".repeat(1000);
-    await rig.take(...Array.from({ length: 8 }, (_, i) => deadLetter({ receivedMs: START_MS + i, payload: big })), deadLetter({ tenant: "other", receivedMs: 0 }));
+    await rig.take(
+      ...Array.from({ length: 8 }, (_, i) => deadLetter({ receivedMs: START_MS + i, payload: big })),
+      deadLetter({ tenant: "other", receivedMs: 0 }),
+    );
     rig.monotonicMs += 120_000;
     await rig.drain();
     const { body } = await rig.ask("dlqStats");

@@ -3,9 +3,9 @@ import { bucketMeans, expectationAt } from "../../src/actors/coordinator/queries
 import { maturityOf } from "../../src/actors/coordinator/queries/series.ts";
 import { encodeChunkBlock } from "../../src/domain/codec/chunk-block.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
-import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { windowStatistics } from "../../src/domain/detection/welford.ts";
-import { block, checkpoint, DAY_MS, episode, type FakeStream, record, Rig, START_MS, stream } from "../support/coordinator-rig.ts";
+import { partitionOf } from "../../src/domain/placement/partition.ts";
+import { block, checkpoint, DAY_MS, episode, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
 
@@ -24,13 +24,15 @@ describe("the list of series", () => {
     const rig = await Rig.open({ engines: 3 });
     for (let service = 0; service < 12; service++) {
       for (const metricName of ["a", "b"]) {
-        for (const environment of ["", "prod"]) hold(rig, stream({ serviceId: `s${service}`, metricName, environment, attributes: { z: "1", a: 2 } }));
+        for (const environment of ["", "prod"])
+          hold(rig, stream({ serviceId: `s${service}`, metricName, environment, attributes: { z: "1", a: 2 } }));
       }
     }
     hold(rig, stream({ tenant: "other" }));
     return rig;
   };
-  const key = (row: { service_id: string; metric_name: string; environment: string }) => `${row.service_id} ${row.metric_name} ${row.environment}`;
+  const key = (row: { service_id: string; metric_name: string; environment: string }) =>
+    `${row.service_id} ${row.metric_name} ${row.environment}`;
 
   it("merges the pages of all engines in order, page by page", async () => {
     const rig = await filled();
@@ -49,7 +51,9 @@ describe("the list of series", () => {
     expect(seen).toEqual(whole.series.map(key));
   });
 
-  const filters = (query: Record<string, string>, total: number) => it(`with ${JSON.stringify(query)} has ${total}`, async () => expect((await (await filled()).ask("series", query)).body.total).toBe(total));
+  const filters = (query: Record<string, string>, total: number) =>
+    it(`with ${JSON.stringify(query)} has ${total}`, async () =>
+      expect((await (await filled()).ask("series", query)).body.total).toBe(total));
   filters({ service_id: "s3" }, 4);
   filters({ metric_name: "a" }, 24);
   filters({ environment: "prod" }, 24);
@@ -59,10 +63,26 @@ describe("the list of series", () => {
 
   it("says what the contract names of each", async () => {
     const rig = await Rig.open();
-    hold(rig, stream({ kind: "counter", samples: 9, firstTimeMs: START_MS - 2 * DAY_MS, attributes: { zone: "a" } }, { times: [START_MS], values: [2.5] }));
+    hold(
+      rig,
+      stream(
+        { kind: "counter", samples: 9, firstTimeMs: START_MS - 2 * DAY_MS, attributes: { zone: "a" } },
+        { times: [START_MS], values: [2.5] },
+      ),
+    );
     hold(rig, stream({ serviceId: "zz" }));
     expect((await rig.ask("series")).body.series).toMatchObject([
-      { service_id: "checkout", metric_name: "latency_ms", environment: "prod", attributes: { zone: "a" }, kind: "counter", samples: 9, last_value: 2.5, last_timestamp: at(0), maturity: "settling" },
+      {
+        service_id: "checkout",
+        metric_name: "latency_ms",
+        environment: "prod",
+        attributes: { zone: "a" },
+        kind: "counter",
+        samples: 9,
+        last_value: 2.5,
+        last_timestamp: at(0),
+        maturity: "settling",
+      },
       { service_id: "zz", last_value: null, last_timestamp: null, maturity: "young" },
     ]);
   });
@@ -76,9 +96,11 @@ describe("the list of series", () => {
   });
 
   it("knows the maturity of a baseline", () => {
-    expect([null, START_MS, START_MS - DAY_MS + 1, START_MS - DAY_MS, START_MS - 7 * DAY_MS + 1, START_MS - 7 * DAY_MS].map((first) => maturityOf(first, START_MS))).toEqual([
-      "young", "young", "young", "settling", "settling", "mature",
-    ]);
+    expect(
+      [null, START_MS, START_MS - DAY_MS + 1, START_MS - DAY_MS, START_MS - 7 * DAY_MS + 1, START_MS - 7 * DAY_MS].map((first) =>
+        maturityOf(first, START_MS),
+      ),
+    ).toEqual(["young", "young", "young", "settling", "settling", "mature"]);
   });
 });
 
@@ -91,19 +113,25 @@ describe("the data of a series", () => {
     const values = times.map((_, i) => i % 10);
     const part = (from: number, to: number) => chunk(times.slice(from, to), values.slice(from, to));
     const partition = partitionOf("default", "checkout");
-    const held = stream({ lastTimeMs: times[699] ?? null }, { times: times.slice(580), values: values.slice(580), partition, pendingChunks: [part(400, 500), part(500, 600)] });
+    const held = stream(
+      { lastTimeMs: times[699] ?? null },
+      { times: times.slice(580), values: values.slice(580), partition, pendingChunks: [part(400, 500), part(500, 600)] },
+    );
     hold(rig, held);
     const other = new Uint8Array(16).fill(1);
     for (let number = 0; number < 4; number++) {
       const from = number * 100;
-      const chunks = [{ streamId: held.streamId, firstMs: times[from] as number, lastMs: times[from + 99] as number, chunk: part(from, from + 100) }];
+      const chunks = [
+        { streamId: held.streamId, firstMs: times[from] as number, lastMs: times[from + 99] as number, chunk: part(from, from + 100) },
+      ];
       chunks.push({ streamId: other, firstMs: START_MS, lastMs: START_MS, chunk: chunk([START_MS], [99]) });
       rig.engines[0]?.frames.push(block(partition, number, encodeChunkBlock(chunks)));
     }
     await rig.drain();
     return { rig, times, values, held, partition };
   };
-  const numbers = (body: { points: Array<{ timestamp: string }> }) => body.points.map(({ timestamp }) => (Date.parse(timestamp) - START_MS) / 1000);
+  const numbers = (body: { points: Array<{ timestamp: string }> }) =>
+    body.points.map(({ timestamp }) => (Date.parse(timestamp) - START_MS) / 1000);
   const run = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
   it("joins blocks, pending chunks and ring, ascending, each time once", async () => {
@@ -111,11 +139,20 @@ describe("the data of a series", () => {
     const { body } = await rig.ask("seriesData", ask);
     expect(numbers(body)).toEqual(run(0, 700));
     expect(body.points.map((point: { value: number }) => point.value)).toEqual(values);
-    expect(body).toMatchObject({ service_id: "checkout", metric_name: "latency_ms", environment: "prod", attributes: {}, resolution: "raw", matches: 1, complete: true });
+    expect(body).toMatchObject({
+      service_id: "checkout",
+      metric_name: "latency_ms",
+      environment: "prod",
+      attributes: {},
+      resolution: "raw",
+      matches: 1,
+      complete: true,
+    });
   });
 
   const ranges = (query: Record<string, string>, from: number, to: number) =>
-    it(`with ${JSON.stringify(query)} is ${from} to ${to}`, async () => expect(numbers((await (await filled()).rig.ask("seriesData", { ...ask, ...query })).body)).toEqual(run(from, to)));
+    it(`with ${JSON.stringify(query)} is ${from} to ${to}`, async () =>
+      expect(numbers((await (await filled()).rig.ask("seriesData", { ...ask, ...query })).body)).toEqual(run(from, to)));
   ranges({ limit: "10" }, 690, 700);
   ranges({ until: at(350), limit: "7" }, 343, 350);
   ranges({ since: at(95), until: at(105) }, 95, 105);
@@ -128,7 +165,11 @@ describe("the data of a series", () => {
     const { rig, values } = await filled();
     const { body } = await rig.ask("seriesData", { ...ask, since: at(300), until: at(302) });
     const { mean, variance } = windowStatistics(values.slice(180, 300));
-    expect(body.points[0]).toMatchObject({ expected: mean, lower: mean - 3 * Math.sqrt(variance as number), upper: mean + 3 * Math.sqrt(variance as number) });
+    expect(body.points[0]).toMatchObject({
+      expected: mean,
+      lower: mean - 3 * Math.sqrt(variance as number),
+      upper: mean + 3 * Math.sqrt(variance as number),
+    });
     const first = (await rig.ask("seriesData", { ...ask, until: at(13) })).body.points;
     expect(first.map((point: { expected: number | null }) => point.expected === null)).toEqual([...Array(12).fill(true), false]);
   });
@@ -136,17 +177,34 @@ describe("the data of a series", () => {
   it("takes the newer place where two hold the same time, and merges late values", async () => {
     const { rig, held, partition } = await filled();
     const late = { streamId: held.streamId, firstMs: START_MS + 50_500, lastMs: START_MS + 50_500, chunk: chunk([START_MS + 50_500], [7]) };
-    const again = { streamId: held.streamId, firstMs: START_MS + 51_000, lastMs: START_MS + 51_000, chunk: chunk([START_MS + 51_000], [77]) };
+    const again = {
+      streamId: held.streamId,
+      firstMs: START_MS + 51_000,
+      lastMs: START_MS + 51_000,
+      chunk: chunk([START_MS + 51_000], [77]),
+    };
     await rig.take(block(partition, 4, encodeChunkBlock([late, again])));
     const { body } = await rig.ask("seriesData", { ...ask, since: at(50), until: at(52) });
-    expect(body.points.map((point: { timestamp: string; value: number }) => [point.timestamp, point.value])).toEqual([[at(50), 0], [at(50.5), 7], [at(51), 77]]);
+    expect(body.points.map((point: { timestamp: string; value: number }) => [point.timestamp, point.value])).toEqual([
+      [at(50), 0],
+      [at(50.5), 7],
+      [at(51), 77],
+    ]);
   });
 
   it("sees a block that the engine has sent but nobody has committed yet", async () => {
     const { rig, held, partition } = await filled();
     const times = [START_MS - 2000, START_MS - 1000];
     rig.engines[1]?.frames.push(...Array.from({ length: 100 }, (_, i) => record({ timeMs: START_MS + i })));
-    rig.engines[1]?.frames.push(block(partition, 9, encodeChunkBlock([{ streamId: held.streamId, firstMs: times[0] as number, lastMs: times[1] as number, chunk: chunk(times, [1, 2]) }])));
+    rig.engines[1]?.frames.push(
+      block(
+        partition,
+        9,
+        encodeChunkBlock([
+          { streamId: held.streamId, firstMs: times[0] as number, lastMs: times[1] as number, chunk: chunk(times, [1, 2]) },
+        ]),
+      ),
+    );
     expect(numbers((await rig.ask("seriesData", { ...ask, until: at(1) })).body)).toEqual([-2, -1, 0]);
   });
 
@@ -154,18 +212,26 @@ describe("the data of a series", () => {
     const { rig } = await filled();
     const { body } = await rig.ask("seriesData", { ...ask, resolution: "1m" });
     expect(body.points).toHaveLength(12);
-    expect(body.points.slice(0, 2)).toMatchObject([{ timestamp: at(0), value: 4.5 }, { timestamp: at(60), value: 4.5 }]);
+    expect(body.points.slice(0, 2)).toMatchObject([
+      { timestamp: at(0), value: 4.5 },
+      { timestamp: at(60), value: 4.5 },
+    ]);
     expect(body.points[11].value).toBeCloseTo(4.5, 12);
     expect(numbers((await rig.ask("seriesData", { ...ask, resolution: "1m", limit: "2" })).body)).toEqual([600, 660]);
     expect(numbers((await rig.ask("seriesData", { ...ask, resolution: "1m", since: at(120), until: at(240) })).body)).toEqual([120, 180]);
-    expect((await rig.ask("seriesData", { ...ask, resolution: "1h" })).body.points).toMatchObject([{ timestamp: at(0), value: 4.5, expected: null }]);
+    expect((await rig.ask("seriesData", { ...ask, resolution: "1h" })).body.points).toMatchObject([
+      { timestamp: at(0), value: 4.5, expected: null },
+    ]);
   });
 
   it("answers the first of several streams, or the one that is named; 404 for none", async () => {
     const { rig } = await filled();
     hold(rig, stream({ attributes: { zone: "b", i: 1 } }, { times: [START_MS], values: [42] }));
     expect((await rig.ask("seriesData", ask)).body).toMatchObject({ matches: 2, attributes: {} });
-    expect((await rig.ask("seriesData", { ...ask, attributes: '{ "zone":"b", "i":1 }' })).body).toMatchObject({ matches: 1, points: [{ value: 42 }] });
+    expect((await rig.ask("seriesData", { ...ask, attributes: '{ "zone":"b", "i":1 }' })).body).toMatchObject({
+      matches: 1,
+      points: [{ value: 42 }],
+    });
     expect((await rig.ask("seriesData", { ...ask, environment: "staging" })).status).toBe(404);
     expect((await rig.ask("seriesData", { ...ask, metric_name: "nope" })).body).toMatchObject({ error: "not_found" });
     expect((await rig.ask("seriesData", ask, {}, "other")).status).toBe(404);
@@ -186,11 +252,18 @@ describe("bounds and buckets", () => {
     const options = { zThreshold: 2, samplesMin: 3, window: 4 };
     const values = Float64Array.of(100, 1, 2, 3, 4, 5);
     expect(expectationAt(values, 2, options)).toEqual({ expected: null, lower: null, upper: null });
-    expect(expectationAt(values, 5, options)).toEqual({ expected: 2.5, lower: 2.5 - 2 * Math.sqrt(5 / 3), upper: 2.5 + 2 * Math.sqrt(5 / 3) });
+    expect(expectationAt(values, 5, options)).toEqual({
+      expected: 2.5,
+      lower: 2.5 - 2 * Math.sqrt(5 / 3),
+      upper: 2.5 + 2 * Math.sqrt(5 / 3),
+    });
   });
 
   it("have the mean of each bucket, also before 1970", () => {
-    expect(bucketMeans({ times: Float64Array.of(-1, 0, 5, 10, 35), values: Float64Array.of(1, 2, 4, 8, 16) }, 10)).toEqual({ times: Float64Array.of(-10, 0, 10, 30), values: Float64Array.of(1, 3, 8, 16) });
+    expect(bucketMeans({ times: Float64Array.of(-1, 0, 5, 10, 35), values: Float64Array.of(1, 2, 4, 8, 16) }, 10)).toEqual({
+      times: Float64Array.of(-10, 0, 10, 30),
+      values: Float64Array.of(1, 3, 8, 16),
+    });
   });
 });
 
@@ -203,15 +276,23 @@ describe("the status", () => {
     expect((await rig.ask("status")).body.status).toBe("starting");
     await rig.coordinator.handle({ type: "engines-ready" });
     expect((await rig.ask("status")).body).toEqual({
-      status: "ok", version: "1.0.0",
+      status: "ok",
+      version: "1.0.0",
       components: { watchdog: "disabled", vectorizer: "disabled", rca: "disabled", llm: "disabled", store: "ok" },
       watchdog: { last_run: at(0), metrics_monitored: 2, anomalies_last_hour: 1 },
-      engines: [{ engine: 0, state: "ok", series: expect.any(Number) }, { engine: 1, state: "ok", series: expect.any(Number) }],
+      engines: [
+        { engine: 0, state: "ok", series: expect.any(Number) },
+        { engine: 1, state: "ok", series: expect.any(Number) },
+      ],
       queues: { frames_waiting: 0, queries_waiting: 1 },
     });
     rig.nowMs += 3_600_001;
     for (const engine of rig.engines.slice(1)) engine.isDead = true;
-    expect((await rig.ask("status")).body).toMatchObject({ status: "degraded", watchdog: { anomalies_last_hour: 0 }, engines: [{}, { engine: 1, state: "unavailable", series: null }] });
+    expect((await rig.ask("status")).body).toMatchObject({
+      status: "degraded",
+      watchdog: { anomalies_last_hour: 0 },
+      engines: [{}, { engine: 1, state: "unavailable", series: null }],
+    });
   });
 
   it("is refused when too many queries wait, and a defect is an answer with a line in the log", async () => {
@@ -220,6 +301,9 @@ describe("the status", () => {
     const rig = await Rig.open();
     expect(await rig.ask("nope")).toMatchObject({ status: 500, body: { error: "internal_error" } });
     expect(rig.messages.filter(({ type }) => type === "log")).toHaveLength(1);
-    expect(await rig.ask("anomalies", { servic_id: "x" })).toMatchObject({ status: 400, body: { error: "unknown_parameter", field: "servic_id" } });
+    expect(await rig.ask("anomalies", { servic_id: "x" })).toMatchObject({
+      status: 400,
+      body: { error: "unknown_parameter", field: "servic_id" },
+    });
   });
 });

@@ -28,14 +28,11 @@ interface RobustCase {
 }
 
 function cases<Case>(name: string): readonly Case[] {
-  return (JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url), "utf8")) as { cases: Case[] })
-    .cases;
+  return (JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url), "utf8")) as { cases: Case[] }).cases;
 }
 
 function near(actual: number, expected: number, relative: number): void {
-  expect(Math.abs(actual - expected), `${actual} instead of ${expected}`).toBeLessThanOrEqual(
-    relative * Math.abs(expected),
-  );
+  expect(Math.abs(actual - expected), `${actual} instead of ${expected}`).toBeLessThanOrEqual(relative * Math.abs(expected));
 }
 
 const welford = cases<WelfordCase>("welford");
@@ -100,8 +97,7 @@ describe("robust statistics", () => {
   });
   it("are finite whatever comes", () => {
     for (const values of [[], [0], [0, 0, 0], [1e308, -1e308, 1e308], [5, 5, 5]]) {
-      for (const value of [0, 5, 1e308, -1e308])
-        expect(Math.abs(robustZ(value, robustStatistics(values)))).toBeLessThanOrEqual(99);
+      for (const value of [0, 5, 1e308, -1e308]) expect(Math.abs(robustZ(value, robustStatistics(values)))).toBeLessThanOrEqual(99);
     }
     expect(median([3, 1, 2])).toBe(2);
     expect(median([])).toBe(0);

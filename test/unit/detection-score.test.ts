@@ -9,13 +9,7 @@ import {
   TABLE_SET_OPERATION,
 } from "../../src/core/layout/kernel-event.ts";
 import { anomalyScore, tierOfScore, tierOfZ } from "../../src/domain/detection/anomaly-score.ts";
-import {
-  fillThresholdTables,
-  levelsFor,
-  ratioForZ,
-  THRESHOLD_TABLE_VALUES,
-  zOfRatio,
-} from "../../src/domain/detection/thresholds.ts";
+import { fillThresholdTables, levelsFor, ratioForZ, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
 
 describe("anomalyScore", () => {
   it.each([
@@ -39,14 +33,7 @@ describe("anomalyScore", () => {
     }
   });
   it("bands touch", () => {
-    expect([0, 0.399_999, 0.4, 0.699_999, 0.7, 1].map(tierOfScore)).toEqual([
-      "low",
-      "low",
-      "medium",
-      "medium",
-      "high",
-      "high",
-    ]);
+    expect([0, 0.399_999, 0.4, 0.699_999, 0.7, 1].map(tierOfScore)).toEqual(["low", "low", "medium", "medium", "high", "high"]);
     expect(tierOfZ(3)).toBe("high");
     expect(tierOfZ(-2.99)).toBe("medium");
   });

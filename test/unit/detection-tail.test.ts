@@ -146,8 +146,7 @@ function relative(actual: number, expected: number): number {
 
 describe("log tails", () => {
   it("of Student's t agree with mpmath to 1e-10 relative in log p", () => {
-    for (const [t, df, logP] of STUDENT)
-      expect(relative(logStudentTail(t, df), logP), `t ${t} df ${df}`).toBeLessThan(1e-10);
+    for (const [t, df, logP] of STUDENT) expect(relative(logStudentTail(t, df), logP), `t ${t} df ${df}`).toBeLessThan(1e-10);
   });
   it("are symmetric", () => {
     for (const [t, df] of STUDENT) expect(logStudentTail(-t, df)).toBe(logStudentTail(t, df));
@@ -164,8 +163,7 @@ describe("quantiles", () => {
     expect(normalQuantile(0)).toBe(0);
   });
   it("studentQuantile inverts", () => {
-    for (const [t, df, logP] of STUDENT)
-      expect(relative(studentQuantile(logP, df), t), `t ${t} df ${df}`).toBeLessThan(1e-9);
+    for (const [t, df, logP] of STUDENT) expect(relative(studentQuantile(logP, df), t), `t ${t} df ${df}`).toBeLessThan(1e-9);
   });
 });
 

@@ -53,11 +53,7 @@ describe("zScoreVerdict", () => {
     ["too few samples", { count: 11 }, "too_few_samples"],
     ["once after a gap", { declared: false, afterGap: true }, "after_gap"],
     ["once after a reset", { declared: false, reset: true }, "counter_reset"],
-    [
-      "once off a constant",
-      { declared: false, constant: true, ratio: 10, rawSd: 0 },
-      "constant_departure_not_confirmed",
-    ],
+    ["once off a constant", { declared: false, constant: true, ratio: 10, rawSd: 0 }, "constant_departure_not_confirmed"],
     ["an operation below its bar", { operation: true, ratio: 5, value: 160, declared: false }, "below_operation_bar"],
     ["an operation that hardly moved", { operation: true, value: 160 }, "not_significant"],
     ["an operation that moved", { operation: true }, null],

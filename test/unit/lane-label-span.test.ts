@@ -7,11 +7,29 @@ const parse = (bytes: readonly number[]) => parseLabelSpan(Uint8Array.from(bytes
 describe("parseLabelSpan", () => {
   it.each<[string, number[], Array<[string, string]> | undefined]>([
     ["nothing", [], []],
-    ["labels in their order", [...labelField("__name__", "up"), ...labelField("a", "ü€😀")], [["__name__", "up"], ["a", "ü€😀"]]],
+    [
+      "labels in their order",
+      [...labelField("__name__", "up"), ...labelField("a", "ü€😀")],
+      [
+        ["__name__", "up"],
+        ["a", "ü€😀"],
+      ],
+    ],
     ["absent name and value", bytesField(1, []), [["", ""]]],
-    ["value before name, unknown fields", bytesField(1, [...varintField(9, 2n ** 63n), ...bytesField(2, [98]), 0x55, 1, 2, 3, 4, ...bytesField(1, [97])]), [["a", "b"]]],
+    [
+      "value before name, unknown fields",
+      bytesField(1, [...varintField(9, 2n ** 63n), ...bytesField(2, [98]), 0x55, 1, 2, 3, 4, ...bytesField(1, [97])]),
+      [["a", "b"]],
+    ],
     ["the last of repeated ones", bytesField(1, [...bytesField(1, [97]), ...bytesField(1, [98])]), [["b", ""]]],
-    ["fields between labels", [...labelField("a", "1"), ...sampleField({ value: 1, time: 5 }), ...varintField(9, 1), ...labelField("b", "2")], [["a", "1"], ["b", "2"]]],
+    [
+      "fields between labels",
+      [...labelField("a", "1"), ...sampleField({ value: 1, time: 5 }), ...varintField(9, 1), ...labelField("b", "2")],
+      [
+        ["a", "1"],
+        ["b", "2"],
+      ],
+    ],
     ["a byte order mark", labelField("\ufeffa", "\ufeff"), [["\ufeffa", "\ufeff"]]],
     ["bytes that are not UTF-8", bytesField(1, bytesField(1, [0xff])), undefined],
     ["an encoded surrogate", bytesField(1, bytesField(2, [0xed, 0xa0, 0x80])), undefined],

@@ -1,12 +1,18 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { REJECT_BYTES, REJECT_IN_FUTURE, REJECT_INVALID_VALUE, REJECT_TOO_OLD } from "../../src/core/layout/kernel-event.ts";
 import {
-  STATUS_BAD_LABELS, STATUS_BAD_PROTOBUF, STATUS_DONE, STATUS_OK, STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
+  STATUS_BAD_LABELS,
+  STATUS_BAD_PROTOBUF,
+  STATUS_DONE,
+  STATUS_OK,
+  STATUS_REJECTS_FULL,
+  STATUS_ROWS_FULL,
+  STATUS_UNKNOWN_STREAM,
 } from "../../src/core/layout/kernel-status.ts";
 import { DECOMPRESSED, REJECTS_BYTES, SERIES_INDEX_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET } from "../../src/core/layout/row-frame.ts";
 import { BASE_MS, ENGINES, LaneHarness, WINDOW_MS } from "../support/lane-harness.ts";
-import { bytesField, encodeBody, labelField, sampleField, type Series, varintField } from "../support/remote-write-body.ts";
+import { bytesField, encodeBody, labelField, type Series, sampleField, varintField } from "../support/remote-write-body.ts";
 
 const harness = new LaneHarness();
 const { kernel } = harness;
@@ -18,7 +24,8 @@ beforeEach(() => {
 });
 
 const seriesOf = (name: string, samples: number, value = 1): Series => ({
-  labels: [["__name__", name]], samples: Array.from({ length: samples }, (_, i) => ({ value, time: BASE_MS + i })),
+  labels: [["__name__", name]],
+  samples: Array.from({ length: samples }, (_, i) => ({ value, time: BASE_MS + i })),
 });
 
 function begin(body: Uint8Array, maxRows = 100): number {
@@ -49,7 +56,12 @@ describe("remote-write flow", () => {
     expect(kernel.remoteWriteStep()).toBe(STATUS_UNKNOWN_STREAM);
     expect(harness.unknownLabels()).toEqual([["__name__", "b"]]);
     expect(kernel.remoteWriteSkipSeries()).toBe(2);
-    expect([kernel.remoteWriteStep(), kernel.stagedRows(), kernel.laneTableEntries(), kernel.remoteWriteSkipSeries()]).toEqual([STATUS_DONE, 0, 0, 0]);
+    expect([kernel.remoteWriteStep(), kernel.stagedRows(), kernel.laneTableEntries(), kernel.remoteWriteSkipSeries()]).toEqual([
+      STATUS_DONE,
+      0,
+      0,
+      0,
+    ]);
   });
 
   it("stops in a series when the rows are full, and goes on with another base although other streams were looked up between", () => {
@@ -71,22 +83,39 @@ describe("remote-write flow", () => {
     begin(encodeBody([seriesOf("a", room + 2, Number.NaN)]));
     kernel.remoteWriteStep();
     kernel.remoteWriteResolve(1, 0, 0);
-    expect([kernel.remoteWriteStep(), kernel.rejectsCount(), kernel.remoteWriteStep()]).toEqual([STATUS_REJECTS_FULL, room, STATUS_REJECTS_FULL]);
+    expect([kernel.remoteWriteStep(), kernel.rejectsCount(), kernel.remoteWriteStep()]).toEqual([
+      STATUS_REJECTS_FULL,
+      room,
+      STATUS_REJECTS_FULL,
+    ]);
     kernel.rejectsReset();
     expect([kernel.remoteWriteStep(), kernel.rejectsCount(), kernel.stagedRows()]).toEqual([STATUS_DONE, 2, 0]);
   });
 
   it("rejects values that are not finite and times outside the window, but keeps stale markers", () => {
     const samples = [
-      { value: 1, time: BASE_MS - 1 }, { value: 1, time: BASE_MS }, { value: Infinity, time: BASE_MS }, { value: -Infinity, time: BASE_MS },
-      { value: Number.NaN, time: BASE_MS }, { value: 1, time: BASE_MS + WINDOW_MS }, { value: 1, time: BASE_MS + WINDOW_MS + 1 }, { value: 1, time: -5 },
+      { value: 1, time: BASE_MS - 1 },
+      { value: 1, time: BASE_MS },
+      { value: Infinity, time: BASE_MS },
+      { value: -Infinity, time: BASE_MS },
+      { value: Number.NaN, time: BASE_MS },
+      { value: 1, time: BASE_MS + WINDOW_MS },
+      { value: 1, time: BASE_MS + WINDOW_MS + 1 },
+      { value: 1, time: -5 },
     ];
     const stale = bytesField(2, [9, 2, 0, 0, 0, 0, 0, 0xf0, 0x7f, ...varintField(2, BASE_MS + 7)]);
     const body = Uint8Array.from(bytesField(1, [...labelField("__name__", "a"), ...samples.flatMap(sampleField), ...stale]));
     const { staged } = harness.ingest(body);
     expect(staged.map(({ time, code }) => [time - BASE_MS, code])).toEqual([
-      [0, 0], [WINDOW_MS, 0], [7, 0], [-1, REJECT_TOO_OLD], [0, REJECT_INVALID_VALUE], [0, REJECT_INVALID_VALUE], [0, REJECT_INVALID_VALUE],
-      [WINDOW_MS + 1, REJECT_IN_FUTURE], [-5 - BASE_MS, REJECT_TOO_OLD],
+      [0, 0],
+      [WINDOW_MS, 0],
+      [7, 0],
+      [-1, REJECT_TOO_OLD],
+      [0, REJECT_INVALID_VALUE],
+      [0, REJECT_INVALID_VALUE],
+      [0, REJECT_INVALID_VALUE],
+      [WINDOW_MS + 1, REJECT_IN_FUTURE],
+      [-5 - BASE_MS, REJECT_TOO_OLD],
     ]);
     expect(staged[2]?.bits).toBe(0x7ff0000000000002n);
     expect(new Set(staged.map(({ stream }) => stream))).toEqual(new Set(['[["__name__","a"]]']));
@@ -94,7 +123,9 @@ describe("remote-write flow", () => {
 
   it("answers BAD_LABELS for samples without labels, and passes over series without samples", () => {
     const body = Uint8Array.from([
-      ...bytesField(1, labelField("__name__", "no samples")), ...bytesField(1, []), ...bytesField(1, sampleField({ value: 1, time: BASE_MS })),
+      ...bytesField(1, labelField("__name__", "no samples")),
+      ...bytesField(1, []),
+      ...bytesField(1, sampleField({ value: 1, time: BASE_MS })),
       ...bytesField(1, [...labelField("__name__", "only a histogram"), ...bytesField(4, [])]),
     ]);
     expect(harness.ingest(body)).toMatchObject({ begun: 1, statuses: [STATUS_BAD_LABELS, STATUS_DONE], skippedSamples: 1 });
@@ -116,13 +147,13 @@ describe("remote-write flow", () => {
   });
 
   it("takes a body of more series than its index holds", () => {
-    const count = SERIES_INDEX_BYTES / 32 * 2 + 1000;
+    const count = (SERIES_INDEX_BYTES / 32) * 2 + 1000;
     const one = Uint8Array.from(bytesField(1, [...labelField("__name__", "a"), ...sampleField({ value: 0, time: BASE_MS })]));
     const histogram = bytesField(1, bytesField(4, []));
     const body = new Uint8Array(one.length * count + histogram.length);
     for (let i = 0; i < count; i++) {
       body.set(one, i * one.length);
-      body[i * one.length + 11] = 97 + i % 5;
+      body[i * one.length + 11] = 97 + (i % 5);
     }
     body.set(histogram, one.length * count);
     const { begun, staged } = harness.ingest(body, { maxRows: 20_000 });
@@ -135,8 +166,15 @@ describe("staging", () => {
     for (let i = 0; i < STAGING_BYTES / ROW_BYTES; i++) expect(kernel.stageRow(1, i, i, i)).toBe(STATUS_OK);
     expect(kernel.stageRow(1, 0, 0, 0)).toBe(STATUS_ROWS_FULL);
     expect(kernel.stageRow(0, 4, 5, -0.5)).toBe(STATUS_OK);
-    expect([kernel.stagedBytes(0), kernel.stagedBytes(1), kernel.stagedRows()]).toEqual([ROW_BYTES, STAGING_BYTES, STAGING_BYTES / ROW_BYTES + 1]);
-    expect([...new Uint32Array(harness.loaded.memory.buffer, STAGING, 2), new Float64Array(harness.loaded.memory.buffer, STAGING + 8, 1)[0]]).toEqual([4, 5, -0.5]);
+    expect([kernel.stagedBytes(0), kernel.stagedBytes(1), kernel.stagedRows()]).toEqual([
+      ROW_BYTES,
+      STAGING_BYTES,
+      STAGING_BYTES / ROW_BYTES + 1,
+    ]);
+    expect([
+      ...new Uint32Array(harness.loaded.memory.buffer, STAGING, 2),
+      new Float64Array(harness.loaded.memory.buffer, STAGING + 8, 1)[0],
+    ]).toEqual([4, 5, -0.5]);
     kernel.stagingReset(ENGINES);
     expect([kernel.stagedBytes(1), kernel.stagedRows()]).toEqual([0, 0]);
   });

@@ -92,15 +92,25 @@ describe("folder lock", () => {
   it("lets one of many processes win over a stale lock", async () => {
     symlinkSync("1:1:old", join(folder, "lock.1"));
     mkdirSync(join(folder, "js"));
-    for (const name of ["folder-lock", "log-file-system"]) writeFileSync(join(folder, "js", `${name}.js`), transpiled(`src/adapters/log/${name}.ts`));
+    for (const name of ["folder-lock", "log-file-system"])
+      writeFileSync(join(folder, "js", `${name}.js`), transpiled(`src/adapters/log/${name}.ts`));
     writeFileSync(join(folder, "js/package.json"), `{"type":"module"}`);
     const script = `const { lockFolder } = await import(${JSON.stringify(join(folder, "js/folder-lock.js"))});
       try { lockFolder(${JSON.stringify(folder)}); console.log("won"); } catch (error) { console.log(error.name); }
       process.stdin.resume(); process.stdin.on("end", () => process.exit());`;
     const rivals = Array.from({ length: 6 }, () => spawn(process.execPath, ["--input-type=module", "-e", script]));
-    const answers = await Promise.all(rivals.map((rival) => new Promise<string>((resolve) => rival.stdout.once("data", (text) => resolve(String(text).trim())))));
+    const answers = await Promise.all(
+      rivals.map((rival) => new Promise<string>((resolve) => rival.stdout.once("data", (text) => resolve(String(text).trim())))),
+    );
     for (const rival of rivals) rival.stdin.end();
-    expect(answers.sort()).toEqual(["FolderLockedError", "FolderLockedError", "FolderLockedError", "FolderLockedError", "FolderLockedError", "won"]);
+    expect(answers.sort()).toEqual([
+      "FolderLockedError",
+      "FolderLockedError",
+      "FolderLockedError",
+      "FolderLockedError",
+      "FolderLockedError",
+      "won",
+    ]);
   });
 });
 

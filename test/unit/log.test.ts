@@ -55,7 +55,10 @@ describe("log on real files", () => {
     const shared = new Uint8Array(new SharedArrayBuffer(64), 3, 40).fill(9);
     const writer = open(nodeFileSystem, directory, { syncEach: true });
     writer.append({ admission: 9, baseMs: 5.25, kinds: 0xffff_ffff }, [shared.subarray(1, 14), new Uint8Array(0), shared]);
-    writer.append({ admission: 2, baseMs: -1, kinds: 0 }, Array.from({ length: 3000 }, () => new Uint8Array(7).fill(2)));
+    writer.append(
+      { admission: 2, baseMs: -1, kinds: 0 },
+      Array.from({ length: 3000 }, () => new Uint8Array(7).fill(2)),
+    );
     const end = writer.append({ admission: 4, baseMs: 0, kinds: 0 }, []);
     writer.close();
     const [first, second] = [...readBlocks(path())].map(({ header, payload }) => ({ ...header, bytes: payload.length }));
@@ -128,13 +131,20 @@ describe("log on real files", () => {
     expect(deleteSegmentsBelow(directory, 1, 0, 3)).toBe(2);
     expect(deleteSegmentsBelow(directory, 1, 0, 3)).toBe(0);
     expect(deleteSegmentsBelow(join(directory, "none"), 1, 0, 3)).toBe(0);
-    expect(readdirSync(directory).sort()).toEqual(["e0000000001-0000-00000003.log", "e0000000001-0000-00000004.log", "e0000000001-0001-00000000.log", "notes.txt"]);
+    expect(readdirSync(directory).sort()).toEqual([
+      "e0000000001-0000-00000003.log",
+      "e0000000001-0000-00000004.log",
+      "e0000000001-0001-00000000.log",
+      "notes.txt",
+    ]);
     expect(deleteSegmentsBelow(directory, 1, 0, Number.POSITIVE_INFINITY)).toBe(2);
   });
 
   it("says which code opening failed with", () => {
     writeFileSync(join(directory, "file"), "");
-    expect(() => open(nodeFileSystem, join(directory, "file"))).toThrow(expect.objectContaining({ name: "LogWriteError", code: "EEXIST", retryable: false }));
+    expect(() => open(nodeFileSystem, join(directory, "file"))).toThrow(
+      expect.objectContaining({ name: "LogWriteError", code: "EEXIST", retryable: false }),
+    );
   });
 });
 
@@ -222,7 +232,9 @@ describe("merged lanes", () => {
     [2, 5, 11].forEach((admission) => append(lanes[2]!, admission));
     append(open(disk, DISK, { epoch: 1, lane: 7 }), 100);
     disk.kill();
-    const seen = [...mergeBlocks(listSegments(DISK, disk), new Map(), disk)].map(({ epoch, lane, header }) => `${epoch}.${lane}:${header.admission}`);
+    const seen = [...mergeBlocks(listSegments(DISK, disk), new Map(), disk)].map(
+      ({ epoch, lane, header }) => `${epoch}.${lane}:${header.admission}`,
+    );
     expect(seen).toEqual(["1.7:100", "2.1:1", "2.2:2", "2.0:3", "2.0:4", "2.1:5", "2.1:5", "2.2:5", "2.0:9", "2.0:10", "2.2:11", "2.1:12"]);
     expect(disk.openDescriptors).toBe(0);
     for (const block of mergeBlocks(listSegments(DISK, disk), new Map(), disk)) if (block.header.admission === 4) break;

@@ -62,9 +62,7 @@ describe("rows", () => {
       { ref: 2 ** 32 - 1, timeMs: START, value: 1 },
       { ref: slot, timeMs: START, value: Number.NaN },
     ]);
-    expect([rig.kernel.rowsUnbound.value, rig.kernel.rowsInvalid.value, rig.kernel.samplesTaken.value]).toEqual([
-      2, 1, 0,
-    ]);
+    expect([rig.kernel.rowsUnbound.value, rig.kernel.rowsInvalid.value, rig.kernel.samplesTaken.value]).toEqual([2, 1, 0]);
     expect(rig.shard.slotOfRef(77)).toBe(-1);
     expect(() => rig.shard.bindRef(2 ** 31, slot)).toThrow("beyond the map");
   });
@@ -81,9 +79,7 @@ describe("rows", () => {
     expect(rig.shard.insertLate(slot, START - 1, 4).result).toBe("too-old-for-ring");
     expect(rig.shard.insertLate(slot, START + 1, 4).result).toBe("stored");
     expect([...rig.shard.baseline(slot, START + STEP).values]).toEqual([1, 4]);
-    expect([rig.kernel.samplesDuplicate.value, rig.kernel.samplesReplaced.value, rig.kernel.samplesLate.value]).toEqual(
-      [1, 1, 1],
-    );
+    expect([rig.kernel.samplesDuplicate.value, rig.kernel.samplesReplaced.value, rig.kernel.samplesLate.value]).toEqual([1, 1, 1]);
   });
   it("with a stale marker end the stream until the next value", () => {
     const rig = new ShardRig({ window: 120 });
@@ -130,9 +126,7 @@ describe("counters", () => {
   it("become deltas, and a fall is a reset", () => {
     const { rig, slot, ring } = counter();
     expect([100, 130, 170].flatMap((value, i) => rig.apply(slot, START + i * STEP, value))).toEqual([]);
-    expect(rig.apply(slot, START + 3 * STEP, 25)).toMatchObject([
-      { kind: EVENT_RESET, value: 25, flags: EVENT_FLAG_RESET },
-    ]);
+    expect(rig.apply(slot, START + 3 * STEP, 25)).toMatchObject([{ kind: EVENT_RESET, value: 25, flags: EVENT_FLAG_RESET }]);
     expect(rig.apply(slot, START + 4 * STEP, 25 - 1e-12)).toEqual([]);
     expect(ring()).toEqual([30, 40, 25, 0]);
     expect(rig.kernel.counterResets.value).toBe(1);
@@ -156,9 +150,7 @@ describe("counters", () => {
     expect(event?.value).toBe(1_000);
     expect(rig.view.getFloat64(rig.shard.records.address(slot) + SR_INTERVAL, true)).toBe(STEP);
     // The pause did not blind the window: the next burst is still seen.
-    expect(
-      rig.apply(slot, START + 181 * STEP, 12_000 + 60_000 + 2_000).some((other) => other.kind === EVENT_OPEN),
-    ).toBe(true);
+    expect(rig.apply(slot, START + 181 * STEP, 12_000 + 60_000 + 2_000).some((other) => other.kind === EVENT_OPEN)).toBe(true);
   });
   it("ignore late values and correct the newest delta", () => {
     const { rig, slot, ring } = counter();

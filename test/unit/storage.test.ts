@@ -41,7 +41,11 @@ describe.each<[string, () => KeyValueStore]>([
     expect(plain(store.get("a", key(1)))).toEqual([1, 2, 3]);
     expect(plain(store.get("a", key(2)))).toEqual([]);
     expect(store.get("b", key(1))).toBeUndefined();
-    await store.commit([put("b", key(1), key(4)), { table: "a", key: key(1), value: undefined }, { table: "a", key: key(99), value: undefined }]);
+    await store.commit([
+      put("b", key(1), key(4)),
+      { table: "a", key: key(1), value: undefined },
+      { table: "a", key: key(99), value: undefined },
+    ]);
     expect([store.get("a", key(1)), plain(store.get("b", key(1)))]).toEqual([undefined, [4]]);
   });
 
@@ -64,16 +68,33 @@ describe.each<[string, () => KeyValueStore]>([
     await store.commit([put("a", key(1), new Uint8Array(65_536).fill(8)), { table: "a", key: key(2), value: undefined }]);
     expect([first.length, first.every((byte) => byte === 5)]).toEqual([65_536, true]);
     expect([second.length, second.every((byte) => byte === 3)]).toEqual([299_999, true]);
-    expect(entries.map(({ key: [at], value }) => [at, value.length, value[0], value.at(-1)])).toEqual([[1, 65_536, 5, 5], [2, 299_999, 3, 3], [3, 1, 6, 6]]);
+    expect(entries.map(({ key: [at], value }) => [at, value.length, value[0], value.at(-1)])).toEqual([
+      [1, 65_536, 5, 5],
+      [2, 299_999, 3, 3],
+      [3, 1, 6, 6],
+    ]);
   });
 
   it("reads any range in both directions like a sorted list", async () => {
-    const bytes = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 }).map((list) => Uint8Array.from(list, (byte) => (byte === 3 ? 255 : byte)));
-    const keys = Array.from({ length: 64 }, (_, n) => new KeyBuilder().u16(n % 3).text("x".repeat(n % 4)).u32(n).finish());
+    const bytes = fc
+      .uint8Array({ minLength: 1, maxLength: 3, max: 3 })
+      .map((list) => Uint8Array.from(list, (byte) => (byte === 3 ? 255 : byte)));
+    const keys = Array.from({ length: 64 }, (_, n) =>
+      new KeyBuilder()
+        .u16(n % 3)
+        .text("x".repeat(n % 4))
+        .u32(n)
+        .finish(),
+    );
     const short = fc.sample(bytes, { numRuns: 40, seed: 3 });
     await store.commit([...keys, ...short].map((at) => put("a", at, at)));
     const sorted = [...new Map([...keys, ...short].map((at) => [Buffer.from(at).toString("hex"), at])).values()].sort(Buffer.compare);
-    const query = fc.record({ from: fc.oneof(bytes, fc.constant(key()), fc.constantFrom(...keys)), to: fc.oneof(bytes, fc.constantFrom(...keys)), reverse: fc.boolean(), limit: fc.integer({ min: 0, max: 70 }) });
+    const query = fc.record({
+      from: fc.oneof(bytes, fc.constant(key()), fc.constantFrom(...keys)),
+      to: fc.oneof(bytes, fc.constantFrom(...keys)),
+      reverse: fc.boolean(),
+      limit: fc.integer({ min: 0, max: 70 }),
+    });
     fc.assert(
       fc.property(query, ({ from, to, reverse, limit }) => {
         const inside = sorted.filter((at) => Buffer.compare(at, from) >= 0 && Buffer.compare(at, to) < 0);
@@ -113,7 +134,9 @@ describe.each<[string, () => KeyValueStore]>([
     expect(store.get("a", key(1))).toBeUndefined();
     const last = store.commit([put("a", key(1), key(1))]);
     const closed = store.close();
-    await expect(store.commit([put("a", key(1), key(1))])).rejects.toThrow(expect.objectContaining({ name: "StoreError", code: "CLOSED", retryable: false }));
+    await expect(store.commit([put("a", key(1), key(1))])).rejects.toThrow(
+      expect.objectContaining({ name: "StoreError", code: "CLOSED", retryable: false }),
+    );
     expect(() => store.get("a", key(1))).toThrow(StoreError);
     await Promise.all([last, closed, store.close()]);
   });
@@ -128,7 +151,9 @@ describe("lmdb store", () => {
     expect(first.stats().mapBytes).toBeGreaterThan(4_000_000);
     await first.close();
     const second = openAt(folder);
-    expect(second.range("a", { from: key(), to: key(255) }).map(({ key: [at], value }) => [at, value[199_999]])).toEqual(Array.from({ length: 20 }, (_, n) => [n, n]));
+    expect(second.range("a", { from: key(), to: key(255) }).map(({ key: [at], value }) => [at, value[199_999]])).toEqual(
+      Array.from({ length: 20 }, (_, n) => [n, n]),
+    );
     await second.close();
   });
 
@@ -166,7 +191,10 @@ describe("lmdb store", () => {
     const store = openAt(join(mount, "lmdb"));
     try {
       const refused: unknown[] = [];
-      for (let n = 0; n < 20; n++) await store.commit([put("a", key(n), new Uint8Array(200_000).fill(n)), put("b", key(n), key(n))]).catch((error: unknown) => refused.push(error));
+      for (let n = 0; n < 20; n++)
+        await store
+          .commit([put("a", key(n), new Uint8Array(200_000).fill(n)), put("b", key(n), key(n))])
+          .catch((error: unknown) => refused.push(error));
       expect(refused.length).toBeGreaterThan(5);
       for (const error of refused) expect(error).toMatchObject({ name: "StoreError", code: "ENOSPC", retryable: true });
       await Promise.allSettled([1, 2, 3].map((n) => store.commit([put("a", key(100 + n), new Uint8Array(400_000))])));
@@ -175,7 +203,9 @@ describe("lmdb store", () => {
       execFileSync("mount", ["-o", "remount,size=8m", mount]);
       await store.commit([put("a", key(200), new Uint8Array(200_000))], { sync: true });
       execFileSync("mount", ["-o", "remount,size=4m", mount]);
-      await expect(store.commit([put("a", key(201), new Uint8Array(4_000_000))])).rejects.toThrow(expect.objectContaining({ code: "ENOSPC", retryable: true }));
+      await expect(store.commit([put("a", key(201), new Uint8Array(4_000_000))])).rejects.toThrow(
+        expect.objectContaining({ code: "ENOSPC", retryable: true }),
+      );
     } finally {
       await store.close();
       execFileSync("umount", [mount]);

@@ -230,7 +230,10 @@ export class Coordinator {
     } catch (error) {
       const line = `the query ${call.endpoint} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
       this.#dependencies.emit({ type: "log", level: "error", line });
-      return refusalAnswer({ code: "internal_error", message: "the server failed on this query; its log has the reason under the request's time" });
+      return refusalAnswer({
+        code: "internal_error",
+        message: "the server failed on this query; its log has the reason under the request's time",
+      });
     } finally {
       this.#queriesWaiting--;
     }
@@ -265,7 +268,12 @@ export class Coordinator {
   }
 }
 
-const HANDLE: { readonly [T in CoordinatorCommand["type"]]: (coordinator: Coordinator, command: Extract<CoordinatorCommand, { type: T }>) => Promise<void> } = {
+const HANDLE: {
+  readonly [T in CoordinatorCommand["type"]]: (
+    coordinator: Coordinator,
+    command: Extract<CoordinatorCommand, { type: T }>,
+  ) => Promise<void>;
+} = {
   query: (coordinator, command) => coordinator.query(command),
   frames: async () => undefined,
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),

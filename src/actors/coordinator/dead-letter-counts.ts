@@ -23,7 +23,11 @@ export function deadLetterCountsKey(tenant: string): Uint8Array {
 }
 
 /** The counts after `count` (1 or -1) letters of one kind were stored or deleted. */
-export function countLetters(before: DeadLetterCounts, letter: { reason: string; topic: string; bytes: number }, count: 1 | -1): DeadLetterCounts {
+export function countLetters(
+  before: DeadLetterCounts,
+  letter: { reason: string; topic: string; bytes: number },
+  count: 1 | -1,
+): DeadLetterCounts {
   return {
     total: before.total + count,
     bytes: before.bytes + count * letter.bytes,

@@ -1,6 +1,13 @@
 // Asks engines about their streams. Each ask has its own number; an engine that does not answer is reported, never waited for without end:
 // the link behind it rejects in time.
-import type { EngineAnswer, EngineQuery, SeriesAnswer, SeriesDataAnswer, SeriesDataQuery, SeriesQuery } from "../../core/protocol/engine-control.ts";
+import type {
+  EngineAnswer,
+  EngineQuery,
+  SeriesAnswer,
+  SeriesDataAnswer,
+  SeriesDataQuery,
+  SeriesQuery,
+} from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { FrameSource } from "./frame-intake.ts";
 
@@ -50,7 +57,8 @@ export class EngineClient {
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {
     const answer = await this.#reach(engine, query);
-    if (answer.type !== query.type || answer.id !== query.id) throw new Error(`engine ${engine} answered ${answer.type} ${answer.id} to ${query.type} ${query.id}`);
+    if (answer.type !== query.type || answer.id !== query.id)
+      throw new Error(`engine ${engine} answered ${answer.type} ${answer.id} to ${query.type} ${query.id}`);
     return answer;
   }
 

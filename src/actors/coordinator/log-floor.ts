@@ -59,5 +59,7 @@ export class LogCoverage {
 export function floorHasRisen(before: LogFloor | undefined, after: LogFloor | undefined): boolean {
   if (after === undefined) return false;
   if (before === undefined || after.epoch !== before.epoch) return true;
-  return after.lanes.some(({ lane, belowSegment }) => belowSegment > (before.lanes.find((other) => other.lane === lane)?.belowSegment ?? FIRST_SEGMENT));
+  return after.lanes.some(
+    ({ lane, belowSegment }) => belowSegment > (before.lanes.find((other) => other.lane === lane)?.belowSegment ?? FIRST_SEGMENT),
+  );
 }

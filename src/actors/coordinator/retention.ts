@@ -87,7 +87,11 @@ export class Retention {
       for (;;) {
         const entries = anomalies.index(tenant).oldest(this.#options.rowsPerStep, beforeMs);
         if (entries.length === 0) break;
-        const operations = entries.map(({ detectedAtMs, id }) => ({ table: "anomalies", key: tenantTimeKey(tenant, detectedAtMs, id), value: undefined }));
+        const operations = entries.map(({ detectedAtMs, id }) => ({
+          table: "anomalies",
+          key: tenantTimeKey(tenant, detectedAtMs, id),
+          value: undefined,
+        }));
         const apply = () => {
           for (const entry of entries) anomalies.remove(tenant, entry);
           this.#dependencies.counters.set("anomaliesOpen", anomalies.openCount);
@@ -107,7 +111,11 @@ export class Retention {
       const limit = excess > 0 ? Math.min(excess, this.#options.rowsPerStep) : this.#options.rowsPerStep;
       const entries = control.range("episode_times", { from: TABLE_START, to, limit });
       if (entries.length === 0) return;
-      yield { store: control, operations: entries.flatMap(({ key }) => forgetEpisode(key)), apply: () => anomalies.addEpisodes(-entries.length) };
+      yield {
+        store: control,
+        operations: entries.flatMap(({ key }) => forgetEpisode(key)),
+        apply: () => anomalies.addEpisodes(-entries.length),
+      };
     }
   }
 
@@ -158,7 +166,11 @@ export class Retention {
   *#records(beforeMs: number): Generator<Deletion> {
     const { series } = this.#dependencies.state;
     for (const tenant of scanTenants(series, "records")) {
-      const range = { from: tenantTimeBound(tenant, Number.NEGATIVE_INFINITY), to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep };
+      const range = {
+        from: tenantTimeBound(tenant, Number.NEGATIVE_INFINITY),
+        to: tenantTimeBound(tenant, beforeMs),
+        limit: this.#options.rowsPerStep,
+      };
       for (;;) {
         const entries = series.range("records", range);
         if (entries.length === 0) break;
@@ -187,7 +199,10 @@ export class Retention {
 function forgetEpisode(key: Uint8Array): StoreOperation[] {
   const reader = new KeyReader(key);
   reader.time();
-  return [{ table: "episode_times", key, value: undefined }, { table: "episodes", key: reader.fixed(ID_BYTES), value: undefined }];
+  return [
+    { table: "episode_times", key, value: undefined },
+    { table: "episodes", key: reader.fixed(ID_BYTES), value: undefined },
+  ];
 }
 
 /** The oldest entries that together take at least so many bytes. */

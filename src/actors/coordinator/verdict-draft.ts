@@ -67,7 +67,11 @@ export class VerdictDraft {
   operations(): StoreOperation[] {
     const operations: StoreOperation[] = [];
     for (const anomaly of this.#anomalies.values()) {
-      operations.push({ table: "anomalies", key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id), value: encodeStored(anomaly) });
+      operations.push({
+        table: "anomalies",
+        key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id),
+        value: encodeStored(anomaly),
+      });
     }
     for (const [id, { episode, isNew }] of this.#episodes) {
       operations.push({ table: "episodes", key: idBytes(id), value: encodeStored(episode) });

@@ -167,11 +167,18 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   };
   const coordinator = new Coordinator(
     {
-      version: data.version, zThreshold: settings.threshold, samplesMin: settings.minSamples, window: settings.window,
-      retentionMs: settings.retentionDays * DAY_MS, rawRetentionMs: settings.retentionRawDays * DAY_MS,
+      version: data.version,
+      zThreshold: settings.threshold,
+      samplesMin: settings.minSamples,
+      window: settings.window,
+      retentionMs: settings.retentionDays * DAY_MS,
+      rawRetentionMs: settings.retentionRawDays * DAY_MS,
     },
     {
-      controlStore, seriesStore, engines, counters: slots,
+      controlStore,
+      seriesStore,
+      engines,
+      counters: slots,
       nowMs: () => systemClock.wallMs(),
       monotonicMs: () => systemClock.monotonicMs(),
       emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),

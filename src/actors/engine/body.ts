@@ -1,6 +1,7 @@
 // A body as the front handed it over, and the answers of ingestion.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import {
+  BODY_PADDING_BYTES,
   DESCRIPTOR_ADMISSION,
   DESCRIPTOR_ARRIVAL,
   DESCRIPTOR_BODY_BYTES,
@@ -12,7 +13,6 @@ import {
   DESCRIPTOR_TENANT,
   DESCRIPTOR_WALL,
   DESCRIPTORS,
-  BODY_PADDING_BYTES,
 } from "../../core/layout/memory-map.ts";
 import type { BodyAnswer } from "./work-unit.ts";
 

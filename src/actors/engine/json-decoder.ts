@@ -2,16 +2,16 @@
 // JSON.parse caps this path at about half a million records a second; the kernel scanner of the record shape takes its place in the next step.
 import { isUtf8 } from "node:buffer";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { BATCH_RECORDS_MAX, IDENTITY_BYTES_MAX, JSON_DEPTH_MAX } from "../../core/config/limits.ts";
 import type { RecordType, ValidationReason } from "../../core/layout/counters.ts";
 import { SCRATCH, SCRATCH_BYTES } from "../../core/layout/memory-map.ts";
 import { BODY_JSON_BATCH } from "../../core/protocol/body-kind.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { decodeJson, holdsHalfCharacter } from "../../domain/codec/json-body.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { type Body, errorAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
@@ -73,7 +73,9 @@ export class JsonDecoder {
     return errorAnswer(400, failure.refusal.reason, failure.refusal.message, requestId, { field: failure.refusal.field });
   }
 
-  #parse(body: Body): { ok: true; value: unknown; halves: boolean } | { ok: false; status: number; code: ValidationReason; message: string } {
+  #parse(
+    body: Body,
+  ): { ok: true; value: unknown; halves: boolean } | { ok: false; status: number; code: ValidationReason; message: string } {
     const { memory, kernel } = this.#dependencies;
     const bad = (message: string) => ({ ok: false, status: 400, code: "invalid_json", message }) as const;
     if (body.bytes === 0) return bad("the body is empty; send a JSON telemetry record");
@@ -146,7 +148,8 @@ export class JsonDecoder {
     if (attributes.length > ATTRIBUTES_BYTES_MAX) return tooLong(record, "attributes", ATTRIBUTES_BYTES_MAX);
     const tenant = this.#dependencies.tenantName(body.tenant);
     const content = [tenant, record.serviceId, record.type, record.metricName, record.value, record.body, record.traceId, record.timeMs];
-    const natural = body.idempotencyKey === "" ? JSON.stringify(content) + attributes : JSON.stringify([tenant, body.idempotencyKey, index]);
+    const natural =
+      body.idempotencyKey === "" ? JSON.stringify(content) + attributes : JSON.stringify([tenant, body.idempotencyKey, index]);
     unit.addRecord({
       tenant,
       id: this.#hashText(natural),
@@ -201,7 +204,10 @@ function storedRecord(record: TelemetryRecord): Record<string, unknown> {
 
 function batchAnswer(queued: number, failures: readonly Failure[]): BodyAnswer {
   const shown = failures.map(({ index, refusal }) => ({
-    index, error: refusal.reason, message: refusal.message, ...(refusal.field === null ? {} : { field: refusal.field }),
+    index,
+    error: refusal.reason,
+    message: refusal.message,
+    ...(refusal.field === null ? {} : { field: refusal.field }),
   }));
   const status = failures.length === 0 ? "ok" : "partial";
   return { status: 200, body: JSON.stringify({ status, queued, failed: failures.length, failures: shown }) };

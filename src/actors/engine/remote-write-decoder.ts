@@ -1,5 +1,7 @@
 // Decodes remote-write 1.0 bodies with the lane kernel: it walks the protobuf and stages rows; this side defines new streams and buries rejects.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
   DECOMPRESSED_BYTES_MAX,
@@ -9,8 +11,6 @@ import {
   VALUE_BYTES_MAX,
   WORK_ROWS_MAX,
 } from "../../core/config/limits.ts";
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
-import { isLongerThan } from "../../core/base/utf8.ts";
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import {
   REJECT_BYTES,
@@ -89,7 +89,8 @@ export class RemoteWriteDecoder {
       const status = kernel.remoteWriteStep();
       if (status === STATUS_DONE) return this.#finish(body, unit);
       if (status === STATUS_UNKNOWN_STREAM) this.#resolve(body, unit);
-      else if (status === STATUS_BAD_LABELS) this.#skip(body, unit, "missing_metric_name", "a series has no labels; it needs __name__ at least", []);
+      else if (status === STATUS_BAD_LABELS)
+        this.#skip(body, unit, "missing_metric_name", "a series has no labels; it needs __name__ at least", []);
       else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL) {
         this.#buryRejects(body, unit);
         return undefined;
@@ -101,7 +102,12 @@ export class RemoteWriteDecoder {
     const requestId = this.#dependencies.requestId(body.admission);
     if (status === STATUS_TOO_LARGE) {
       this.#dependencies.counters.rejected("metric", "payload_too_large", 1);
-      return errorAnswer(413, "payload_too_large", `the body says that it decompresses to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests`, requestId);
+      return errorAnswer(
+        413,
+        "payload_too_large",
+        `the body says that it decompresses to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests`,
+        requestId,
+      );
     }
     this.#dependencies.counters.rejected("metric", "invalid_protobuf", 1);
     const message = "the body is not a snappy block holding a WriteRequest of remote-write 1.0; nothing of it was stored";
@@ -130,7 +136,13 @@ export class RemoteWriteDecoder {
     const defined = definer.define(unit, body.tenant, name, flagsOfSeries(name.metricName));
     if (defined === "identity_too_long") this.#skip(body, unit, "field_too_long", "the labels of a series are too long together", labels);
     else if (defined === "series_limit_exceeded") {
-      this.#skip(body, unit, "series_limit_exceeded", "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused", labels);
+      this.#skip(
+        body,
+        unit,
+        "series_limit_exceeded",
+        "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused",
+        labels,
+      );
     } else if (kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition) === STATUS_TABLE_FULL) {
       kernel.laneTableClear();
       kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition);
@@ -194,7 +206,8 @@ function labelProblem(labels: Labels): LabelProblem | undefined {
 function describeReject(code: number, labels: Labels, timeMs: number, value: number): LabelProblem {
   const name = labels.find(([label]) => label === "__name__")?.[1] ?? "a series";
   const time = Number.isSafeInteger(timeMs) ? formatRfc3339(timeMs) : String(timeMs);
-  if (code === REJECT_INVALID_VALUE) return { reason: "invalid_value", message: `${name} at ${time} has the value ${value}, which is not finite` };
+  if (code === REJECT_INVALID_VALUE)
+    return { reason: "invalid_value", message: `${name} at ${time} has the value ${value}, which is not finite` };
   if (code === REJECT_TOO_OLD) return { reason: "timestamp_too_old", message: `${name} at ${time} is more than 24 h in the past` };
   return { reason: "timestamp_in_future", message: `${name} at ${time} is more than 10 minutes in the future` };
 }

@@ -1,7 +1,14 @@
 // Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
 import { FLAG_COUNTER, FLAG_ENDED, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../../core/layout/stream-record.ts";
-import type { EngineAnswer, EngineQuery, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type {
+  EngineAnswer,
+  EngineQuery,
+  SeriesDataQuery,
+  SeriesKey,
+  SeriesQuery,
+  SeriesSummary,
+} from "../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { compareSeriesKeys, seriesKey } from "../../domain/series/series-order.ts";
 import { type Shard, serviceKey } from "./shard.ts";
@@ -63,7 +70,9 @@ export class SeriesQueries {
         const name = this.#shard.nameOf(slot);
         return { slot, name, key: seriesKey(name) };
       })
-      .filter(({ name }) => (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment))
+      .filter(
+        ({ name }) => (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment),
+      )
       .sort((a, b) => compareSeriesKeys(a.key, b.key));
   }
 
@@ -89,7 +98,14 @@ export class SeriesQueries {
       ({ key }) => query.attributes === null || key[3] === query.attributes,
     );
     const found = matching[0];
-    const none = { summary: null, streamId: null, partition: 0, times: new Float64Array(0), values: new Float64Array(0), pendingChunks: [] };
+    const none = {
+      summary: null,
+      streamId: null,
+      partition: 0,
+      times: new Float64Array(0),
+      values: new Float64Array(0),
+      pendingChunks: [],
+    };
     if (found === undefined) return { type: "series-data", id: query.id, matches: 0, ...none };
     const partition = this.#shard.partitionOf(found.slot);
     const streamId = this.#shard.hashOf(found.slot);

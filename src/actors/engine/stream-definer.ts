@@ -4,10 +4,10 @@ import { IDENTITY_BYTES_MAX } from "../../core/config/limits.ts";
 import { CONTROL_TABLE_BITS, SCRATCH } from "../../core/layout/memory-map.ts";
 import { DEFINE_COUNTED } from "../../core/layout/row-frame.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
-import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
-import { identityText } from "../../domain/series/stream-identity.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { shardHolds, TABLE_BITS_FIRST } from "../../domain/kernel/shard-lookup.ts";
+import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
+import { identityText } from "../../domain/series/stream-identity.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Where a defined stream's rows go. */

@@ -49,7 +49,9 @@ export class EventStreams {
 
   /** Sends what waits; to be called every EVENT_FLUSH_MS. */
   flush(): void {
-    const chunks = new Map([...this.#waiting].map(([tenant, events]) => [tenant, { bytes: encoder.encode(events.join("")), count: events.length }]));
+    const chunks = new Map(
+      [...this.#waiting].map(([tenant, events]) => [tenant, { bytes: encoder.encode(events.join("")), count: events.length }]),
+    );
     this.#waiting.clear();
     this.#quietTicks = chunks.size > 0 ? 0 : this.#quietTicks + 1;
     if (this.#quietTicks >= KEEP_ALIVE_TICKS) this.#keepAlive();

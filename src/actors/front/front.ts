@@ -1,8 +1,8 @@
 // The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
 import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
-import type { EndpointName } from "../../api/endpoints.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
+import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
 import { splitQuery } from "../../api/query-parsing.ts";
@@ -79,7 +79,10 @@ export class Front {
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
     if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
     else if (endpoint.handledBy === "engine" && this.#dependencies.health().store === "read_only") {
-      request.refuse({ code: "store_unavailable", message: "the store cannot be written now; nothing of this request was stored, send it again later" });
+      request.refuse({
+        code: "store_unavailable",
+        message: "the store cannot be written now; nothing of this request was stored, send it again later",
+      });
     } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint.name);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint.name, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal);
@@ -131,7 +134,10 @@ export class Front {
       request.refuse({ code: "overloaded", message: `${streams.count} event streams are open already; close one` });
       return;
     }
-    const headers: HttpHeaders = [["Content-Type", "text/event-stream"], ["Cache-Control", "no-store"]];
+    const headers: HttpHeaders = [
+      ["Content-Type", "text/event-stream"],
+      ["Cache-Control", "no-store"],
+    ];
     if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
     else {
       const stream = request.exchange.openStream(200, headers);
@@ -164,7 +170,11 @@ class Request {
     if (status < 400) this.respond(status, body === null ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
       const known = JSON.parse(body as string) as { request_id?: string };
-      const answer = completeError(body as string, known.request_id ?? this.#dependencies.nextRequestId(), this.exchange.request.header("accept"));
+      const answer = completeError(
+        body as string,
+        known.request_id ?? this.#dependencies.nextRequestId(),
+        this.exchange.request.header("accept"),
+      );
       this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
     }
   }

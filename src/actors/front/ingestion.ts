@@ -1,6 +1,7 @@
 // Takes the body of a write request: checks what its headers say, collects it, inflates gzip, hands it to the least busy engine.
-import { gunzip } from "node:zlib";
+
 import { createHash } from "node:crypto";
+import { gunzip } from "node:zlib";
 import type { HttpExchange } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Refusal } from "../../api/refusal.ts";
@@ -60,7 +61,10 @@ export class Ingestion {
     const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
     if (refusal !== undefined) sink.refuse(refusal);
     else if (isLongerThan(idempotencyKey, IDEMPOTENCY_KEY_BYTES_MAX)) {
-      sink.refuse({ code: "bad_request", message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length} characters` });
+      sink.refuse({
+        code: "bad_request",
+        message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length} characters`,
+      });
     } else this.#collect(kind, tenant, idempotencyKey, exchange, sink);
   }
 
@@ -85,7 +89,10 @@ export class Ingestion {
       this.#inflating--;
       if (error === null) submit(inflated);
       else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-        sink.refuse({ code: "payload_too_large", message: `the body inflates to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests` });
+        sink.refuse({
+          code: "payload_too_large",
+          message: `the body inflates to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests`,
+        });
       } else sink.refuse({ code: "invalid_json", message: `the body is not gzip, although Content-Encoding says so: ${error.message}` });
     });
   }
@@ -108,14 +115,20 @@ export class Ingestion {
 
   #refuseOverload(sink: IngestionSink): void {
     this.overloaded++;
-    sink.refuse({ code: "overloaded", message: "the engines have as much waiting as they may; nothing of this request was stored, send it again shortly" });
+    sink.refuse({
+      code: "overloaded",
+      message: "the engines have as much waiting as they may; nothing of this request was stored, send it again shortly",
+    });
   }
 }
 
 function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
   const type = exchange.request.header("content-type");
   if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
-    return { code: "unsupported_media_type", message: `Content-Type must be application/json, got ${type === undefined ? "none" : JSON.stringify(type.slice(0, 80))}` };
+    return {
+      code: "unsupported_media_type",
+      message: `Content-Type must be application/json, got ${type === undefined ? "none" : JSON.stringify(type.slice(0, 80))}`,
+    };
   }
   return refuseEncoding(exchange, /^(?:identity|gzip|x-gzip)$/i, "gzip or identity");
 }
@@ -123,10 +136,16 @@ function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
 function refuseRemoteWriteHeaders(exchange: HttpExchange): Refusal | undefined {
   const type = exchange.request.header("content-type");
   if (type !== undefined && !/^application\/x-protobuf\s*(?:;|$)/i.test(type)) {
-    return { code: "unsupported_media_type", message: `Content-Type must be application/x-protobuf, got ${JSON.stringify(type.slice(0, 80))}` };
+    return {
+      code: "unsupported_media_type",
+      message: `Content-Type must be application/x-protobuf, got ${JSON.stringify(type.slice(0, 80))}`,
+    };
   }
   if (type !== undefined && /proto\s*=\s*"?io\.prometheus\.write\.v2/i.test(type)) {
-    return { code: "unsupported_media_type", message: "remote-write 2.0 is not read yet; send 1.0 (application/x-protobuf without a proto parameter)" };
+    return {
+      code: "unsupported_media_type",
+      message: "remote-write 2.0 is not read yet; send 1.0 (application/x-protobuf without a proto parameter)",
+    };
   }
   return refuseEncoding(exchange, /^snappy$/i, "snappy");
 }

@@ -34,7 +34,12 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["samples", "counter", "vedette_samples_total", "Samples scored"],
   ["samplesDuplicate", "counter", "vedette_samples_duplicate_total", "Samples that repeated one already held"],
   ["samplesLate", "counter", "vedette_samples_late_total", "Samples older than the newest of their stream: stored, not scored"],
-  ["samplesLateCounter", "counter", "vedette_samples_late_counter_total", "Cumulative samples older than the newest: covered by the later delta"],
+  [
+    "samplesLateCounter",
+    "counter",
+    "vedette_samples_late_counter_total",
+    "Cumulative samples older than the newest: covered by the later delta",
+  ],
   ["samplesReplaced", "counter", "vedette_samples_replaced_total", "Samples that replaced the newest of their stream"],
   ["staleMarkers", "counter", "vedette_stale_markers_total", "Stale markers taken"],
   ["counterResets", "counter", "vedette_counter_resets_total", "Resets of cumulative counters"],
@@ -89,7 +94,9 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
 
 function engineFamily(sources: MetricsSources, [counter, type, name, help]: (typeof ENGINE_FAMILIES)[number]): MetricFamily {
   const place = ENGINE_COUNTERS.indexOf(counter);
-  const samples = sources.engines.map((slots, engine): MetricSample => ({ labels: { engine: String(engine) }, value: slots[place] as number }));
+  const samples = sources.engines.map(
+    (slots, engine): MetricSample => ({ labels: { engine: String(engine) }, value: slots[place] as number }),
+  );
   return { name, help, type, samples };
 }
 
@@ -102,7 +109,9 @@ function ingestionFamilies({ engines }: MetricsSources): MetricFamily[] {
     { labels: { type, status: "accepted" }, value: sumOf(engines, SLOT_ACCEPTED + place) },
     { labels: { type, status: "rejected" }, value: sumOf(engines, SLOT_REJECTED + place) },
   ]);
-  const reasons = VALIDATION_REASONS.map((reason, place): MetricSample => ({ labels: { reason }, value: sumOf(engines, SLOT_REASONS + place) }));
+  const reasons = VALIDATION_REASONS.map(
+    (reason, place): MetricSample => ({ labels: { reason }, value: sumOf(engines, SLOT_REASONS + place) }),
+  );
   const buckets = BATCH_BOUNDS.length + 1;
   const batch: HistogramSample = {
     bounds: BATCH_BOUNDS,

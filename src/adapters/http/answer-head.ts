@@ -16,11 +16,9 @@ export function statusLine(status: number): string {
  * second answer.
  */
 export function assertAnswerHead(status: number, headers: HttpHeaders): void {
-  if (!Number.isInteger(status) || status < 200 || status > 599)
-    throw new RangeError(`not a final HTTP status: ${status}`);
+  if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError(`not a final HTTP status: ${status}`);
   for (const [name, value] of headers) {
-    if (!NAME.test(name) || !VALUE.test(value))
-      throw new TypeError(`header with forbidden characters: ${JSON.stringify(name)}`);
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError(`header with forbidden characters: ${JSON.stringify(name)}`);
     if (OWNED_BY_ADAPTER.has(name.toLowerCase())) throw new TypeError(`header belongs to the HTTP adapter: ${name}`);
   }
 }

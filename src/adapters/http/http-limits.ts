@@ -60,7 +60,6 @@ export const UWS_STREAM_PIECE_BYTES = 16 * KIB;
 /** The production bounds with some of them replaced. */
 export function httpLimits(replaced: Partial<HttpLimits> | undefined): HttpLimits {
   const limits = { ...HTTP_LIMITS, ...replaced };
-  if (limits.bodyBytesRetainedMax > limits.bodyBytesInUseMax)
-    throw new RangeError("bodyBytesRetainedMax above bodyBytesInUseMax");
+  if (limits.bodyBytesRetainedMax > limits.bodyBytesInUseMax) throw new RangeError("bodyBytesRetainedMax above bodyBytesInUseMax");
   return limits;
 }

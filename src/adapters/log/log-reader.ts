@@ -115,7 +115,12 @@ function earliest(heads: ReadonlyArray<MergedBlock | undefined>): number {
   return first;
 }
 
-function* readLane(segments: ReadonlyArray<LogSegment>, from: LogPosition | undefined, torn: TornSegment[], files: LogFileSystem): Generator<MergedBlock, void> {
+function* readLane(
+  segments: ReadonlyArray<LogSegment>,
+  from: LogPosition | undefined,
+  torn: TornSegment[],
+  files: LogFileSystem,
+): Generator<MergedBlock, void> {
   for (const { path, epoch, lane, segment } of segments) {
     if (from !== undefined && segment < from.segment) continue;
     const blocks = readBlocks(path, segment === from?.segment ? from.offset : 0, files);

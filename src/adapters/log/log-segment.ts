@@ -37,7 +37,13 @@ export function listSegments(directory: string, files: LogFileSystem = nodeFileS
  * Deletes the segments of a lane with numbers below `segment`, oldest first, and returns how many; one that is already gone is fine.
  * Pass Infinity for a lane of an earlier epoch that is wholly covered; keep the segment a living writer's position is in.
  */
-export function deleteSegmentsBelow(directory: string, epoch: number, lane: number, segment: number, files: LogFileSystem = nodeFileSystem): number {
+export function deleteSegmentsBelow(
+  directory: string,
+  epoch: number,
+  lane: number,
+  segment: number,
+  files: LogFileSystem = nodeFileSystem,
+): number {
   let deleted = 0;
   for (const each of listSegments(directory, files)) {
     if (each.epoch === epoch && each.lane === lane && each.segment < segment && unlinkIfThere(each.path, files)) deleted += 1;

@@ -65,7 +65,9 @@ export function openLogWriter(options: LogWriterOptions, files: LogFileSystem = 
     const own = listSegments(options.directory, files).filter((each) => each.epoch === options.epoch && each.lane === options.lane);
     return new SegmentWriter(options, files, (own.at(-1)?.segment ?? -1) + 1);
   } catch (error) {
-    throw error instanceof LogWriteError || error instanceof RangeError ? error : new LogWriteError("open the log", errorCode(error), error);
+    throw error instanceof LogWriteError || error instanceof RangeError
+      ? error
+      : new LogWriteError("open the log", errorCode(error), error);
   }
 }
 
@@ -104,7 +106,8 @@ class SegmentWriter implements LogWriter {
     if (this.#descriptor < 0) throw new Error("the log is closed");
     let payloadBytes = 0;
     for (const part of parts) payloadBytes += part.length;
-    if (payloadBytes > BLOCK_PAYLOAD_BYTES_MAX) throw new RangeError(`a block holds at most ${BLOCK_PAYLOAD_BYTES_MAX} bytes, not ${payloadBytes}`);
+    if (payloadBytes > BLOCK_PAYLOAD_BYTES_MAX)
+      throw new RangeError(`a block holds at most ${BLOCK_PAYLOAD_BYTES_MAX} bytes, not ${payloadBytes}`);
     writeBlockHeader(this.#header, header, parts, payloadBytes);
     const bytes = blockBytes(payloadBytes);
     if (this.#damaged || (this.#position.offset > 0 && this.#position.offset + bytes > this.#segmentBytes)) this.#roll();

@@ -46,7 +46,10 @@ export function openMeta(dataDir: string, makeSeed: () => string): Meta {
   const lastSegmentEpoch = listSegments(logDirectory(dataDir)).at(-1)?.epoch ?? 0;
   const stored = readMeta(path);
   if (stored === undefined && lastSegmentEpoch > 0) {
-    throw new MetaError("META_MISSING", `${path} is missing, but the folder has log segments: restore the file, its seed cannot be made again`);
+    throw new MetaError(
+      "META_MISSING",
+      `${path} is missing, but the folder has log segments: restore the file, its seed cannot be made again`,
+    );
   }
   const { epoch: lastEpoch, seed } = stored ?? { epoch: 0, seed: makeSeed() };
   if (!SEED.test(seed)) throw new MetaError("META_SEED", "the seed must be 64 lower-case hex digits");

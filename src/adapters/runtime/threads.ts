@@ -1,5 +1,5 @@
 // Worker threads and message ports, wrapped: nothing else imports node:worker_threads or posts a message.
-import { isMainThread, MessageChannel, MessagePort, parentPort, receiveMessageOnPort, Worker, workerData } from "node:worker_threads";
+import { isMainThread, MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, Worker, workerData } from "node:worker_threads";
 
 /** One end of a channel for control messages of two types. */
 export class Port<Incoming, Outgoing> {

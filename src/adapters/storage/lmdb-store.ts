@@ -110,11 +110,18 @@ class LmdbStore implements KeyValueStore {
     let pages = 0;
     let pageBytes = 0;
     for (const table of this.#tables.keys()) {
-      const stats = this.#table(table).getStats() as Record<"pageSize" | "treeBranchPageCount" | "treeLeafPageCount" | "overflowPages", number>;
+      const stats = this.#table(table).getStats() as Record<
+        "pageSize" | "treeBranchPageCount" | "treeLeafPageCount" | "overflowPages",
+        number
+      >;
       pages += stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
       pageBytes = stats.pageSize;
     }
-    return { mapBytes: this.#environment.info().mapSize, usedBytes: pages * pageBytes, diskBytes: 512 * statSync(join(this.#path, "data.mdb")).blocks };
+    return {
+      mapBytes: this.#environment.info().mapSize,
+      usedBytes: pages * pageBytes,
+      diskBytes: 512 * statSync(join(this.#path, "data.mdb")).blocks,
+    };
   }
 
   close(): Promise<void> {

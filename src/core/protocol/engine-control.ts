@@ -66,13 +66,17 @@ export interface SeriesDataAnswer {
 export type EngineAnswer = SeriesAnswer | SeriesDataAnswer;
 
 /** Main to engine. */
-export type EngineCommand =
-  | { readonly type: "tenant"; readonly index: number; readonly name: string }
-  | { readonly type: "stop" };
+export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };
 
 /** Engine to main. */
 export type EngineReport =
-  | { readonly type: "ready"; readonly streams: number; readonly replayedRows: number; readonly replayMs: number; /** Torn ends of log segments that were left out: nobody was answered for them. */ readonly cutBytes: number }
+  | {
+      readonly type: "ready";
+      readonly streams: number;
+      readonly replayedRows: number;
+      readonly replayMs: number /** Torn ends of log segments that were left out: nobody was answered for them. */;
+      readonly cutBytes: number;
+    }
   | { readonly type: "answers"; readonly from: number; readonly statuses: readonly number[]; readonly bodies: ReadonlyArray<string | null> }
   | { readonly type: "stopped" };
 

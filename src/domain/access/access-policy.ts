@@ -63,10 +63,14 @@ function allow(role: Principal["role"]): AccessDecision {
 export function decideAccess(access: Access, caller: Caller, options: AccessPolicyOptions): AccessDecision {
   if (access === "public") return allow("viewer");
   if (caller.authorization !== undefined || caller.apiKey !== undefined) {
-    return refused("the credential is not known here; this server has issued none yet: send the request without Authorization and X-API-Key");
+    return refused(
+      "the credential is not known here; this server has issued none yet: send the request without Authorization and X-API-Key",
+    );
   }
   if (access === "ingest") {
-    return options.ingestAuth === "optional" ? allow("operator") : refused("writing telemetry needs a credential here (INGEST_AUTH=required): send X-API-Key");
+    return options.ingestAuth === "optional"
+      ? allow("operator")
+      : refused("writing telemetry needs a credential here (INGEST_AUTH=required): send X-API-Key");
   }
   if (isLocal(caller, options)) return allow("operator");
   return refused("reading needs a credential from there; without one, ask from this machine at its loopback address (READ_AUTH=loopback)");

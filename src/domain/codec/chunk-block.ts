@@ -41,7 +41,12 @@ export function chunkBlockBytes(count: number, chunkBytes: number): number {
 export function encodeChunkBlock(chunks: ReadonlyArray<BlockChunk>): Uint8Array {
   if (chunks.length === 0) throw new RangeError("a block holds at least one chunk");
   const ordered = [...chunks].sort((a, b) => compareKeys(a.streamId, b.streamId) || a.firstMs - b.firstMs);
-  const block = new Uint8Array(chunkBlockBytes(chunks.length, ordered.reduce((sum, each) => sum + each.chunk.length, 0)));
+  const block = new Uint8Array(
+    chunkBlockBytes(
+      chunks.length,
+      ordered.reduce((sum, each) => sum + each.chunk.length, 0),
+    ),
+  );
   const view = new DataView(block.buffer);
   const scale = timeScale(chunks);
   block[0] = VERSION;

@@ -2,7 +2,9 @@
 // not take its neighbours down with it, so such tokens are read as text, which no number field accepts.
 
 /** A decoded body, or what was wrong with it. `halves`: it may hold half of a surrogate pair (holdsHalfCharacter tells). */
-export type DecodedJson = { readonly ok: true; readonly value: unknown; readonly halves: boolean } | { readonly ok: false; readonly message: string };
+export type DecodedJson =
+  | { readonly ok: true; readonly value: unknown; readonly halves: boolean }
+  | { readonly ok: false; readonly message: string };
 
 /** Text that came as UTF-8 holds half of a surrogate pair only where an escape makes one. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;

@@ -202,5 +202,6 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 function assertInteger(value: number, max: number): void {
-  if (!Number.isInteger(value) || value < 0 || value > max) throw new RangeError(`a key part must be an integer of 0..${max}, not ${value}`);
+  if (!Number.isInteger(value) || value < 0 || value > max)
+    throw new RangeError(`a key part must be an integer of 0..${max}, not ${value}`);
 }

@@ -10,7 +10,7 @@
  * their twelve zero bits. Raw is taken where no scale is exact (-0, NaN, infinities, denormals, full mantissas) or where it is smaller.
  */
 
-import { bitLength, packBits, PACKED_BITS_MAX, packedBytes, unpackBits } from "./bit-packing.ts";
+import { bitLength, PACKED_BITS_MAX, packBits, packedBytes, unpackBits } from "./bit-packing.ts";
 import type { ByteCursor } from "./varint.ts";
 import { readVarint, unzigzag, writeVarint, zigzag } from "./varint.ts";
 

@@ -31,8 +31,7 @@ export function median(values: ArrayLike<number>): number {
 export function robustStatistics(values: ArrayLike<number>): RobustStatistics {
   const center = median(values);
   const deviations = Float64Array.from(values, (value) => Math.abs(value - center));
-  const meanDeviation =
-    deviations.length === 0 ? 0 : deviations.reduce((sum, deviation) => sum + deviation, 0) / deviations.length;
+  const meanDeviation = deviations.length === 0 ? 0 : deviations.reduce((sum, deviation) => sum + deviation, 0) / deviations.length;
   return { median: center, mad: median(deviations), meanDeviation };
 }
 

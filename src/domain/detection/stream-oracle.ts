@@ -73,9 +73,7 @@ export class StreamOracle {
     const elapsed = this.#lastTime > 0 ? time - this.#lastTime : 0;
     this.#ended = false;
     const events: OracleEvent[] = [];
-    const sample = this.#options.counter
-      ? this.#convert(time, value, elapsed, events)
-      : { stored: value, scored: value, flags: 0 };
+    const sample = this.#options.counter ? this.#convert(time, value, elapsed, events) : { stored: value, scored: value, flags: 0 };
     if (sample !== null) this.#push(time, sample.stored, sample.scored, sample.flags, elapsed, events);
     this.#lastTime = time;
     return events;
@@ -94,12 +92,7 @@ export class StreamOracle {
     return value === newest ? [] : [plain(EVENT_REPLACE, time, value, 0)];
   }
 
-  #convert(
-    time: number,
-    value: number,
-    elapsed: number,
-    events: OracleEvent[],
-  ): { stored: number; scored: number; flags: number } | null {
+  #convert(time: number, value: number, elapsed: number, events: OracleEvent[]): { stored: number; scored: number; flags: number } | null {
     const previous = this.#lastRaw;
     this.#lastRaw = value;
     if (previous === null) return null;
@@ -201,9 +194,7 @@ export class StreamOracle {
   /** Effective values of the window, oldest first. */
   #window(): number[] {
     const [low, high] = this.#clamp;
-    return this.#newest(this.#options.window).map(({ raw, masked }) =>
-      masked ? Math.min(Math.max(limit(raw), low), high) : limit(raw),
-    );
+    return this.#newest(this.#options.window).map(({ raw, masked }) => (masked ? Math.min(Math.max(limit(raw), low), high) : limit(raw)));
   }
 
   #level(level: number, column: number): number {

@@ -79,12 +79,7 @@ export function reportedProbability(logP: number): number {
 function logStudentDensity(t: number, degreesOfFreedom: number): number {
   const u = Math.abs(t) / Math.sqrt(degreesOfFreedom);
   const logOnePlus = u > 1e8 ? 2 * Math.log(u) : Math.log1p(u * u);
-  return (
-    logGammaRatio(degreesOfFreedom / 2) -
-    0.5 * Math.log(degreesOfFreedom) -
-    HALF_LOG_PI -
-    0.5 * (degreesOfFreedom + 1) * logOnePlus
-  );
+  return logGammaRatio(degreesOfFreedom / 2) - 0.5 * Math.log(degreesOfFreedom) - HALF_LOG_PI - 0.5 * (degreesOfFreedom + 1) * logOnePlus;
 }
 
 /** ln Gamma(a + 1/2) - ln Gamma(a), without the cancellation of two large logarithms. */
@@ -97,8 +92,7 @@ function logGammaRatio(a: number): number {
   }
   const inverseSquare = 1 / (raised * raised);
   let sum = 0;
-  for (let i = GAMMA_RATIO_SERIES.length - 1; i >= 0; i--)
-    sum = sum * inverseSquare + (GAMMA_RATIO_SERIES[i] as number);
+  for (let i = GAMMA_RATIO_SERIES.length - 1; i >= 0; i--) sum = sum * inverseSquare + (GAMMA_RATIO_SERIES[i] as number);
   return logProduct + 0.5 * Math.log(raised) + sum / raised;
 }
 

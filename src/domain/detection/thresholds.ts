@@ -59,14 +59,9 @@ export function zOfRatio(ratio: number, n: number): number {
 }
 
 /** Fills both sets of tables; `tables` begins at THRESHOLD_TABLES and holds THRESHOLD_TABLE_VALUES numbers. */
-export function fillThresholdTables(
-  tables: Float64Array,
-  threshold: number,
-  minimumSamples: number = MINIMUM_SAMPLES_DEFAULT,
-): void {
+export function fillThresholdTables(tables: Float64Array, threshold: number, minimumSamples: number = MINIMUM_SAMPLES_DEFAULT): void {
   if (!(threshold > 0)) throw new Error(`threshold must be above 0, got ${threshold}`);
-  if (tables.length < THRESHOLD_TABLE_VALUES)
-    throw new Error(`tables hold ${tables.length} numbers, ${THRESHOLD_TABLE_VALUES} are needed`);
+  if (tables.length < THRESHOLD_TABLE_VALUES) throw new Error(`tables hold ${tables.length} numbers, ${THRESHOLD_TABLE_VALUES} are needed`);
   fillSet(tables, TABLE_SET_ORDINARY, levelsFor(threshold, false), minimumSamples);
   fillSet(tables, TABLE_SET_OPERATION, levelsFor(threshold, true), minimumSamples);
 }

@@ -113,9 +113,38 @@ function memberOf(anomaly: Anomaly): Episode {
 }
 
 function newAnomaly(frame: EpisodeFrame, wallNowMs: number): Anomaly {
-  const { tenant, environment, serviceId, metricName, attributes, direction, detector, startedAtMs, observedAtMs, z, verdict, explanation } = frame;
+  const {
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    attributes,
+    direction,
+    detector,
+    startedAtMs,
+    observedAtMs,
+    z,
+    verdict,
+    explanation,
+  } = frame;
   return {
-    id: anomalyIdOf(frame), tenant, environment, serviceId, metricName, attributes, direction, detector, startedAtMs,
-    detectedAtMs: wallNowMs, observedAtMs, resolvedAtMs: null, resolvedBy: null, z, verdict, explanation, streams: 1, openStreams: 1,
+    id: anomalyIdOf(frame),
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    attributes,
+    direction,
+    detector,
+    startedAtMs,
+    detectedAtMs: wallNowMs,
+    observedAtMs,
+    resolvedAtMs: null,
+    resolvedBy: null,
+    z,
+    verdict,
+    explanation,
+    streams: 1,
+    openStreams: 1,
   };
 }

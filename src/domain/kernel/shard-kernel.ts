@@ -136,8 +136,7 @@ export class ShardKernel {
    */
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number {
     const taken = this.#kernel.applyRows(pointer, rows, baseMs, arrivalMs);
-    if (taken === 0 && rows > 0 && this.#kernel.eventsCount() === 0)
-      throw new Error("the shard kernel took no row and gave no event");
+    if (taken === 0 && rows > 0 && this.#kernel.eventsCount() === 0) throw new Error("the shard kernel took no row and gave no event");
     return taken;
   }
 

@@ -6,6 +6,7 @@ import {
   FLAG_HAS_PREVIOUS,
   SR_CHUNK_AT,
   SR_COUNT,
+  SR_FIRST_TIME,
   SR_FLAGS,
   SR_HEAD,
   SR_IDENTITY,
@@ -18,7 +19,6 @@ import {
   SR_PARTITION,
   SR_PEAK_HIGH,
   SR_PREVIOUS_RAW,
-  SR_FIRST_TIME,
   SR_SAMPLES,
   SR_TENANT,
   SR_UNCHUNKED,
@@ -175,8 +175,7 @@ export class StreamRecords {
     let index = count;
     while (index > 0 && (this.#times[index - 1] as number) >= timeMs) index--;
     const chunkedValues = count - this.unchunked(slot);
-    if (index < count && this.#times[index] === timeMs)
-      return this.#replaceAt(slot, index, value, index < chunkedValues);
+    if (index < count && this.#times[index] === timeMs) return this.#replaceAt(slot, index, value, index < chunkedValues);
     const noPlace = count === WINDOW_MAX && chunkedValues === 0;
     if (index === 0 || index === count || noPlace) return { result: "too-old-for-ring", chunked: true, value };
     this.#insertAt(slot, index, timeMs, value);
@@ -207,10 +206,7 @@ export class StreamRecords {
   /** Place in the ring of the index-th value by time. */
   #place(slot: number, index: number): number {
     const at = this.address(slot);
-    return (
-      (this.view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - this.view.getUint32(at + SR_COUNT, true) + index) %
-      WINDOW_MAX
-    );
+    return (this.view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - this.view.getUint32(at + SR_COUNT, true) + index) % WINDOW_MAX;
   }
 
   /** Expects #times and #values to hold the slot's ring. Places are kept; the values after `index` move one place on. */

@@ -1,6 +1,7 @@
 // What kind of series a name and its attributes announce: cumulative counter, operation-class, percent-style.
-import { FLAG_COUNTER, FLAG_KEPT_AS_RECORDS, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
+
 import type { RecordType } from "../../core/layout/counters.ts";
+import { FLAG_COUNTER, FLAG_KEPT_AS_RECORDS, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { ownAttribute } from "./stream-identity.ts";
 

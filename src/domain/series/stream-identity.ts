@@ -53,9 +53,7 @@ export function identityName(text: string): StreamName {
 /** The stream of a telemetry record that carries a value. */
 export function nameOfRecord(tenant: string, serviceId: string, metricName: string, given: Attributes): StreamName {
   const descriptive = Object.keys(given).some((name) => DESCRIPTIVE_NAMES.has(name));
-  const attributes = descriptive
-    ? Object.fromEntries(Object.entries(given).filter(([name]) => !DESCRIPTIVE_NAMES.has(name)))
-    : given;
+  const attributes = descriptive ? Object.fromEntries(Object.entries(given).filter(([name]) => !DESCRIPTIVE_NAMES.has(name))) : given;
   return { tenant, environment: environmentOf(given), serviceId, metricName, attributes };
 }
 

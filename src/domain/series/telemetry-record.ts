@@ -38,7 +38,16 @@ const WITH_BODY: ReadonlySet<RecordType> = new Set<RecordType>(["log", "event"])
 
 /** Shows what was got, short enough for an error message. */
 function shown(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : typeof value === "object" ? (value === null ? "null" : Array.isArray(value) ? "an array" : "an object") : String(value);
+  const text =
+    typeof value === "string"
+      ? JSON.stringify(value.slice(0, 60))
+      : typeof value === "object"
+        ? value === null
+          ? "null"
+          : Array.isArray(value)
+            ? "an array"
+            : "an object"
+        : String(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
@@ -73,19 +82,26 @@ export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Re
 
 function refuseName(type: RecordType, field: string, reason: ValidationReason, value: unknown): Refusal | undefined {
   if (value === undefined) return refuse(type, reason, field, `${field} is absent; a ${type} record needs it as a non-empty string`);
-  if (typeof value !== "string" || value === "") return refuse(type, reason, field, `${field} must be a non-empty string, got ${shown(value)}`);
+  if (typeof value !== "string" || value === "")
+    return refuse(type, reason, field, `${field} must be a non-empty string, got ${shown(value)}`);
   if (isLongerThan(value, NAME_BYTES_MAX)) return tooLong(type, field, value, NAME_BYTES_MAX);
   return undefined;
 }
 
 function tooLong(type: RecordType, field: string, value: string, most: number): Refusal {
-  return refuse(type, "field_too_long", field, `${field} may have ${most} bytes, got ${value.length} characters beginning ${shown(value.slice(0, 20))}`);
+  return refuse(
+    type,
+    "field_too_long",
+    field,
+    `${field} may have ${most} bytes, got ${value.length} characters beginning ${shown(value.slice(0, 20))}`,
+  );
 }
 
 function refuseContent(type: RecordType, fields: Readonly<Record<string, unknown>>): Refusal | undefined {
   if (WITH_BODY.has(type)) {
     const body = fields.body;
-    if (body === undefined || body === null) return refuse(type, "missing_body", "body", `body is absent; a ${type} record needs it as a string`);
+    if (body === undefined || body === null)
+      return refuse(type, "missing_body", "body", `body is absent; a ${type} record needs it as a string`);
     if (typeof body !== "string") return refuse(type, "missing_body", "body", `body must be a string, got ${shown(body)}`);
     return isLongerThan(body, LOG_BODY_BYTES_MAX) ? tooLong(type, "body", body, LOG_BODY_BYTES_MAX) : undefined;
   }
@@ -105,17 +121,28 @@ function refuseTimestamp(type: RecordType, given: unknown, nowMs: number): Refus
     return refuse(type, "invalid_timestamp", "timestamp", `timestamp must be RFC 3339 such as "2026-01-31T12:00:00Z", got ${shown(given)}`);
   }
   if (timeMs < nowMs - TIMESTAMP_AGE_MS_MAX) {
-    return refuse(type, "timestamp_too_old", "timestamp", `timestamp ${shown(given)} is more than 24 h in the past; import older data instead`);
+    return refuse(
+      type,
+      "timestamp_too_old",
+      "timestamp",
+      `timestamp ${shown(given)} is more than 24 h in the past; import older data instead`,
+    );
   }
   if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX) {
-    return refuse(type, "timestamp_in_future", "timestamp", `timestamp ${shown(given)} is more than 10 minutes in the future; check the sender's clock`);
+    return refuse(
+      type,
+      "timestamp_in_future",
+      "timestamp",
+      `timestamp ${shown(given)} is more than 10 minutes in the future; check the sender's clock`,
+    );
   }
   return undefined;
 }
 
 function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unknown>>): Refusal | undefined {
   if (fields.trace_id !== undefined && fields.trace_id !== null) {
-    if (typeof fields.trace_id !== "string") return refuse(type, "invalid_attributes", "trace_id", `trace_id must be a string, got ${shown(fields.trace_id)}`);
+    if (typeof fields.trace_id !== "string")
+      return refuse(type, "invalid_attributes", "trace_id", `trace_id must be a string, got ${shown(fields.trace_id)}`);
     if (isLongerThan(fields.trace_id, NAME_BYTES_MAX)) return tooLong(type, "trace_id", fields.trace_id, NAME_BYTES_MAX);
   }
   const given = fields.attributes;
@@ -130,7 +157,8 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
   for (const name of names) {
     if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong(type, "attributes", name, NAME_BYTES_MAX);
     const value = (given as Readonly<Record<string, unknown>>)[name];
-    if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX)) return tooLong(type, `attributes.${name.slice(0, 60)}`, value, VALUE_BYTES_MAX);
+    if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX))
+      return tooLong(type, `attributes.${name.slice(0, 60)}`, value, VALUE_BYTES_MAX);
   }
   return undefined;
 }

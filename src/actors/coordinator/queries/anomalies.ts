@@ -30,7 +30,9 @@ export function listAnomalies(context: QueryContext, { principal, query }: Query
 export function oneAnomaly({ state }: QueryContext, { principal, path }: QueryRequest<"anomaly">): Outcome<unknown> {
   const id = path.id ?? "";
   const anomaly = state.anomalies.find(principal.tenant, id);
-  return anomaly === undefined ? refused("not_found", `no anomaly has the id ${shown(id)}; it never existed or is past its retention`) : done(anomalyView(anomaly));
+  return anomaly === undefined
+    ? refused("not_found", `no anomaly has the id ${shown(id)}; it never existed or is past its retention`)
+    : done(anomalyView(anomaly));
 }
 
 /** Retention may have deleted a row between index and store: it is then left out. */

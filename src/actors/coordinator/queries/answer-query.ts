@@ -1,7 +1,7 @@
 // From a call to its answer: validation by the endpoint's schema, the handler by name, and what went wrong as a status.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
-import { refusalBody } from "../../../api/error-answer.ts";
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { refusalBody } from "../../../api/error-answer.ts";
 import { parseQuery } from "../../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
 import type { QueryCall } from "../../../core/protocol/query.ts";
@@ -10,8 +10,8 @@ import { listAnomalies, oneAnomaly } from "./anomalies.ts";
 import { dlqStats } from "./dlq-stats.ts";
 import type { QueryContext, QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
-import { seriesData } from "./series-data.ts";
 import { listSeries } from "./series.ts";
+import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
 
 const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {

@@ -32,16 +32,31 @@ export interface MetricRows {
 }
 
 /** The samples of a range. */
-export async function metricRows(context: QueryContext, tenant: string, serviceId: string | undefined, range: TimeRange): Promise<MetricRows> {
+export async function metricRows(
+  context: QueryContext,
+  tenant: string,
+  serviceId: string | undefined,
+  range: TimeRange,
+): Promise<MetricRows> {
   const limit = serviceId === undefined ? RECORD_SUMMARIES_MAX : RECORD_SERIES_MAX;
-  const { series, total } = await askSeries(context, { tenant, serviceId: serviceId ?? null, metricName: null, environment: null, after: null, limit });
+  const { series, total } = await askSeries(context, {
+    tenant,
+    serviceId: serviceId ?? null,
+    metricName: null,
+    environment: null,
+    after: null,
+    limit,
+  });
   const metrics = series.filter(({ keptAsRecords }) => !keptAsRecords);
-  const rows = serviceId === undefined ? metrics.flatMap(newestSample) : (await Promise.all(metrics.map((each) => samplesOf(context, each)))).flat();
+  const rows =
+    serviceId === undefined ? metrics.flatMap(newestSample) : (await Promise.all(metrics.map((each) => samplesOf(context, each)))).flat();
   return { rows: rows.filter(({ timeMs }) => timeMs >= range.fromMs && timeMs < range.toMs), complete: total <= series.length };
 }
 
 function newestSample(summary: SeriesSummary): RecordListRow[] {
-  return summary.lastTimeMs === null || summary.lastValue === null ? [] : [rowOf(summary, seriesId(summary), summary.lastTimeMs, summary.lastValue)];
+  return summary.lastTimeMs === null || summary.lastValue === null
+    ? []
+    : [rowOf(summary, seriesId(summary), summary.lastTimeMs, summary.lastValue)];
 }
 
 async function samplesOf({ engines }: QueryContext, summary: SeriesSummary): Promise<RecordListRow[]> {

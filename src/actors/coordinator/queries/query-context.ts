@@ -45,4 +45,7 @@ export interface QueryRequest<N extends CoordinatorEndpoint> {
 }
 
 /** Answers one endpoint; the value is sent as JSON. */
-export type QueryHandler<N extends CoordinatorEndpoint> = (context: QueryContext, request: QueryRequest<N>) => Outcome<unknown> | Promise<Outcome<unknown>>;
+export type QueryHandler<N extends CoordinatorEndpoint> = (
+  context: QueryContext,
+  request: QueryRequest<N>,
+) => Outcome<unknown> | Promise<Outcome<unknown>>;

@@ -65,7 +65,10 @@ export async function listRecords(context: QueryContext, { principal, query }: Q
     records: page.rows.map((row) => row.view()),
     total: total.total,
     total_relation: total.isExact ? "eq" : "gte",
-    page_token: page.next === undefined ? "" : issuePageToken(context.state.pageSecret, scope, [page.next.timeMs, page.next.id, total.total, total.isExact]),
+    page_token:
+      page.next === undefined
+        ? ""
+        : issuePageToken(context.state.pageSecret, scope, [page.next.timeMs, page.next.id, total.total, total.isExact]),
   });
 }
 
@@ -82,7 +85,12 @@ function firstTotal(stored: ScannedRows, metrics: { readonly rows: readonly Reco
 }
 
 /** Scans on behind the page as far as the bound goes, because the first page counts all matches. */
-async function scanRecords(context: QueryContext, filter: RecordFilter, position: ListPosition | undefined, limit: number): Promise<ScannedRows> {
+async function scanRecords(
+  context: QueryContext,
+  filter: RecordFilter,
+  position: ListPosition | undefined,
+  limit: number,
+): Promise<ScannedRows> {
   const service = filter.serviceId === undefined ? undefined : serviceBytes(filter.serviceId);
   const rows: RecordListRow[] = [];
   let matches = 0;
@@ -132,7 +140,9 @@ function compareRows(a: ListPosition, b: ListPosition): number {
 /** The page behind a position. Rows behind where the scan ended must wait for the next page: stored rows among them have not been seen. */
 function mergeRows(stored: ScannedRows, metrics: readonly RecordListRow[], position: ListPosition | undefined, limit: number) {
   const { endedAt } = stored;
-  const seen = metrics.filter((row) => (position === undefined || compareRows(row, position) > 0) && (endedAt === undefined || compareRows(row, endedAt) <= 0));
+  const seen = metrics.filter(
+    (row) => (position === undefined || compareRows(row, position) > 0) && (endedAt === undefined || compareRows(row, endedAt) <= 0),
+  );
   const rows = [...stored.rows, ...seen].sort(compareRows);
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] as ListPosition };
   return { rows, next: endedAt };

@@ -29,7 +29,11 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
     attributes: query.attributes ?? null,
   });
   const { summary } = answer;
-  if (summary === null) return refused("not_found", `no series ${shown(query.metric_name)} of ${shown(query.service_id)} matches; /api/v1/series lists what there is`);
+  if (summary === null)
+    return refused(
+      "not_found",
+      `no series ${shown(query.metric_name)} of ${shown(query.service_id)} matches; /api/v1/series lists what there is`,
+    );
   await context.settle();
   const resolution = query.resolution ?? "raw";
   const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], query.limit, context.options.window);

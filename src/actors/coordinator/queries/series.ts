@@ -33,8 +33,14 @@ export async function listSeries(context: QueryContext, { principal, query }: Qu
 }
 
 /** The first `limit` series over all engines, in list order; a service lies in one engine, so only that is asked when it is named. */
-export async function askSeries({ engines }: QueryContext, query: Omit<SeriesQuery, "type" | "id">): Promise<{ series: SeriesSummary[]; total: number }> {
-  const asked = query.serviceId === null ? Array.from({ length: engines.count }, (_, engine) => engine) : [engines.ownerOf(query.tenant, query.serviceId)];
+export async function askSeries(
+  { engines }: QueryContext,
+  query: Omit<SeriesQuery, "type" | "id">,
+): Promise<{ series: SeriesSummary[]; total: number }> {
+  const asked =
+    query.serviceId === null
+      ? Array.from({ length: engines.count }, (_, engine) => engine)
+      : [engines.ownerOf(query.tenant, query.serviceId)];
   const answers = await Promise.all(asked.map((engine) => engines.series(engine, query)));
   return { series: mergePages(answers, query.limit), total: answers.reduce((sum, answer) => sum + answer.total, 0) };
 }

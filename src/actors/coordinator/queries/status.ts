@@ -16,13 +16,21 @@ interface EngineStatus {
 /** State of the server as the tenant sees it. */
 export async function status(context: QueryContext, { principal }: QueryRequest<"status">): Promise<Outcome<unknown>> {
   const { engines, state, options } = context;
-  const engineStates = await Promise.all(Array.from({ length: engines.count }, (_, engine) => engineStatus(context, principal.tenant, engine)));
+  const engineStates = await Promise.all(
+    Array.from({ length: engines.count }, (_, engine) => engineStatus(context, principal.tenant, engine)),
+  );
   const facts = context.facts();
   const degraded = facts.storeReadOnly || engineStates.some((engine) => engine.state !== "ok");
   return done({
     status: !facts.enginesReady ? "starting" : degraded ? "degraded" : "ok",
     version: options.version,
-    components: { watchdog: "disabled", vectorizer: "disabled", rca: "disabled", llm: "disabled", store: facts.storeReadOnly ? "read_only" : "ok" },
+    components: {
+      watchdog: "disabled",
+      vectorizer: "disabled",
+      rca: "disabled",
+      llm: "disabled",
+      store: facts.storeReadOnly ? "read_only" : "ok",
+    },
     watchdog: {
       last_run: formatRfc3339(facts.lastRunMs),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),

@@ -1,5 +1,5 @@
 // The range of time that lists share: `since` inclusive, `until` exclusive.
-import { type Outcome, done, refused } from "../../../api/refusal.ts";
+import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 
 /** A range in ms; unbounded where infinite. */

@@ -31,7 +31,10 @@ export function blockOperations(payload: Uint8Array): StoreOperation[] {
   spanView.setFloat64(1, block.minMs, true);
   spanView.setFloat64(9, block.maxMs, true);
   spanView.setUint32(17, bytes.length, true);
-  return [{ table: "blocks", key, value: bytes }, { table: "block_spans", key, value: span }];
+  return [
+    { table: "blocks", key, value: bytes },
+    { table: "block_spans", key, value: span },
+  ];
 }
 
 /** Reads a span as it is stored. */
@@ -40,7 +43,13 @@ export function decodeSpan(key: Uint8Array, value: Uint8Array): BlockSpan {
   const view = new DataView(value.buffer, value.byteOffset, value.byteLength);
   const reader = new KeyReader(key);
   const partition = reader.u16();
-  return { partition, block: reader.u32(), minMs: view.getFloat64(1, true), maxMs: view.getFloat64(9, true), bytes: view.getUint32(17, true) };
+  return {
+    partition,
+    block: reader.u32(),
+    minMs: view.getFloat64(1, true),
+    maxMs: view.getFloat64(9, true),
+    bytes: view.getUint32(17, true),
+  };
 }
 
 /** Yields the spans of a partition, newest block first. */

@@ -1,13 +1,18 @@
 // Reads long ranges in bounded steps.
 import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
-import { KeyReader, KeyBuilder, prefixEnd } from "../../../domain/codec/key.ts";
+import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { TABLE_END, TABLE_START } from "./tables.ts";
 
 /** Entries of one step. */
 const SCAN_ROWS = 1_000;
 
 /** Yields the entries of [from, to) in order. Each step of a thousand is a snapshot of its own. */
-export function* scan(store: KeyValueStore, table: string, from: Uint8Array = TABLE_START, to: Uint8Array = TABLE_END): Generator<StoreEntry> {
+export function* scan(
+  store: KeyValueStore,
+  table: string,
+  from: Uint8Array = TABLE_START,
+  to: Uint8Array = TABLE_END,
+): Generator<StoreEntry> {
   for (let start = from; ; ) {
     const entries = store.range(table, { from: start, to, limit: SCAN_ROWS });
     yield* entries;

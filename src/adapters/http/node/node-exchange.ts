@@ -138,7 +138,8 @@ export class NodeExchange implements HttpExchange, Expiring {
   }
 
   #refuseBody(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): void {
-    if (outcome === "too-long") this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
+    if (outcome === "too-long")
+      this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
     else this.refuse(503, "overloaded", "too many bodies are being received", true);
   }
 

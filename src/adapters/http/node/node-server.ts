@@ -46,8 +46,7 @@ export class NodeHttpServer implements HttpServer {
 
   listen(host: string, port: number): Promise<{ port: number }> {
     return new Promise((resolve, reject) => {
-      const onError = (error: Error): void =>
-        reject(new Error(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
+      const onError = (error: Error): void => reject(new Error(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
       this.#server.once("error", onError);
       this.#server.listen({ host, port, backlog: LISTEN_BACKLOG, exclusive: true }, () => {
         this.#server.off("error", onError);
@@ -112,12 +111,7 @@ export class NodeHttpServer implements HttpServer {
     });
   }
 
-  #enqueue(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    awaitsContinue: boolean,
-    begin: (exchange: NodeExchange) => void,
-  ): void {
+  #enqueue(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean, begin: (exchange: NodeExchange) => void): void {
     const lane = this.#lanes.get(incoming.socket);
     lane?.enqueue((onOver) => {
       const exchange = new NodeExchange({ incoming, outgoing, awaitsContinue }, this.#context, () => {
@@ -150,9 +144,7 @@ export class NodeHttpServer implements HttpServer {
   #refuseRaw(socket: Socket, status: number, code: RefusalCode, message: string): void {
     const { headers, body } = this.#context.options.refusal(status, code, message);
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    socket.end(
-      `HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    socket.end(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
     this.#context.sweep.add({ expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
 }

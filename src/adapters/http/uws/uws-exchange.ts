@@ -66,9 +66,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#takeAnswer();
     const writeHead = (): void => this.#writeHead(status, headers);
     const bodiless = this.request.method === "HEAD" || isBodiless(status);
-    this.#stream = new UwsStream({ writeHead, bodiless, guard: (call) => this.guard(call) }, this.#response, () =>
-      this.#finish(),
-    );
+    this.#stream = new UwsStream({ writeHead, bodiless, guard: (call) => this.guard(call) }, this.#response, () => this.#finish());
     return this.#stream;
   }
 
@@ -118,7 +116,8 @@ export class UwsExchange implements HttpExchange, Expiring {
   }
 
   #refuseBody(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): void {
-    if (outcome === "too-long") this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
+    if (outcome === "too-long")
+      this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
     else this.refuse(503, "overloaded", "too many bodies are being received", true);
   }
 

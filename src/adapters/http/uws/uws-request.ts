@@ -50,7 +50,5 @@ function remoteAddress(response: UwsResponse): string {
 }
 
 function isMappedIpv4(bytes: Uint8Array): boolean {
-  return (
-    bytes.length === 16 && bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0)
-  );
+  return bytes.length === 16 && bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0);
 }

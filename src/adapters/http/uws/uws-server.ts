@@ -86,8 +86,7 @@ export class UwsHttpServer implements HttpServer {
 
   #closeWhenIdle(): void {
     // One turn later, because the last answer may still be corked, and because app.close() ends other exchanges inside a native callback.
-    if (this.#onIdle !== undefined && this.#exchanges === 0)
-      setImmediate(() => this.#exchanges === 0 && this.#onIdle?.());
+    if (this.#onIdle !== undefined && this.#exchanges === 0) setImmediate(() => this.#exchanges === 0 && this.#onIdle?.());
   }
 }
 
