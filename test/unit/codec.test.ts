@@ -139,6 +139,13 @@ describe("chunk block", () => {
     expect(recent!.lastMs - recent!.firstMs).toBeLessThan(2000);
   });
 
+  it("restores a state of more bytes than its first buffer has", () => {
+    const builder = new ChunkBlockBuilder();
+    for (let i = 0; i < 100; i++) builder.append(new Uint8Array(16).fill(i), new Uint8Array(200).fill(i), i, i + 1);
+    const restored = ChunkBlockBuilder.restore(builder.serialise());
+    expect(restored?.finish()).toEqual(builder.finish());
+  });
+
   it("comes back from a checkpoint and goes on", () => {
     const whole = filled();
     const restored = ChunkBlockBuilder.restore(whole.serialise())!;

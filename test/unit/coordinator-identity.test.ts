@@ -75,7 +75,9 @@ describe("an episode", () => {
   const episode = { tenant: "t", anomalyId: anomaly.id, detectedAtMs: 10, open: true };
   ignores("an opening that is known", { episode, anomaly }, "open");
   ignores("an opening that is known and closed", { episode: { ...episode, open: false }, anomaly }, "open");
-  ignores("an update of what was never opened", { episode: undefined, anomaly }, "update");
+  it("an update of what a gate held back opens it", () => {
+    expect(applyEpisode({ episode: undefined, anomaly: undefined }, { ...frame, transition: "update", z: 9 }, 30).kind).toBe("opened");
+  });
   ignores("an end of what was never opened", { episode: undefined, anomaly }, "close");
   ignores("an update after the end", { episode: { ...episode, open: false }, anomaly }, "update");
   ignores("an update that is no higher", { episode, anomaly }, "update");

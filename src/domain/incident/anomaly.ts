@@ -71,8 +71,9 @@ export function anomalyIdOf(frame: EpisodeFrame): string {
  * else the anomaly that already has the id which this frame would give (a stream that fires late on the same start opens it again).
  */
 export function applyEpisode(known: KnownState, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
-  if (frame.transition === "open") return known.episode === undefined ? open(known.anomaly, frame, wallNowMs) : IGNORED;
-  if (known.episode === undefined || !known.episode.open) return IGNORED;
+  // An update of an unknown episode: a gate held its opening back, and now it passes.
+  if (known.episode === undefined) return frame.transition === "close" ? IGNORED : open(known.anomaly, frame, wallNowMs);
+  if (frame.transition === "open" || !known.episode.open) return IGNORED;
   return frame.transition === "update" ? update(known.anomaly, frame) : close(known.episode, known.anomaly, wallNowMs);
 }
 
