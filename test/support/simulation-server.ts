@@ -2,9 +2,8 @@
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
-import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
-import { deleteSegmentsBelow, listSegments } from "../../src/adapters/log/log-segment.ts";
+import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
@@ -89,20 +88,12 @@ export class SimulatedServer {
         else if (message.type === "stopped") this.#stopped = true;
       },
       observeLatencySeconds: () => undefined,
-      deleteLogSegments: (floor) => this.#deleteSegments(floor),
+      deleteLogSegments: (floor) => {
+        this.segmentsDeleted += deleteCoveredSegments("log", floor, this.#machine.disk);
+      },
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
     });
-  }
-
-  /** As the coordinator's thread does it. */
-  #deleteSegments(floor: LogFloor): void {
-    const { disk } = this.#machine;
-    for (const { epoch, lane } of listSegments("log", disk)) {
-      if (epoch < floor.epoch) this.segmentsDeleted += deleteSegmentsBelow("log", epoch, lane, Number.POSITIVE_INFINITY, disk);
-    }
-    for (const { lane, belowSegment } of floor.lanes)
-      this.segmentsDeleted += deleteSegmentsBelow("log", floor.epoch, lane, belowSegment, disk);
   }
 
   get cluster(): Cluster {

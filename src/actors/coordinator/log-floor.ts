@@ -1,12 +1,10 @@
 // Which log segments nobody needs any more: every partition's checkpoint covers their rows, and the lane's mark their records.
+import type { CoveredSegments } from "../../adapters/log/log-segment.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator-frame.ts";
 
-/** What may be deleted: all logs of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`. */
-export interface LogFloor {
-  readonly epoch: number;
-  readonly lanes: ReadonlyArray<{ readonly lane: number; readonly belowSegment: number }>;
-}
+/** What may be deleted. */
+export type LogFloor = CoveredSegments;
 
 const FIRST_SEGMENT = 0;
 

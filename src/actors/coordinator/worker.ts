@@ -1,7 +1,7 @@
 // The thread of the coordinator: opens the stores, hands the checkpoints to main, then steps the coordinator whenever there is work or time is due.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { deleteSegmentsBelow, listSegments } from "../../adapters/log/log-segment.ts";
+import { deleteCoveredSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
@@ -14,7 +14,6 @@ import type { EngineAnswer, EngineQuery, StoredCheckpoint } from "../../core/pro
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { EngineLink } from "./engine-client.ts";
-import type { LogFloor } from "./log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
 /** What main gives the coordinator's thread. */
@@ -140,16 +139,6 @@ function observe(slots: Float64Array, seconds: number): void {
   slots[sum] = (slots[sum] as number) + seconds;
 }
 
-function deleteSegments(directory: string, floor: LogFloor): void {
-  const earlier = listSegments(directory).filter(({ epoch }) => epoch < floor.epoch);
-  const lanes = new Set(earlier.map(({ epoch, lane }) => `${epoch} ${lane}`));
-  for (const each of lanes) {
-    const [epoch, lane] = each.split(" ").map(Number) as [number, number];
-    deleteSegmentsBelow(directory, epoch, lane, Number.POSITIVE_INFINITY);
-  }
-  for (const { lane, belowSegment } of floor.lanes) deleteSegmentsBelow(directory, floor.epoch, lane, belowSegment);
-}
-
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
   const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES });
@@ -183,7 +172,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       monotonicMs: () => systemClock.monotonicMs(),
       emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
       observeLatencySeconds: (seconds) => observe(slots, seconds),
-      deleteLogSegments: (floor) => deleteSegments(logDirectory(data.dataDir), floor),
+      deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
       randomBytes: (count) => randomBytes(count),
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
     },

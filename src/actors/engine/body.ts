@@ -1,5 +1,7 @@
 // A body as the front handed it over, and the answers of ingestion.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { errorAnswer } from "../../api/error-answer.ts";
+import type { Refusal } from "../../api/refusal.ts";
 import {
   BODY_PADDING_BYTES,
   DESCRIPTOR_ADMISSION,
@@ -48,15 +50,8 @@ export function readBody(memory: EngineMemory, position: number): Body {
   };
 }
 
-/** An error answer in the form of decisions.md section 4. */
-export function errorAnswer(
-  status: number,
-  code: string,
-  message: string,
-  requestId: string,
-  more: { field?: string | null; index?: number } = {},
-): BodyAnswer {
-  const field = more.field === undefined || more.field === null ? {} : { field: more.field };
-  const index = more.index === undefined ? {} : { index: more.index };
-  return { status, body: JSON.stringify({ status: "error", error: code, message, request_id: requestId, ...field, ...index }) };
+/** The answer to a body that is refused; the front gives it the form that the client asks for. */
+export function refusedAnswer(refusal: Refusal, requestId: string): BodyAnswer {
+  const { status, body } = errorAnswer(refusal, requestId, undefined);
+  return { status, body };
 }

@@ -12,7 +12,7 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
-import { type Body, errorAnswer } from "./body.ts";
+import { type Body, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
@@ -60,7 +60,7 @@ export class JsonDecoder {
     const parsed = this.#parse(body);
     if (!parsed.ok) {
       this.#dependencies.counters.rejected("metric", parsed.code, 1);
-      return errorAnswer(parsed.status, parsed.code, parsed.message, requestId);
+      return refusedAnswer(parsed, requestId);
     }
     const batch = body.kind === BODY_JSON_BATCH;
     const records = batch ? (parsed.value as unknown[]) : [parsed.value];
@@ -70,14 +70,13 @@ export class JsonDecoder {
     if (batch) return batchAnswer(queued, failures);
     const [failure] = failures;
     if (failure === undefined) return { status: 200, body: '{"status":"ok","queued":1}' };
-    return errorAnswer(400, failure.refusal.reason, failure.refusal.message, requestId, { field: failure.refusal.field });
+    const { reason: code, message, field } = failure.refusal;
+    return refusedAnswer(field === null ? { code, message } : { code, message, field }, requestId);
   }
 
-  #parse(
-    body: Body,
-  ): { ok: true; value: unknown; halves: boolean } | { ok: false; status: number; code: ValidationReason; message: string } {
+  #parse(body: Body): { ok: true; value: unknown; halves: boolean } | { ok: false; code: ValidationReason; message: string } {
     const { memory, kernel } = this.#dependencies;
-    const bad = (message: string) => ({ ok: false, status: 400, code: "invalid_json", message }) as const;
+    const bad = (message: string) => ({ ok: false, code: "invalid_json", message }) as const;
     if (body.bytes === 0) return bad("the body is empty; send a JSON telemetry record");
     const bytes = memory.slice(body.pointer, body.bytes);
     if (!isUtf8(bytes)) return bad("the body is not valid UTF-8; JSON must be sent as UTF-8");
@@ -91,7 +90,7 @@ export class JsonDecoder {
     if (!Array.isArray(decoded.value)) return bad("a batch must be a JSON array of telemetry records");
     if (decoded.value.length <= BATCH_RECORDS_MAX) return decoded;
     const message = `a batch may have ${BATCH_RECORDS_MAX} records, got ${decoded.value.length}; split it`;
-    return { ok: false, status: 400, code: "batch_too_large", message };
+    return { ok: false, code: "batch_too_large", message };
   }
 
   #takeRecords(records: readonly unknown[], halves: boolean, body: Body, unit: WorkUnit): Failure[] {

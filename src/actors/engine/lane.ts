@@ -6,7 +6,7 @@ import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
 import { BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import { type Body, errorAnswer, readBody } from "./body.ts";
+import { type Body, readBody, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
 import type { Outbox } from "./outbox.ts";
@@ -172,7 +172,7 @@ export class Lane {
     counters.add("logErrors", 1);
     const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
     const message = `the log cannot be written (${error.code}); send this request again later, what is stored of it already is not stored twice`;
-    const refused = errorAnswer(503, "store_unavailable", message, requestId(unit.admission));
+    const refused = refusedAnswer({ code: "store_unavailable", message }, requestId(unit.admission));
     placement.refuse(Array.from({ length: bodies }, () => refused));
     this.#unfinished = undefined;
     unit.dropOpaque();

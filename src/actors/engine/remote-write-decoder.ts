@@ -35,7 +35,7 @@ import { DECOMPRESSED, REJECTS } from "../../core/layout/memory-map.ts";
 import { type LaneExports, parseLabelSpan } from "../../domain/kernel/lane-kernel.ts";
 import { flagsOfSeries } from "../../domain/series/classification.ts";
 import { nameOfLabels } from "../../domain/series/stream-identity.ts";
-import { type Body, errorAnswer } from "./body.ts";
+import { type Body, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
@@ -59,7 +59,7 @@ export class RemoteWriteDecoder {
   readonly #dependencies: RemoteWriteDecoderDependencies;
   #samples = 0;
   #refused = 0;
-  #firstRefusal = "";
+  #first: SampleProblem | undefined;
 
   constructor(dependencies: RemoteWriteDecoderDependencies) {
     this.#dependencies = dependencies;
@@ -78,7 +78,7 @@ export class RemoteWriteDecoder {
     counters.batch(samples);
     this.#samples = samples;
     this.#refused = 0;
-    this.#firstRefusal = "";
+    this.#first = undefined;
     return this.resume(body, unit);
   }
 
@@ -102,25 +102,21 @@ export class RemoteWriteDecoder {
     const requestId = this.#dependencies.requestId(body.admission);
     if (status === STATUS_TOO_LARGE) {
       this.#dependencies.counters.rejected("metric", "payload_too_large", 1);
-      return errorAnswer(
-        413,
-        "payload_too_large",
-        `the body says that it decompresses to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests`,
-        requestId,
-      );
+      const message = `the body says that it decompresses to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests`;
+      return refusedAnswer({ code: "payload_too_large", message }, requestId);
     }
     this.#dependencies.counters.rejected("metric", "invalid_protobuf", 1);
     const message = "the body is not a snappy block holding a WriteRequest of remote-write 1.0; nothing of it was stored";
-    return errorAnswer(400, "invalid_protobuf", message, requestId);
+    return refusedAnswer({ code: "invalid_protobuf", message }, requestId);
   }
 
   #finish(body: Body, unit: WorkUnit): BodyAnswer {
     this.#buryRejects(body, unit);
     this.#dependencies.counters.accepted("metric", this.#samples - this.#refused);
-    if (this.#refused === 0) return { status: 204, body: null };
-    const message = `${this.#refused} of ${this.#samples} samples were refused, the others are stored; the first: ${this.#firstRefusal}`;
-    const code = this.#firstRefusal.slice(0, this.#firstRefusal.indexOf(":"));
-    return errorAnswer(400, code, message, this.#dependencies.requestId(body.admission));
+    if (this.#first === undefined || this.#refused === 0) return { status: 204, body: null };
+    const { reason: code, message: first } = this.#first;
+    const message = `${this.#refused} of ${this.#samples} samples were refused, the others are stored; the first: ${code}: ${first}`;
+    return refusedAnswer({ code, message }, this.#dependencies.requestId(body.admission));
   }
 
   #resolve(body: Body, unit: WorkUnit): void {
@@ -129,7 +125,7 @@ export class RemoteWriteDecoder {
     const labels = parseLabelSpan(memory.bytes.slice(at, at + kernel.unknownBytes()));
     const problem = labels === undefined ? LABELS_NOT_UTF8 : labelProblem(labels);
     if (labels === undefined || problem !== undefined) {
-      this.#skip(body, unit, (problem as LabelProblem).reason, (problem as LabelProblem).message, labels ?? []);
+      this.#skip(body, unit, (problem as SampleProblem).reason, (problem as SampleProblem).message, labels ?? []);
       return;
     }
     const name = nameOfLabels(this.#dependencies.tenantName(body.tenant), labels);
@@ -156,7 +152,7 @@ export class RemoteWriteDecoder {
   }
 
   #refuse(body: Body, unit: WorkUnit, samples: number, reason: ValidationReason, message: string, payload: unknown): void {
-    if (this.#firstRefusal === "") this.#firstRefusal = `${reason}: ${message}`;
+    this.#first ??= { reason, message };
     const number = this.#refused;
     this.#refused += samples;
     this.#dependencies.counters.rejected("metric", reason, samples);
@@ -182,14 +178,14 @@ export class RemoteWriteDecoder {
   }
 }
 
-interface LabelProblem {
+interface SampleProblem {
   readonly reason: ValidationReason;
   readonly message: string;
 }
 
-const LABELS_NOT_UTF8: LabelProblem = { reason: "invalid_attributes", message: "the labels of a series are not valid UTF-8" };
+const LABELS_NOT_UTF8: SampleProblem = { reason: "invalid_attributes", message: "the labels of a series are not valid UTF-8" };
 
-function labelProblem(labels: Labels): LabelProblem | undefined {
+function labelProblem(labels: Labels): SampleProblem | undefined {
   if (labels.length > ATTRIBUTES_MAX + 1) {
     return { reason: "invalid_attributes", message: `a series may have ${ATTRIBUTES_MAX} labels, got ${labels.length}` };
   }
@@ -203,7 +199,7 @@ function labelProblem(labels: Labels): LabelProblem | undefined {
   return named ? undefined : { reason: "missing_metric_name", message: "a series has no __name__ label" };
 }
 
-function describeReject(code: number, labels: Labels, timeMs: number, value: number): LabelProblem {
+function describeReject(code: number, labels: Labels, timeMs: number, value: number): SampleProblem {
   const name = labels.find(([label]) => label === "__name__")?.[1] ?? "a series";
   const time = Number.isSafeInteger(timeMs) ? formatRfc3339(timeMs) : String(timeMs);
   if (code === REJECT_INVALID_VALUE)

@@ -51,6 +51,24 @@ export function deleteSegmentsBelow(
   return deleted;
 }
 
+/** What nobody needs any more: every log of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`. */
+export interface CoveredSegments {
+  readonly epoch: number;
+  readonly lanes: ReadonlyArray<{ readonly lane: number; readonly belowSegment: number }>;
+}
+
+/** Deletes what is covered and returns how many files that were. */
+export function deleteCoveredSegments(directory: string, covered: CoveredSegments, files: LogFileSystem = nodeFileSystem): number {
+  const earlier = new Map<string, LogSegment>();
+  for (const segment of listSegments(directory, files)) {
+    if (segment.epoch < covered.epoch) earlier.set(`${segment.epoch} ${segment.lane}`, segment);
+  }
+  let deleted = 0;
+  for (const { epoch, lane } of earlier.values()) deleted += deleteSegmentsBelow(directory, epoch, lane, Number.POSITIVE_INFINITY, files);
+  for (const { lane, belowSegment } of covered.lanes) deleted += deleteSegmentsBelow(directory, covered.epoch, lane, belowSegment, files);
+  return deleted;
+}
+
 function namesIn(directory: string, files: LogFileSystem): string[] {
   try {
     return files.readdirSync(directory);

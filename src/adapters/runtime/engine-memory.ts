@@ -4,7 +4,6 @@ import {
   CONTROL_BODIES_HEAD,
   CONTROL_DOORBELL,
   CONTROL_PLACED,
-  CONTROL_SLEEPING,
   COUNTERS,
   MEMORY_PAGES,
   PROCESS_NEXT_REF,
@@ -89,9 +88,7 @@ export class EngineMemory {
 
   /** Blocks the calling thread until the bell differs from `seen`, at most `timeoutMs`. */
   sleep(seen: number, timeoutMs: number): void {
-    this.store(CONTROL_SLEEPING, 1);
     Atomics.wait(this.#control, CONTROL_DOORBELL >> 2, seen, timeoutMs);
-    this.store(CONTROL_SLEEPING, 0);
   }
 
   bodiesHead(): number {

@@ -61,8 +61,6 @@ export const CONTROL_BODIES_HEAD = 64;
 /** Frames in the coordinator ring: bytes written by the engine, bytes read by the coordinator (both wrap at 2^32). */
 export const CONTROL_COORDINATOR_WRITTEN = 128;
 export const CONTROL_COORDINATOR_READ = 192;
-/** Set to 1 by the engine when it sleeps; the front need not ring otherwise. */
-export const CONTROL_SLEEPING = 256;
 /** Position words of the ring from lane i into this engine: base + i * stride, then the read word one line further. */
 export const CONTROL_INBOX = 4096;
 export const CONTROL_INBOX_STRIDE = 128;
@@ -80,7 +78,7 @@ export const PROCESS_NEXT_REF = 0;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 4096;
-export const PROCESS_WORDS_BYTES = 16448;
+export const PROCESS_WORDS_BYTES = PROCESS_TENANT_STREAMS + 4 * TENANTS_MAX;
 
 // Descriptor of one body (byte offsets).
 export const DESCRIPTOR_POINTER = 0;

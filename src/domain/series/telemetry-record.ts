@@ -71,12 +71,13 @@ export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Re
     return refuse("metric", "invalid_type", "type", `type must be one of ${RECORD_TYPES.join(", ")}, got ${shown(type)}`);
   }
   const known = type as RecordType;
+  const timeMs = typeof fields.timestamp === "string" ? parseRfc3339(fields.timestamp) : undefined;
   return (
     refuseName(known, "service_id", "missing_service_id", fields.service_id) ??
     refuseContent(known, fields) ??
-    refuseTimestamp(known, fields.timestamp, nowMs) ??
+    refuseTimestamp(known, fields.timestamp, timeMs, nowMs) ??
     refuseAttributes(known, fields) ??
-    accept(known, fields)
+    accept(known, fields, timeMs as number)
   );
 }
 
@@ -112,11 +113,10 @@ function refuseContent(type: RecordType, fields: Readonly<Record<string, unknown
   return refuse(type, "invalid_value", "value", `value must be a finite number (float64), got ${shown(fields.value)}`);
 }
 
-function refuseTimestamp(type: RecordType, given: unknown, nowMs: number): Refusal | undefined {
+function refuseTimestamp(type: RecordType, given: unknown, timeMs: number | undefined, nowMs: number): Refusal | undefined {
   if (given === undefined) {
     return refuse(type, "missing_timestamp", "timestamp", 'timestamp is absent; give RFC 3339 such as "2026-01-31T12:00:00Z"');
   }
-  const timeMs = typeof given === "string" ? parseRfc3339(given) : undefined;
   if (timeMs === undefined) {
     return refuse(type, "invalid_timestamp", "timestamp", `timestamp must be RFC 3339 such as "2026-01-31T12:00:00Z", got ${shown(given)}`);
   }
@@ -163,7 +163,7 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
   return undefined;
 }
 
-function accept(type: RecordType, fields: Readonly<Record<string, unknown>>): TelemetryRecord {
+function accept(type: RecordType, fields: Readonly<Record<string, unknown>>, timeMs: number): TelemetryRecord {
   const withBody = WITH_BODY.has(type);
   return {
     serviceId: fields.service_id as string,
@@ -172,7 +172,7 @@ function accept(type: RecordType, fields: Readonly<Record<string, unknown>>): Te
     value: withBody ? Number.NaN : (fields.value as number),
     body: withBody ? (fields.body as string) : "",
     traceId: (fields.trace_id as string | null | undefined) ?? "",
-    timeMs: parseRfc3339(fields.timestamp as string) as number,
+    timeMs,
     attributes: (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES,
   };
 }
