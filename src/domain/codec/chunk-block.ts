@@ -7,12 +7,12 @@
  *   32  count entries of 28 bytes, ordered by (stream, first time), then order of appending:
  *         stream 16 bytes, first u32, last u32 (units since the earliest time, rounded outwards), offset u32 in the chunk area
  *    .  the chunks in the order of the entries, each up to where the next begins
- *    .  crc32c u32 of everything before
+ *    .  crc32 u32 of everything before
  *
  * The directory costs 28 bytes a chunk: 0.23 a sample at 120 samples a chunk.
  */
 
-import { crc32c } from "./crc32c.ts";
+import { crc32 } from "../../core/base/crc32.ts";
 import { compareKeys } from "./key.ts";
 
 /** Bytes of a stream id in a block. */
@@ -55,7 +55,7 @@ export function encodeChunkBlock(chunks: ReadonlyArray<BlockChunk>): Uint8Array 
   view.setFloat64(16, scale.maxMs, true);
   view.setFloat64(24, scale.unitMs, true);
   placeChunks(block, view, ordered, scale);
-  view.setUint32(block.length - CHECKSUM_BYTES, crc32c(block.subarray(0, block.length - CHECKSUM_BYTES)), true);
+  view.setUint32(block.length - CHECKSUM_BYTES, crc32(block.subarray(0, block.length - CHECKSUM_BYTES)), true);
   return block;
 }
 
@@ -82,7 +82,7 @@ export class ChunkBlock {
     if (bytes.length < chunkBlockBytes(1, 0) || bytes[0] !== VERSION) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const body = bytes.subarray(0, bytes.length - CHECKSUM_BYTES);
-    if (view.getUint32(body.length, true) !== crc32c(body)) return undefined;
+    if (view.getUint32(body.length, true) !== crc32(body)) return undefined;
     const count = view.getUint32(4, true);
     if (count === 0 || chunkBlockBytes(count, 0) > bytes.length) return undefined;
     const block = new ChunkBlock(bytes, view, count);
