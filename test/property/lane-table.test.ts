@@ -69,7 +69,7 @@ describe("lane table", () => {
       lookup(entries);
       if (kernel.laneInsert(entries, 0, 0) === STATUS_TABLE_FULL) break;
     }
-    expect(entries).toBe(1.5 * 2 ** 20);
+    expect(entries).toBe(2 ** 21);
     expect(kernel.laneTableEntries()).toBe(entries);
     expect(bytes.subarray(LANE_TABLE + LANE_TABLE_BYTES, LANE_TABLE + LANE_TABLE_BYTES + 4096).every((byte) => byte === 0)).toBe(true);
     expect([lookup(12_345), kernel.foundRef()]).toEqual([1, 12_345]);

@@ -4,15 +4,21 @@
 // WriteRequest {1: TimeSeries, 3: metadata}, TimeSeries {1: Label, 2: Sample, 3: exemplar, 4: histogram}, Label {1: name, 2: value},
 // Sample {1: double value, 2: int64 timestamp}. https://prometheus.io/docs/specs/prw/remote_write_spec/
 // The index holds 131,072 series; of a body with more, the rest is checked at once and indexed when the walk gets there.
-// Sketch: 2 to 3 ns a label, 25 ns the hash of a series, 2 ns a sample.
+//
+// Labels of a stream that is in the lane table were checked when it got there. So a series that ends in samples as senders write them is not read label by
+// label: what stands before those samples is hashed and looked up, and only where the table does not know it is it checked. That needs the keys of
+// remote-write in the table to be told from all others: they begin with a label's tag, which is a line feed, as no other key does.
+// Sketch: 25 ns the hash of a series, 5 ns its look-up (20 at a million streams), 2 ns a sample; 2 to 3 ns a label only at first sight.
 import { SCRATCH, SCRATCH_BYTES, SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_BAD_PROTOBUF } from "../../../core/layout/kernel-status";
 import { hashForLane, hashHigh, hashLow } from "./identity-hash";
+import { foundDestination, foundRef, laneFind, laneFindNext, laneTouchEntry, laneTouchSlot } from "./lane-table";
 import { fieldNumber, payload, readField, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 
 const FIELD_SERIES: u32 = 1;
 const FIELD_METADATA: u32 = 3;
 const FIELD_LABEL: u32 = 1;
+const LABEL_TAG: u8 = 0x0a;
 export const FIELD_SAMPLE: u32 = 2;
 const FIELD_EXEMPLAR: u32 = 3;
 const FIELD_HISTOGRAM: u32 = 4;
@@ -23,10 +29,19 @@ export const FIELD_SAMPLE_TIME: u32 = 2;
 export const ENTRY_BYTES: usize = 32;
 export const ENTRY_SPAN: usize = 0; // u32, the first label
 export const ENTRY_SPAN_BYTES: usize = 4; // u32, up to the end of the last label
-export const ENTRY_FIELDS: usize = 8; // u32, where samples may begin
-export const ENTRY_END: usize = 12; // u32
+export const ENTRY_FIELDS: usize = 8; // u32, where samples may begin, with ENTRY_USUAL
+export const ENTRY_END: usize = 12; // u32, with ENTRY_KNOWN
 export const ENTRY_HASH_LOW: usize = 16; // u64; both halves 0: no labels, or too many bytes of scattered ones
 export const ENTRY_HASH_HIGH: usize = 24; // u64
+/** Instead of the hash, of an entry that is ENTRY_KNOWN. */
+export const ENTRY_REF: usize = 16; // u32
+export const ENTRY_DESTINATION: usize = 20; // u32
+/** In ENTRY_END: the lane table had the stream. Addresses in a body are below 2^31. */
+export const ENTRY_KNOWN: u32 = 0x80000000;
+/** In ENTRY_FIELDS: from there to the end are usual samples and nothing else. */
+export const ENTRY_USUAL: u32 = 0x80000000;
+/** Entries looked up together: their cache misses then overlap, in a table of a million streams 16 for the time of one. */
+const LOOKED_UP_ENTRIES: usize = 16;
 const INDEX_END: usize = SERIES_INDEX + SERIES_INDEX_BYTES;
 
 /** Labels that do not lie in one piece are put together here (the upper half of SCRATCH) to be hashed; nothing is kept here between calls. */
@@ -43,6 +58,9 @@ let samples: u32 = 0;
 let metadata: u32 = 0;
 let histograms: u32 = 0;
 let exemplars: u32 = 0;
+
+/** The first entry that has not been looked up. */
+let nextLookUp: usize = SERIES_INDEX;
 
 // The series at hand.
 let tenant: u32 = 0;
@@ -82,7 +100,7 @@ export function indexFurther(end: usize): void {
 
 /** Checks and indexes fields of the request; stops where the index is full if told so. */
 function scan(p: usize, end: usize, stopWhenFull: bool): bool {
-  indexEnd = SERIES_INDEX;
+  indexEnd = nextLookUp = SERIES_INDEX;
   unindexed = end;
   while (p < end) {
     const field = p;
@@ -101,18 +119,87 @@ function scan(p: usize, end: usize, stopWhenFull: bool): bool {
       if (wireType != WIRE_BYTES) return false;
       start = payload;
     }
+    if (unindexed == end && indexEnd < INDEX_END) {
+      if (!enterUsual(start, p)) {
+        const known = samples;
+        if (!isSeries(start, p)) return false;
+        if (samples != known) indexSeries(start, p); // without samples it is no reason to define a stream
+      }
+      if (indexEnd - nextLookUp >= LOOKED_UP_ENTRIES * ENTRY_BYTES && !lookUpEntries()) return false;
+      continue;
+    }
     const known = samples;
     if (!isSeries(start, p)) return false;
-    if (samples == known) continue; // without samples it is no reason to define a stream
-    if (unindexed == end) {
-      if (indexEnd < INDEX_END) {
-        indexSeries(start, p);
-      } else {
-        unindexed = field;
-        if (stopWhenFull) return true;
+    if (samples == known || unindexed != end) continue;
+    unindexed = field;
+    if (stopWhenFull) break;
+  }
+  return lookUpEntries();
+}
+
+/** Enters a series that ends in usual samples, for its labels to be looked up; false when it does not look like one. */
+// @ts-ignore
+@inline
+function enterUsual(start: usize, end: usize): bool {
+  let fields = end;
+  // A label takes two bytes at least.
+  while (fields - start >= USUAL_SAMPLE_BYTES + 2 && isUsualSample(fields - USUAL_SAMPLE_BYTES)) fields -= USUAL_SAMPLE_BYTES;
+  if (fields == end || load<u8>(start) != LABEL_TAG) return false;
+  samples += <u32>(end - fields) / <u32>USUAL_SAMPLE_BYTES;
+  enter(start, <u32>(fields - start), <u32>fields | ENTRY_USUAL, end, start, <u32>(fields - start));
+  return true;
+}
+
+/** Looks up the entries that have not been; what the table does not know is checked. False when that is malformed. */
+function lookUpEntries(): bool {
+  const end = indexEnd;
+  let touchedAll = false;
+  for (let entry = nextLookUp; entry < end; entry += ENTRY_BYTES) {
+    const low = load<u64>(entry, ENTRY_HASH_LOW), high = load<u64>(entry, ENTRY_HASH_HIGH);
+    if (!laneFindNext(low, high, tenant)) {
+      if (!touchedAll) touchEntries(entry, end);
+      touchedAll = true;
+      if ((low | high) == 0 || !laneFind(low, high, tenant)) {
+        if ((load<u32>(entry, ENTRY_FIELDS) & ENTRY_USUAL) != 0 && !checkEntry(entry)) return false;
+        continue;
       }
     }
+    markKnown(entry, foundRef(), foundDestination());
   }
+  nextLookUp = end;
+  return true;
+}
+
+/** Brings what the look-ups of these entries will read into the cache: their misses then overlap. */
+function touchEntries(from: usize, end: usize): void {
+  let touched: u32 = 0;
+  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= laneTouchSlot(load<u64>(entry, ENTRY_HASH_LOW));
+  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= laneTouchEntry(load<u64>(entry, ENTRY_HASH_LOW));
+  lastTouched = touched;
+}
+let lastTouched: u32 = 0; // so that the loads are not optimised away
+
+// @ts-ignore
+@inline
+function markKnown(entry: usize, ref: u32, destination: u32): void {
+  store<u32>(entry, ref, ENTRY_REF);
+  store<u32>(entry, destination, ENTRY_DESTINATION);
+  store<u32>(entry, load<u32>(entry, ENTRY_END) | ENTRY_KNOWN, ENTRY_END);
+}
+
+/** Checks a series that was entered without a look at its labels; where its fields are not what they seemed, the entry is made again. */
+function checkEntry(entry: usize): bool {
+  const start = <usize>load<u32>(entry, ENTRY_SPAN), end = <usize>load<u32>(entry, ENTRY_END);
+  const fields = <usize>(load<u32>(entry, ENTRY_FIELDS) & ~ENTRY_USUAL);
+  samples -= <u32>(end - fields) / <u32>USUAL_SAMPLE_BYTES;
+  const known = samples;
+  if (!isSeries(start, end)) return false;
+  if (labelsEnd == fields && !scattered) return true;
+  const after = indexEnd;
+  indexEnd = entry;
+  indexSeries(start, end);
+  indexEnd = after;
+  if (samples == known) markKnown(entry, 0, 0); // no sample: the walk finds nothing to stage
   return true;
 }
 
@@ -229,18 +316,18 @@ function indexSeries(start: usize, end: usize): void {
   if (scattered) {
     gatherLabels(start, end);
   } else {
-    enter(start, <u32>(labelsEnd - start), labelsEnd, end, start, <u32>(labelsEnd - start));
+    enter(start, <u32>(labelsEnd - start), <u32>labelsEnd, end, start, <u32>(labelsEnd - start));
   }
 }
 
 // @ts-ignore
 @inline
-function enter(span: usize, spanBytes: u32, fields: usize, end: usize, key: usize, keyBytes: u32): void {
+function enter(span: usize, spanBytes: u32, fields: u32, end: usize, key: usize, keyBytes: u32): void {
   const usable = keyBytes > 0 && keyBytes != U32.MAX_VALUE;
   if (usable) hashForLane(key, keyBytes, tenant);
   store<u32>(indexEnd, <u32>span, ENTRY_SPAN);
   store<u32>(indexEnd, spanBytes, ENTRY_SPAN_BYTES);
-  store<u32>(indexEnd, <u32>fields, ENTRY_FIELDS);
+  store<u32>(indexEnd, fields, ENTRY_FIELDS);
   store<u32>(indexEnd, <u32>end, ENTRY_END);
   store<u64>(indexEnd, usable ? hashLow : 0, ENTRY_HASH_LOW);
   store<u64>(indexEnd, usable ? hashHigh : 0, ENTRY_HASH_HIGH);
@@ -266,5 +353,5 @@ function gatherLabels(start: usize, end: usize): void {
       gathered = U32.MAX_VALUE;
     }
   }
-  enter(first, <u32>(last - first), start, end, GATHERED, gathered);
+  enter(first, <u32>(last - first), <u32>start, end, GATHERED, gathered);
 }

@@ -7,20 +7,17 @@ import { ROW_BYTES } from "../../../core/layout/row-frame";
 import {
   STATUS_BAD_LABELS, STATUS_DONE, STATUS_OK, STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
 } from "../../../core/layout/kernel-status";
-import { foundDestination, foundRef, laneFind, laneInsert, laneTouch } from "./lane-table";
+import { foundDestination, foundRef, laneFind, laneInsert } from "./lane-table";
 import { addReject, stagedRows, stagingAdvance, stagingPointer, writeRow } from "./lane-staging";
 import { fieldNumber, payload, readField, readVarint, varint } from "./protobuf-wire";
 import {
-  ENTRY_BYTES, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_SPAN, ENTRY_SPAN_BYTES, FIELD_SAMPLE, FIELD_SAMPLE_TIME,
-  FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, unindexed, USUAL_SAMPLE_BYTES,
+  ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SPAN, ENTRY_SPAN_BYTES,
+  ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, unindexed, USUAL_SAMPLE_BYTES,
 } from "./remote-write-index";
 
 /** The one kind of NaN that is stored: Prometheus' mark for a series that ended. */
 const STALE_MARKER: u64 = 0x7ff0000000000002;
 const EXPONENT: u64 = 0x7ff0000000000000;
-
-/** Table slots that are touched ahead at once: their cache misses then overlap, in a table of a million streams 16 for the time of one. */
-const TOUCHED_ENTRIES: usize = 16;
 
 // The body.
 let tenant: u32 = 0;
@@ -30,7 +27,6 @@ let admittedMs: u64 = 0; // maxMs - minMs
 let maxRows: u32 = 0;
 let bodyEnd: usize = 0;
 let nextEntry: usize = SERIES_INDEX;
-let touchedEnd: usize = SERIES_INDEX;
 
 // The series at hand.
 let inSeries: bool = false;
@@ -39,6 +35,7 @@ let spanPointer: usize = 0;
 let spanBytes: u32 = 0;
 let fieldsAt: usize = 0; // the next field
 let seriesEnd: usize = 0;
+let usual: bool = false; // from fieldsAt on there are usual samples only
 let ref: u32 = 0;
 let destination: u32 = 0;
 
@@ -59,7 +56,7 @@ export function remoteWriteBegin(pointer: usize, bytes: u32, tenantIndex: u32, b
   admittedMs = <u64>(<i64>max - <i64>min);
   maxRows = rowsMax;
   bodyEnd = samples < 0 ? unindexed : pointer + bytes;
-  nextEntry = touchedEnd = samples < 0 ? indexEnd : SERIES_INDEX;
+  nextEntry = samples < 0 ? indexEnd : SERIES_INDEX;
   inSeries = false;
   pending = STATUS_OK;
   return samples;
@@ -124,15 +121,22 @@ function nextSeries(): i32 {
   if (nextEntry == indexEnd) {
     if (unindexed == bodyEnd) return STATUS_DONE;
     indexFurther(bodyEnd);
-    nextEntry = touchedEnd = SERIES_INDEX;
+    nextEntry = SERIES_INDEX;
   }
-  if (nextEntry == touchedEnd) touchAhead();
   const entry = nextEntry;
   nextEntry += ENTRY_BYTES;
   spanPointer = load<u32>(entry, ENTRY_SPAN);
   spanBytes = load<u32>(entry, ENTRY_SPAN_BYTES);
-  fieldsAt = load<u32>(entry, ENTRY_FIELDS);
-  seriesEnd = load<u32>(entry, ENTRY_END);
+  const fields = load<u32>(entry, ENTRY_FIELDS), end = load<u32>(entry, ENTRY_END);
+  fieldsAt = fields & ~ENTRY_USUAL;
+  usual = (fields & ENTRY_USUAL) != 0;
+  seriesEnd = end & ~ENTRY_KNOWN;
+  if ((end & ENTRY_KNOWN) != 0) {
+    ref = load<u32>(entry, ENTRY_REF);
+    destination = load<u32>(entry, ENTRY_DESTINATION);
+    inSeries = true;
+    return STATUS_OK;
+  }
   const low = load<u64>(entry, ENTRY_HASH_LOW);
   const high = load<u64>(entry, ENTRY_HASH_HIGH);
   if ((low | high) == 0) return (pending = STATUS_BAD_LABELS);
@@ -149,16 +153,6 @@ function enterSeries(): void {
   inSeries = true;
 }
 
-/** Brings the table slots of the next entries into the cache. */
-function touchAhead(): void {
-  const end = min(indexEnd, touchedEnd + TOUCHED_ENTRIES * ENTRY_BYTES);
-  let touched: u32 = 0;
-  for (let entry = touchedEnd; entry < end; entry += ENTRY_BYTES) touched ^= laneTouch(load<u64>(entry, ENTRY_HASH_LOW));
-  lastTouched = touched;
-  touchedEnd = end;
-}
-let lastTouched: u32 = 0; // so that the loads are not optimised away
-
 /** Reads a sample that is not written the usual way; fields that are absent are 0, of repeated ones the last counts. */
 function readSample(p: usize, end: usize): void {
   sampleBits = 0;
@@ -174,11 +168,15 @@ function readSample(p: usize, end: usize): void {
   }
 }
 
-/** The six-byte varint at p. */
+/** The time of a usual sample is a varint of six bytes. */
+const USUAL_TIME_BITS: u64 = 0x7f7f7f7f7f7f;
+// The samples of one scrape have one time: it is decoded once.
+let lastTimeWord: u64 = 0;
+let lastTime: i64 = 0;
+
 // @ts-ignore
 @inline
-function usualTime(p: usize): i64 {
-  const word = load<u64>(p) & 0x7f7f7f7f7f7f;
+function usualTime(word: u64): i64 {
   const pairs = (word & 0x007f007f007f) | ((word & 0x7f007f007f00) >> 1); // 14 bits in each of three 16-bit places
   return (pairs & 0x3fff) | ((pairs >> 2) & 0xfffc000) | ((pairs >> 4) & 0x3fff0000000);
 }
@@ -194,9 +192,14 @@ function stageSamples(): i32 {
   while (p < end) {
     let next = p + USUAL_SAMPLE_BYTES;
     let bits: u64, time: i64;
-    if (next <= end && isUsualSample(p)) {
+    if (usual || (next <= end && isUsualSample(p))) {
       bits = load<u64>(p, 3);
-      time = usualTime(p + 12);
+      const word = load<u64>(p, 12) & USUAL_TIME_BITS;
+      if (word != lastTimeWord) {
+        lastTimeWord = word;
+        lastTime = usualTime(word);
+      }
+      time = lastTime;
     } else {
       next = readField(p, end);
       if (fieldNumber != FIELD_SAMPLE) {

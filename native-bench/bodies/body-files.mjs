@@ -1,0 +1,75 @@
+// Files of request bodies for the sender: a run of [u32le shard][u32le samples][u32le length][bytes]. Each is written once a run, when first
+// asked for; its times end a minute before that, so that no server refuses them as too old or too new.
+import { createHash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { jsonBatches, jsonSingles } from "./json-records.mjs";
+import { newStreamBodies, remoteWriteBodies } from "./remote-write.mjs";
+
+const headBytes = 12;
+const chunkBytes = 4 * 1024 * 1024;
+/** A file this old is written again: Prometheus takes what is up to an hour behind the newest, the other limits are wider. */
+const ageMsMax = 3600 * 1000;
+const endBeforeNowMs = 60_000;
+
+/** Name, generator and what it takes unless asked for otherwise. A to D are the shapes of the peers' measurements. */
+const SHAPES = {
+  "remote-write": { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 1_000_000 } },
+  A: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 14_000_000 } },
+  B: { make: remoteWriteBodies, options: { series: 100_000, perRequest: 2000, samples: 12_000_000 } },
+  C: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 1000, samplesPerSeries: 10, samples: 40_000_000 } },
+  D: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 4_000_000, values: "walk" } },
+  "new-streams": { make: newStreamBodies, options: { requests: 400, perRequest: 2000 } },
+  "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
+  "json-singles": { make: jsonSingles, options: { records: 600_000 } },
+};
+
+/** Where bodies come from: `get(shape, options)` resolves with the path of their file. */
+export function makeBodies(/** @type {string} */ folder, /** @type {(text: string) => void} */ log) {
+  mkdirSync(folder, { recursive: true });
+  return {
+    get: async (/** @type {string} */ shape, options = {}) => {
+      const { make, options: defaults } = SHAPES[shape];
+      const asked = { ...defaults, ...options };
+      const digest = createHash("sha1").update(JSON.stringify(asked)).digest("hex").slice(0, 8);
+      const path = join(folder, `${shape}-${digest}.bin`);
+      const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      if (ageMs < ageMsMax) return path;
+      const startMs = performance.now();
+      const endMs = Math.floor((Date.now() - endBeforeNowMs) / 1000) * 1000;
+      const { bodies, bytes } = writeBodies(path, make({ endMs, ...asked }));
+      const seconds = (performance.now() - startMs) / 1000;
+      log(`bodies of shape ${shape}: ${bodies} in ${(bytes / 2 ** 20).toFixed(0)} MiB, ${seconds.toFixed(1)} s`);
+      return path;
+    },
+  };
+}
+
+/** Writes what the generator gives, {shard, samples, bytes} each; the file appears whole or not at all. */
+export function writeBodies(/** @type {string} */ path, /** @type {Iterable<{shard: number, samples: number, bytes: Uint8Array}>} */ bodies) {
+  const partPath = `${path}.${process.pid}.part`;
+  const file = openSync(partPath, "w");
+  const total = { bodies: 0, bytes: 0 };
+  let parts = [];
+  let waiting = 0;
+  const flush = () => {
+    writeSync(file, Buffer.concat(parts, waiting));
+    parts = [];
+    waiting = 0;
+  };
+  for (const { shard, samples, bytes } of bodies) {
+    const head = Buffer.alloc(headBytes);
+    head.writeUInt32LE(shard, 0);
+    head.writeUInt32LE(samples, 4);
+    head.writeUInt32LE(bytes.length, 8);
+    parts.push(head, bytes);
+    waiting += headBytes + bytes.length;
+    total.bodies++;
+    total.bytes += headBytes + bytes.length;
+    if (waiting >= chunkBytes) flush();
+  }
+  flush();
+  closeSync(file);
+  renameSync(partPath, path);
+  return total;
+}

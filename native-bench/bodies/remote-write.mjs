@@ -1,0 +1,108 @@
+// Remote-write bodies: snappy over WriteRequests whose labels stay and whose values and times change from round to round.
+import snappy from "snappy";
+import { seededRandom, seriesLabels } from "./series-labels.mjs";
+
+const sampleBytes = 16; // of one Sample message: tag and double, tag and a varint of six bytes
+const timeBytes = 6; // varint of a time in ms between 2005 and 2109
+
+/**
+ * Rounds over all series. Series i belongs to shard i mod (series / perRequest); a body holds all series of one shard, `samplesPerSeries`
+ * samples each, `stepMs` apart. Values: "random" are uniform in [0, 1000) with a full mantissa; "walk" are random walks of 3 decimals.
+ * The last sample of all stands at `endMs`.
+ * @param {{series: number, perRequest: number, samplesPerSeries?: number, samples: number, values?: "random" | "walk", stepMs?: number, endMs: number}} options
+ */
+export function* remoteWriteBodies({ series, perRequest, samplesPerSeries = 1, samples, values = "random", stepMs = 1000, endMs }) {
+  const shards = Math.ceil(series / perRequest);
+  const rounds = Math.ceil(samples / (series * samplesPerSeries));
+  const startMs = endMs - (rounds * samplesPerSeries - 1) * stepMs;
+  const requests = Array.from({ length: shards }, (_, shard) => makeRequest(shardSeries(shard, shards, series), samplesPerSeries));
+  const value = values === "walk" ? makeWalks(series) : makeUniform();
+  for (let round = 0; round < rounds; round++) {
+    for (let shard = 0; shard < shards; shard++) {
+      const request = requests[shard];
+      fill(request, startMs + round * samplesPerSeries * stepMs, stepMs, samplesPerSeries, (place) => value(shard + place * shards));
+      yield { shard, samples: request.samplePlaces.length, bytes: snappy.compressSync(request.bytes) };
+    }
+  }
+}
+
+/** Bodies in which every sample begins a new series. */
+export function* newStreamBodies({ requests, perRequest, shards = 5, endMs }) {
+  const value = makeUniform();
+  for (let body = 0; body < requests; body++) {
+    const series = Array.from({ length: perRequest }, (_, place) => body * perRequest + place);
+    const request = makeRequest(series, 1);
+    fill(request, endMs, 0, 1, value);
+    yield { shard: body % shards, samples: perRequest, bytes: snappy.compressSync(request.bytes) };
+  }
+}
+
+function shardSeries(shard, shards, series) {
+  return Array.from({ length: Math.ceil((series - shard) / shards) }, (_, place) => shard + place * shards);
+}
+
+function makeUniform() {
+  const random = seededRandom(42);
+  // Two draws: 32 random bits alone would leave half of the mantissa zero.
+  return () => (random() + random() / 2 ** 32) * 1000;
+}
+
+function makeWalks(series) {
+  const random = seededRandom(43);
+  const at = Float64Array.from({ length: series }, () => random() * 100);
+  return (i) => {
+    at[i] += random() - 0.5;
+    return Math.round(at[i] * 1000) / 1000;
+  };
+}
+
+/** An encoded WriteRequest and where each of its samples' messages begins. */
+function makeRequest(series, samplesPerSeries) {
+  const samplesSpan = samplesPerSeries * (2 + sampleBytes);
+  const parts = [];
+  const samplePlaces = [];
+  let length = 0;
+  const add = (part) => {
+    parts.push(part);
+    length += part.length;
+  };
+  for (const i of series) {
+    const labels = encodeLabels(seriesLabels(i));
+    add(Buffer.from([0x0a, ...varint(labels.length + samplesSpan)]));
+    add(labels);
+    for (let sample = 0; sample < samplesPerSeries; sample++) {
+      samplePlaces.push(length + 2);
+      add(Buffer.from([0x12, sampleBytes, 0x09, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0]));
+    }
+  }
+  return { bytes: Buffer.concat(parts, length), samplePlaces };
+}
+
+/** Names and values are ASCII and all lengths below 128: then a length is one character. */
+function encodeLabels(labels) {
+  const text = labels.map(([name, value]) => field("\n", field("\n", name) + field("\x12", value))).join("");
+  return Buffer.from(text, "latin1");
+}
+
+function field(tag, text) {
+  if (text.length > 127) throw new RangeError("a label is longer than one byte can say");
+  return tag + String.fromCharCode(text.length) + text;
+}
+
+function varint(number) {
+  const bytes = [];
+  let rest = number;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return [...bytes, rest];
+}
+
+/** Writes values and times over those of the round before. */
+function fill({ bytes, samplePlaces }, firstMs, stepMs, samplesPerSeries, value) {
+  const times = Array.from({ length: samplesPerSeries }, (_, sample) => Buffer.from(varint(firstMs + sample * stepMs)));
+  if (times.some((time) => time.length !== timeBytes)) throw new RangeError("the time does not fit its place");
+  for (let k = 0; k < samplePlaces.length; k++) {
+    const place = samplePlaces[k];
+    bytes.writeDoubleLE(value(Math.floor(k / samplesPerSeries)), place + 1);
+    times[k % samplesPerSeries].copy(bytes, place + 10);
+  }
+}

@@ -1,0 +1,127 @@
+// What a row of the table is run with: bodies, servers, the sender, and the cores they are pinned to.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { binaryOf, missingTool } from "./binaries.mjs";
+import { makeBodies } from "./bodies/body-files.mjs";
+import { cpuTicks, ticksPerSecond } from "./measure.mjs";
+import { prioritise, runPinned } from "./servers/server-process.mjs";
+import { SERVERS } from "./servers/server-kinds.mjs";
+
+/**
+ * @typedef {object} SendOptions
+ * @property {Server} server              port, pid, path and headers come from it unless given here
+ * @property {string} file                bodies, see bodies/body-files.mjs
+ * @property {string} [path]
+ * @property {string[]} [headers]         "Name: value"
+ * @property {number} [connections]       keep-alive connections; bodies of one shard always take the same one, in file order (default 5)
+ * @property {number} [coldRequests]      answers left out of everything under `warm` (default 0)
+ * @property {number} [seconds]           ends this long after the last cold answer (default: the end of the file)
+ * @property {number} [maxRequests]
+ * @property {number} [requestsPerSecond] open loop: latency counts from the scheduled time; absent: closed loop
+ * @property {boolean} [loop]             begins the file again at its end; repeated samples are duplicates, so only for servers that discard
+ * @property {string} [timesFile]         one line a request: index, scheduled and answered in Unix milliseconds, status
+ * @property {number | string} [core]     default: pin.sender
+ *
+ * @typedef {object} SendResult
+ * @property {number} requests
+ * @property {number} samples             of 2xx answers, cold ones included
+ * @property {number} seconds
+ * @property {Phase} warm
+ * @property {Phase} cold
+ * @property {Record<string, number>} statuses
+ * @property {string} firstRefusal        the first answer that was not 2xx, "" when there was none
+ * @property {number} senderCpuSeconds
+ * @property {number} senderCores         CPU of the sender per second: near 1 means that the sender was the limit
+ * @property {number} bystanderCores      cores that neither server nor sender used
+ *
+ * @typedef {{requests: number, samples: number, seconds: number, samplesPerSecond: number, requestsPerSecond: number, serverCpuSeconds: number,
+ *   p50Ms: number, p99Ms: number, maxMs: number}} Phase
+ *
+ * @typedef {object} Server               one running server process
+ * @property {string} kind
+ * @property {number} pid
+ * @property {number} port
+ * @property {string} path                of remote-write
+ * @property {string[]} headers           of remote-write
+ * @property {string} dataDir
+ * @property {() => Promise<void>} stop   orderly, SIGTERM; deletes dataDir unless keepData
+ * @property {() => Promise<void>} kill   kill -9; deletes dataDir unless keepData
+ * @property {() => number} cpuSeconds    user and system, all threads
+ * @property {() => number} rssBytes
+ * @property {() => Promise<import("./servers/server-process.mjs").Metrics>} metrics
+ * @property {() => Promise<number>} accepted  new samples taken, by the server's own count
+ *
+ * @typedef {object} StartOptions
+ * @property {number | string} [core]     as taskset -c takes it; default: pin.server
+ * @property {Record<string, string>} [env]
+ * @property {string} [dataDir]           default: a new empty folder
+ * @property {boolean} [keepData]         keeps dataDir when the server ends
+ *
+ * @typedef {object} Context
+ * @property {number} repeats
+ * @property {boolean} quick
+ * @property {number} warmSeconds         how long a turn measures after its cold part
+ * @property {(text: string) => void} log
+ * @property {string} workDir             for anything temporary
+ * @property {{get: (shape: string, options?: object) => Promise<string>}} bodies
+ * @property {(kind: string, options?: StartOptions) => Promise<Server>} startServer
+ * @property {(kind: string) => string | undefined} missing  one line on how to install what `kind` lacks: a server kind, "send" or "limit"
+ * @property {(options: SendOptions) => Promise<SendResult>} send
+ * @property {(command: string, args: string[], core?: number | string) => Promise<string>} runPinned  runs to the end, resolves with stdout
+ * @property {{server: number, sender: number}} pin
+ */
+
+/**
+ * @param {{repeats: number, quick: boolean, workDir: string, log: (text: string) => void}} options
+ * @returns {Context}
+ */
+export function createContext({ repeats, quick, workDir, log }) {
+  mkdirSync(workDir, { recursive: true });
+  const pin = { server: 0, sender: 1 };
+  return {
+    repeats,
+    quick,
+    warmSeconds: quick ? 2 : 4,
+    log,
+    workDir,
+    pin,
+    bodies: makeBodies(join(workDir, "bodies"), log),
+    missing: (kind) => SERVERS[kind]?.missing() ?? missingTool(kind),
+    startServer: (kind, options = {}) => SERVERS[kind].start({ core: pin.server, ...options, workDir }),
+    send: (options) => send({ core: pin.sender, ...options }),
+    runPinned: (command, args, core = pin.server) => runPinned(command, args, core),
+  };
+}
+
+/**
+ * @param {SendOptions & {core: number | string}} options
+ * @returns {Promise<SendResult>}
+ */
+async function send({ server, core, ...options }) {
+  const cpuBefore = server.cpuSeconds();
+  const ticksBefore = cpuTicks();
+  const result = JSON.parse(await runPinned(binaryOf("send"), senderArguments(server, options), core, prioritise));
+  const busySeconds = (cpuTicks() - ticksBefore) / ticksPerSecond;
+  const own = server.cpuSeconds() - cpuBefore + result.senderCpuSeconds;
+  return {
+    ...result,
+    senderCores: result.senderCpuSeconds / result.seconds,
+    bystanderCores: Math.max(0, (busySeconds - own) / result.seconds),
+  };
+}
+
+function senderArguments(server, options) {
+  const args = ["--port", server.port, "--pid", server.pid, "--path", options.path ?? server.path, "--file", options.file];
+  for (const header of options.headers ?? server.headers) args.push("--header", header);
+  const optional = {
+    "--connections": options.connections,
+    "--cold": options.coldRequests,
+    "--seconds": options.seconds,
+    "--max-requests": options.maxRequests,
+    "--rate": options.requestsPerSecond,
+    "--times": options.timesFile,
+  };
+  for (const [name, value] of Object.entries(optional)) if (value !== undefined) args.push(name, value);
+  if (options.loop) args.push("--loop");
+  return args.map(String);
+}

@@ -1,0 +1,40 @@
+// Row 7: how long an answer takes at a load that both sides carry easily.
+import { conditions, presentPeers, ratioLine, serverTurn, takeTurns } from "../turns.mjs";
+
+const samplesPerSecond = 50_000;
+const samplesPerRequest = 2_000;
+/** Two seconds of requests are left out; 500 are measured, so that five of them stand above the p99. */
+const coldRequests = 50;
+const warmSeconds = 20;
+const peer = "victoria-metrics";
+
+/** @type {import("../turns.mjs").Row} */
+export const answerLatency = {
+  name: "answer-latency",
+  what:
+    "answer p99 at a fixed 50,000 samples/s: open loop, 25 requests of 2,000 samples a second over 10,000 series and 5 connections, latency from the " +
+    "scheduled time; 50 requests left out, 500 measured a turn",
+  quick: false,
+  async run(context) {
+    const requestsPerSecond = samplesPerSecond / samplesPerRequest;
+    const samples = samplesPerSecond * (warmSeconds + 5);
+    const file = await context.bodies.get("A", { samples });
+    const { present, notMeasured } = presentPeers(context, [peer]);
+    const sending = { file, connections: 5, coldRequests, requestsPerSecond, seconds: warmSeconds };
+    const turn = (kind) => () => serverTurn(context, kind, sending);
+    const turns = await takeTurns(context, Object.fromEntries(["vedette", ...present].map((kind) => [kind, turn(kind)])));
+    const p99 = (kind) => turns[kind].map(({ warm }) => warm.p99Ms);
+    const line = (label, kind) => ({ label: `${label}, p99`, values: p99(kind), unit: "ms", note: `${middle(turns[kind])}; ${conditions(turns[kind])}` });
+    const lines = [line("Vedette", "vedette")];
+    if (present.includes(peer)) {
+      lines.push(line("VictoriaMetrics", peer));
+      lines.push(ratioLine("Vedette / VictoriaMetrics", p99("vedette"), p99(peer), { bar: 0.5, goal: 0.2, lowerIsBetter: true }));
+    }
+    return { lines, notMeasured };
+  },
+};
+
+function middle(results) {
+  const of = (key) => results.map(({ warm }) => warm[key].toFixed(1)).join(", ");
+  return `p50 ${of("p50Ms")} ms, max ${of("maxMs")} ms`;
+}

@@ -1,0 +1,71 @@
+// Rows 1 to 3 of the table: remote-write in a closed loop against the peers and the native limit.
+import { binaryOf } from "../binaries.mjs";
+import { conditions, presentPeers, ratioLine, serverTurn, takeTurns } from "../turns.mjs";
+
+const connections = 5;
+const PEER_NAMES = { "victoria-metrics": "VictoriaMetrics", prometheus: "Prometheus", limit: "native limit" };
+
+/**
+ * A row: `bars` holds {bar, goal} by peer, "limit" being the native limit.
+ * @param {{name: string, what: string, shape: string, coldRequests: number, bars: Record<string, {bar: number, goal: number}>, quick?: boolean}} plan
+ * @returns {import("../turns.mjs").Row}
+ */
+function makeRow({ name, what, shape, coldRequests, bars, quick = false }) {
+  return { name, what, quick, run: (context) => run(context, { shape, coldRequests, bars }) };
+}
+
+async function run(context, { shape, coldRequests, bars }) {
+  const file = await context.bodies.get(shape, context.quick ? { samples: 6_000_000 } : {});
+  const wanted = Object.keys(bars).filter((kind) => !context.quick || kind !== "prometheus");
+  const { present, notMeasured } = presentPeers(context, wanted);
+  const server = (kind) => () => serverTurn(context, kind, { file, connections, coldRequests });
+  const contestants = { vedette: server("vedette") };
+  for (const kind of present) contestants[kind] = kind === "limit" ? () => limitTurn(context, file, coldRequests) : server(kind);
+  const turns = await takeTurns(context, contestants);
+  const rates = Object.fromEntries(Object.entries(turns).map(([kind, results]) => [kind, results.map(({ warm }) => warm.samplesPerSecond)]));
+  const lines = Object.entries(rates).map(([kind, values]) => ({
+    label: PEER_NAMES[kind] ?? "Vedette",
+    values,
+    unit: "samples/s",
+    note: kind === "limit" ? "CPU time of one core, no HTTP, nothing stored" : serverNote(turns[kind]),
+  }));
+  for (const kind of present) lines.push(ratioLine(`Vedette / ${PEER_NAMES[kind]}`, rates.vedette, rates[kind], bars[kind]));
+  return { lines, notMeasured };
+}
+
+function serverNote(results) {
+  const cpu = results.map(({ warm }) => (warm.serverCpuSeconds / warm.samples) * 1e6);
+  const p99 = Math.max(...results.map(({ warm }) => warm.p99Ms));
+  return `${Math.min(...cpu).toFixed(3)}-${Math.max(...cpu).toFixed(3)} us of CPU a sample, p99 up to ${p99.toFixed(1)} ms; ${conditions(results)}`;
+}
+
+async function limitTurn(context, file, coldRequests) {
+  const seconds = Math.min(3, context.warmSeconds);
+  const { samplesPerSecond } = JSON.parse(await context.runPinned(binaryOf("limit"), [file, String(coldRequests), String(seconds)]));
+  return { warm: { samplesPerSecond } };
+}
+
+export const tenThousandSeries = makeRow({
+  name: "remote-write-10k",
+  what: "remote-write, 10,000 series, 2,000 samples a request; 5 connections, closed loop, server on one core, sender on the other; 50 requests left out",
+  shape: "A",
+  coldRequests: 50,
+  bars: { "victoria-metrics": { bar: 3, goal: 5 }, prometheus: { bar: 13, goal: 22 }, limit: { bar: 0.3, goal: 0.5 } },
+  quick: true,
+});
+
+export const hundredThousandSeries = makeRow({
+  name: "remote-write-100k",
+  what: "the same over 100,000 series; 100 requests left out, so that each series was seen twice",
+  shape: "B",
+  coldRequests: 100,
+  bars: { "victoria-metrics": { bar: 3, goal: 5 }, prometheus: { bar: 13, goal: 24 } },
+});
+
+export const tenSamplesASeries = makeRow({
+  name: "remote-write-10-samples",
+  what: "1,000 series x 10 samples a request, 10,000 series in all; 20 requests left out",
+  shape: "C",
+  coldRequests: 20,
+  bars: { "victoria-metrics": { bar: 3, goal: 6 }, prometheus: { bar: 7, goal: 13 } },
+});

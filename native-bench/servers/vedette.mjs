@@ -1,0 +1,27 @@
+// The server of this repository, from dist/, with its default settings but one engine and quiet logs.
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { REMOTE_WRITE_HEADERS, startProcess } from "./server-process.mjs";
+
+const mainFile = join(fileURLToPath(new URL("../..", import.meta.url)), "dist", "main.js");
+
+export const REMOTE_WRITE_PATH = "/api/v1/rwmetrics/write";
+export const SINGLE_PATH = "/api/v1/telemetry";
+export const BATCH_PATH = "/api/v1/telemetry/batch";
+export const JSON_HEADERS = ["Content-Type: application/json"];
+
+/** Samples stored that were neither repeated nor late: those are not scored, so a bench that sends them measures something else. */
+function countAccepted(metrics) {
+  const unscored = metrics.sum("vedette_samples_duplicate_total") + metrics.sum("vedette_samples_late_total");
+  return metrics.sum("svc_ingestion_events_total", 'status="accepted"') - unscored;
+}
+
+export function startVedette(options) {
+  const plan = (port, dataDir) => ({
+    command: process.execPath,
+    args: [mainFile],
+    env: { PORT: String(port), DATA_DIR: dataDir, ENGINES: "1", LOG_LEVEL: "warn" },
+  });
+  const server = { kind: "vedette", plan, ready: "/readyz", path: REMOTE_WRITE_PATH, headers: REMOTE_WRITE_HEADERS, countAccepted };
+  return startProcess(server, options);
+}

@@ -1,0 +1,91 @@
+// Turns of one row: the contestants of a repeat one after another, then the next repeat, so that a slow minute of the machine hits all of them.
+import { ratios, shown } from "./measure.mjs";
+
+/**
+ * @typedef {object} Line                  one line of a row's table
+ * @property {string} label
+ * @property {number[]} values             one per repeat
+ * @property {string} unit
+ * @property {{against: string, values: number[]}} [ratio]
+ * @property {number} [bar]                judged against the median ratio where there is one, else against the median value
+ * @property {number} [goal]
+ * @property {boolean} [lowerIsBetter]
+ * @property {string} [note]
+ *
+ * @typedef {{lines: Line[], notMeasured: string[]}} RowResult
+ *
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {string} what                 one sentence: what is measured and how
+ * @property {boolean} quick               whether `make bench-quick` runs it
+ * @property {(context: import("./context.mjs").Context) => Promise<RowResult>} run
+ */
+
+/**
+ * Runs every contestant once a repeat, in turn.
+ * @template T
+ * @param {import("./context.mjs").Context} context
+ * @param {Record<string, (repeat: number) => Promise<T>>} contestants
+ * @returns {Promise<Record<string, T[]>>}
+ */
+export async function takeTurns(context, contestants) {
+  const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
+  for (let repeat = 1; repeat <= context.repeats; repeat++) {
+    for (const [name, turn] of Object.entries(contestants)) {
+      const result = await turn(repeat);
+      results[name].push(result);
+      context.log(`${repeat}/${context.repeats} ${name}: ${typeof result === "number" ? shown(result) : JSON.stringify(result)}`);
+    }
+  }
+  return results;
+}
+
+/**
+ * One turn of one server: an empty data folder, the bodies, a check that everything was taken, kill -9.
+ * Throws when an answer was not 2xx or when the server's own count differs: the number would mean nothing.
+ * @param {import("./context.mjs").Context} context
+ * @param {string} kind
+ * @param {Omit<import("./context.mjs").SendOptions, "server">} sending
+ * @param {import("./context.mjs").StartOptions} [starting]
+ */
+export async function serverTurn(context, kind, sending, starting) {
+  const server = await context.startServer(kind, starting);
+  try {
+    const result = await context.send({ server, seconds: context.warmSeconds, ...sending });
+    if (result.firstRefusal !== "") throw new Error(`${kind} refused ${JSON.stringify(result.statuses)}: ${result.firstRefusal}`);
+    const accepted = await settledCount(server, result.samples);
+    if (accepted !== result.samples && !Number.isNaN(accepted)) throw new Error(`${kind} counts ${accepted} samples, sent were ${result.samples}`);
+    if (result.warm.requests === 0) throw new Error(`${kind}: the bodies ended before the cold part did`);
+    return result;
+  } finally {
+    await server.kill();
+  }
+}
+
+/** The server's count; asked again for a while, as a count may be published a little after the answers. */
+async function settledCount(server, expected) {
+  let accepted = await server.accepted();
+  for (let attempt = 0; attempt < 20 && accepted < expected; attempt++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    accepted = await server.accepted();
+  }
+  return accepted;
+}
+
+/** Names of the installed ones among `kinds`, and the install lines of the others. */
+export function presentPeers(context, kinds) {
+  const notMeasured = kinds.map((kind) => context.missing(kind)).filter((line) => line !== undefined);
+  return { present: kinds.filter((kind) => context.missing(kind) === undefined), notMeasured };
+}
+
+/** The line of what is judged: one series of turns over another, repeat by repeat. */
+export function ratioLine(label, numerators, denominators, { bar, goal, lowerIsBetter = false, note } = {}) {
+  return { label, values: ratios(numerators, denominators), unit: "x", bar, goal, lowerIsBetter, note };
+}
+
+/** What a reader needs in order to trust the turns: how busy sender and bystanders were, at most. */
+export function conditions(/** @type {import("./context.mjs").SendResult[]} */ results) {
+  const most = (key) => shown(Math.max(...results.map((result) => result[key])));
+  const warm = Math.min(...results.map((result) => result.warm.seconds));
+  return `shortest warm part ${shown(warm)} s; sender at most ${most("senderCores")} cores, bystanders ${most("bystanderCores")}`;
+}
