@@ -9,7 +9,12 @@ const folder = join(sourceFolder, "..", "dist", "native-bench");
 
 const BINARIES = {
   send: { flags: ["-O2"], libraries: [], packages: "g++", lacks: "the load sender" },
-  limit: { flags: ["-O3", "-march=native"], libraries: ["-lsnappy"], packages: "g++ libsnappy-dev libxxhash-dev", lacks: "the native limit" },
+  limit: {
+    flags: ["-O3", "-march=native"],
+    libraries: ["-lsnappy"],
+    packages: "g++ libsnappy-dev libxxhash-dev",
+    lacks: "the native limit",
+  },
 };
 
 /** @type {Map<string, string>} why a binary is missing, one line each */

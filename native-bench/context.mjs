@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { binaryOf, missingTool } from "./binaries.mjs";
 import { makeBodies } from "./bodies/body-files.mjs";
 import { cpuTicks, ticksPerSecond } from "./measure.mjs";
-import { prioritise, runPinned } from "./servers/server-process.mjs";
 import { SERVERS } from "./servers/server-kinds.mjs";
+import { prioritise, runPinned } from "./servers/server-process.mjs";
+
+const root = join(import.meta.dirname, "..");
 
 /**
  * @typedef {object} SendOptions
@@ -69,6 +71,7 @@ import { SERVERS } from "./servers/server-kinds.mjs";
  * @property {(options: SendOptions) => Promise<SendResult>} send
  * @property {(command: string, args: string[], core?: number | string) => Promise<string>} runPinned  runs to the end, resolves with stdout
  * @property {{server: number, sender: number}} pin
+ * @property {Set<string>} commands       command lines run so far, for the results; paths, ports and pids as placeholders
  */
 
 /**
@@ -78,6 +81,11 @@ import { SERVERS } from "./servers/server-kinds.mjs";
 export function createContext({ repeats, quick, workDir, log }) {
   mkdirSync(workDir, { recursive: true });
   const pin = { server: 0, sender: 1 };
+  const commands = new Set();
+  const recordingPinned = (command, args, core = pin.server, onStart = undefined) => {
+    commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
+    return runPinned(command, args, core, onStart);
+  };
   return {
     repeats,
     quick,
@@ -85,22 +93,38 @@ export function createContext({ repeats, quick, workDir, log }) {
     log,
     workDir,
     pin,
+    commands,
     bodies: makeBodies(join(workDir, "bodies"), log),
     missing: (kind) => SERVERS[kind]?.missing() ?? missingTool(kind),
-    startServer: (kind, options = {}) => SERVERS[kind].start({ core: pin.server, ...options, workDir }),
-    send: (options) => send({ core: pin.sender, ...options }),
-    runPinned: (command, args, core = pin.server) => runPinned(command, args, core),
+    startServer: async (kind, options = {}) => {
+      const server = await SERVERS[kind].start({ core: pin.server, ...options, workDir });
+      commands.add(asPlaceholders(server.commandLine, workDir));
+      return server;
+    },
+    send: ({ core = pin.sender, ...options }) => send(recordingPinned, core, options),
+    runPinned: (command, args, core) => recordingPinned(command, args, core),
   };
 }
 
-/**
- * @param {SendOptions & {core: number | string}} options
- * @returns {Promise<SendResult>}
- */
-async function send({ server, core, ...options }) {
+function quoted(word) {
+  return word.includes(" ") ? `'${word}'` : word;
+}
+
+/** A command line without what differs from turn to turn and from machine to machine. */
+function asPlaceholders(line, workDir) {
+  return line
+    .replaceAll(workDir, "WORK")
+    .replaceAll(process.execPath, "node")
+    .replaceAll(`${root}/`, "")
+    .replace(/(?<=--pid |--port |PORT=|127\.0\.0\.1:)\d+/g, "N")
+    .replace(/(?<=WORK\/[a-z-]+-)\w{6}(?![\w.])/g, "N");
+}
+
+/** @returns {Promise<SendResult>} */
+async function send(run, core, { server, ...options }) {
   const cpuBefore = server.cpuSeconds();
   const ticksBefore = cpuTicks();
-  const result = JSON.parse(await runPinned(binaryOf("send"), senderArguments(server, options), core, prioritise));
+  const result = JSON.parse(await run(binaryOf("send"), senderArguments(server, options), core, prioritise));
   const busySeconds = (cpuTicks() - ticksBefore) / ticksPerSecond;
   const own = server.cpuSeconds() - cpuBefore + result.senderCpuSeconds;
   return {

@@ -93,6 +93,12 @@ export function shownSpread(/** @type {number[]} */ values) {
   return values.length === 1 ? shown(middle) : `${shown(middle)} (${shown(min)}-${shown(max)})`;
 }
 
+/** "min-max", or the one value that all are. */
+export function shownRange(/** @type {number[]} */ values) {
+  const [least, most] = [shown(Math.min(...values)), shown(Math.max(...values))];
+  return least === most ? least : `${least}-${most}`;
+}
+
 /** A markdown table. */
 export function table(/** @type {string[]} */ header, /** @type {string[][]} */ rows) {
   const line = (cells) => `| ${cells.join(" | ")} |`;

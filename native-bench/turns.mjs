@@ -1,5 +1,5 @@
 // Turns of one row: the contestants of a repeat one after another, then the next repeat, so that a slow minute of the machine hits all of them.
-import { ratios, shown } from "./measure.mjs";
+import { ratios, shown, shownRange } from "./measure.mjs";
 
 /**
  * @typedef {object} Line                  one line of a row's table
@@ -34,10 +34,19 @@ export async function takeTurns(context, contestants) {
     for (const [name, turn] of Object.entries(contestants)) {
       const result = await turn(repeat);
       results[name].push(result);
-      context.log(`${repeat}/${context.repeats} ${name}: ${typeof result === "number" ? shown(result) : JSON.stringify(result)}`);
+      context.log(`${repeat}/${context.repeats} ${name}: ${brief(result)}`);
     }
   }
   return results;
+}
+
+/** What a turn gave, in a few words for the progress. */
+function brief(result) {
+  if (typeof result === "number") return shown(result);
+  const { samplesPerSecond, requestsPerSecond, p99Ms } = result.warm ?? {};
+  if (samplesPerSecond === undefined) return JSON.stringify(result);
+  if (requestsPerSecond === undefined) return `${shown(samplesPerSecond)} samples/s`;
+  return `${shown(samplesPerSecond)} samples/s, ${shown(requestsPerSecond)} requests/s, p99 ${shown(p99Ms)} ms`;
 }
 
 /**
@@ -54,7 +63,8 @@ export async function serverTurn(context, kind, sending, starting) {
     const result = await context.send({ server, seconds: context.warmSeconds, ...sending });
     if (result.firstRefusal !== "") throw new Error(`${kind} refused ${JSON.stringify(result.statuses)}: ${result.firstRefusal}`);
     const accepted = await settledCount(server, result.samples);
-    if (accepted !== result.samples && !Number.isNaN(accepted)) throw new Error(`${kind} counts ${accepted} samples, sent were ${result.samples}`);
+    if (accepted !== result.samples && !Number.isNaN(accepted))
+      throw new Error(`${kind} counts ${accepted} samples, sent were ${result.samples}`);
     if (result.warm.requests === 0) throw new Error(`${kind}: the bodies ended before the cold part did`);
     return result;
   } finally {
@@ -83,9 +93,10 @@ export function ratioLine(label, numerators, denominators, { bar, goal, lowerIsB
   return { label, values: ratios(numerators, denominators), unit: "x", bar, goal, lowerIsBetter, note };
 }
 
-/** What a reader needs in order to trust the turns: how busy sender and bystanders were, at most. */
+/** What a reader needs in order to trust the turns: how busy server, sender and bystanders were. */
 export function conditions(/** @type {import("./context.mjs").SendResult[]} */ results) {
   const most = (key) => shown(Math.max(...results.map((result) => result[key])));
   const warm = Math.min(...results.map((result) => result.warm.seconds));
-  return `shortest warm part ${shown(warm)} s; sender at most ${most("senderCores")} cores, bystanders ${most("bystanderCores")}`;
+  const server = results.map((result) => result.warm.serverCpuSeconds / result.warm.seconds);
+  return `at least ${shown(warm)} s warm; server ${shownRange(server)} cores, sender up to ${most("senderCores")}, bystanders up to ${most("bystanderCores")}`;
 }

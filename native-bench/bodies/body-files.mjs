@@ -46,7 +46,10 @@ export function makeBodies(/** @type {string} */ folder, /** @type {(text: strin
 }
 
 /** Writes what the generator gives, {shard, samples, bytes} each; the file appears whole or not at all. */
-export function writeBodies(/** @type {string} */ path, /** @type {Iterable<{shard: number, samples: number, bytes: Uint8Array}>} */ bodies) {
+export function writeBodies(
+  /** @type {string} */ path,
+  /** @type {Iterable<{shard: number, samples: number, bytes: Uint8Array}>} */ bodies,
+) {
   const partPath = `${path}.${process.pid}.part`;
   const file = openSync(partPath, "w");
   const total = { bodies: 0, bytes: 0 };

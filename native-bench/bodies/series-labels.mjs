@@ -40,7 +40,13 @@ function serviceParts(service) {
   const serviceId = `${team}-service-${String(service).padStart(4, "0")}`;
   const random = seededRandom(service + 1);
   const instance = `10.${42 + (service >> 16)}.${(service >> 8) & 255}.${service & 255}:9100`;
-  newest = { service, serviceId, instance, job: `kubernetes-pods-${team}`, pod: `${serviceId}-${letters(random, 10)}-${letters(random, 5)}` };
+  newest = {
+    service,
+    serviceId,
+    instance,
+    job: `kubernetes-pods-${team}`,
+    pod: `${serviceId}-${letters(random, 10)}-${letters(random, 5)}`,
+  };
   return newest;
 }
 

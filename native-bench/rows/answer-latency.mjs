@@ -24,7 +24,12 @@ export const answerLatency = {
     const turn = (kind) => () => serverTurn(context, kind, sending);
     const turns = await takeTurns(context, Object.fromEntries(["vedette", ...present].map((kind) => [kind, turn(kind)])));
     const p99 = (kind) => turns[kind].map(({ warm }) => warm.p99Ms);
-    const line = (label, kind) => ({ label: `${label}, p99`, values: p99(kind), unit: "ms", note: `${middle(turns[kind])}; ${conditions(turns[kind])}` });
+    const line = (label, kind) => ({
+      label: `${label}, p99`,
+      values: p99(kind),
+      unit: "ms",
+      note: `${middle(turns[kind])}; ${conditions(turns[kind])}`,
+    });
     const lines = [line("Vedette", "vedette")];
     if (present.includes(peer)) {
       lines.push(line("VictoriaMetrics", peer));

@@ -18,7 +18,8 @@ export const jsonBatches = {
     const sending = { file, path: BATCH_PATH, headers: JSON_HEADERS, connections: 5, coldRequests };
     const turns = await takeTurns(context, {
       vedette: () => serverTurn(context, "vedette", sending),
-      "JSON.parse": async () => JSON.parse(await context.runPinned(process.execPath, [parserFile, file, "50", String(context.warmSeconds)])),
+      "JSON.parse": async () =>
+        JSON.parse(await context.runPinned(process.execPath, [parserFile, file, "50", String(context.warmSeconds)])),
     });
     const ours = turns.vedette.map(({ warm }) => (warm.serverCpuSeconds / warm.samples) * 1e6);
     const parse = turns["JSON.parse"].map(({ cpuSeconds, records }) => (cpuSeconds / records) * 1e6);

@@ -1,5 +1,6 @@
 // Rows 1 to 3 of the table: remote-write in a closed loop against the peers and the native limit.
 import { binaryOf } from "../binaries.mjs";
+import { shown, shownRange } from "../measure.mjs";
 import { conditions, presentPeers, ratioLine, serverTurn, takeTurns } from "../turns.mjs";
 
 const connections = 5;
@@ -22,7 +23,9 @@ async function run(context, { shape, coldRequests, bars }) {
   const contestants = { vedette: server("vedette") };
   for (const kind of present) contestants[kind] = kind === "limit" ? () => limitTurn(context, file, coldRequests) : server(kind);
   const turns = await takeTurns(context, contestants);
-  const rates = Object.fromEntries(Object.entries(turns).map(([kind, results]) => [kind, results.map(({ warm }) => warm.samplesPerSecond)]));
+  const rates = Object.fromEntries(
+    Object.entries(turns).map(([kind, results]) => [kind, results.map(({ warm }) => warm.samplesPerSecond)]),
+  );
   const lines = Object.entries(rates).map(([kind, values]) => ({
     label: PEER_NAMES[kind] ?? "Vedette",
     values,
@@ -36,7 +39,7 @@ async function run(context, { shape, coldRequests, bars }) {
 function serverNote(results) {
   const cpu = results.map(({ warm }) => (warm.serverCpuSeconds / warm.samples) * 1e6);
   const p99 = Math.max(...results.map(({ warm }) => warm.p99Ms));
-  return `${Math.min(...cpu).toFixed(3)}-${Math.max(...cpu).toFixed(3)} us of CPU a sample, p99 up to ${p99.toFixed(1)} ms; ${conditions(results)}`;
+  return `${shownRange(cpu)} us of CPU a sample, p99 up to ${shown(p99)} ms; ${conditions(results)}`;
 }
 
 async function limitTurn(context, file, coldRequests) {

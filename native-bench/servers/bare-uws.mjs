@@ -26,9 +26,12 @@ async function serve() {
       });
     });
   };
-  library.App().any("/*", discard).listen("127.0.0.1", Number(process.env.PORT), library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-    if (!socket) process.exit(1);
-  });
+  library
+    .App()
+    .any("/*", discard)
+    .listen("127.0.0.1", Number(process.env.PORT), library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (!socket) process.exit(1);
+    });
 }
 
 if (process.argv[1] === selfFile) await serve();

@@ -13,7 +13,8 @@ export const SERVERS = {
   prometheus: {
     start: startPrometheus,
     version: prometheusVersion,
-    missing: () => (prometheusVersion ? undefined : "Prometheus was not measured; install it: apt-get install --no-install-recommends prometheus"),
+    missing: () =>
+      prometheusVersion ? undefined : "Prometheus was not measured; install it: apt-get install --no-install-recommends prometheus",
   },
   "victoria-metrics": {
     start: startVictoriaMetrics,

@@ -7,6 +7,7 @@ import { procCpuSeconds, procRssBytes } from "../measure.mjs";
 
 const readyMsMax = 120_000;
 const stopMsMax = 30_000;
+const programMsMax = 300_000;
 /** Of a scheduler autogroup, as nice: bystanders on a shared machine then take little from the measured pair. */
 const autogroupNice = -15;
 
@@ -72,7 +73,7 @@ function spawnPinned(command, args, core, options) {
 /** Runs a program to its end; resolves with its stdout, rejects with its stderr. */
 export function runPinned(command, args, core, onStart = () => {}) {
   return new Promise((resolve, reject) => {
-    const child = spawnPinned(command, args, core, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawnPinned(command, args, core, { stdio: ["ignore", "pipe", "pipe"], timeout: programMsMax, killSignal: "SIGKILL" });
     let output = "";
     let errors = "";
     child.stdout.setEncoding("utf8").on("data", (text) => {
@@ -83,7 +84,10 @@ export function runPinned(command, args, core, onStart = () => {}) {
     });
     child.on("spawn", () => onStart(child.pid));
     child.on("error", reject);
-    child.on("close", (code) => (code === 0 ? resolve(output) : reject(new Error(`${command} ended with ${code}: ${errors.trim()}`))));
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`${command} ended with ${code ?? signal}: ${errors.trim()}`));
+    });
   });
 }
 
@@ -91,7 +95,10 @@ export function runPinned(command, args, core, onStart = () => {}) {
  * Starts a server. `plan(port, dataDir)` returns {command, args, env}; `ready` is the path that answers 2xx once writes are taken;
  * `countAccepted(metrics)` the new samples taken.
  */
-export async function startProcess({ kind, plan, ready, path, headers, countAccepted }, { core, env = {}, dataDir, keepData = false, workDir }) {
+export async function startProcess(
+  { kind, plan, ready, path, headers, countAccepted },
+  { core, env = {}, dataDir, keepData = false, workDir },
+) {
   const port = await freePort();
   const folder = dataDir ?? makeFolder(workDir, kind);
   const logPath = join(workDir, `${kind}-${port}.log`);
@@ -115,6 +122,7 @@ export async function startProcess({ kind, plan, ready, path, headers, countAcce
   };
   return {
     kind,
+    commandLine: [...Object.entries({ ...ownEnv, ...env }).map(([name, value]) => `${name}=${value}`), command, ...args].join(" "),
     pid: child.pid,
     port,
     path,

@@ -8,7 +8,7 @@ export const victoriaMetricsVersion = installedVersion();
 function installedVersion() {
   const own = firstLine("victoria-metrics", ["-version"]);
   if (own !== "") return own;
-  return `victoria-metrics ${firstLine("dpkg-query", ["-W", "-f", "${Version}", "victoria-metrics"]) ?? "of unknown version"}`;
+  return firstLine("dpkg-query", ["-W", "victoria-metrics"])?.replace("\t", " ") ?? "victoria-metrics of unknown version";
 }
 
 export function startVictoriaMetrics(options) {

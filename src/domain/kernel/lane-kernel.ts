@@ -1,6 +1,9 @@
 // The lane's half of the kernel as TypeScript sees it, and the parser for the label bytes of a stream that the kernel does not know yet.
 // Statuses are those of core/layout/kernel-status.ts. Addresses and counts are below 2^31, so that they arrive unsigned.
 
+/** Bytes that one packed row takes at most. */
+export const PACKED_ROW_BYTES_MAX = 18;
+
 /** The functions that the lane exports. All state is in the kernel; one body at a time. */
 export interface LaneExports {
   /** Seeds of the lane table (random per start) and of identities (fixed per data folder), two words each. */
@@ -48,6 +51,10 @@ export interface LaneExports {
   /** Entries of REJECT_BYTES at REJECTS. */
   rejectsCount(): number;
   rejectsReset(): void;
+  /** Packs rows to `out`, which has PACKED_ROW_BYTES_MAX bytes for each; answers how many bytes they take. */
+  packRows(pointer: number, rows: number, out: number): number;
+  /** Unpacks `bytes` to at most `most` rows at `out` and answers how many there were; `most` + 1 when they do not fit or are cut off. */
+  unpackRows(pointer: number, bytes: number, out: number, most: number): number;
   /** Deepest nesting of [ and { outside strings. */
   jsonDepth(pointer: number, bytes: number): number;
 }

@@ -8,3 +8,4 @@ export {
   remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
 } from "./remote-write-walk";
 export { jsonDepth } from "./json-depth";
+export { packRows, unpackRows } from "./row-pack";

@@ -1,0 +1,106 @@
+// Runs the rows of the table and writes results/<date>.md. `make bench` runs all, `make bench-quick` the quick ones, once.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import { compileBinaries, missingTool } from "./binaries.mjs";
+import { createContext } from "./context.mjs";
+import { page, rowSection } from "./report.mjs";
+import { ROWS } from "./rows/row-order.mjs";
+
+const root = join(import.meta.dirname, "..");
+const usage = `node native-bench/bench.mjs [--quick] [--only name,name] [--repeats n] [--write] [--keep] [--work-dir folder]
+  --quick     the quick rows, one short repeat; prints only
+  --only      these rows; prints only
+  --repeats   turns of each contestant (3)
+  --write     writes the results although quick or not all rows
+  --keep      keeps the bodies; they are used again for an hour
+  --work-dir  folder for bodies and data, several GB (data/bench)
+rows: ${ROWS.map(({ name }) => name).join(", ")}`;
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string" },
+      repeats: { type: "string" },
+      write: { type: "boolean", default: false },
+      keep: { type: "boolean", default: false },
+      "work-dir": { type: "string", default: join(root, "data", "bench") },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return console.log(usage);
+  const rows = chooseRows(values);
+  checkMachine();
+  compileBinaries(log);
+  if (missingTool("send")) throw new Error(missingTool("send"));
+
+  const { quick, "work-dir": workDir } = values;
+  const repeats = Number(values.repeats ?? (quick ? 1 : 3));
+  const context = createContext({ repeats, quick, workDir, log });
+  const startedAt = new Date();
+  const startMs = performance.now();
+  const reports = [];
+  for (const row of rows) reports.push(await runRow(row, context));
+  const seconds = (performance.now() - startMs) / 1000;
+  if (!values.keep) rmSync(workDir, { recursive: true, force: true });
+
+  const command = `node native-bench/bench.mjs ${process.argv.slice(2).join(" ")}`.trim();
+  if (values.write || (!quick && values.only === undefined)) {
+    mkdirSync(workDir, { recursive: true });
+    writeResults(page(reports, { repeats, quick, workDir, command, startedAt, seconds }), startedAt, quick);
+  }
+  log(`${reports.length} rows in ${(seconds / 60).toFixed(1)} minutes`);
+  process.exitCode = reports.some(({ fault }) => fault !== undefined) ? 1 : 0;
+}
+
+function chooseRows({ only, quick }) {
+  if (only === undefined) return quick ? ROWS.filter((row) => row.quick) : ROWS;
+  return only.split(",").map((name) => {
+    const row = ROWS.find((candidate) => candidate.name === name);
+    if (row === undefined) throw new Error(`no row is named ${name}\n${usage}`);
+    return row;
+  });
+}
+
+function checkMachine() {
+  if (process.platform !== "linux") throw new Error("the benches need Linux: they read /proc and pin with taskset");
+  if (availableParallelism() < 2) throw new Error("the benches need two cores: one for the server, one for the sender");
+}
+
+/** Runs one row to its end; a row that fails does not end the others. */
+async function runRow(row, context) {
+  log(`${row.name}: ${row.what}`);
+  const startMs = performance.now();
+  context.commands.clear();
+  const report = { row };
+  try {
+    report.result = await row.run(context);
+  } catch (error) {
+    report.fault = error.message;
+  }
+  report.seconds = (performance.now() - startMs) / 1000;
+  report.commands = [...context.commands];
+  console.log(`\n${rowSection(report)}\n`);
+  return report;
+}
+
+function writeResults(text, startedAt, quick) {
+  const folder = join(import.meta.dirname, "results");
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${quick ? "quick-" : ""}${startedAt.toISOString().slice(0, 10)}.md`);
+  writeFileSync(path, `${text}\n`);
+  log(`wrote ${relative(process.cwd(), path)}`);
+}
+
+function log(text) {
+  console.log(`${new Date().toISOString().slice(11, 19)} ${text}`);
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}

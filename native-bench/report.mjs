@@ -1,0 +1,94 @@
+// The page of results: machine, versions, method, then one table a row.
+import { execFileSync } from "node:child_process";
+import { machine, median, shown, shownSpread, table } from "./measure.mjs";
+import { SERVERS } from "./servers/server-kinds.mjs";
+
+/**
+ * @typedef {object} RowReport
+ * @property {import("./turns.mjs").Row} row
+ * @property {import("./turns.mjs").RowResult} [result]
+ * @property {string} [fault]       why the row has no result
+ * @property {number} seconds
+ * @property {string[]} commands    command lines of its servers and programs
+ */
+
+/** Says how a line stands to its bar and goal; "" for a line that is not judged. */
+export function verdict(/** @type {import("./turns.mjs").Line} */ { values, ratio, bar, goal, lowerIsBetter = false }) {
+  if (bar === undefined && goal === undefined) return "";
+  const middle = median(ratio?.values ?? values);
+  const reaches = (mark) => mark !== undefined && (lowerIsBetter ? middle <= mark : middle >= mark);
+  if (reaches(goal)) return "goal met";
+  return reaches(bar) ? "bar met" : "**bar missed**";
+}
+
+/** The table of one row in markdown. */
+export function rowTable(/** @type {import("./turns.mjs").RowResult} */ { lines }) {
+  const mark = (value, lowerIsBetter) => (value === undefined ? "" : `${lowerIsBetter ? "at most " : ""}${shown(value)}`);
+  const cells = lines.map((line) => {
+    const ratio = line.ratio ? `${shownSpread(line.ratio.values)} of ${line.ratio.against}` : "";
+    const marks = [mark(line.bar, line.lowerIsBetter), mark(line.goal, line.lowerIsBetter), verdict(line)];
+    return [line.label, shownSpread(line.values), line.unit, ratio, ...marks, line.note ?? ""];
+  });
+  const header = ["", "median (min-max)", "unit", "ratio", "bar", "goal", "", "conditions"];
+  const kept = header.map((_, column) => column < 3 || cells.some((row) => row[column] !== ""));
+  const keep = (row) => row.filter((_, column) => kept[column]);
+  return table(keep(header), cells.map(keep));
+}
+
+/** One row as a section. */
+export function rowSection(/** @type {RowReport} */ { row, result, fault, seconds, commands }) {
+  const parts = [`## ${row.name}`, `${row.what[0].toUpperCase()}${row.what.slice(1)}.`];
+  if (fault !== undefined) parts.push(`**Not measured:** ${fault}`);
+  if (result !== undefined && result.lines.length > 0) parts.push(rowTable(result));
+  for (const line of result?.notMeasured ?? []) parts.push(`Not measured: ${line}`);
+  parts.push(`${seconds.toFixed(0)} s. Alone: \`node native-bench/bench.mjs --only ${row.name}\``);
+  if (commands.length > 0) parts.push(`\`\`\`\n${commands.join("\n")}\n\`\`\``);
+  return parts.join("\n\n");
+}
+
+/** The whole page. */
+export function page(/** @type {RowReport[]} */ reports, { repeats, quick, workDir, command, startedAt, seconds }) {
+  const versions = Object.values(SERVERS).flatMap(({ version }) => (version ? [`- ${version}`] : []));
+  return [
+    `# Benches of ${startedAt.toISOString().slice(0, 10)}`,
+    `\`${command}\`, begun ${startedAt.toISOString().slice(11, 16)} UTC, ${(seconds / 60).toFixed(1)} minutes, commit ${commit()}.`,
+    [...machine(workDir), ...versions].join("\n"),
+    `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, ${repeats} repeats${quick ? " (quick)" : ""}; each turn begins with an ` +
+      "empty data folder; what a row calls left out is in no number of it. A ratio is of the two turns of one repeat. Every answer was 2xx and every " +
+      "server's own count of new samples equalled what was sent, else the row fails. Sender and servers have scheduler groups of their own with a " +
+      "nice of -15 where the system allows it. The method is in [README.md](../README.md).",
+    overview(reports),
+    ...reports.map(rowSection),
+  ].join("\n\n");
+}
+
+function overview(reports) {
+  const judged = reports.flatMap(({ row, result, fault }) => {
+    if (fault !== undefined) return [[row.name, "", "", "", "", "**failed**"]];
+    return (result?.lines ?? []).filter((line) => verdict(line) !== "").map((line) => overviewLine(row, line));
+  });
+  return table(["row", "what", "median (min-max)", "bar", "goal", ""], judged);
+}
+
+function overviewLine(row, line) {
+  const values = `${shownSpread(line.ratio?.values ?? line.values)}${line.ratio ? "" : ` ${line.unit}`}`;
+  const sign = line.lowerIsBetter ? "≤ " : "≥ ";
+  const mark = (value) => (value === undefined ? "" : sign + shown(value));
+  return [
+    row.name,
+    line.ratio ? `${line.label} / ${line.ratio.against}` : line.label,
+    values,
+    mark(line.bar),
+    mark(line.goal),
+    verdict(line),
+  ];
+}
+
+function commit() {
+  try {
+    const git = (...args) => execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
+    return `${git("rev-parse", "--short", "HEAD")}${git("status", "--porcelain", "--untracked-files=no") === "" ? "" : " with changes"}`;
+  } catch {
+    return "unknown";
+  }
+}

@@ -1,0 +1,9 @@
+// The rows in the order of the table of goals.
+import { answerLatency } from "./answer-latency.mjs";
+import { jsonBatches } from "./json-batches.mjs";
+import { newStreams } from "./new-streams.mjs";
+import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
+import { singleRecords } from "./single-records.mjs";
+
+/** @type {import("../turns.mjs").Row[]} */
+export const ROWS = [tenThousandSeries, hundredThousandSeries, tenSamplesASeries, newStreams, jsonBatches, singleRecords, answerLatency];
