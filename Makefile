@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run test check format demo sim crash clean
+.PHONY: help install build run test check format demo sim crash bench bench-quick clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -18,7 +18,7 @@ KERNEL_SOURCES := $(shell find $(ASSEMBLY) src/core/layout 2>/dev/null) scripts/
 SERVER_SOURCES := $(shell find src -path $(ASSEMBLY) -prune -o -print 2>/dev/null) tsconfig.json
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s%s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s%s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED) ## Install the locked packages, if the lock file changed
 
@@ -45,6 +45,12 @@ sim: $(SERVER) ## Run the simulations; SEED=n replays one
 
 crash: $(SERVER) ## Kill and restart the server; CRASH_ROUNDS=n times
 	@exec node scripts/run-tests.mjs test/fault
+
+bench: $(SERVER) ## Measure against the peers (45 min, two free cores); results in native-bench/results
+	@exec node native-bench/bench.mjs
+
+bench-quick: $(SERVER) ## Measure the most important rows once, in two minutes
+	@exec node native-bench/bench.mjs --quick
 
 clean: ## Delete what the build wrote; packages and data stay
 	@rm -rf dist coverage .vitest

@@ -1,7 +1,7 @@
 // Runs the rows of the table and writes results/<date>.md. `make bench` runs all, `make bench-quick` the quick ones, once.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileBinaries, missingTool } from "./binaries.mjs";
 import { createContext } from "./context.mjs";
@@ -15,7 +15,7 @@ const usage = `node native-bench/bench.mjs [--quick] [--only name,name] [--repea
   --repeats   turns of each contestant (3)
   --write     writes the results although quick or not all rows
   --keep      keeps the bodies; they are used again for an hour
-  --work-dir  folder for bodies and data, several GB (data/bench)
+  --work-dir  where bodies and data lie for the time of the run, up to 4 GB, on the disk to be measured (dist/native-bench)
 rows: ${ROWS.map(({ name }) => name).join(", ")}`;
 
 async function main() {
@@ -26,7 +26,7 @@ async function main() {
       repeats: { type: "string" },
       write: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
-      "work-dir": { type: "string", default: join(root, "data", "bench") },
+      "work-dir": { type: "string", default: join(root, "dist", "native-bench") },
       help: { type: "boolean", default: false },
     },
   });
@@ -34,22 +34,22 @@ async function main() {
   const rows = chooseRows(values);
   checkMachine();
   compileBinaries(log);
-  if (missingTool("send")) throw new Error(missingTool("send"));
+  if (missingTool("send")) throw new Error(`nothing can be measured without ${missingTool("send")}`);
 
-  const { quick, "work-dir": workDir } = values;
+  const { quick } = values;
+  // A folder of our own: it is deleted at the end.
+  const workDir = resolve(values["work-dir"], "bench-work");
   const repeats = Number(values.repeats ?? (quick ? 1 : 3));
+  if (!values.keep) process.on("exit", () => rmSync(workDir, { recursive: true, force: true, maxRetries: 5 }));
   const context = createContext({ repeats, quick, workDir, log });
   const startedAt = new Date();
   const startMs = performance.now();
   const reports = [];
   for (const row of rows) reports.push(await runRow(row, context));
   const seconds = (performance.now() - startMs) / 1000;
-  if (!values.keep) rmSync(workDir, { recursive: true, force: true });
 
-  const command = `node native-bench/bench.mjs ${process.argv.slice(2).join(" ")}`.trim();
   if (values.write || (!quick && values.only === undefined)) {
-    mkdirSync(workDir, { recursive: true });
-    writeResults(page(reports, { repeats, quick, workDir, command, startedAt, seconds }), startedAt, quick);
+    writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), startedAt, quick);
   }
   log(`${reports.length} rows in ${(seconds / 60).toFixed(1)} minutes`);
   process.exitCode = reports.some(({ fault }) => fault !== undefined) ? 1 : 0;
@@ -84,6 +84,13 @@ async function runRow(row, context) {
   report.commands = [...context.commands];
   console.log(`\n${rowSection(report)}\n`);
   return report;
+}
+
+/** What gives these results again, without what depends on the machine. */
+function commandLine({ quick, only }, repeats) {
+  return ["node native-bench/bench.mjs", ...(quick ? ["--quick"] : []), ...(only ? [`--only ${only}`] : []), `--repeats ${repeats}`].join(
+    " ",
+  );
 }
 
 function writeResults(text, startedAt, quick) {

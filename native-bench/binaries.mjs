@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 const sourceFolder = dirname(fileURLToPath(import.meta.url));
 const folder = join(sourceFolder, "..", "dist", "native-bench");
 
+const compiler = process.env.CXX ?? "g++";
+
 const BINARIES = {
   send: { flags: ["-O2"], libraries: [], packages: "g++", lacks: "the load sender" },
   limit: {
@@ -38,10 +40,12 @@ export function compileBinaries(/** @type {(text: string) => void} */ log) {
     const binary = join(folder, name);
     if (modifiedMs(binary) > modifiedMs(source)) continue;
     log(`compiling ${name}.cpp`);
-    const { status, error, stderr } = spawnSync("g++", ["-std=c++17", ...flags, "-o", binary, source, ...libraries], { encoding: "utf8" });
+    const { status, error, stderr } = spawnSync(compiler, ["-std=c++17", ...flags, "-o", binary, source, ...libraries], {
+      encoding: "utf8",
+    });
     if (status === 0) continue;
-    const detail = error?.message ?? stderr.split("\n").find((line) => line.includes("error")) ?? `g++ ended with ${status}`;
-    faults.set(name, `${lacks} could not be compiled (${detail}): apt-get install ${packages}`);
+    const detail = error?.message ?? stderr.split("\n").find((line) => line.includes("error")) ?? `${compiler} ended with ${status}`;
+    faults.set(name, `${lacks}, which could not be compiled (${detail}); apt-get install ${packages}`);
   }
 }
 

@@ -5,7 +5,7 @@ import { binaryOf, missingTool } from "./binaries.mjs";
 import { makeBodies } from "./bodies/body-files.mjs";
 import { cpuTicks, ticksPerSecond } from "./measure.mjs";
 import { SERVERS } from "./servers/server-kinds.mjs";
-import { prioritise, runPinned } from "./servers/server-process.mjs";
+import { runPinned } from "./servers/server-process.mjs";
 
 const root = join(import.meta.dirname, "..");
 
@@ -82,9 +82,9 @@ export function createContext({ repeats, quick, workDir, log }) {
   mkdirSync(workDir, { recursive: true });
   const pin = { server: 0, sender: 1 };
   const commands = new Set();
-  const recordingPinned = (command, args, core = pin.server, onStart = undefined) => {
+  const recordingPinned = (command, args, core = pin.server) => {
     commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
-    return runPinned(command, args, core, onStart);
+    return runPinned(command, args, core);
   };
   return {
     repeats,
@@ -102,7 +102,7 @@ export function createContext({ repeats, quick, workDir, log }) {
       return server;
     },
     send: ({ core = pin.sender, ...options }) => send(recordingPinned, core, options),
-    runPinned: (command, args, core) => recordingPinned(command, args, core),
+    runPinned: recordingPinned,
   };
 }
 
@@ -124,7 +124,7 @@ function asPlaceholders(line, workDir) {
 async function send(run, core, { server, ...options }) {
   const cpuBefore = server.cpuSeconds();
   const ticksBefore = cpuTicks();
-  const result = JSON.parse(await run(binaryOf("send"), senderArguments(server, options), core, prioritise));
+  const result = JSON.parse(await run(binaryOf("send"), senderArguments(server, options), core));
   const busySeconds = (cpuTicks() - ticksBefore) / ticksPerSecond;
   const own = server.cpuSeconds() - cpuBefore + result.senderCpuSeconds;
   return {

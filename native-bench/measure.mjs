@@ -1,6 +1,6 @@
 // Statistics of repeated turns, and what Linux tells of processes and of the machine.
 import { execFileSync } from "node:child_process";
-import { readFileSync, statfsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 
 /** Clock ticks a second of /proc; Linux shows 100 to user space on every architecture we run on. */
@@ -42,20 +42,14 @@ export function procRssBytes(/** @type {number} */ pid) {
 }
 
 /** Lines that describe machine and versions, for the head of the results. */
-export function machine(/** @type {string} */ workDir) {
+export function machine() {
   const processors = cpus();
-  const sizes = { memory: totalmem() / 2 ** 30, free: freeBytes(workDir) / 2 ** 30 };
   return [
     `- Processor: ${processors.length} x ${processors[0]?.model.trim()}${virtualisation()}`,
-    `- Memory: ${sizes.memory.toFixed(0)} GiB; free disk: ${sizes.free.toFixed(0)} GiB`,
+    `- Memory: ${(totalmem() / 2 ** 30).toFixed(0)} GiB`,
     `- System: Linux ${release()}, ${distribution()}`,
     `- Node ${process.version}; ${firstLine("g++", ["--version"]) ?? "no g++"}`,
   ];
-}
-
-function freeBytes(path) {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
 }
 
 function virtualisation() {

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { machine, median, shown, shownSpread, table } from "./measure.mjs";
 import { SERVERS } from "./servers/server-kinds.mjs";
+import { BUSY } from "./turns.mjs";
 
 /**
  * @typedef {object} RowReport
@@ -47,17 +48,19 @@ export function rowSection(/** @type {RowReport} */ { row, result, fault, second
 }
 
 /** The whole page. */
-export function page(/** @type {RowReport[]} */ reports, { repeats, quick, workDir, command, startedAt, seconds }) {
+export function page(/** @type {RowReport[]} */ reports, { repeats, quick, command, startedAt, seconds }) {
   const versions = Object.values(SERVERS).flatMap(({ version }) => (version ? [`- ${version}`] : []));
   return [
     `# Benches of ${startedAt.toISOString().slice(0, 10)}`,
     `\`${command}\`, begun ${startedAt.toISOString().slice(11, 16)} UTC, ${(seconds / 60).toFixed(1)} minutes, commit ${commit()}.`,
-    [...machine(workDir), ...versions].join("\n"),
-    `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, ${repeats} repeats${quick ? " (quick)" : ""}; each turn begins with an ` +
+    [...machine(), ...versions].join("\n"),
+    `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, repeats: ${repeats}${quick ? " (quick)" : ""}; each turn begins with an ` +
       "empty data folder; what a row calls left out is in no number of it. A ratio is of the two turns of one repeat. Every answer was 2xx and every " +
       "server's own count of new samples equalled what was sent, else the row fails. Sender and servers have scheduler groups of their own with a " +
       "nice of -15 where the system allows it. The method is in [README.md](../README.md).",
+    ...busyWarning(reports),
     overview(reports),
+    ...notMeasured(reports),
     ...reports.map(rowSection),
   ].join("\n\n");
 }
@@ -68,6 +71,19 @@ function overview(reports) {
     return (result?.lines ?? []).filter((line) => verdict(line) !== "").map((line) => overviewLine(row, line));
   });
   return table(["row", "what", "median (min-max)", "bar", "goal", ""], judged);
+}
+
+function busyWarning(reports) {
+  const busy = reports.filter(({ result }) => result?.lines.some(({ note }) => note?.includes(BUSY)));
+  if (busy.length === 0) return [];
+  return [
+    `**Other programs kept the machine busy** during ${busy.map(({ row }) => row.name).join(", ")}: their rates and ratios say little.`,
+  ];
+}
+
+function notMeasured(reports) {
+  const missing = new Set(reports.flatMap(({ row, result, fault }) => (fault ? [`${row.name}: ${fault}`] : result.notMeasured)));
+  return missing.size === 0 ? ["Nothing was left out."] : [["Not measured:", "", ...[...missing].map((line) => `- ${line}`)].join("\n")];
 }
 
 function overviewLine(row, line) {

@@ -1,6 +1,11 @@
 // Turns of one row: the contestants of a repeat one after another, then the next repeat, so that a slow minute of the machine hits all of them.
 import { ratios, shown, shownRange } from "./measure.mjs";
 
+/** Of two cores; beyond, the contestants of a repeat did not have the same machine. Kernel threads and the bench itself take less. */
+const bystanderCoresMax = 0.2;
+/** Stands in the conditions of a line that was measured beside too many bystanders. */
+export const BUSY = ", **machine busy**";
+
 /**
  * @typedef {object} Line                  one line of a row's table
  * @property {string} label
@@ -95,8 +100,9 @@ export function ratioLine(label, numerators, denominators, { bar, goal, lowerIsB
 
 /** What a reader needs in order to trust the turns: how busy server, sender and bystanders were. */
 export function conditions(/** @type {import("./context.mjs").SendResult[]} */ results) {
-  const most = (key) => shown(Math.max(...results.map((result) => result[key])));
+  const most = (key) => Math.max(...results.map((result) => result[key]));
   const warm = Math.min(...results.map((result) => result.warm.seconds));
   const server = results.map((result) => result.warm.serverCpuSeconds / result.warm.seconds);
-  return `at least ${shown(warm)} s warm; server ${shownRange(server)} cores, sender up to ${most("senderCores")}, bystanders up to ${most("bystanderCores")}`;
+  const cores = `server ${shownRange(server)} cores, sender up to ${shown(most("senderCores"))}, bystanders up to ${shown(most("bystanderCores"))}`;
+  return `at least ${shown(warm)} s warm; ${cores}${most("bystanderCores") > bystanderCoresMax ? BUSY : ""}`;
 }

@@ -25,9 +25,9 @@ import { HELP } from "./cli/help.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
-import { COORDINATOR_SLOTS, ENGINE_SLOTS } from "./core/layout/counters.ts";
+import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
-import type { EngineAnswer, EngineCommand, EngineQuery, EngineReport } from "./core/protocol/engine-control.ts";
+import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "./core/protocol/query.ts";
 import { DEFAULT_TENANT } from "./domain/access/access-policy.ts";
 import { engineOf } from "./domain/placement/partition.ts";
@@ -35,7 +35,7 @@ import { engineOf } from "./domain/placement/partition.ts";
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
 /** Coordinator (first) and engine (second) talk through it. */
-type EngineChannel = Channel<EngineAnswer | CoordinatorCommand, EngineQuery>;
+type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
@@ -46,6 +46,7 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 /** One engine as main sees it. */
 interface EngineHandle {
   readonly memory: EngineMemory;
+  readonly counters: Float64Array;
   readonly port: Port<EngineReport, EngineCommand>;
   readonly thread: Thread;
   readonly ready: Signal;
@@ -92,6 +93,7 @@ class Server {
   readonly #queries: QueryLink;
   readonly #http: HttpServer;
   #engines: readonly EngineHandle[] = [];
+  #streamsStored = 0;
   #admissions = 0;
   #requestIds = 0;
   #publishScheduled = false;
@@ -101,7 +103,7 @@ class Server {
     this.#config = config;
     this.#meta = meta;
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
-    this.#channels = this.#memories.map(() => createChannel<EngineAnswer | CoordinatorCommand, EngineQuery>());
+    this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
     this.#coordinator = this.#startCoordinator();
     this.#queries = new QueryLink((command) => this.#coordinator.port.send(command));
@@ -121,7 +123,9 @@ class Server {
     const { HOST: host, PORT: wanted } = this.#config;
     const { port } = await this.#http.listen(host, wanted);
     setInterval(() => this.#streams.flush(), EVENT_FLUSH_MS).unref();
-    this.#engines = this.#startEngines(await this.#coordinator.loaded);
+    const state = await this.#coordinator.loaded;
+    this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
+    this.#engines = this.#startEngines(state);
     await Promise.all(this.#engines.map(({ ready }) => ready.given));
     this.#coordinator.port.send({ type: "engines-ready" });
     return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -218,7 +222,15 @@ class Server {
     if (this.#stopping) return "it is stopping";
     if (this.#engines.length === 0) return "it opens its store";
     const waiting = this.#engines.filter(({ ready }) => !ready.isGiven).length;
-    return waiting > 0 ? `${waiting} of ${this.#engines.length} engines still read their logs` : null;
+    return waiting > 0 ? `${waiting} of ${this.#engines.length} engines still read what is stored: ${this.#progress()}` : null;
+  }
+
+  /** How far the start is. */
+  #progress(): string {
+    const sum = (name: EngineCounter) =>
+      this.#engines.reduce((total, { counters }) => total + (counters[ENGINE_COUNTERS.indexOf(name)] as number), 0);
+    const restored = Math.min(sum("streams"), this.#streamsStored);
+    return `${restored} of ${this.#streamsStored} streams restored, ${sum("rowsReplayed")} rows of the logs applied`;
   }
 
   #nextRequestId(): string {
@@ -261,7 +273,15 @@ class Server {
         coordinatorPort,
       };
       const thread = spawnActor(`engine ${engine}`, "./actors/engine/worker.js", data, [second.raw, coordinatorPort]);
-      const handle: EngineHandle = { memory: new EngineMemory(memory), port, thread, ready: new Signal(), stopped: new Signal() };
+      const own = new EngineMemory(memory);
+      const handle: EngineHandle = {
+        memory: own,
+        counters: own.counters(ENGINE_SLOTS),
+        port,
+        thread,
+        ready: new Signal(),
+        stopped: new Signal(),
+      };
       port.onMessage((report) => this.#fromEngine(handle, engine, report));
       return handle;
     });

@@ -1,6 +1,6 @@
 // Rows 1 to 3 of the table: remote-write in a closed loop against the peers and the native limit.
 import { binaryOf } from "../binaries.mjs";
-import { shown, shownRange } from "../measure.mjs";
+import { ratios, shown, shownRange } from "../measure.mjs";
 import { conditions, presentPeers, ratioLine, serverTurn, takeTurns } from "../turns.mjs";
 
 const connections = 5;
@@ -16,7 +16,7 @@ function makeRow({ name, what, shape, coldRequests, bars, quick = false }) {
 }
 
 async function run(context, { shape, coldRequests, bars }) {
-  const file = await context.bodies.get(shape, context.quick ? { samples: 6_000_000 } : {});
+  const file = await context.bodies.get(shape, context.quick ? { samples: 5_000_000 } : {});
   const wanted = Object.keys(bars).filter((kind) => !context.quick || kind !== "prometheus");
   const { present, notMeasured } = presentPeers(context, wanted);
   const server = (kind) => () => serverTurn(context, kind, { file, connections, coldRequests });
@@ -32,12 +32,25 @@ async function run(context, { shape, coldRequests, bars }) {
     unit: "samples/s",
     note: kind === "limit" ? "CPU time of one core, no HTTP, nothing stored" : serverNote(turns[kind]),
   }));
-  for (const kind of present) lines.push(ratioLine(`Vedette / ${PEER_NAMES[kind]}`, rates.vedette, rates[kind], bars[kind]));
+  for (const kind of present) {
+    const marks = {
+      ...bars[kind],
+      note: kind === "limit" ? undefined : `by CPU a sample ${shownRange(cpuRatios(turns[kind], turns.vedette))}`,
+    };
+    lines.push(ratioLine(`Vedette / ${PEER_NAMES[kind]}`, rates.vedette, rates[kind], marks));
+  }
   return { lines, notMeasured };
 }
 
+const cpuMicroseconds = (results) => results.map(({ warm }) => (warm.serverCpuSeconds / warm.samples) * 1e6);
+
+/** What the peer's CPU is of Vedette's, a sample: bystanders move it less than the rates. */
+function cpuRatios(peer, vedette) {
+  return ratios(cpuMicroseconds(peer), cpuMicroseconds(vedette));
+}
+
 function serverNote(results) {
-  const cpu = results.map(({ warm }) => (warm.serverCpuSeconds / warm.samples) * 1e6);
+  const cpu = cpuMicroseconds(results);
   const p99 = Math.max(...results.map(({ warm }) => warm.p99Ms));
   return `${shownRange(cpu)} us of CPU a sample, p99 up to ${shown(p99)} ms; ${conditions(results)}`;
 }

@@ -14,7 +14,7 @@ export const SERVERS = {
     start: startPrometheus,
     version: prometheusVersion,
     missing: () =>
-      prometheusVersion ? undefined : "Prometheus was not measured; install it: apt-get install --no-install-recommends prometheus",
+      prometheusVersion ? undefined : "Prometheus, which is not installed; apt-get install --no-install-recommends prometheus",
   },
   "victoria-metrics": {
     start: startVictoriaMetrics,
@@ -22,6 +22,6 @@ export const SERVERS = {
     missing: () =>
       victoriaMetricsVersion
         ? undefined
-        : "VictoriaMetrics was not measured; install it: apt-get install --no-install-recommends victoria-metrics",
+        : "VictoriaMetrics, which is not installed; apt-get install --no-install-recommends victoria-metrics",
   },
 };

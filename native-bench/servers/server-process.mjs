@@ -54,7 +54,7 @@ function freePort() {
 }
 
 /** Gives a process that leads its own session more of the processor; where that is not allowed nothing happens. */
-export function prioritise(/** @type {number} */ pid) {
+function prioritise(/** @type {number} */ pid) {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(autogroupNice));
   } catch {
@@ -66,12 +66,13 @@ export function prioritise(/** @type {number} */ pid) {
 function spawnPinned(command, args, core, options) {
   const child = spawn("taskset", ["-c", String(core), command, ...args], { detached: true, ...options });
   children.add(child);
+  child.on("spawn", () => prioritise(child.pid));
   child.on("exit", () => children.delete(child));
   return child;
 }
 
 /** Runs a program to its end; resolves with its stdout, rejects with its stderr. */
-export function runPinned(command, args, core, onStart = () => {}) {
+export function runPinned(command, args, core) {
   return new Promise((resolve, reject) => {
     const child = spawnPinned(command, args, core, { stdio: ["ignore", "pipe", "pipe"], timeout: programMsMax, killSignal: "SIGKILL" });
     let output = "";
@@ -82,7 +83,6 @@ export function runPinned(command, args, core, onStart = () => {}) {
     child.stderr.setEncoding("utf8").on("data", (text) => {
       errors += text;
     });
-    child.on("spawn", () => onStart(child.pid));
     child.on("error", reject);
     child.on("close", (code, signal) => {
       if (code === 0) resolve(output);
@@ -107,7 +107,6 @@ export async function startProcess(
   const { PATH, HOME } = process.env;
   const child = spawnPinned(command, args, core, { stdio: ["ignore", log, log], env: { PATH, HOME, ...ownEnv, ...env } });
   closeSync(log);
-  prioritise(child.pid);
   const ended = new Promise((resolve) => child.on("exit", resolve));
   const lastLines = () => readFileSync(logPath, "utf8").trim().split("\n").slice(-5).join("\n");
   await untilReady(`http://127.0.0.1:${port}${ready}`, child, () => `${kind} did not become ready\n${lastLines()}`);

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER, WINDOW_MAX } from "../../src/core/layout/stream-record.ts";
+import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
 import type { ShardEvent } from "../../src/domain/kernel/shard-kernel.ts";
 import { generator } from "../support/generator.ts";
 import { type Row, ShardRig } from "../support/shard-rig.ts";
@@ -34,6 +35,12 @@ function ringOf(rig: ShardRig, slot: number): Array<[number, number]> {
   const values = new Float64Array(WINDOW_MAX);
   const count = rig.shard.records.readRing(slot, times, values);
   return Array.from({ length: count }, (_, i) => [times[i] as number, values[i] as number]);
+}
+
+function snapshotOf(rig: ShardRig, slot: number): Uint8Array {
+  const sink = new ByteSink();
+  rig.shard.pack(slot, sink);
+  return sink.bytes.slice(0, sink.at);
 }
 
 function expectExact(rig: ShardRig, slot: number): void {
@@ -79,11 +86,13 @@ describe("snapshot", () => {
           if (other >= 0) expect(rig.apply(other, time, value).map((event) => ({ ...event, slot: 0 }))).toEqual(expected);
           if (i === at) {
             other = rig.stream();
-            expect(rig.shard.restore(other, rig.shard.snapshot(slot))).toBe(true);
+            const snapshot = snapshotOf(rig, slot);
+            const cursor = { bytes: snapshot, at: 0, end: snapshot.length };
+            expect([rig.shard.unpack(other, cursor), cursor.at]).toEqual([true, snapshot.length]);
             expect(ringOf(rig, other)).toEqual(ringOf(rig, slot));
           }
         });
-        expect(rig.shard.snapshot(other)).toEqual(rig.shard.snapshot(slot));
+        expect(snapshotOf(rig, other)).toEqual(snapshotOf(rig, slot));
         const chunksOf = (which: number): number =>
           rig.chunks.filter((chunk) => chunk.slot === which).reduce((sum, chunk) => sum + chunk.values, 0);
         expect(chunksOf(slot) + rig.shard.records.unchunked(slot)).toBe(counter ? 499 : 500);
@@ -91,19 +100,26 @@ describe("snapshot", () => {
       { numRuns: 60 },
     );
   });
-  it("of another version or length is refused", () => {
+  it("that is cut short or says what cannot be is refused", () => {
     const rig = new ShardRig({ window: 120 });
     const slot = rig.stream();
-    rig.apply(slot, START, 1);
-    const snapshot = rig.shard.snapshot(slot);
-    expect(rig.shard.restore(rig.stream(), snapshot.subarray(1))).toBe(false);
-    expect(
-      rig.shard.restore(
-        rig.stream(),
-        Uint8Array.from(snapshot, (byte, i) => (i === 0 ? 99 : byte)),
-      ),
-    ).toBe(false);
-    expect(rig.shard.restore(rig.stream(), new Uint8Array(0))).toBe(false);
+    for (let i = 0; i < 30; i++) rig.apply(slot, START + 10_000 * i, i / 8);
+    const snapshot = snapshotOf(rig, slot);
+    const takes = (bytes: Uint8Array) => rig.shard.unpack(rig.stream(), { bytes, at: 0, end: bytes.length });
+    for (let end = 0; end < snapshot.length; end++) expect(takes(snapshot.subarray(0, end))).toBe(false);
+    const changed = (at: number, to: number) => Uint8Array.from(snapshot, (byte, i) => (i === at ? to : byte));
+    expect([takes(changed(0, WINDOW_MAX + 1)), takes(changed(3, 0xff)), takes(snapshot)]).toEqual([false, false, true]);
+  });
+  it("of a full ring of 3-decimal values takes a quarter of the ring's bytes", () => {
+    const rig = new ShardRig({ window: 120 });
+    const slot = rig.stream();
+    const { normal } = generator(1);
+    let value = 500;
+    for (let i = 0; i < 300; i++) {
+      value += normal();
+      rig.apply(slot, START + 10_000 * i, Number(value.toFixed(3)));
+    }
+    expect(snapshotOf(rig, slot).length).toBeLessThan((12 * WINDOW_MAX) / 4);
   });
 });
 

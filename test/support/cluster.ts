@@ -14,7 +14,15 @@ import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ri
 import { createEngineMemory, EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark } from "../../src/core/protocol/coordinator-frame.ts";
-import type { EngineAnswer, EngineCommand, EngineQuery, StoredCheckpoint } from "../../src/core/protocol/engine-control.ts";
+import type {
+  EngineAnswer,
+  EngineCommand,
+  EngineQuery,
+  EngineRequest,
+  StatePart,
+  StatePartWanted,
+  StoredCheckpoint,
+} from "../../src/core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
@@ -53,6 +61,8 @@ export interface ClusterOptions {
   readonly segmentBytes?: number;
   readonly blockBytes?: number;
   readonly checkpointRoundBytes?: number;
+  readonly checkpointLogShare?: number;
+  readonly checkpointPartBytes?: number;
 }
 
 export interface ClusterDependencies {
@@ -60,6 +70,8 @@ export interface ClusterDependencies {
   readonly disk: LogFileSystem;
   /** Order in which engines are stepped; default: one after another. */
   readonly chooseEngine?: (engines: number) => number;
+  /** Answers what engines ask of the coordinator at their start. */
+  readonly loadStatePart?: (wanted: StatePartWanted) => StatePart;
 }
 
 /** An answer of ingestion. */
@@ -74,7 +86,7 @@ interface Member {
   readonly bodies: BodyPort;
   readonly ring: CoordinatorRingReader;
   readonly commands: EngineCommand[];
-  readonly queries: EngineQuery[];
+  readonly queries: EngineRequest[];
 }
 
 let compiled: WebAssembly.Module | undefined;
@@ -111,7 +123,7 @@ export class Cluster {
     const segments = listSegments("log", disk).filter((segment) => segment.epoch < epoch);
     const start = replayStart({ engine, engines, checkpoints, laneMarks });
     const commands: EngineCommand[] = [];
-    const queries: EngineQuery[] = [];
+    const queries: EngineRequest[] = [];
     const bodies = new BodyPort(memory, () => ++this.#admissions);
     const actor = new Engine(
       {
@@ -127,6 +139,8 @@ export class Cluster {
         minSamples: 12,
         window: 120,
         ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
+        ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
+        ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),
         ...(options.checkpointRoundBytes !== undefined && { checkpointRoundBytes: options.checkpointRoundBytes }),
       },
       {
@@ -145,8 +159,12 @@ export class Cluster {
         },
         ringCoordinator: () => {},
         takeCommand: () => commands.shift(),
-        takeQuery: () => queries.shift(),
-        answerQuery: (answer) => {
+        takeRequest: () => queries.shift(),
+        reply: (answer) => {
+          if (answer.type === "state-part") {
+            queries.push((this.#dependencies.loadStatePart as (wanted: StatePartWanted) => StatePart)(answer));
+            return;
+          }
           this.#askers.get(`${engine} ${answer.id}`)?.(answer);
           this.#askers.delete(`${engine} ${answer.id}`);
         },

@@ -11,6 +11,7 @@ import {
   type EpisodeFrame,
   FRAME_BLOCK,
   FRAME_CHECKPOINT,
+  FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
@@ -269,8 +270,15 @@ export function laneMark(mark: LaneMark): EngineFrame {
   return json(FRAME_LANE_MARK, mark);
 }
 
-export function checkpoint(partition: number, epoch: number, vector: readonly LaneMark[], nextBlock = 0, state = "state"): EngineFrame {
-  const header = encoder.encode(JSON.stringify({ partition, epoch, vector, nextBlock, streams: 1 }));
+export function checkpoint(
+  partition: number,
+  epoch: number,
+  vector: readonly LaneMark[],
+  nextBlock = 0,
+  state = "state",
+  { generation = 1, parts = 0 } = {},
+): EngineFrame {
+  const header = encoder.encode(JSON.stringify({ partition, epoch, vector, nextBlock, generation, parts, streams: 1 }));
   const padded = (header.length + 3) & ~3;
   const bytes = encoder.encode(state);
   const payload = new Uint8Array(4 + padded + bytes.length).fill(0x20);
@@ -278,6 +286,15 @@ export function checkpoint(partition: number, epoch: number, vector: readonly La
   payload.set(header, 4);
   payload.set(bytes, 4 + padded);
   return { kind: FRAME_CHECKPOINT, payload };
+}
+
+export function checkpointPart(partition: number, generation: number, part: number, text: string): EngineFrame {
+  const bytes = encoder.encode(text);
+  const payload = new Uint8Array(12 + bytes.length);
+  const view = new DataView(payload.buffer);
+  [partition, generation, part].forEach((word, index) => view.setUint32(4 * index, word, true));
+  payload.set(bytes, 12);
+  return { kind: FRAME_CHECKPOINT_PART, payload };
 }
 
 export function block(partition: number, number: number, bytes: Uint8Array): EngineFrame {

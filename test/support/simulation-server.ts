@@ -6,6 +6,7 @@ import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tabl
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
+import type { StatePartWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
@@ -32,6 +33,8 @@ export interface SimulatedServerOptions {
   readonly segmentBytes: number;
   readonly blockBytes: number;
   readonly checkpointRoundBytes: number;
+  readonly checkpointLogShare: number;
+  readonly checkpointPartBytes: number;
 }
 
 /** Lets every promise that can go on go on. */
@@ -112,11 +115,12 @@ export class SimulatedServer {
     );
     for (let turns = 0; !isOpen && turns < turnsMax; turns++) await this.turn();
     if (!isOpen) return false;
-    const { epoch, segmentBytes, blockBytes, checkpointRoundBytes } = this.#options;
+    const { epoch, segmentBytes, blockBytes, checkpointRoundBytes, checkpointLogShare, checkpointPartBytes } = this.#options;
     const checkpoints = [...this.#coordinator.loadCheckpoints()];
     const laneMarks = this.#coordinator.loadLaneMarks();
-    const options = { engines: this.engines, epoch, checkpoints, laneMarks, segmentBytes, blockBytes, checkpointRoundBytes };
-    this.#cluster = new Cluster(options, this.#machine);
+    const sizes = { segmentBytes, blockBytes, checkpointRoundBytes, checkpointLogShare, checkpointPartBytes };
+    const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
+    this.#cluster = new Cluster({ engines: this.engines, epoch, checkpoints, laneMarks, ...sizes }, { ...this.#machine, loadStatePart });
     return true;
   }
 

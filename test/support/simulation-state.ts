@@ -1,11 +1,10 @@
 // The states of all streams as an orderly stop leaves them in the checkpoints, in a form in which two runs can be compared.
 import { decodeCheckpointRow } from "../../src/actors/coordinator/tables/checkpoint-row.ts";
-import { decodePartitionState } from "../../src/actors/engine/partition.ts";
+import { readPartitionPart } from "../../src/actors/engine/partition-state.ts";
 import {
   SR_CHUNK_AT,
   SR_CLAMP_HIGH,
   SR_CLAMP_LOW,
-  SR_COUNT,
   SR_FLAGS,
   SR_INTERVAL,
   SR_LAST_RAW,
@@ -23,13 +22,10 @@ import {
   SR_START_LOW,
   SR_STATE,
   SR_UNCHUNKED,
-  SR_VALUES,
 } from "../../src/core/layout/stream-record.ts";
+import type { ByteCursor } from "../../src/domain/codec/varint.ts";
+import { SnapshotReader } from "../../src/domain/kernel/stream-snapshot.ts";
 import type { MemoryStoreContents } from "./memory-store.ts";
-
-/** Where a snapshot holds the record's header, and its ring (domain/kernel/stream-snapshot.ts). */
-const HEADER_AT = 8;
-const RING_AT = HEADER_AT + SR_VALUES + 8;
 
 /** Numbers that must be equal, and those that rounding may change. */
 export interface StreamState {
@@ -37,7 +33,7 @@ export interface StreamState {
   readonly near: Readonly<Record<string, number>>;
 }
 
-const WORDS = { count: SR_COUNT, flags: SR_FLAGS, unchunked: SR_UNCHUNKED, chunkAt: SR_CHUNK_AT, state: SR_STATE, masked: SR_MASKED };
+const WORDS = { flags: SR_FLAGS, unchunked: SR_UNCHUNKED, chunkAt: SR_CHUNK_AT, state: SR_STATE, masked: SR_MASKED };
 const DOUBLES = {
   lastTime: SR_LAST_TIME,
   lastValue: SR_LAST_VALUE,
@@ -53,24 +49,32 @@ const DOUBLES = {
 /** States by identity. */
 export function streamStates(series: MemoryStoreContents): Map<string, StreamState> {
   const states = new Map<string, StreamState>();
-  for (const row of series.get("checkpoints")?.values() ?? []) {
-    const { streams } = decodePartitionState(decodeCheckpointRow(row).state);
-    for (const { identity, snapshot } of streams) states.set(Buffer.from(identity).toString(), stateOf(snapshot));
-  }
+  const reader = new SnapshotReader();
+  const visitor = {
+    stream: (identity: Uint8Array, cursor: ByteCursor) => {
+      if (!reader.decode(cursor)) throw new Error("a stored snapshot does not decode");
+      states.set(Buffer.from(identity).toString(), stateOf(reader));
+    },
+    ref: () => undefined,
+    chunks: () => undefined,
+  };
+  for (const part of series.get("checkpoint_parts")?.values() ?? []) readPartitionPart(part, visitor);
+  for (const row of series.get("checkpoints")?.values() ?? []) readPartitionPart(decodeCheckpointRow(row).last, visitor);
   return states;
 }
 
-function stateOf(snapshot: Uint8Array): StreamState {
-  const view = new DataView(snapshot.buffer, snapshot.byteOffset, snapshot.byteLength);
-  const double = (at: number) => view.getFloat64(HEADER_AT + at, true);
-  const words = Object.entries(WORDS).map(([name, at]) => [name, view.getUint32(HEADER_AT + at, true)] as const);
+function stateOf({ header, values, intervals, count }: SnapshotReader): StreamState {
+  const double = (at: number) => header.getFloat64(at, true);
+  const words = Object.entries(WORDS).map(([name, at]) => [name, header.getUint32(at, true)] as const);
   const doubles = Object.entries(DOUBLES).map(([name, at]) => [name, double(at)] as const);
-  const hex = (from: number, to: number) => Buffer.from(snapshot.subarray(from, to)).toString("hex");
+  const hex = (buffer: ArrayBufferLike, from: number, bytes: number) => Buffer.from(buffer, from, bytes).toString("hex");
   return {
     exact: {
       ...Object.fromEntries([...words, ...doubles]),
-      mask: hex(HEADER_AT + SR_MASK, HEADER_AT + SR_MASK + 16),
-      ring: hex(RING_AT, snapshot.length),
+      count,
+      mask: hex(header.buffer, SR_MASK, 16),
+      values: hex(values.buffer, 0, 8 * count),
+      intervals: hex(intervals.buffer, 0, 8 * count),
     },
     near: { mean: double(SR_PIVOT) + double(SR_MEAN), m2: double(SR_M2), clampLow: double(SR_CLAMP_LOW), clampHigh: double(SR_CLAMP_HIGH) },
   };

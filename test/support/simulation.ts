@@ -87,6 +87,8 @@ class Run {
     readonly segmentBytes: number;
     readonly blockBytes: number;
     readonly checkpointRoundBytes: number;
+    readonly checkpointLogShare: number;
+    readonly checkpointPartBytes: number;
     readonly commitTurnsMax: number;
   };
   readonly #streams: readonly StreamPlan[];
@@ -112,6 +114,8 @@ class Run {
       segmentBytes: 1024 * 2 ** this.#below(7),
       blockBytes: blockScale * 1024 * 2 ** this.#below(5),
       checkpointRoundBytes: 2 ** (13 + this.#below(8)),
+      checkpointLogShare: options.seed % 3 === 0 ? 4 : 0,
+      checkpointPartBytes: 2 ** (5 + (options.seed % 11)),
       commitTurnsMax: this.#below(12),
     };
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { floorHasRisen, LogCoverage } from "../../src/actors/coordinator/log-floor.ts";
 import type { EngineFrame } from "../../src/core/protocol/coordinator-frame.ts";
 import { encodeChunkBlock } from "../../src/domain/codec/chunk-block.ts";
-import { block, checkpoint, deadLetter, episode, laneMark, Rig, record, START_MS } from "../support/coordinator-rig.ts";
+import { block, checkpoint, checkpointPart, deadLetter, episode, laneMark, Rig, record, START_MS } from "../support/coordinator-rig.ts";
 
 const STREAM = new Uint8Array(16).fill(3);
 const someBlock = encodeChunkBlock([{ streamId: STREAM, firstMs: START_MS, lastMs: START_MS, chunk: Uint8Array.of(1, 2, 3) }]);
@@ -55,7 +55,7 @@ describe("commits", () => {
     const rig = await Rig.open();
     await rig.take(episode(), checkpoint(0, 1, [], 0, "x".repeat(6 * 1024 * 1024)), episode({ metricName: "other" }));
     expect([rows(rig, "anomalies"), rows(rig, "checkpoints")]).toEqual([2, 1]);
-    expect([...rig.coordinator.loadCheckpoints()].map(({ state }) => state.length)).toEqual([6 * 1024 * 1024]);
+    expect(rig.coordinator.loadStatePart({ type: "state-part", partition: 0, part: 0 }).bytes.length).toBe(6 * 1024 * 1024);
   });
 
   it("end on a frame that no engine can have sent", async () => {
@@ -229,6 +229,48 @@ describe("the floor of the logs", () => {
   });
 });
 
+/** Texts of all parts of a stored state. */
+function stateOf(rig: Rig, partition: number, parts: number): string[] {
+  return Array.from({ length: parts }, (_, part) =>
+    Buffer.from(rig.coordinator.loadStatePart({ type: "state-part", partition, part }).bytes).toString(),
+  );
+}
+
+describe("a checkpoint in parts", () => {
+  it("takes the place of the one before at its last part, not earlier", async () => {
+    const rig = await Rig.open();
+    await rig.take(
+      ...[0, 1, 2].map((part) => checkpointPart(5, 1, part, `old ${part}`)),
+      checkpoint(5, 4, [], 2, "old end", { generation: 1, parts: 3 }),
+    );
+    await rig.take(checkpointPart(5, 2, 0, "new 0"));
+    expect(stateOf(rig, 5, 4)).toEqual(["old 0", "old 1", "old 2", "old end"]);
+    await rig.take(checkpointPart(5, 2, 1, "new 1"), checkpoint(5, 4, [], 2, "new end", { generation: 2, parts: 2 }));
+    expect(stateOf(rig, 5, 3)).toEqual(["new 0", "new 1", "new end"]);
+    expect(rows(rig, "checkpoint_parts")).toBe(2);
+    expect(() => rig.coordinator.loadStatePart({ type: "state-part", partition: 5, part: 3 })).toThrow("no part 3");
+  });
+
+  it("of two in one transaction leaves the parts of the second alone", async () => {
+    const rig = await Rig.open();
+    await rig.take(
+      checkpointPart(5, 1, 0, "one"),
+      checkpoint(5, 4, [], 0, "end", { generation: 1, parts: 1 }),
+      checkpointPart(5, 2, 0, "two"),
+      checkpoint(5, 4, [], 0, "end", { generation: 2, parts: 1 }),
+    );
+    expect([stateOf(rig, 5, 2), rows(rig, "checkpoint_parts")]).toEqual([["two", "end"], 1]);
+  });
+
+  it("that did not come to its end is gone at the next start, whatever its number", async () => {
+    const rig = await Rig.open();
+    await rig.take(checkpointPart(5, 7, 0, "kept"), checkpoint(5, 4, [], 0, "end", { generation: 7, parts: 1 }));
+    await rig.take(checkpointPart(5, 6, 0, "x"), checkpointPart(5, 7, 1, "x"), checkpointPart(5, 8, 0, "x"), checkpointPart(6, 1, 0, "x"));
+    const next = await rig.restarted();
+    expect([stateOf(next, 5, 2), rows(next, "checkpoint_parts")]).toEqual([["kept", "end"], 1]);
+  });
+});
+
 describe("a start", () => {
   it("gives checkpoints back as they were, and voids the blocks behind them", async () => {
     const rig = await Rig.open();
@@ -241,9 +283,8 @@ describe("a start", () => {
     );
     const next = await rig.restarted();
     const checkpoints = [...next.coordinator.loadCheckpoints()];
-    expect(checkpoints.map(({ state, ...header }) => ({ ...header, state: Buffer.from(state).toString() }))).toEqual([
-      { partition: 5, epoch: 4, vector, nextBlock: 2, state: "bytes of five" },
-    ]);
+    expect(checkpoints).toEqual([{ partition: 5, epoch: 4, vector, nextBlock: 2, generation: 1, parts: 0, streams: 1 }]);
+    expect(stateOf(next, 5, 1)).toEqual(["bytes of five"]);
     expect([rows(next, "blocks"), rows(next, "block_spans")]).toEqual([2, 2]);
   });
 });

@@ -3,7 +3,7 @@ import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { PAGE_SECRET_BYTES } from "../../api/page-token.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
-import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type { StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
@@ -11,7 +11,7 @@ import { LogCoverage } from "./log-floor.ts";
 import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
-import { blockKey, partitionKey } from "./tables/tables.ts";
+import { blockKey, checkpointPartKey, partitionKey } from "./tables/tables.ts";
 
 /** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
 const VOID_BLOCKS_PER_STEP = 500;
@@ -54,22 +54,32 @@ export class CommittedState {
     this.deadLetters.load(this.control);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const checkpoint = this.#checkpoint(partition);
+      const checkpoint = this.#checkpoint(partition)?.header;
       if (checkpoint !== undefined) this.coverage.putCheckpoint(checkpoint);
       await this.#deleteVoidBlocks(partition, checkpoint?.nextBlock ?? 0);
+      await this.#deleteVoidParts(partition, checkpoint);
     }
     await this.#loadSecret(randomBytes);
   }
 
-  /** Yields the stored checkpoints, one state in memory at a time. */
+  /** Yields the stored checkpoints, without their states. */
   *checkpoints(): Generator<StoredCheckpoint> {
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition);
-      if (checkpoint !== undefined) yield checkpoint;
+      if (checkpoint !== undefined) yield checkpoint.header;
     }
   }
 
-  #checkpoint(partition: number): StoredCheckpoint | undefined {
+  /** A part of a partition's stored state. Throws when there is no such part: whoever asks has been told how many there are. */
+  statePart({ partition, part }: Omit<StatePartWanted, "type">): Uint8Array {
+    const checkpoint = this.#checkpoint(partition);
+    const { generation, parts } = checkpoint?.header ?? { generation: 0, parts: -1 };
+    const bytes = part < parts ? this.series.get("checkpoint_parts", checkpointPartKey(partition, generation, part)) : checkpoint?.last;
+    if (bytes === undefined || part > parts) throw new Error(`the state of partition ${partition} has no part ${part}`);
+    return bytes;
+  }
+
+  #checkpoint(partition: number): ReturnType<typeof decodeCheckpointRow> | undefined {
     const row = this.series.get("checkpoints", partitionKey(partition));
     return row === undefined ? undefined : decodeCheckpointRow(row);
   }
@@ -79,6 +89,16 @@ export class CommittedState {
     const to = partitionKey(partition + 1);
     await this.series.deleteRange("blocks", from, to, VOID_BLOCKS_PER_STEP);
     await this.series.deleteRange("block_spans", from, to, VOID_BLOCKS_PER_STEP);
+  }
+
+  /** Parts of a checkpoint that did not come to its end. */
+  async #deleteVoidParts(partition: number, checkpoint: StoredCheckpoint | undefined): Promise<void> {
+    const from = partitionKey(partition);
+    const to = partitionKey(partition + 1);
+    const { generation = 0, parts = 0 } = checkpoint ?? {};
+    const kept = checkpointPartKey(partition, generation, 0);
+    await this.series.deleteRange("checkpoint_parts", from, kept, VOID_BLOCKS_PER_STEP);
+    await this.series.deleteRange("checkpoint_parts", checkpointPartKey(partition, generation, parts), to, VOID_BLOCKS_PER_STEP);
   }
 
   async #loadSecret(randomBytes: (count: number) => Uint8Array): Promise<void> {

@@ -16,7 +16,7 @@ import {
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
-import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
@@ -115,9 +115,14 @@ export class Coordinator {
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
   }
 
-  /** Checkpoints for the engines that own their partitions; each state is read when it is asked for. */
+  /** Checkpoints for the engines that own their partitions; these ask for the states. */
   loadCheckpoints(): Iterable<StoredCheckpoint> {
     return this.#state.checkpoints();
+  }
+
+  /** A part of a stored state, with bytes of its own. */
+  loadStatePart(wanted: StatePartWanted): StatePart {
+    return { ...wanted, bytes: this.#state.statePart(wanted) };
   }
 
   /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */

@@ -12,6 +12,7 @@ import {
   type EpisodeFrame,
   FRAME_BLOCK,
   FRAME_CHECKPOINT,
+  FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
@@ -22,10 +23,10 @@ import {
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { blockOperations } from "./tables/block-rows.ts";
-import { encodeCheckpointRow, readCheckpointHeader } from "./tables/checkpoint-row.ts";
+import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readPartFrame } from "./tables/checkpoint-row.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
-import { partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { checkpointPartKey, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
 /** Drafts of one transaction over the committed state. */
@@ -90,10 +91,27 @@ export class Transaction {
     this.blockBytes += payload.length;
   }
 
+  takeCheckpointPart(payload: Uint8Array): void {
+    const { partition, generation, part, bytes } = readPartFrame(payload);
+    this.#series.push({ table: "checkpoint_parts", key: checkpointPartKey(partition, generation, part), value: bytes });
+  }
+
+  /** From now on the new parts count; those of the checkpoint before go. */
   takeCheckpoint(payload: Uint8Array): void {
     const header = readCheckpointHeader(payload);
+    const before = this.#checkpointBefore(header.partition);
+    for (let part = 0; before !== undefined && part < before.parts; part++) {
+      this.#series.push({ table: "checkpoint_parts", key: checkpointPartKey(before.partition, before.generation, part), value: undefined });
+    }
     this.#series.push({ table: "checkpoints", key: partitionKey(header.partition), value: encodeCheckpointRow(payload) });
     this.checkpoints.push(header);
+  }
+
+  #checkpointBefore(partition: number): CheckpointHeader | undefined {
+    const taken = this.checkpoints.findLast((header) => header.partition === partition);
+    if (taken !== undefined) return taken;
+    const row = this.#seriesStore.get("checkpoints", partitionKey(partition));
+    return row && decodeCheckpointRow(row).header;
   }
 
   takeMark(mark: LaneMark): void {
@@ -108,5 +126,6 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
+  [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
 };

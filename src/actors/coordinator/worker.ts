@@ -10,7 +10,14 @@ import { adoptPort, type MessagePort, type Port, threadData } from "../../adapte
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
-import type { EngineAnswer, EngineQuery, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type {
+  EngineAnswer,
+  EngineQuery,
+  EngineReply,
+  EngineRequest,
+  StatePart,
+  StoredCheckpoint,
+} from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { EngineLink } from "./engine-client.ts";
@@ -46,7 +53,7 @@ export interface LoadedState {
 const ENGINE_ANSWER_MS_MAX = 5_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-type EnginePort = Port<EngineAnswer | CoordinatorCommand, EngineQuery>;
+type EnginePort = Port<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** The coordinator's end of one engine: its ring of frames, and the port for questions. */
 class EngineThreadLink implements EngineLink {
@@ -59,6 +66,13 @@ class EngineThreadLink implements EngineLink {
     this.#memory = memory;
     this.#ring = new CoordinatorRingReader(memory);
     this.#port = port;
+  }
+
+  /** Bytes that are a view of others are copied once, then moved. */
+  sendState(part: StatePart): void {
+    const bytes = Uint8Array.from(part.bytes);
+    this.#port.send({ ...part, bytes }, [bytes.buffer]);
+    this.#memory.ringBell();
   }
 
   takeFrames(most: number) {
@@ -143,7 +157,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
   const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES });
   const seriesStore = openLmdbStore({ path: join(data.dataDir, "series"), tables: SERIES_TABLES });
-  const ports = data.enginePorts.map((port) => adoptPort<EngineAnswer | CoordinatorCommand, EngineQuery>(port));
+  const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
   const slots = new Float64Array(data.counters);
   const { settings } = data;
@@ -182,8 +196,10 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   main.send({ type: "loaded", checkpoints: [...coordinator.loadCheckpoints()], laneMarks: coordinator.loadLaneMarks() });
   ports.forEach((port, engine) => {
     port.onMessage((message) => {
+      const link = engines[engine] as EngineThreadLink;
       if (message.type === "frames") pacer.wake();
-      else (engines[engine] as EngineThreadLink).settle(message as EngineAnswer);
+      else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
+      else link.settle(message as EngineAnswer);
     });
   });
   main.onMessage((command) => {

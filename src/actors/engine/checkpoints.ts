@@ -1,10 +1,15 @@
 // Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
-// same ring as verdicts and blocks, behind all of them that belong to that state.
+// same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
+// of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import type { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
+import { CHECKPOINT_WAITING_BYTES_MAX } from "../../core/config/limits.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import {
+  CHECKPOINT_PART_HEADER_BYTES,
   type CheckpointHeader,
   FRAME_CHECKPOINT,
+  FRAME_CHECKPOINT_PART,
   FRAME_LANE_MARK,
   type LaneMark,
   type LogPosition,
@@ -13,7 +18,8 @@ import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { Outbox } from "./outbox.ts";
-import { encodePartitionState, type Partition, type StreamState } from "./partition.ts";
+import type { Partition } from "./partition.ts";
+import { PartitionStateWriter } from "./partition-state.ts";
 import type { Shard } from "./shard.ts";
 
 /** A quiet engine still checkpoints one partition this often while the round is not complete, so that old segments go away. */
@@ -27,19 +33,35 @@ export interface CheckpointsOptions {
   readonly engines: number;
   /** Bytes of log after which every partition has been checkpointed once. */
   readonly roundBytes: number;
+  /** Bytes of log for each byte of checkpoints. */
+  readonly logShare: number;
+  /** Bytes of one part of a state. */
+  readonly partBytes: number;
 }
 
 export interface CheckpointsDependencies {
   readonly memories: readonly EngineMemory[];
-  /** Applies everything that lies in the rings into this engine. */
-  readonly drainInboxes: () => void;
+  /** Ends of the rings into this engine, by lane; undefined for its own lane. */
+  readonly readers: ReadonlyArray<InboxReader | undefined>;
   readonly shard: Shard;
   readonly kernel: ShardKernel;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   /** End of this lane's own log. */
   readonly logPosition: () => LogPosition;
+  /** Bytes that all lanes have logged in this epoch. */
   readonly logBytes: () => number;
+}
+
+/** A checkpoint under way. */
+interface Draft {
+  readonly partition: Partition;
+  readonly vector: readonly LaneMark[];
+  /** Positions of the rings that hold everything up to the vector. */
+  readonly awaited: ReadonlyArray<number | undefined>;
+  isWriting: boolean;
+  parts: number;
+  bytes: number;
 }
 
 /** Decides when and writes what, for one engine. */
@@ -47,89 +69,147 @@ export class Checkpoints {
   readonly #options: CheckpointsOptions;
   readonly #dependencies: CheckpointsDependencies;
   readonly #owned: number[];
+  readonly #writer: PartitionStateWriter;
+  #draft: Draft | undefined;
   #next = 0;
-  #doneAtBytes = 0;
+  /** Log bytes from which on the next checkpoint is due. */
+  #dueBytes = 0;
   #roundStartBytes = 0;
+  /** Bytes of state written, and the allowance for the first round, which the log of earlier starts has paid for. */
+  #writtenBytes = 0;
+  readonly #allowanceBytes: number;
   /** Partitions left in the round that follows the last activity. */
   #left: number;
+  /** Partitions left to write before the engine stops; -1 while it does not. */
+  #lastOnes = -1;
+  /** Times of the last tick, and of the last tick before a checkpoint began. */
+  #nowMs = 0;
   #lastMs = 0;
   #markedMs = 0;
   #marked: LogPosition = { segment: -1, offset: 0 };
 
-  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies) {
+  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies, restoredBytes = 0) {
+    const { kernel, memories } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#allowanceBytes = restoredBytes;
+    this.#writer = new PartitionStateWriter({
+      kernel,
+      memory: (memories[options.engine] as EngineMemory).bytes,
+      partBytes: options.partBytes,
+    });
     this.#owned = Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
       (partition) => engineOf(partition, options.engines) === options.engine,
     );
     this.#left = this.#owned.length;
   }
 
-  /** Takes the next checkpoint when one is due. To be called between units of work. */
+  /** Begins a checkpoint when one is due by time. To be called now and then. */
   tick(nowMs: number): boolean {
     this.#markLane(nowMs);
-    const bytes = this.#activity();
+    this.#nowMs = nowMs;
+    if (this.#draft !== undefined || this.#owned.length === 0) return false;
+    const bytes = this.#dependencies.logBytes();
     if (bytes - this.#roundStartBytes > 0 && this.#left === 0) {
       this.#left = this.#owned.length;
       this.#roundStartBytes = bytes;
     }
-    const due =
-      bytes - this.#doneAtBytes >= this.#options.roundBytes / PARTITIONS || (this.#left > 0 && nowMs - this.#lastMs >= QUIET_CHECKPOINT_MS);
-    if (!due || this.#owned.length === 0) return false;
-    this.#lastMs = nowMs;
-    this.#doneAtBytes = bytes;
-    this.#left = Math.max(0, this.#left - 1);
-    this.#write(this.#owned[this.#next] as number, this.#positions());
-    this.#next = (this.#next + 1) % this.#owned.length;
+    if (this.#left === 0 || nowMs - this.#lastMs < QUIET_CHECKPOINT_MS || !this.#hasCredit(bytes)) return false;
+    this.#begin();
     return true;
   }
 
-  #activity(): number {
-    return Math.max(this.#dependencies.logBytes(), this.#dependencies.shard.appliedBytes);
+  #hasCredit(logBytes: number): boolean {
+    const { logShare, engines } = this.#options;
+    const next = this.#dependencies.shard.partition(this.#owned[this.#next] as number).stateBytes;
+    return logShare === 0 || this.#writtenBytes + next <= this.#allowanceBytes + logBytes / (logShare * engines);
   }
 
-  /** All partitions, on an orderly stop. */
-  writeAll(): void {
-    const positions = this.#positions();
-    for (const partition of this.#owned) this.#write(partition, positions);
+  /**
+   * Goes on with the checkpoint under way, or begins one when that is due by the log; false when there is nothing to do or it has to wait. To be
+   * called between units of work.
+   */
+  step(): boolean {
+    if (this.#draft === undefined && this.#isDue) this.#begin();
+    const draft = this.#draft;
+    if (draft === undefined || this.#dependencies.outbox.waitingBytes > CHECKPOINT_WAITING_BYTES_MAX) return false;
+    if (!draft.isWriting && !this.#isSettled(draft)) return false;
+    this.#write(draft);
+    return true;
+  }
+
+  get #isDue(): boolean {
+    if (this.#lastOnes >= 0) return this.#lastOnes > 0;
+    return this.#owned.length > 0 && this.#dependencies.logBytes() >= this.#dueBytes;
+  }
+
+  /** From now on `step` writes all partitions once more, for an orderly stop. */
+  beginLast(): void {
+    this.#lastOnes = this.#owned.length;
+  }
+
+  /** Whether what `beginLast` began is done. */
+  get isDone(): boolean {
+    return this.#lastOnes === 0 && this.#draft === undefined;
+  }
+
+  /** How far the lane's records have been sent, whatever the time. */
+  markLast(): void {
     this.#markLane(Number.POSITIVE_INFINITY);
   }
 
   /**
-   * Per lane, a log position that this shard's state covers: the lane's `placed` word, read before the rings are emptied. The state may be
-   * ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
+   * Per lane, a log position that the state will cover: the lane's `placed` word, and behind it the position of the lane's ring, which is to be passed
+   * before the state is written. The state may be ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
    */
-  #positions(): LaneMark[] {
-    const { memories, drainInboxes, logPosition } = this.#dependencies;
+  #begin(): void {
+    this.#lastMs = this.#nowMs;
+    this.#left = Math.max(0, this.#left - 1);
+    if (this.#lastOnes > 0) this.#lastOnes--;
+    const { memories, readers, shard, logPosition } = this.#dependencies;
     const { epoch, engine } = this.#options;
-    const marks = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
-    drainInboxes();
-    return marks;
+    const vector = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
+    const awaited = readers.map((reader) => reader?.written);
+    const partition = shard.partition(this.#owned[this.#next] as number);
+    this.#next = (this.#next + 1) % this.#owned.length;
+    this.#draft = { partition, vector, awaited, isWriting: false, parts: 0, bytes: 0 };
   }
 
-  #write(partition: number, vector: readonly LaneMark[]): void {
-    const { outbox, counters } = this.#dependencies;
-    const held = this.#dependencies.shard.partition(partition);
-    const streams = this.#streamStates(held);
-    const header: CheckpointHeader = { partition, epoch: this.#options.epoch, vector, nextBlock: held.nextBlock, streams: streams.length };
-    outbox.send(FRAME_CHECKPOINT, joinCheckpoint(header, encodePartitionState(streams, held.chunks.serialise())));
-    counters.add("checkpoints", 1);
+  #isSettled({ awaited }: Draft): boolean {
+    return this.#dependencies.readers.every((reader, lane) => reader === undefined || reader.hasPassed(awaited[lane] as number));
   }
 
-  #streamStates(partition: Partition): StreamState[] {
-    const refs = new Map<number, number[]>();
-    for (let i = 0; i < partition.refs.length; i += 2) {
-      const slot = partition.refs[i + 1] as number;
-      const known = refs.get(slot);
-      if (known === undefined) refs.set(slot, [partition.refs[i] as number]);
-      else known.push(partition.refs[i] as number);
+  /** One part, or the last one with the header. */
+  #write(draft: Draft): void {
+    if (!draft.isWriting) {
+      draft.isWriting = true;
+      draft.partition.generation = (draft.partition.generation + 1) >>> 0;
+      this.#writer.begin(draft.partition);
     }
-    const { shard, kernel } = this.#dependencies;
-    return partition.slots.map((slot) => ({
-      identity: shard.identityOf(slot),
-      snapshot: kernel.snapshot(slot),
-      refs: refs.get(slot) ?? [],
-    }));
+    const part = this.#writer.next();
+    if (part === undefined) this.#finish(draft);
+    else {
+      draft.bytes += part.length;
+      this.#dependencies.outbox.send(FRAME_CHECKPOINT_PART, partFrame(draft, part));
+      draft.parts++;
+    }
+  }
+
+  #finish(draft: Draft): void {
+    const { partition, vector, parts } = draft;
+    const { outbox, counters } = this.#dependencies;
+    const { epoch, engines, logShare, roundBytes } = this.#options;
+    const last = this.#writer.last();
+    const { number, nextBlock, generation } = partition;
+    const header: CheckpointHeader = { partition: number, epoch, vector, nextBlock, generation, parts, streams: this.#writer.streams };
+    outbox.send(FRAME_CHECKPOINT, joinCheckpoint(header, last));
+    const bytes = draft.bytes + last.length;
+    partition.stateBytes = bytes;
+    this.#writtenBytes += bytes;
+    this.#dueBytes = this.#dependencies.logBytes() + Math.max(roundBytes / this.#owned.length, bytes * logShare * engines);
+    this.#draft = undefined;
+    counters.add("checkpoints", 1);
+    counters.add("checkpointBytes", bytes);
   }
 
   #markLane(nowMs: number): void {
@@ -141,6 +221,17 @@ export class Checkpoints {
     const mark: LaneMark = { epoch: this.#options.epoch, lane: this.#options.engine, ...position };
     this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, mark);
   }
+}
+
+/** {partition u32, generation u32, part u32} and the part. */
+function partFrame({ partition, parts }: Draft, part: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(CHECKPOINT_PART_HEADER_BYTES + part.length);
+  const view = new DataView(frame.buffer);
+  view.setUint32(0, partition.number, true);
+  view.setUint32(4, partition.generation, true);
+  view.setUint32(8, parts, true);
+  frame.set(part, CHECKPOINT_PART_HEADER_BYTES);
+  return frame;
 }
 
 /** {header bytes u32} header JSON padded to 4, state. */

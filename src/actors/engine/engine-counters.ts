@@ -29,6 +29,10 @@ export class EngineCounters {
     this.#bump(PLACES.get(name) as number, amount);
   }
 
+  get(name: EngineCounter): number {
+    return this.#slots[PLACES.get(name) as number] as number;
+  }
+
   set(name: EngineCounter, value: number): void {
     this.#slots[PLACES.get(name) as number] = value;
   }

@@ -6,9 +6,17 @@ import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts"
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
-import { BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
+import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
+import { ROW_BYTES } from "../../core/layout/row-frame.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
-import type { EngineAnswer, EngineCommand, EngineQuery, EngineReport, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type {
+  EngineCommand,
+  EngineQuery,
+  EngineReply,
+  EngineReport,
+  EngineRequest,
+  StoredCheckpoint,
+} from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -47,8 +55,10 @@ export interface EngineOptions {
   readonly seeds: readonly [bigint, bigint, bigint, bigint];
   readonly checkpoints: readonly StoredCheckpoint[];
   readonly laneMarks: readonly LaneMark[];
-  /** BLOCK_BYTES and CHECKPOINT_ROUND_LOG_BYTES, which a test may narrow. */
+  /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
+  readonly checkpointLogShare?: number;
+  readonly checkpointPartBytes?: number;
   readonly checkpointRoundBytes?: number;
 }
 
@@ -64,8 +74,9 @@ export interface EngineDependencies {
   /** Tells the coordinator that its ring has frames. */
   readonly ringCoordinator: () => void;
   readonly takeCommand: () => EngineCommand | undefined;
-  readonly takeQuery: () => EngineQuery | undefined;
-  readonly answerQuery: (answer: EngineAnswer) => void;
+  readonly takeRequest: () => EngineRequest | undefined;
+  /** To the coordinator. */
+  readonly reply: (reply: EngineReply) => void;
 }
 
 type Phase = "recovering" | "serving" | "stopping" | "stopped";
@@ -81,8 +92,12 @@ export class Engine {
   readonly #lane: Lane;
   readonly #placement: Placement;
   readonly #recovery: Recovery;
-  readonly #checkpoints: Checkpoints;
+  /** Once the logs have been read. */
+  #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
+  readonly #kernel: ShardKernel;
+  /** Questions that came while the logs were read. */
+  readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: string[];
   readonly #startMs: number;
@@ -91,7 +106,7 @@ export class Engine {
   #nextTickMs = 0;
   #nextFlushMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
-  #finalCheckpoints = false;
+  #lastMark = false;
 
   constructor(options: EngineOptions, dependencies: EngineDependencies) {
     this.#options = options;
@@ -116,36 +131,39 @@ export class Engine {
     );
     this.#queries = new SeriesQueries(this.#shard, kernel);
     this.#recovery = this.#makeRecovery(kernel);
-    this.#checkpoints = this.#makeCheckpoints(kernel);
+    this.#kernel = kernel;
     this.#lane = this.#makeLane();
-    for (const checkpoint of options.checkpoints) this.#recovery.restore(checkpoint);
   }
 
   #makeRecovery(kernel: ShardKernel): Recovery {
-    const { engine, engines, laneMarks } = this.#options;
-    const { processWords, kernel: lane } = this.#dependencies;
+    const { engine, engines, laneMarks, checkpoints } = this.#options;
+    const { processWords, kernel: lane, reply: askForPart } = this.#dependencies;
     const tenantIndex = (name: string) => this.#tenantIndex(name);
     return new Recovery(
-      { engine, engines, laneMarks },
-      { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex },
+      { engine, engines, laneMarks, checkpoints },
+      { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex, askForPart },
     );
   }
 
-  #makeCheckpoints(kernel: ShardKernel): Checkpoints {
+  #makeCheckpoints(): Checkpoints {
     const { epoch, engine, engines, checkpointRoundBytes: roundBytes = CHECKPOINT_ROUND_LOG_BYTES } = this.#options;
+    const { checkpointLogShare: logShare = CHECKPOINT_LOG_SHARE, checkpointPartBytes: partBytes = CHECKPOINT_PART_BYTES } = this.#options;
     const { memories, log } = this.#dependencies;
+    const lanes = memories.map((memory) => new EngineCounters(memory));
+    const replayedBytes = this.#recovery.rows * ROW_BYTES;
     return new Checkpoints(
-      { epoch, engine, engines, roundBytes },
+      { epoch, engine, engines, roundBytes, logShare, partBytes },
       {
         memories,
-        kernel,
+        kernel: this.#kernel,
+        readers: this.#readers,
         shard: this.#shard,
         outbox: this.#outbox,
         counters: this.#counters,
-        drainInboxes: () => this.#drainInboxes(Number.POSITIVE_INFINITY),
         logPosition: () => log.position,
-        logBytes: () => log.bytesWritten,
+        logBytes: () => lanes.reduce((sum, lane) => sum + lane.get("logBytes"), replayedBytes),
       },
+      this.#recovery.restoredBytes,
     );
   }
 
@@ -191,14 +209,27 @@ export class Engine {
 
   #recover(): boolean {
     if (this.#outbox.isOverLimit) return false;
+    if (!this.#recovery.isRestored) return this.#restore();
     const step = this.#dependencies.replay.next();
     if (step.done) this.#finishRecovery(step.value);
     else this.#recovery.apply(step.value);
+    this.#counters.set("rowsReplayed", this.#recovery.rows);
+    return true;
+  }
+
+  /** A part of a stored state. */
+  #restore(): boolean {
+    this.#recovery.askForStates();
+    const request = this.#dependencies.takeRequest();
+    if (request === undefined) return false;
+    if (request.type === "state-part") this.#recovery.restore(request);
+    else this.#early.push(request);
     return true;
   }
 
   #finishRecovery(torn: readonly TornSegment[]): void {
     this.#phase = "serving";
+    this.#checkpoints = this.#makeCheckpoints();
     this.#shard.publishCounters();
     const replayMs = this.#dependencies.clock.monotonicMs() - this.#startMs;
     const streams = [...this.#shard.partitions.values()].reduce((sum, partition) => sum + partition.slots.length, 0);
@@ -211,6 +242,7 @@ export class Engine {
     did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
     did = this.#tick() || did;
+    did = this.#checkpoints?.step() || did;
     if (this.#phase === "stopping") did = this.#stop() || did;
     return did;
   }
@@ -257,11 +289,12 @@ export class Engine {
       if (command.type === "tenant") this.#tenants[command.index] = command.name;
       else this.#phase = "stopping";
     }
-    const query = this.#dependencies.takeQuery();
+    const query = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (query === undefined) return any;
+    if (query.type === "state-part") throw new Error("a part of a state came after the start");
     // First what left this engine for the store: whoever asks looks there for what the answer no longer holds.
     this.#outbox.flush();
-    this.#dependencies.answerQuery(this.#queries.answer(query));
+    this.#dependencies.reply(this.#queries.answer(query));
     return true;
   }
 
@@ -271,7 +304,7 @@ export class Engine {
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
     if (nowMs >= this.#nextFlushMs) this.#flushLog(nowMs);
-    return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints.tick(nowMs);
+    return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
 
   #flushLog(nowMs: number): void {
@@ -295,14 +328,21 @@ export class Engine {
 
   /** Once nothing is under way: checkpoints of all partitions, then the end. */
   #stop(): boolean {
+    const checkpoints = this.#checkpoints as Checkpoints;
     if (!this.#lane.isIdle) return false;
-    if (!this.#finalCheckpoints) {
-      this.#finalCheckpoints = true;
+    if (this.#stopByMs === Number.POSITIVE_INFINITY) {
       this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
-      this.#checkpoints.writeAll();
+      checkpoints.beginLast();
       return true;
     }
-    if (!this.#outbox.drained && this.#dependencies.clock.monotonicMs() < this.#stopByMs) return false;
+    const isLate = this.#dependencies.clock.monotonicMs() >= this.#stopByMs;
+    if (!isLate && !this.#lastMark) {
+      if (!checkpoints.isDone) return false;
+      this.#lastMark = true;
+      checkpoints.markLast();
+      return true;
+    }
+    if (!isLate && !this.#outbox.drained) return false;
     this.#dependencies.log.close();
     this.#phase = "stopped";
     this.#dependencies.report({ type: "stopped" });

@@ -49,6 +49,11 @@ export class Outbox {
     return this.#waiting.length - this.#taken;
   }
 
+  /** Bytes that found no room in the ring yet. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
   get isOverLimit(): boolean {
     return this.#waitingBytes > OVERFLOW_BYTES_MAX;
   }

@@ -1,6 +1,8 @@
 // Start-up of an engine: restores the checkpoints of its partitions, then reads all logs in order of admission and applies what the
-// checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. One block a step.
+// checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. States come from the coordinator
+// a part at a time, a few ahead; a step is one part or one block.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { STATE_PARTS_WANTED_MAX } from "../../core/config/limits.ts";
 import { PARTITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
   ROW_BYTES,
@@ -13,14 +15,15 @@ import {
   SECTION_ROWS,
 } from "../../core/layout/row-frame.ts";
 import { FRAME_DEAD_LETTER, FRAME_RECORD, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
-import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
+import type { ByteCursor } from "../../domain/codec/varint.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import { identityName } from "../../domain/series/stream-identity.ts";
 import type { Outbox } from "./outbox.ts";
-import { decodePartitionState } from "./partition.ts";
+import { readPartitionPart } from "./partition-state.ts";
 import type { Shard } from "./shard.ts";
 import { decodeDefinitions, sectionsOf } from "./work-unit.ts";
 
@@ -36,6 +39,8 @@ export interface ReplayBlock {
 export interface RecoveryOptions {
   readonly engine: number;
   readonly engines: number;
+  /** Of this engine's partitions. */
+  readonly checkpoints: readonly StoredCheckpoint[];
   /** Records and dead letters behind these positions are sent again, by engine 0 alone. */
   readonly laneMarks: readonly LaneMark[];
 }
@@ -48,6 +53,33 @@ export interface RecoveryDependencies {
   readonly outbox: Outbox;
   readonly processWords: ProcessWords;
   readonly tenantIndex: (name: string) => number;
+  readonly askForPart: (wanted: StatePartWanted) => void;
+}
+
+const ROW_WORDS = ROW_BYTES >>> 2;
+const UNKNOWN = 0;
+const COVERED = 1;
+const NOT_COVERED = 2;
+
+/** Numbers by small dense numbers: refs to slots, slots to refs. Four bytes each. */
+class NumberMap {
+  /** The number and one; 0 for none. */
+  #numbers = new Uint32Array(1024);
+
+  /** -1 for none. */
+  get(key: number): number {
+    return (this.#numbers[key] ?? 0) - 1;
+  }
+
+  /** A number below 0 says that there is none. */
+  set(key: number, number: number): void {
+    if (key >= this.#numbers.length) {
+      const larger = new Uint32Array(2 * key);
+      larger.set(this.#numbers);
+      this.#numbers = larger;
+    }
+    this.#numbers[key] = number + 1;
+  }
 }
 
 const isCovered = (end: LogPosition, covered: LogPosition) =>
@@ -58,12 +90,22 @@ export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #dependencies: RecoveryDependencies;
   /** Per partition: the epoch its checkpoint was taken in, and what it covers of each lane then. */
-  readonly #covered = new Map<number, { epoch: number; lanes: Map<number, LogPosition> }>();
-  /** Refs of the epoch being read, and the slots they were bound to; -1 where another engine owns the stream. */
-  #slots = new Map<number, number>();
-  #refsOfCheckpoints = new Map<number, Map<number, number>>();
-  #newRefs = new Map<number, number>();
+  readonly #covered: Array<{ epoch: number; lanes: Map<number, LogPosition> } | undefined> = Array.from({ length: PARTITIONS });
+  /** Whether a partition's checkpoint covers the block at hand. */
+  readonly #coverage = new Uint8Array(PARTITIONS);
+  /** Refs of the epoch being read. */
+  #slots = new NumberMap();
+  readonly #refsOfCheckpoints = new Map<number, NumberMap>();
+  /** Refs of this start by slot. */
+  readonly #newRefs = new NumberMap();
+  /** Slots of the partition that is being restored, in the order of its state. */
+  #slotsByNumber: number[] = [];
+  #asking = 0;
+  #askingPart = 0;
+  #underWay = 0;
+  #restoring = 0;
   #epoch = -1;
+  restoredBytes = 0;
   rows = 0;
   records = 0;
 
@@ -72,32 +114,62 @@ export class Recovery {
     this.#dependencies = dependencies;
   }
 
-  /** Restores one partition of this engine. */
-  restore(checkpoint: StoredCheckpoint): void {
-    const { shard, tenantIndex } = this.#dependencies;
-    const { streams, chunks } = decodePartitionState(checkpoint.state);
-    const partition = shard.partition(checkpoint.partition);
-    partition.nextBlock = checkpoint.nextBlock;
-    partition.chunks = ChunkBlockBuilder.restore(chunks) ?? new ChunkBlockBuilder();
-    const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) ?? new Map<number, number>();
-    this.#refsOfCheckpoints.set(checkpoint.epoch, refs);
-    for (const stream of streams) {
-      const name = identityName(Buffer.from(stream.identity).toString("utf8"));
-      const definition = {
-        ref: 0,
-        partition: checkpoint.partition,
-        flags: 0,
-        tenant: tenantIndex(name.tenant),
-        hash: this.#identityHash(stream.identity),
-        identity: stream.identity,
-      };
-      const slot = shard.recover(definition);
-      if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
-      shard.restore(slot, stream.snapshot);
-      for (const ref of stream.refs) refs.set(ref, slot);
+  /** Whether every stored state of this engine's partitions has been restored. */
+  get isRestored(): boolean {
+    return this.#restoring === this.#options.checkpoints.length;
+  }
+
+  /** Asks for the next parts of states, a few ahead of what has come. */
+  askForStates(): void {
+    const { checkpoints } = this.#options;
+    while (this.#asking < checkpoints.length && this.#underWay < STATE_PARTS_WANTED_MAX) {
+      const { partition, parts } = checkpoints[this.#asking] as StoredCheckpoint;
+      this.#dependencies.askForPart({ type: "state-part", partition, part: this.#askingPart });
+      this.#underWay++;
+      this.#askingPart++;
+      if (this.#askingPart <= parts) continue;
+      this.#asking++;
+      this.#askingPart = 0;
     }
-    const lanes = new Map(checkpoint.vector.map((mark) => [mark.lane, mark]));
-    this.#covered.set(checkpoint.partition, { epoch: checkpoint.epoch, lanes });
+  }
+
+  /** Restores a part; they come in the order in which they were asked for. */
+  restore(part: StatePart): void {
+    const checkpoint = this.#options.checkpoints[this.#restoring] as StoredCheckpoint;
+    if (part.partition !== checkpoint.partition) throw new Error(`a part of partition ${part.partition} came out of order`);
+    this.#underWay--;
+    if (part.part === 0) this.#begin(checkpoint);
+    const partition = this.#dependencies.shard.partition(checkpoint.partition);
+    partition.stateBytes += part.bytes.length;
+    this.restoredBytes += part.bytes.length;
+    const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) as NumberMap;
+    readPartitionPart(part.bytes, {
+      stream: (identity, cursor) => this.#slotsByNumber.push(this.#restoreStream(checkpoint.partition, identity, cursor)),
+      ref: (ref, stream) => refs.set(ref, this.#slotsByNumber[stream] as number),
+      chunks: (bytes) => {
+        partition.chunks = ChunkBlockBuilder.restore(bytes) ?? new ChunkBlockBuilder();
+      },
+    });
+    if (part.part === checkpoint.parts) this.#restoring++;
+  }
+
+  #begin({ partition: number, epoch, vector, nextBlock, generation }: StoredCheckpoint): void {
+    const partition = this.#dependencies.shard.partition(number);
+    partition.nextBlock = nextBlock;
+    partition.generation = generation;
+    this.#slotsByNumber = [];
+    if (!this.#refsOfCheckpoints.has(epoch)) this.#refsOfCheckpoints.set(epoch, new NumberMap());
+    this.#covered[number] = { epoch, lanes: new Map(vector.map((mark) => [mark.lane, mark])) };
+  }
+
+  #restoreStream(partition: number, identity: Uint8Array, cursor: ByteCursor): number {
+    const { shard, kernel, tenantIndex } = this.#dependencies;
+    const name = identityName(Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).toString("utf8"));
+    const hash = this.#identityHash(identity);
+    const slot = shard.recover({ ref: 0, partition, flags: 0, tenant: tenantIndex(name.tenant), hash, identity });
+    if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
+    if (!kernel.unpack(slot, cursor)) throw new Error("a checkpoint holds a stream that this build cannot read");
+    return slot;
   }
 
   #identityHash(identity: Uint8Array): Uint8Array {
@@ -111,6 +183,7 @@ export class Recovery {
   /** Applies this engine's share of one block. */
   apply(block: ReplayBlock): void {
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
+    this.#coverage.fill(UNKNOWN);
     for (const section of sectionsOf(block.payload)) {
       if (section.kind === SECTION_DEFINE) this.#define(section.payload, block);
       else if (section.kind === SECTION_ROWS) this.#applyRows(section.payload, block);
@@ -120,7 +193,8 @@ export class Recovery {
 
   #beginEpoch(epoch: number): void {
     this.#epoch = epoch;
-    this.#slots = new Map(this.#refsOfCheckpoints.get(epoch) ?? []);
+    this.#slots = this.#refsOfCheckpoints.get(epoch) ?? new NumberMap();
+    this.#refsOfCheckpoints.delete(epoch);
   }
 
   #define(payload: Uint8Array, block: ReplayBlock): void {
@@ -140,25 +214,33 @@ export class Recovery {
   /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
     const { memory, shard, kernel } = this.#dependencies;
-    const source = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-    let rows = 0;
-    for (let at = 0; at < payload.byteLength; at += ROW_BYTES) {
-      const slot = this.#slots.get(source.getUint32(at + ROW_REF, true)) ?? -1;
+    const source = new Uint32Array(payload.buffer, payload.byteOffset, payload.byteLength >>> 2);
+    let to = STAGING >>> 2;
+    const end = (STAGING + STAGING_BYTES) >>> 2;
+    for (let at = 0; at < source.length; at += ROW_WORDS) {
+      const slot = this.#slots.get(source[at + (ROW_REF >>> 2)] as number);
       if (slot < 0 || this.#isCovered(kernel.records.partition(slot), block)) continue;
-      const to = STAGING + rows * ROW_BYTES;
-      memory.view.setUint32(to + ROW_REF, this.#newRef(slot), true);
-      memory.view.setUint32(to + ROW_OFFSET, source.getUint32(at + ROW_OFFSET, true), true);
-      memory.view.setBigUint64(to + ROW_VALUE, source.getBigUint64(at + ROW_VALUE, true), true);
-      rows++;
-      if ((rows + 1) * ROW_BYTES > STAGING_BYTES) throw new Error("a log section holds more rows than one unit of work may");
+      if (to + ROW_WORDS > end) throw new Error("a log section holds more rows than one unit of work may");
+      memory.words[to + (ROW_REF >>> 2)] = this.#newRef(slot);
+      memory.words[to + (ROW_OFFSET >>> 2)] = source[at + (ROW_OFFSET >>> 2)] as number;
+      memory.words[to + (ROW_VALUE >>> 2)] = source[at + (ROW_VALUE >>> 2)] as number;
+      memory.words[to + (ROW_VALUE >>> 2) + 1] = source[at + (ROW_VALUE >>> 2) + 1] as number;
+      to += ROW_WORDS;
     }
+    const rows = (to - (STAGING >>> 2)) / ROW_WORDS;
     this.rows += rows;
     const { baseMs } = block.header;
     if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0 });
   }
 
+  /** Looked up once for each partition and block. */
   #isCovered(partition: number, block: ReplayBlock): boolean {
-    const covered = this.#covered.get(partition);
+    if (this.#coverage[partition] === UNKNOWN) this.#coverage[partition] = this.#lookUpCoverage(partition, block) ? COVERED : NOT_COVERED;
+    return this.#coverage[partition] === COVERED;
+  }
+
+  #lookUpCoverage(partition: number, block: ReplayBlock): boolean {
+    const covered = this.#covered[partition];
     if (covered === undefined || covered.epoch < block.epoch) return false;
     if (covered.epoch > block.epoch) return true;
     const position = covered.lanes.get(block.lane);
@@ -167,7 +249,7 @@ export class Recovery {
 
   #newRef(slot: number): number {
     const known = this.#newRefs.get(slot);
-    if (known !== undefined) return known;
+    if (known >= 0) return known;
     const ref = this.#dependencies.processWords.takeRef();
     this.#dependencies.kernel.bindRef(ref, slot);
     this.#newRefs.set(slot, ref);

@@ -59,8 +59,6 @@ export class Shard {
   readonly #values = new Float64Array(WINDOW_MAX);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
   #identityEnd = IDENTITIES;
-  /** Bytes of rows applied since the start, for the pace of checkpoints. */
-  appliedBytes = 0;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
@@ -167,15 +165,6 @@ export class Shard {
     return -1;
   }
 
-  /** Puts a checkpoint's snapshot into a slot that was just created. */
-  restore(slot: number, snapshot: Uint8Array): void {
-    const { records } = this.#dependencies.kernel;
-    const identity = records.identityAddress(slot);
-    const bytes = records.identityBytes(slot);
-    if (!this.#dependencies.kernel.restore(slot, snapshot)) throw new Error("a checkpoint holds a stream that this build cannot read");
-    records.setIdentity(slot, identity, bytes);
-  }
-
   identityOf(slot: number): Uint8Array {
     const { kernel, memory } = this.#dependencies;
     const at = kernel.records.identityAddress(slot);
@@ -197,7 +186,6 @@ export class Shard {
 
   /** Applies rows; the kernel returns after every row that has an event, so that this side acts before the stream's next row. */
   applyRows(batch: RowBatch): void {
-    this.appliedBytes += batch.rows * ROW_BYTES;
     const { kernel } = this.#dependencies;
     for (let done = 0; done < batch.rows; ) {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
@@ -251,10 +239,17 @@ export class Shard {
   /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */
   #takeLate({ slot, timeMs, value }: ShardEvent): void {
     const { kernel } = this.#dependencies;
-    if (kernel.records.unchunked(slot) === WINDOW_MAX) this.#takeChunk(slot);
-    const recent = kernel.records.lastTimeMs(slot) - timeMs <= LATE_IN_RING_MS_MAX;
-    if (!recent) this.#storeValue(slot, timeMs, value);
-    else this.#settle(slot, timeMs, kernel.insertLate(slot, timeMs, value));
+    if (kernel.records.lastTimeMs(slot) - timeMs > LATE_IN_RING_MS_MAX) {
+      this.#storeValue(slot, timeMs, value);
+      return;
+    }
+    let correction = kernel.insertLate(slot, timeMs, value);
+    // Only for a value that needs the room: one that comes again must leave the stream as it is.
+    if (correction.result === "too-old-for-ring" && kernel.records.isRingFullOfUnchunked(slot)) {
+      this.#takeChunk(slot);
+      correction = kernel.insertLate(slot, timeMs, value);
+    }
+    this.#settle(slot, timeMs, correction);
   }
 
   #replace({ slot, timeMs, value }: ShardEvent): void {

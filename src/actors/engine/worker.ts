@@ -7,7 +7,7 @@ import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, threadData } from "../../adapters/runtime/threads.ts";
-import type { EngineAnswer, EngineCommand, EngineQuery, EngineReport } from "../../core/protocol/engine-control.ts";
+import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand } from "../../core/protocol/query.ts";
 import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -33,7 +33,7 @@ function run(data: EngineThreadData): void {
   const memories = data.memories.map((memory) => new EngineMemory(memory));
   const memory = memories[options.engine] as EngineMemory;
   const main = adoptPort<EngineCommand, EngineReport>(data.mainPort);
-  const coordinator = adoptPort<EngineQuery, EngineAnswer | CoordinatorCommand>(data.coordinatorPort);
+  const coordinator = adoptPort<EngineRequest, EngineReply | CoordinatorCommand>(data.coordinatorPort);
   const directory = logDirectory(data.dataDir);
   const segments = listSegments(directory).filter(({ epoch }) => epoch < options.epoch);
   const start = replayStart(options);
@@ -47,8 +47,8 @@ function run(data: EngineThreadData): void {
     report: (report) => main.send(report),
     ringCoordinator: () => coordinator.send({ type: "frames", engine: options.engine }),
     takeCommand: () => main.take(),
-    takeQuery: () => coordinator.take(),
-    answerQuery: (answer) => coordinator.send(answer),
+    takeRequest: () => coordinator.take(),
+    reply: (reply) => coordinator.send(reply),
   });
   loop(engine, memory);
   main.close();

@@ -68,6 +68,8 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["chunks", "counter", "vedette_chunks_total", "Chunks packed"],
   ["chunkBytes", "counter", "vedette_chunk_bytes_total", "Bytes of chunks packed"],
   ["checkpoints", "counter", "vedette_checkpoints_total", "Partition checkpoints taken"],
+  ["checkpointBytes", "counter", "vedette_checkpoint_bytes_total", "Bytes of stream states in the checkpoints taken"],
+  ["rowsReplayed", "gauge", "vedette_rows_replayed", "Rows of earlier logs that this start applied"],
   ["wakeups", "counter", "vedette_engine_wakeups_total", "Times an engine woke"],
   ["busySeconds", "counter", "vedette_engine_busy_seconds_total", "Time engines were busy"],
 ];

@@ -107,6 +107,16 @@ export class InboxReader {
     this.#next = this.#read;
   }
 
+  /** Bytes written so far (wraps): what a later `hasPassed` is asked. */
+  get written(): number {
+    return this.#memory.load(this.#writtenWord);
+  }
+
+  /** Whether everything up to a position has been released. */
+  hasPassed(position: number): boolean {
+    return ((this.#read - position) | 0) >= 0;
+  }
+
   /** The oldest frame, or undefined. Call `release` once it has been dealt with. */
   peek(): InboxFrame | undefined {
     if (this.#memory.load(this.#writtenWord) === this.#read) return undefined;

@@ -44,8 +44,19 @@ export const BODIES_WAITING_MAX = 6_000;
 export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
 /** Bytes of pending blocks of one partition before they are stored: LMDB is 20-40 times cheaper a byte with values of this size. */
 export const BLOCK_BYTES = 64 * 1024;
-/** Bytes of log after which every partition has been checkpointed once. */
+/** Bytes of log after which every partition has been checkpointed once; a large state takes longer, see CHECKPOINT_LOG_SHARE. */
 export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
+/**
+ * Bytes of log for each byte of checkpoints: 25 % at most is written again. A round then takes at most 256 MiB + 4 x the state, and so much log is kept,
+ * with one segment of each lane: 1.8 GB at 1,000,000 streams of 370 B, of which a start replays half on average.
+ */
+export const CHECKPOINT_LOG_SHARE = 4;
+/** Bytes of one part of a partition's state: about 350 streams and 2 ms of the engine; one fragment of its ring to the coordinator. */
+export const CHECKPOINT_PART_BYTES = 128 * 1024;
+/** Bytes that may wait for the coordinator while a checkpoint goes on: its parts never fill the ring, so verdicts pass. */
+export const CHECKPOINT_WAITING_BYTES_MAX = 1024 * 1024;
+/** Parts of stored states that an engine asks for ahead of what it has restored: 1 MiB covers the coordinator's answer. */
+export const STATE_PARTS_WANTED_MAX = 8;
 
 /** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
 export const ANOMALIES_MAX = 200_000;

@@ -38,6 +38,8 @@ export const ENGINE_COUNTERS = [
   "streamsRefused",
   "rowsUnbound",
   "rowsInvalid",
+  "checkpointBytes",
+  "rowsReplayed",
 ] as const;
 
 /** Names of coordinator slots, in order. */

@@ -9,10 +9,13 @@ export const FRAME_RECORD = 2;
 export const FRAME_DEAD_LETTER = 3;
 /** {partition u32, block number u32} and a chunk block (domain/codec/chunk-block.ts). */
 export const FRAME_BLOCK = 4;
-/** {header bytes u32} JSON CheckpointHeader, padded to 4, and the opaque state of one partition. */
+/** {header bytes u32} JSON CheckpointHeader, padded to 4, and the last part of the opaque state of one partition. */
 export const FRAME_CHECKPOINT = 5;
 /** JSON LaneMark: every record and dead letter logged up to there has been sent before this frame. */
 export const FRAME_LANE_MARK = 6;
+/** {partition u32, generation u32, part u32} and a part of a partition's state. It counts once its checkpoint frame has come. */
+export const FRAME_CHECKPOINT_PART = 7;
+export const CHECKPOINT_PART_HEADER_BYTES = 12;
 
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
@@ -40,6 +43,10 @@ export interface CheckpointHeader {
   /** The number that the partition's next block will take; stored blocks from it on are void. */
   readonly nextBlock: number;
   readonly streams: number;
+  /** Another number than that of the checkpoint before: its parts do not overwrite the other's. */
+  readonly generation: number;
+  /** Parts of the state that came ahead of this one. */
+  readonly parts: number;
 }
 
 /** A JSON value of an attribute. */

@@ -1,5 +1,5 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
-import type { LaneMark, StreamName } from "./coordinator-frame.ts";
+import type { CheckpointHeader, StreamName } from "./coordinator-frame.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -28,6 +28,14 @@ export interface SeriesDataQuery {
 }
 
 export type EngineQuery = SeriesQuery | SeriesDataQuery;
+
+/** A part of a stored partition's state, as it was wanted. */
+export interface StatePart extends StatePartWanted {
+  readonly bytes: Uint8Array;
+}
+
+/** Coordinator to engine. */
+export type EngineRequest = EngineQuery | StatePart;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
@@ -65,6 +73,16 @@ export interface SeriesDataAnswer {
 
 export type EngineAnswer = SeriesAnswer | SeriesDataAnswer;
 
+/** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
+export interface StatePartWanted {
+  readonly type: "state-part";
+  readonly partition: number;
+  readonly part: number;
+}
+
+/** Engine to coordinator. */
+export type EngineReply = EngineAnswer | StatePartWanted;
+
 /** Main to engine. */
 export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };
 
@@ -80,11 +98,5 @@ export type EngineReport =
   | { readonly type: "answers"; readonly from: number; readonly statuses: readonly number[]; readonly bodies: ReadonlyArray<string | null> }
   | { readonly type: "stopped" };
 
-/** A checkpoint as the coordinator hands it to the engine that owns the partition at start-up. */
-export interface StoredCheckpoint {
-  readonly partition: number;
-  readonly epoch: number;
-  readonly vector: readonly LaneMark[];
-  readonly nextBlock: number;
-  readonly state: Uint8Array;
-}
+/** A stored checkpoint, without its state, as the engine that owns the partition is told of it at start-up. */
+export type StoredCheckpoint = CheckpointHeader;

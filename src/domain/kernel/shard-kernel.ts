@@ -3,9 +3,11 @@
 import { TABLE_COLUMNS } from "../../core/layout/kernel-event.ts";
 import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
 import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteCursor } from "../codec/varint.ts";
 import { type ShardEvent, ShardEvents } from "./shard-events.ts";
 import { type Correction, StreamRecords } from "./stream-records.ts";
-import { restoreRecord, snapshotRecord } from "./stream-snapshot.ts";
+import { StreamPacker } from "./stream-snapshot.ts";
 
 export type { ShardEvent } from "./shard-events.ts";
 export type { Correction } from "./stream-records.ts";
@@ -85,6 +87,7 @@ export class ShardKernel {
   readonly thresholdTables: Float64Array;
   readonly #kernel: ShardExports;
   readonly #window: number;
+  readonly #packer: StreamPacker;
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
 
@@ -96,6 +99,7 @@ export class ShardKernel {
     this.#window = options.window;
     this.events = new ShardEvents(buffer);
     this.records = new StreamRecords(buffer, kernel);
+    this.#packer = new StreamPacker(this.records);
     this.thresholdTables = new Float64Array(buffer, THRESHOLD_TABLES, 8 * TABLE_COLUMNS);
     kernel.setWindow(options.window);
   }
@@ -177,14 +181,14 @@ export class ShardKernel {
     for (const [name, exported] of Object.entries(COUNTERS)) visit(name as ShardCounter, this.#kernel[exported].value);
   }
 
-  /** Everything of a stream that matters to verdicts to come, without its identity, tenant and partition. */
-  snapshot(slot: number): Uint8Array {
-    return snapshotRecord(this.records, slot);
+  /** Appends everything of a stream that matters to verdicts to come, without its identity, tenant and partition (stream-snapshot.ts). */
+  pack(slot: number, sink: ByteSink): void {
+    this.#packer.pack(slot, sink);
   }
 
-  /** Puts a snapshot into a slot that has just been created; false when the bytes are none of ours. */
-  restore(slot: number, snapshot: Uint8Array): boolean {
-    return restoreRecord(this.records, slot, snapshot);
+  /** Puts the snapshot at the cursor into a slot that has just been created; false when the bytes are none of ours. */
+  unpack(slot: number, cursor: ByteCursor): boolean {
+    return this.#packer.unpack(slot, cursor);
   }
 
   /** See StreamRecords. */

@@ -1,6 +1,16 @@
-// A stream's record as bytes of a checkpoint: version u8, count u8, 6 unused; the record's header as it is (192); both peaks (8); then the
-// values (f64) and intervals (u32) that the ring holds, oldest first. 208 + 12 bytes a value: 1,648 for a full ring. Numbers keep every bit,
-// and the statistics do not depend on where in the ring a value lies, so the stream goes on as if it had never stopped.
+/**
+ * A stream's record as packed bytes of a checkpoint:
+ *
+ *   count u8      values in the ring, 0..120
+ *   present u24   bit i: the i-th of the record's 8-byte words is not zero (WORDS: the header but for place, tenant and partition; both peaks)
+ *   words         those that are not zero, 8 bytes each
+ *   values        column of the ring's values, oldest first (domain/codec/sample-column.ts), when count > 0
+ *   intervals     column of their intervals in ms
+ *
+ * A full ring of a 3-decimal random walk takes about 270 bytes instead of the 1,648 of its raw form: 96 of words, 160 of values, 8 of intervals; full mantissas
+ * take 1,070. Every bit comes back, the statistics too, and they do not depend on where in the ring a value lies (the oldest comes back at
+ * place 0), so the stream goes on as if it had never stopped. Packing takes about 5 us a stream, unpacking 2.
+ */
 import {
   SR_COUNT,
   SR_HEAD,
@@ -12,56 +22,165 @@ import {
   SR_VALUES,
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
+import type { ByteSink } from "../codec/byte-sink.ts";
+import { COLUMN_BYTES_MAX, decodeColumn, encodeColumn } from "../codec/sample-column.ts";
+import type { ByteCursor } from "../codec/varint.ts";
 import type { StreamRecords } from "./stream-records.ts";
 
-const VERSION = 1;
-const PREFIX_BYTES = 8;
-const HEADER_BYTES = SR_VALUES;
-const PEAK_BYTES = 8;
-const RING_AT = PREFIX_BYTES + HEADER_BYTES + PEAK_BYTES;
+const WORD_BYTES = 8;
+/** Offsets in the record of the words that a snapshot holds. */
+const WORDS = packedWords();
+const PRESENT_BYTES = 3;
 const MASK_BYTES = 16;
-const PLACE_BYTES = 12;
+const SNAPSHOT_BYTES_MAX = 1 + PRESENT_BYTES + WORD_BYTES * WORDS.length + 2 * COLUMN_BYTES_MAX;
 
-/** Bytes of a slot's snapshot. Identity, tenant and partition are the caller's; tenant and partition are 0 in it. */
-export function snapshotRecord(records: StreamRecords, slot: number): Uint8Array {
-  const { view } = records;
-  const at = records.address(slot);
-  const count = records.count(slot);
-  const bytes = new Uint8Array(RING_AT + PLACE_BYTES * count);
-  const out = new DataView(bytes.buffer);
-  bytes[0] = VERSION;
-  bytes[1] = count;
-  bytes.set(new Uint8Array(view.buffer, at, HEADER_BYTES), PREFIX_BYTES);
-  bytes.set(new Uint8Array(view.buffer, at + SR_PEAK_HIGH, PEAK_BYTES), PREFIX_BYTES + HEADER_BYTES);
-  out.setUint32(PREFIX_BYTES + SR_TENANT, 0, true);
-  out.setUint32(PREFIX_BYTES + SR_PARTITION, 0, true);
-  out.setUint32(PREFIX_BYTES + SR_HEAD, count % WINDOW_MAX, true);
-  bytes.fill(0, PREFIX_BYTES + SR_MASK, PREFIX_BYTES + SR_MASK + MASK_BYTES);
-  const oldest = (view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - count) % WINDOW_MAX;
-  for (let i = 0; i < count; i++) {
-    const place = (oldest + i) % WINDOW_MAX;
-    if (records.isMasked(slot, place))
-      out.setUint8(PREFIX_BYTES + SR_MASK + (i >> 3), out.getUint8(PREFIX_BYTES + SR_MASK + (i >> 3)) | (1 << (i & 7)));
-    out.setBigUint64(RING_AT + 8 * i, view.getBigUint64(at + SR_VALUES + 8 * place, true), true);
-    out.setUint32(RING_AT + 8 * count + 4 * i, view.getUint32(at + SR_INTERVALS + 4 * place, true), true);
-  }
-  return bytes;
+function packedWords(): readonly number[] {
+  const header = Array.from({ length: SR_VALUES / WORD_BYTES }, (_, word) => word * WORD_BYTES);
+  return [...header.filter((at) => at !== SR_COUNT && at !== SR_TENANT), SR_PEAK_HIGH];
 }
 
-/** Writes a snapshot over a slot's record, but for its identity, hash, tenant and partition; false when the bytes are none of ours. */
-export function restoreRecord(records: StreamRecords, slot: number, bytes: Uint8Array): boolean {
-  const count = bytes[1] ?? 0;
-  if (bytes[0] !== VERSION || count > WINDOW_MAX || bytes.length !== RING_AT + PLACE_BYTES * count) return false;
-  const at = records.address(slot);
-  const tenant = records.tenant(slot);
-  const partition = records.partition(slot);
-  const memory = new Uint8Array(records.view.buffer, at, SR_PEAK_HIGH + PEAK_BYTES);
-  memory.set(bytes.subarray(PREFIX_BYTES, PREFIX_BYTES + HEADER_BYTES));
-  memory.set(bytes.subarray(PREFIX_BYTES + HEADER_BYTES, RING_AT), SR_PEAK_HIGH);
-  memory.set(bytes.subarray(RING_AT, RING_AT + 8 * count), SR_VALUES);
-  memory.set(bytes.subarray(RING_AT + 8 * count), SR_INTERVALS);
-  records.view.setUint32(at + SR_TENANT, tenant, true);
-  records.view.setUint32(at + SR_PARTITION, partition, true);
-  // The count is told twice; a difference means that the header is not one.
-  return records.view.getUint32(at + SR_COUNT, true) === count;
+if (SR_HEAD !== SR_COUNT + 4 || SR_PARTITION !== SR_TENANT + 4) throw new Error("place, tenant and partition are no whole words");
+if (WORDS.length > 8 * PRESENT_BYTES) throw new Error("the words of a record do not fit a snapshot");
+
+/** What a snapshot holds, unpacked: the record's header, and its ring oldest first. Reused by the next `decode`. */
+export class SnapshotReader {
+  /** The record up to its values, with the peaks; place, tenant and partition are 0. */
+  readonly header = new DataView(new ArrayBuffer(SR_VALUES + WORD_BYTES));
+  readonly values = new Float64Array(WINDOW_MAX);
+  /** Whole milliseconds of 32 bits. */
+  readonly intervals = new Float64Array(WINDOW_MAX);
+  count = 0;
+  readonly #bytes = new Uint8Array(this.header.buffer);
+
+  /** Reads a snapshot and moves the cursor behind it; false when the bytes are none. */
+  decode(cursor: ByteCursor): boolean {
+    const { bytes, end } = cursor;
+    if (cursor.at + 1 + PRESENT_BYTES > end) return false;
+    const count = bytes[cursor.at] as number;
+    const present = (bytes[cursor.at + 1] as number) | ((bytes[cursor.at + 2] as number) << 8) | ((bytes[cursor.at + 3] as number) << 16);
+    cursor.at += 1 + PRESENT_BYTES;
+    if (count > WINDOW_MAX || present >>> WORDS.length !== 0 || !this.#takeWords(cursor, present)) return false;
+    this.count = count;
+    return count === 0 || (decodeColumn(cursor, this.values, count) && decodeColumn(cursor, this.intervals, count));
+  }
+
+  #takeWords(cursor: ByteCursor, present: number): boolean {
+    this.#bytes.fill(0);
+    for (let index = 0; index < WORDS.length; index++) {
+      if (((present >>> index) & 1) === 0) continue;
+      if (cursor.at + WORD_BYTES > cursor.end) return false;
+      const to = headerPlace(WORDS[index] as number);
+      for (let i = 0; i < WORD_BYTES; i++) this.#bytes[to + i] = cursor.bytes[cursor.at + i] as number;
+      cursor.at += WORD_BYTES;
+    }
+    return true;
+  }
+}
+
+/** The peaks stand behind the header. */
+function headerPlace(at: number): number {
+  return at === SR_PEAK_HIGH ? SR_VALUES : at;
+}
+
+/** Packs and unpacks records of one memory. */
+export class StreamPacker {
+  readonly #records: StreamRecords;
+  readonly #words: Uint32Array;
+  readonly #doubles: Float64Array;
+  readonly #values = new Float64Array(WINDOW_MAX);
+  readonly #intervals = new Float64Array(WINDOW_MAX);
+  readonly #mask = new Uint32Array(MASK_BYTES / 4);
+  readonly #reader = new SnapshotReader();
+
+  constructor(records: StreamRecords) {
+    const { buffer } = records.view;
+    this.#records = records;
+    this.#words = new Uint32Array(buffer);
+    this.#doubles = new Float64Array(buffer);
+  }
+
+  /** Appends the snapshot of a slot; its identity, tenant and partition are the caller's. */
+  pack(slot: number, sink: ByteSink): void {
+    const count = this.#records.count(slot);
+    sink.reserve(SNAPSHOT_BYTES_MAX);
+    sink.bytes[sink.at++] = count;
+    this.#packWords(slot, count, sink);
+    if (count === 0) return;
+    this.#readRing(slot, count);
+    sink.at = encodeColumn(this.#intervals, count, sink.bytes, encodeColumn(this.#values, count, sink.bytes, sink.at));
+  }
+
+  #packWords(slot: number, count: number, sink: ByteSink): void {
+    const at = this.#records.address(slot);
+    const presentAt = sink.at;
+    sink.at += PRESENT_BYTES;
+    let present = 0;
+    this.#rotateMask(slot, count);
+    for (let index = 0; index < WORDS.length; index++) {
+      const offset = WORDS[index] as number;
+      const inMask = offset >= SR_MASK && offset < SR_MASK + MASK_BYTES;
+      const source = inMask ? this.#mask : this.#words;
+      const word = (inMask ? offset - SR_MASK : at + offset) >>> 2;
+      const low = source[word] as number;
+      const high = source[word + 1] as number;
+      if ((low | high) === 0) continue;
+      present |= 1 << index;
+      sink.view.setUint32(sink.at, low, true);
+      sink.view.setUint32(sink.at + 4, high, true);
+      sink.at += WORD_BYTES;
+    }
+    for (let i = 0; i < PRESENT_BYTES; i++) sink.bytes[presentAt + i] = present >>> (8 * i);
+  }
+
+  /** Fills #mask: bit i for the i-th value from the oldest. Masked values are rare. */
+  #rotateMask(slot: number, count: number): void {
+    const word = (this.#records.address(slot) + SR_MASK) >>> 2;
+    const words = this.#words;
+    this.#mask.fill(0);
+    if (((words[word] as number) | (words[word + 1] as number) | (words[word + 2] as number) | (words[word + 3] as number)) === 0) return;
+    const oldest = this.#oldest(slot, count);
+    for (let i = 0; i < count; i++) {
+      if (this.#records.isMasked(slot, (oldest + i) % WINDOW_MAX)) this.#mask[i >>> 5] = (this.#mask[i >>> 5] as number) | (1 << (i & 31));
+    }
+  }
+
+  #oldest(slot: number, count: number): number {
+    const head = this.#words[(this.#records.address(slot) + SR_HEAD) >>> 2] as number;
+    return (head + WINDOW_MAX - count) % WINDOW_MAX;
+  }
+
+  #readRing(slot: number, count: number): void {
+    const at = this.#records.address(slot);
+    const values = (at + SR_VALUES) / 8;
+    const intervals = (at + SR_INTERVALS) >>> 2;
+    const oldest = this.#oldest(slot, count);
+    const first = Math.min(count, WINDOW_MAX - oldest);
+    for (let i = 0; i < first; i++) {
+      this.#values[i] = this.#doubles[values + oldest + i] as number;
+      this.#intervals[i] = this.#words[intervals + oldest + i] as number;
+    }
+    for (let i = first; i < count; i++) {
+      this.#values[i] = this.#doubles[values + i - first] as number;
+      this.#intervals[i] = this.#words[intervals + i - first] as number;
+    }
+  }
+
+  /** Writes the snapshot at the cursor over a slot's record, but for its identity, hash, tenant and partition, and moves the cursor; false when the bytes are none. */
+  unpack(slot: number, cursor: ByteCursor): boolean {
+    const reader = this.#reader;
+    if (!reader.decode(cursor)) return false;
+    const at = this.#records.address(slot);
+    const { count, header } = reader;
+    for (const offset of WORDS) {
+      const from = headerPlace(offset);
+      const word = (at + offset) >>> 2;
+      this.#words[word] = header.getUint32(from, true);
+      this.#words[word + 1] = header.getUint32(from + 4, true);
+    }
+    this.#words[(at + SR_COUNT) >>> 2] = count;
+    this.#words[(at + SR_HEAD) >>> 2] = count % WINDOW_MAX;
+    this.#doubles.set(reader.values.subarray(0, count), (at + SR_VALUES) / 8);
+    this.#words.set(reader.intervals.subarray(0, count), (at + SR_INTERVALS) >>> 2);
+    return true;
+  }
 }

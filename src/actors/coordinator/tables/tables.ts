@@ -10,7 +10,8 @@
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
- *            checkpoints     partition                          ▶ header and state
+ *            checkpoints     partition                          ▶ header and last part of the state
+ *            checkpoint_parts partition, generation, part       ▶ the parts before it
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *
  * Lane marks stand beside the records that they speak of, so that one transaction holds both.
@@ -20,7 +21,7 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 /** Tables of the environment `control`. */
 export const CONTROL_TABLES = ["anomalies", "episodes", "episode_times", "dead_letters", "counters", "secrets"] as const;
 /** Tables of the environment `series`. */
-export const SERIES_TABLES = ["records", "blocks", "block_spans", "checkpoints", "lane_marks"] as const;
+export const SERIES_TABLES = ["records", "blocks", "block_spans", "checkpoints", "checkpoint_parts", "lane_marks"] as const;
 
 /** Bytes of an id of 32 hex digits. */
 export const ID_BYTES = 16;
@@ -55,6 +56,11 @@ export function tenantTimeBound(tenant: string, timeMs: number): Uint8Array {
 /** Key of a block and its span. */
 export function blockKey(partition: number, block: number): Uint8Array {
   return new KeyBuilder().u16(partition).u32(block).finish();
+}
+
+/** Key of a part of a checkpoint; also the bound of the parts of generations from it on. */
+export function checkpointPartKey(partition: number, generation: number, part: number): Uint8Array {
+  return new KeyBuilder().u16(partition).u32(generation).u32(part).finish();
 }
 
 /** Key of a checkpoint; also the bound of the blocks of partitions from it on. */

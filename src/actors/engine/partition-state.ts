@@ -1,0 +1,180 @@
+/**
+ * A partition's state as bytes of a checkpoint, in parts of a bounded size that are written and read one at a time:
+ *
+ *   part       version u8 = 2, kind u8, then
+ *   streams    {bytes of the identity that the one before in the part shares varint, further bytes varint, those bytes, snapshot (domain/kernel/stream-snapshot.ts)} ...
+ *   refs       {ref u32, the stream's number in the order of this state u32} ...
+ *   chunks     the chunks that wait for a block (domain/codec/chunk-block-builder.ts); the last part
+ *
+ * Streams go on taking rows between two parts. That is sound because each of them is then at or ahead of the log positions that the checkpoint names,
+ * and because the waiting chunks come last: values that a stream has given to a chunk after its own bytes were written are replayed into a second
+ * chunk that says the same. The other way round they would be in neither.
+ */
+import { IDENTITY_BYTES_MAX } from "../../core/config/limits.ts";
+import { ByteSink } from "../../domain/codec/byte-sink.ts";
+import type { ByteCursor } from "../../domain/codec/varint.ts";
+import { readVarint } from "../../domain/codec/varint.ts";
+import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import type { Partition } from "./partition.ts";
+
+const VERSION = 2;
+const PART_STREAMS = 1;
+const PART_REFS = 2;
+const PART_CHUNKS = 3;
+const PART_HEADER_BYTES = 2;
+const REF_BYTES = 8;
+
+/** What a writer reads besides the partition. */
+export interface PartitionStateSources {
+  readonly kernel: ShardKernel;
+  /** All of the engine's memory. */
+  readonly memory: Uint8Array;
+  /** A part ends with the stream or ref that reaches so many bytes. */
+  readonly partBytes: number;
+}
+
+/** Writes the state of one partition, part by part. Keeps its buffers for the next. */
+export class PartitionStateWriter {
+  readonly #sources: PartitionStateSources;
+  readonly #sink = new ByteSink();
+  #partition: Partition | undefined;
+  #stream = 0;
+  #ref = 0;
+  /** By slot: the stream's number in the order of the state. */
+  #numbers = new Uint32Array(0);
+  #previousAt = 0;
+  #previousBytes = 0;
+
+  constructor(sources: PartitionStateSources) {
+    this.#sources = sources;
+  }
+
+  /** Streams written so far. */
+  get streams(): number {
+    return this.#stream;
+  }
+
+  begin(partition: Partition): void {
+    this.#partition = partition;
+    this.#stream = 0;
+    this.#ref = 0;
+    const slots = this.#sources.kernel.slots;
+    if (this.#numbers.length < slots) this.#numbers = new Uint32Array(Math.max(slots, 2 * this.#numbers.length));
+  }
+
+  /** The next part, a view that is valid until the next call; undefined when only the last one is left. About 2 ms. */
+  next(): Uint8Array | undefined {
+    const { slots, refs } = this.#partition as Partition;
+    if (this.#stream < slots.length) return this.#streams(slots);
+    if (this.#ref < refs.length) return this.#refs(refs);
+    return undefined;
+  }
+
+  /** The last part; what was appended to the partition since `next` said that it is at its end belongs to the next checkpoint. */
+  last(): Uint8Array {
+    this.#open(PART_CHUNKS);
+    this.#sink.copy((this.#partition as Partition).chunks.serialise());
+    return this.#part();
+  }
+
+  #open(kind: number): void {
+    this.#sink.at = 0;
+    this.#sink.reserve(PART_HEADER_BYTES);
+    this.#sink.bytes[0] = VERSION;
+    this.#sink.bytes[1] = kind;
+    this.#sink.at = PART_HEADER_BYTES;
+  }
+
+  #part(): Uint8Array {
+    return this.#sink.bytes.subarray(0, this.#sink.at);
+  }
+
+  #streams(slots: readonly number[]): Uint8Array {
+    const sink = this.#sink;
+    this.#open(PART_STREAMS);
+    this.#previousBytes = 0;
+    do {
+      const slot = slots[this.#stream] as number;
+      this.#writeIdentity(slot);
+      this.#sources.kernel.pack(slot, sink);
+      this.#number(slot, this.#stream++);
+    } while (this.#stream < slots.length && sink.at < this.#sources.partBytes);
+    return this.#part();
+  }
+
+  /** A stream that came during this checkpoint may have a slot beyond those at its beginning. */
+  #number(slot: number, number: number): void {
+    if (slot >= this.#numbers.length) {
+      const larger = new Uint32Array(2 * slot + 1);
+      larger.set(this.#numbers);
+      this.#numbers = larger;
+    }
+    this.#numbers[slot] = number;
+  }
+
+  /** The last identity of the part lies in the engine's memory, and stays there. */
+  #writeIdentity(slot: number): void {
+    const { kernel, memory } = this.#sources;
+    const at = kernel.records.identityAddress(slot);
+    const bytes = kernel.records.identityBytes(slot);
+    const most = Math.min(bytes, this.#previousBytes);
+    let shared = 0;
+    while (shared < most && memory[at + shared] === memory[this.#previousAt + shared]) shared++;
+    this.#sink.varint(shared);
+    this.#sink.varint(bytes - shared);
+    this.#sink.copy(memory.subarray(at + shared, at + bytes));
+    this.#previousAt = at;
+    this.#previousBytes = bytes;
+  }
+
+  #refs(refs: readonly number[]): Uint8Array {
+    const sink = this.#sink;
+    this.#open(PART_REFS);
+    do {
+      sink.u32(refs[this.#ref] as number);
+      sink.u32(this.#numbers[refs[this.#ref + 1] as number] as number);
+      this.#ref += 2;
+    } while (this.#ref < refs.length && sink.at < this.#sources.partBytes);
+    return this.#part();
+  }
+}
+
+/** Takes what a state holds, in its order. */
+export interface PartitionStateVisitor {
+  /** A stream with its identity, which is valid during the call; must move the cursor behind the snapshot that it stands at. */
+  stream(identity: Uint8Array, cursor: ByteCursor): void;
+  /** A ref of the checkpoint's epoch and the number of its stream, counted from 0. */
+  ref(ref: number, stream: number): void;
+  chunks(bytes: Uint8Array): void;
+}
+
+const identity = new Uint8Array(IDENTITY_BYTES_MAX);
+
+/** Reads one part. Throws on another version and on bytes that are no part: the store's own checksum guards against damage. */
+export function readPartitionPart(bytes: Uint8Array, visitor: PartitionStateVisitor): void {
+  const [version, kind] = bytes;
+  if (version !== VERSION) throw new Error(`checkpoint has version ${version}, this build reads ${VERSION}`);
+  if (kind === PART_STREAMS) readStreams({ bytes, at: PART_HEADER_BYTES, end: bytes.length }, visitor);
+  else if (kind === PART_REFS) readRefs(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), visitor);
+  else if (kind === PART_CHUNKS) visitor.chunks(bytes.subarray(PART_HEADER_BYTES));
+  else throw new Error(`checkpoint has a part of unknown kind ${kind}`);
+}
+
+function readStreams(cursor: ByteCursor, visitor: PartitionStateVisitor): void {
+  let known = 0;
+  while (cursor.at < cursor.end) {
+    const shared = readVarint(cursor);
+    const rest = readVarint(cursor);
+    const fits = shared >= 0 && shared <= known && rest >= 0 && shared + rest <= IDENTITY_BYTES_MAX && cursor.at + rest <= cursor.end;
+    if (!fits) throw new Error("checkpoint has an identity that cannot be");
+    identity.set(cursor.bytes.subarray(cursor.at, cursor.at + rest), shared);
+    cursor.at += rest;
+    known = shared + rest;
+    visitor.stream(identity.subarray(0, known), cursor);
+  }
+}
+
+function readRefs(view: DataView, visitor: PartitionStateVisitor): void {
+  for (let at = PART_HEADER_BYTES; at < view.byteLength; at += REF_BYTES)
+    visitor.ref(view.getUint32(at, true), view.getUint32(at + 4, true));
+}

@@ -1,0 +1,43 @@
+/** A buffer that grows as it is written: one a writer keeps and uses again, so that a state of megabytes makes no garbage but its copy. */
+
+import { writeVarint } from "./varint.ts";
+
+const FIRST_BYTES = 64 * 1024;
+/** Longest varint of an integer up to 2^53. */
+const VARINT_BYTES_MAX = 8;
+
+/** Bytes in the making. */
+export class ByteSink {
+  /** Valid until the next write; what stands behind `at` is of no meaning. */
+  bytes = new Uint8Array(FIRST_BYTES);
+  view = new DataView(this.bytes.buffer);
+  /** Where the next byte goes. */
+  at = 0;
+
+  /** Makes room for so many bytes behind `at`, which the caller may then write into `bytes` and `view` itself. */
+  reserve(count: number): void {
+    if (this.at + count <= this.bytes.length) return;
+    const larger = new Uint8Array(Math.max(2 * this.bytes.length, this.at + count));
+    larger.set(this.bytes.subarray(0, this.at));
+    this.bytes = larger;
+    this.view = new DataView(larger.buffer);
+  }
+
+  u32(value: number): void {
+    this.reserve(4);
+    this.view.setUint32(this.at, value, true);
+    this.at += 4;
+  }
+
+  /** An integer of 0 to 2^53. */
+  varint(value: number): void {
+    this.reserve(VARINT_BYTES_MAX);
+    this.at = writeVarint(value, this.bytes, this.at);
+  }
+
+  copy(source: Uint8Array): void {
+    this.reserve(source.length);
+    this.bytes.set(source, this.at);
+    this.at += source.length;
+  }
+}
