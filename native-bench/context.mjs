@@ -46,6 +46,7 @@ const root = join(import.meta.dirname, "..");
  * @property {string} path                of remote-write
  * @property {string[]} headers           of remote-write
  * @property {string} dataDir
+ * @property {string} logPath             its stdout and stderr; deleted when it ends
  * @property {() => Promise<void>} stop   orderly, SIGTERM; deletes dataDir unless keepData
  * @property {() => Promise<void>} kill   kill -9; deletes dataDir unless keepData
  * @property {() => number} cpuSeconds    user and system, all threads

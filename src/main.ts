@@ -212,6 +212,7 @@ class Server {
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
+        isReadOnly: () => vitals.isReadOnly,
         notReady: () => this.#notReady(),
         nextRequestId: () => this.#nextRequestId(),
       },
@@ -221,8 +222,9 @@ class Server {
   #notReady(): string | null {
     if (this.#stopping) return "it is stopping";
     if (this.#engines.length === 0) return "it opens its store";
+    if (this.#engines.every(({ ready }) => ready.isGiven)) return null;
     const waiting = this.#engines.filter(({ ready }) => !ready.isGiven).length;
-    return waiting > 0 ? `${waiting} of ${this.#engines.length} engines still read what is stored: ${this.#progress()}` : null;
+    return `${waiting} of ${this.#engines.length} engines still read what is stored: ${this.#progress()}`;
   }
 
   /** How far the start is. */
@@ -306,7 +308,7 @@ class Server {
   }
 
   #fromEngine(handle: EngineHandle, engine: number, report: EngineReport): void {
-    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report.statuses, report.bodies);
+    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report.counts, report.statuses, report.bodies);
     else if (report.type === "stopped") handle.stopped.give();
     else {
       handle.ready.give();

@@ -1,9 +1,29 @@
 // The rows in the order of the table of goals.
 import { answerLatency } from "./answer-latency.mjs";
+import { bystanders } from "./bystanders.mjs";
+import { detectionLatency } from "./detection-latency.mjs";
+import { disk } from "./disk.mjs";
+import { engines } from "./engines.mjs";
+import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
+import { millionStreams } from "./million-streams.mjs";
 import { newStreams } from "./new-streams.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
 
 /** @type {import("../turns.mjs").Row[]} */
-export const ROWS = [tenThousandSeries, hundredThousandSeries, tenSamplesASeries, newStreams, jsonBatches, singleRecords, answerLatency];
+export const ROWS = [
+  tenThousandSeries,
+  hundredThousandSeries,
+  tenSamplesASeries,
+  newStreams,
+  jsonBatches,
+  singleRecords,
+  answerLatency,
+  detectionLatency,
+  millionStreams,
+  disk,
+  heap,
+  engines,
+  bystanders,
+];

@@ -127,6 +127,7 @@ export async function startProcess(
     path,
     headers,
     dataDir: folder,
+    logPath,
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
     cpuSeconds: () => procCpuSeconds(child.pid),

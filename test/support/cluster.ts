@@ -154,7 +154,7 @@ export class Cluster {
         ),
         replay: mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk),
         report: (report) => {
-          if (report.type === "answers") bodies.answer(report.statuses, report.bodies);
+          if (report.type === "answers") bodies.answer(report.counts, report.statuses, report.bodies);
           else if (report.type === "ready") this.replayedRows += report.replayedRows;
         },
         ringCoordinator: () => {},
@@ -178,7 +178,7 @@ export class Cluster {
     const { clock } = this.#dependencies;
     const port = (this.members[engine] as Member).bodies;
     const body = { bytes, kind, tenant: 0, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-    const taken = port.submit(body, (status, text) => onAnswer({ status, body: text }));
+    const taken = port.submit(body, { answer: (status, text) => onAnswer({ status, body: text }) });
     port.publish();
     return taken;
   }

@@ -61,16 +61,23 @@ function expectWire(field: Field, wireTypes: readonly number[]): void {
   if (expected !== undefined && expected !== field.wireType) throw new Malformed("wire type of a known field");
 }
 
+/** Proto3 wants every string to be UTF-8, also one that a later one replaces; protobufjs and parseLabelSpan() refuse it too. */
 function labelOf(content: Uint8Array): [string, string] | undefined {
-  const texts: [Uint8Array, Uint8Array] = [new Uint8Array(), new Uint8Array()];
+  const label: [string, string] = ["", ""];
+  let isText = true;
   for (const field of fieldsOf(content)) {
     if (field.number > 2) continue;
     if (field.wireType !== 2) throw new Malformed("label");
-    texts[field.number - 1] = field.content;
+    const text = textOf(field.content);
+    if (text === undefined) isText = false;
+    else label[field.number - 1] = text;
   }
+  return isText ? label : undefined;
+}
+
+function textOf(content: Uint8Array): string | undefined {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    return [text.decode(texts[0]), text.decode(texts[1])];
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
     return undefined;
   }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { floorHasRisen, LogCoverage } from "../../src/actors/coordinator/log-floor.ts";
 import type { EngineFrame } from "../../src/core/protocol/coordinator-frame.ts";
-import { encodeChunkBlock } from "../../src/domain/codec/chunk-block.ts";
+import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, checkpointPart, deadLetter, episode, laneMark, Rig, record, START_MS } from "../support/coordinator-rig.ts";
 
 const STREAM = new Uint8Array(16).fill(3);
-const someBlock = encodeChunkBlock([{ streamId: STREAM, firstMs: START_MS, lastMs: START_MS, chunk: Uint8Array.of(1, 2, 3) }]);
+const someBlock = chunkBlock([{ streamId: STREAM, firstMs: START_MS, lastMs: START_MS, chunk: Uint8Array.of(1, 2, 3) }]);
 const rows = (rig: Rig, table: string) => (rig.control.contents.get(table) ?? rig.series.contents.get(table))?.size ?? 0;
 
 function mixedFrames(count: number): EngineFrame[] {

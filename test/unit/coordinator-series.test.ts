@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { bucketMeans, expectationAt } from "../../src/actors/coordinator/queries/expected-values.ts";
 import { maturityOf } from "../../src/actors/coordinator/queries/series.ts";
-import { encodeChunkBlock } from "../../src/domain/codec/chunk-block.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
 import { windowStatistics } from "../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
+import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, DAY_MS, episode, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
@@ -125,7 +125,7 @@ describe("the data of a series", () => {
         { streamId: held.streamId, firstMs: times[from] as number, lastMs: times[from + 99] as number, chunk: part(from, from + 100) },
       ];
       chunks.push({ streamId: other, firstMs: START_MS, lastMs: START_MS, chunk: chunk([START_MS], [99]) });
-      rig.engines[0]?.frames.push(block(partition, number, encodeChunkBlock(chunks)));
+      rig.engines[0]?.frames.push(block(partition, number, chunkBlock(chunks)));
     }
     await rig.drain();
     return { rig, times, values, held, partition };
@@ -183,7 +183,7 @@ describe("the data of a series", () => {
       lastMs: START_MS + 51_000,
       chunk: chunk([START_MS + 51_000], [77]),
     };
-    await rig.take(block(partition, 4, encodeChunkBlock([late, again])));
+    await rig.take(block(partition, 4, chunkBlock([late, again])));
     const { body } = await rig.ask("seriesData", { ...ask, since: at(50), until: at(52) });
     expect(body.points.map((point: { timestamp: string; value: number }) => [point.timestamp, point.value])).toEqual([
       [at(50), 0],
@@ -200,9 +200,7 @@ describe("the data of a series", () => {
       block(
         partition,
         9,
-        encodeChunkBlock([
-          { streamId: held.streamId, firstMs: times[0] as number, lastMs: times[1] as number, chunk: chunk(times, [1, 2]) },
-        ]),
+        chunkBlock([{ streamId: held.streamId, firstMs: times[0] as number, lastMs: times[1] as number, chunk: chunk(times, [1, 2]) }]),
       ),
     );
     expect(numbers((await rig.ask("seriesData", { ...ask, until: at(1) })).body)).toEqual([-2, -1, 0]);

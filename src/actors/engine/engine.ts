@@ -102,7 +102,6 @@ export class Engine {
   readonly #tenants: string[];
   readonly #startMs: number;
   #phase: Phase = "recovering";
-  #answered = 0;
   #nextTickMs = 0;
   #nextFlushMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
@@ -272,14 +271,19 @@ export class Engine {
   }
 
   #answer(answers: readonly BodyAnswer[]): void {
-    const from = this.#answered;
-    this.#answered += answers.length;
-    this.#dependencies.report({
-      type: "answers",
-      from,
-      statuses: answers.map(({ status }) => status),
-      bodies: answers.map(({ body }) => body),
-    });
+    const counts: number[] = [];
+    const statuses: number[] = [];
+    const bodies: Array<string | null> = [];
+    for (const { status, body } of answers) {
+      const last = counts.length - 1;
+      if (last >= 0 && statuses[last] === status && bodies[last] === body) counts[last] = (counts[last] as number) + 1;
+      else {
+        counts.push(1);
+        statuses.push(status);
+        bodies.push(body);
+      }
+    }
+    this.#dependencies.report({ type: "answers", counts, statuses, bodies });
   }
 
   #takeMessages(): boolean {

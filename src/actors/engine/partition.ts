@@ -20,18 +20,17 @@ export class Partition {
     this.#blockBytes = blockBytes;
   }
 
-  get blockIsDue(): boolean {
-    return this.chunks.byteLength >= this.#blockBytes;
+  /** Whether a chunk of so many bytes has to wait for the next block: one of BLOCK_BYTES fills its pages, one byte more takes another. */
+  blockIsFull(chunkBytes: number): boolean {
+    return this.chunks.count > 0 && !this.chunks.hasRoom(chunkBytes, this.#blockBytes);
   }
 
   /** Ends the waiting block: {partition u32, block number u32} and the block. */
   takeBlock(): Uint8Array {
-    const block = this.chunks.finish();
-    const frame = new Uint8Array(8 + block.byteLength);
+    const frame = this.chunks.finish(8);
     const view = new DataView(frame.buffer);
     view.setUint32(0, this.number, true);
     view.setUint32(4, this.nextBlock, true);
-    frame.set(block, 8);
     this.nextBlock++;
     return frame;
   }

@@ -6,8 +6,9 @@ import { LATE_IN_RING_MS_MAX } from "../../core/config/limits.ts";
 import { EVENT_CHUNK_DUE, EVENT_CLOSE, EVENT_LATE, EVENT_OPEN, EVENT_REPLACE, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
 import { CONTROL_TABLE_BITS, IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import { DEFINE_COUNTED, ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
-import { FLAG_COUNTER, SR_HASH, WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -23,7 +24,7 @@ export interface ShardOptions {
   /** |z| threshold of layer 1. */
   readonly threshold: number;
   readonly minSamples: number;
-  /** Bytes of a partition's waiting chunks that make a block. */
+  /** Most bytes of a block of chunks. */
   readonly blockBytes: number;
 }
 
@@ -55,8 +56,8 @@ export class Shard {
   readonly partitions = new Map<number, Partition>();
   /** Slots by service; the order of lists is made when one is asked for. */
   readonly services = new Map<string, number[]>();
-  readonly #times = new Float64Array(WINDOW_MAX);
-  readonly #values = new Float64Array(WINDOW_MAX);
+  readonly #time = new Float64Array(1);
+  readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
   #identityEnd = IDENTITIES;
 
@@ -207,33 +208,31 @@ export class Shard {
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }
 
-  /** Encodes the values of a stream that are in no chunk yet. */
+  /** Packs the values of a stream that are in no chunk yet. */
   #takeChunk(slot: number): void {
-    const { kernel, counters } = this.#dependencies;
-    const count = kernel.records.unchunked(slot);
-    if (count > 0) {
-      const held = kernel.records.readRing(slot, this.#times, this.#values);
-      const times = this.#times.subarray(held - count, held);
-      const bytes = encodeSampleChunk(times, this.#values.subarray(held - count, held), count, this.#chunk, 0);
-      this.#store(slot, this.#chunk.subarray(0, bytes), times[0] as number, times[count - 1] as number);
+    const { kernel, memory, counters } = this.#dependencies;
+    const bytes = kernel.packChunk(slot, SCRATCH);
+    if (bytes > 0) {
+      this.#chunksFor(slot, bytes).appendRecord(memory.words, SCRATCH >>> 2);
       counters.add("chunks", 1);
       counters.add("chunkBytes", bytes);
     }
     kernel.chunkTaken(slot);
   }
 
-  #store(slot: number, chunk: Uint8Array, firstMs: number, lastMs: number): void {
+  /** Where a chunk of so many bytes waits for its block; one that it would not fit leaves before. */
+  #chunksFor(slot: number, bytes: number): ChunkBlockBuilder {
     const partition = this.partitionOf(slot);
-    partition.chunks.append(this.hashOf(slot), chunk, firstMs, lastMs);
-    if (partition.blockIsDue) this.#dependencies.outbox.send(FRAME_BLOCK, partition.takeBlock());
+    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.send(FRAME_BLOCK, partition.takeBlock());
+    return partition.chunks;
   }
 
   /** One value that readers merge into the chunks by its time. */
   #storeValue(slot: number, timeMs: number, value: number): void {
-    this.#times[0] = timeMs;
-    this.#values[0] = value;
-    const bytes = encodeSampleChunk(this.#times, this.#values, 1, this.#chunk, 0);
-    this.#store(slot, this.#chunk.subarray(0, bytes), timeMs, timeMs);
+    this.#time[0] = timeMs;
+    this.#value[0] = value;
+    const bytes = encodeSampleChunk(this.#time, this.#value, 1, this.#chunk, 0);
+    this.#chunksFor(slot, bytes).append(this.hashOf(slot), this.#chunk.subarray(0, bytes), timeMs, timeMs);
   }
 
   /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */

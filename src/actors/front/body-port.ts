@@ -33,30 +33,36 @@ export interface OutgoingBody {
   readonly wallMs: number;
 }
 
-/** Called with the engine's answer; `body` null means none. */
-export type OnAnswer = (status: number, body: string | null) => void;
-
-interface Sent {
-  readonly onAnswer: OnAnswer;
-  /** Ring bytes to free; 0 for a large body. */
-  readonly ringBytes: number;
+/** Who waits for the engine's answer to a body. */
+export interface AnswerSink {
+  /** Called once; `body` null means none. */
+  answer(status: number, body: string | null): void;
 }
 
 const align64 = (bytes: number) => (bytes + 63) & ~63;
 const encoder = new TextEncoder();
+const NO_KEY = new Uint8Array(0);
+
+/** Idempotency keys are rare: the usual body makes nothing for one. */
+function encodeKey(key: string): Uint8Array {
+  return key === "" ? NO_KEY : encoder.encode(key);
+}
 
 /** Single producer of bodies for one engine. */
 export class BodyPort {
   readonly #memory: EngineMemory;
   readonly #nextAdmission: () => number;
-  readonly #sent = new Map<number, Sent>();
+  /** Of the bodies that wait, by number modulo the descriptors. */
+  readonly #sinks: Array<AnswerSink | undefined> = Array.from({ length: DESCRIPTOR_COUNT }, () => undefined);
+  /** Their bytes in the ring, to be freed; 0 for a large body. */
+  readonly #ringBytes = new Uint32Array(DESCRIPTOR_COUNT);
   #head = 0;
   #answered = 0;
   #published = 0;
   #ringAt = 0;
   #ringUsed = 0;
   #largeBusy = false;
-  #largeWaiting: Array<{ body: OutgoingBody; onAnswer: OnAnswer }> = [];
+  #largeWaiting: Array<{ body: OutgoingBody; sink: AnswerSink }> = [];
 
   constructor(memory: EngineMemory, nextAdmission: () => number) {
     this.#memory = memory;
@@ -73,10 +79,10 @@ export class BodyPort {
   }
 
   /** Takes a body; false when there is no room (the caller answers 503). */
-  submit(body: OutgoingBody, onAnswer: OnAnswer): boolean {
+  submit(body: OutgoingBody, sink: AnswerSink): boolean {
     if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#answered >= DESCRIPTOR_COUNT) return false;
-    if (body.bytes.byteLength > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, onAnswer);
-    const key = encoder.encode(body.idempotencyKey);
+    if (body.bytes.byteLength > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, sink);
+    const key = encodeKey(body.idempotencyKey);
     const needed = align64(body.bytes.byteLength + 2 * BODY_PADDING_BYTES + key.byteLength);
     const rest = BODY_RING_BYTES - this.#ringAt;
     const skipped = rest < needed ? rest : 0;
@@ -84,28 +90,29 @@ export class BodyPort {
     const pointer = BODY_RING + (skipped > 0 ? 0 : this.#ringAt);
     this.#ringAt = (pointer - BODY_RING + needed) % BODY_RING_BYTES;
     this.#ringUsed += skipped + needed;
-    this.#place(pointer, body, key, { onAnswer, ringBytes: skipped + needed });
+    this.#place(pointer, body, key, sink, skipped + needed);
     return true;
   }
 
-  #submitLarge(body: OutgoingBody, onAnswer: OnAnswer): boolean {
+  #submitLarge(body: OutgoingBody, sink: AnswerSink): boolean {
     if (this.#largeBusy) {
       if (this.#largeWaiting.length >= LARGE_WAITING_MAX) return false;
-      this.#largeWaiting.push({ body: { ...body, bytes: body.bytes.slice() }, onAnswer });
+      this.#largeWaiting.push({ body: { ...body, bytes: body.bytes.slice() }, sink });
       return true;
     }
     this.#largeBusy = true;
-    this.#place(LARGE_BODY, body, encoder.encode(body.idempotencyKey), { onAnswer, ringBytes: 0 });
+    this.#place(LARGE_BODY, body, encodeKey(body.idempotencyKey), sink, 0);
     return true;
   }
 
-  #place(pointer: number, body: OutgoingBody, key: Uint8Array, sent: Sent): void {
+  #place(pointer: number, body: OutgoingBody, key: Uint8Array, sink: AnswerSink, ringBytes: number): void {
     const { bytes, view } = this.#memory;
     const end = pointer + body.bytes.byteLength;
     bytes.set(body.bytes, pointer);
-    bytes.fill(0, end, end + BODY_PADDING_BYTES);
-    bytes.set(key, end + BODY_PADDING_BYTES);
-    const at = DESCRIPTORS + (this.#head % DESCRIPTOR_COUNT) * DESCRIPTOR_BYTES;
+    for (let i = 0; i < BODY_PADDING_BYTES; i += 8) view.setFloat64(end + i, 0); // fill() is a call out of the engine's code
+    if (key.byteLength > 0) bytes.set(key, end + BODY_PADDING_BYTES);
+    const place = this.#head % DESCRIPTOR_COUNT;
+    const at = DESCRIPTORS + place * DESCRIPTOR_BYTES;
     view.setUint32(at + DESCRIPTOR_POINTER, pointer, true);
     view.setUint32(at + DESCRIPTOR_BODY_BYTES, body.bytes.byteLength, true);
     view.setUint32(at + DESCRIPTOR_KIND, body.kind, true);
@@ -114,7 +121,8 @@ export class BodyPort {
     view.setFloat64(at + DESCRIPTOR_ADMISSION, this.#nextAdmission(), true);
     view.setFloat64(at + DESCRIPTOR_ARRIVAL, body.arrivalMs, true);
     view.setFloat64(at + DESCRIPTOR_WALL, body.wallMs, true);
-    this.#sent.set(this.#head, sent);
+    this.#sinks[place] = sink;
+    this.#ringBytes[place] = ringBytes;
     this.#head++;
   }
 
@@ -126,23 +134,29 @@ export class BodyPort {
     this.#memory.ringBell();
   }
 
-  /** Takes the engine's answers to the bodies from number `from` on. */
-  answer(statuses: readonly number[], bodies: ReadonlyArray<string | null>): void {
-    for (let i = 0; i < statuses.length; i++) {
-      const sent = this.#sent.get(this.#answered) as Sent;
-      this.#sent.delete(this.#answered);
-      this.#answered++;
-      this.#ringUsed -= sent.ringBytes;
-      if (sent.ringBytes === 0) this.#largeBusy = false;
-      sent.onAnswer(statuses[i] as number, bodies[i] as string | null);
+  /** Takes the engine's answers to the oldest bodies: `counts[i]` of them got the status and body i. */
+  answer(counts: readonly number[], statuses: readonly number[], bodies: ReadonlyArray<string | null>): void {
+    for (let i = 0; i < counts.length; i++) {
+      for (let count = counts[i] as number; count > 0; count--) this.#answerNext(statuses[i] as number, bodies[i] as string | null);
     }
     this.#sendWaitingLarge();
+  }
+
+  #answerNext(status: number, body: string | null): void {
+    const place = this.#answered % DESCRIPTOR_COUNT;
+    const sink = this.#sinks[place] as AnswerSink;
+    const ringBytes = this.#ringBytes[place] as number;
+    this.#sinks[place] = undefined;
+    this.#answered++;
+    this.#ringUsed -= ringBytes;
+    if (ringBytes === 0) this.#largeBusy = false;
+    sink.answer(status, body);
   }
 
   #sendWaitingLarge(): void {
     const next = this.#largeBusy ? undefined : this.#largeWaiting.shift();
     if (next === undefined) return;
-    this.#submitLarge(next.body, next.onAnswer);
+    this.#submitLarge(next.body, next.sink);
     this.publish();
   }
 }

@@ -1,5 +1,5 @@
 // The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
-import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
+import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
@@ -12,7 +12,7 @@ import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domain/access/access-policy.ts";
 import type { EventStreams } from "./event-streams.ts";
-import type { Ingestion } from "./ingestion.ts";
+import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
@@ -37,6 +37,8 @@ export interface FrontDependencies {
   readonly requests: RequestHistogram;
   readonly metrics: () => MetricsSources;
   readonly health: () => Health;
+  /** Whether the store refuses writes now. */
+  readonly isReadOnly: () => boolean;
   /** Why requests cannot be served yet, or null once they can. */
   readonly notReady: () => string | null;
   readonly nextRequestId: () => string;
@@ -67,7 +69,7 @@ export class Front {
       request.refuse(route.refusal, route.allow === undefined ? [] : [["Allow", route.allow]]);
       return;
     }
-    const decision = decideAccess(route.endpoint.access, callerOf(exchange), this.#options.access);
+    const decision = decideAccess(route.endpoint.access, new RequestCaller(exchange.request), this.#options.access);
     if (!decision.allowed) {
       request.refuse({ code: decision.code, message: decision.message }, [["WWW-Authenticate", 'Bearer realm="vedette"']]);
       return;
@@ -78,21 +80,14 @@ export class Front {
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
     if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
-    else if (endpoint.handledBy === "engine" && this.#dependencies.health().store === "read_only") {
+    else if (endpoint.handledBy === "engine" && this.#dependencies.isReadOnly()) {
       request.refuse({
         code: "store_unavailable",
         message: "the store cannot be written now; nothing of this request was stored, send it again later",
       });
-    } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint.name);
+    } else if (endpoint.handledBy === "engine") this.#dependencies.ingestion.take(endpoint.name, 0, request.exchange, request);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint.name, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal);
-  }
-
-  #ingest(request: Request, endpoint: string): void {
-    this.#dependencies.ingestion.take(endpoint, 0, request.exchange, {
-      answer: ({ status, body }) => request.relay(status, body),
-      refuse: (refusal) => request.refuse(refusal),
-    });
   }
 
   #query(request: Request, endpoint: string, principal: Principal, path: Readonly<Record<string, string>>): void {
@@ -102,7 +97,7 @@ export class Front {
       return;
     }
     const call = { endpoint, principal, path, query: { ...split.value }, body: null };
-    const sent = this.#dependencies.queries.call(call, (status, body) => request.relay(status, body));
+    const sent = this.#dependencies.queries.call(call, (status, body) => request.answer(status, body));
     if (!sent) request.refuse({ code: "overloaded", message: "too many queries wait already; try again shortly" });
   }
 
@@ -147,7 +142,7 @@ export class Front {
 }
 
 /** One request on its way to its answer. */
-class Request {
+class Request implements IngestionSink {
   readonly exchange: HttpExchange;
   readonly #dependencies: FrontDependencies;
   readonly #endpoint: string;
@@ -166,7 +161,7 @@ class Request {
   }
 
   /** Passes on an answer of an engine or of the coordinator. */
-  relay(status: number, body: string | null): void {
+  answer(status: number, body: string | null): void {
     if (status < 400) this.respond(status, body === null ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
       const known = JSON.parse(body as string) as { request_id?: string };
@@ -189,13 +184,35 @@ function retryHeaders(status: number): HttpHeaders {
   return status === 503 || status === 429 ? [["Retry-After", RETRY_AFTER_SECONDS]] : NO_HEADERS;
 }
 
-function callerOf({ request }: HttpExchange): Caller {
-  return {
-    remoteAddress: request.remoteAddress,
-    host: request.header("host"),
-    origin: request.header("origin"),
-    authorization: request.header("authorization"),
-    apiKey: request.header("x-api-key"),
-    forwarded: FORWARDING_HEADERS.some((name) => request.header(name) !== undefined),
-  };
+/** What a request shows of its caller, looked up when it is asked for: the address is a system call, and a write asks for two headers only. */
+class RequestCaller implements Caller {
+  readonly #request: HttpRequest;
+
+  constructor(request: HttpRequest) {
+    this.#request = request;
+  }
+
+  get remoteAddress(): string {
+    return this.#request.remoteAddress;
+  }
+
+  get host(): string | undefined {
+    return this.#request.header("host");
+  }
+
+  get origin(): string | undefined {
+    return this.#request.header("origin");
+  }
+
+  get authorization(): string | undefined {
+    return this.#request.header("authorization");
+  }
+
+  get apiKey(): string | undefined {
+    return this.#request.header("x-api-key");
+  }
+
+  get forwarded(): boolean {
+    return FORWARDING_HEADERS.some((name) => this.#request.header(name) !== undefined);
+  }
 }

@@ -8,7 +8,7 @@ import type { Refusal } from "../../api/refusal.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } from "../../core/config/limits.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
-import type { BodyPort } from "./body-port.ts";
+import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
 
 /** Body kind of each ingestion endpoint, by its name in the endpoint table. */
 const BODY_KINDS: Readonly<Record<string, number>> = {
@@ -21,15 +21,8 @@ const BODY_KINDS: Readonly<Record<string, number>> = {
 /** Bodies that may be inflating at once: the thread pool has four threads and each may hold 64 MiB. */
 const INFLATING_MAX = 16;
 
-/** The outcome of one write request. */
-export interface IngestionAnswer {
-  readonly status: number;
-  readonly body: string | null;
-}
-
 /** How the caller hears of the outcome, once. */
-export interface IngestionSink {
-  answer(answer: IngestionAnswer): void;
+export interface IngestionSink extends AnswerSink {
   refuse(refusal: Refusal): void;
 }
 
@@ -72,22 +65,21 @@ export class Ingestion {
     const gzip = kind !== BODY_REMOTE_WRITE_1 && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
     exchange.collectBody(BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
-      const stamp = { arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-      const submit = (bytes: Uint8Array) => this.#submit({ bytes, kind, tenant, idempotencyKey, ...stamp }, sink);
-      if (gzip) this.#inflate(body, submit, sink);
-      else submit(body);
+      const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+      if (gzip) this.#inflate(arrived, sink);
+      else this.#submit(arrived, sink);
     });
   }
 
-  #inflate(body: Buffer, submit: (bytes: Uint8Array) => void, sink: IngestionSink): void {
+  #inflate(body: OutgoingBody, sink: IngestionSink): void {
     if (this.#inflating >= INFLATING_MAX) {
       this.#refuseOverload(sink);
       return;
     }
     this.#inflating++;
-    gunzip(Buffer.from(body), { maxOutputLength: DECOMPRESSED_BYTES_MAX }, (error, inflated) => {
+    gunzip(Buffer.from(body.bytes), { maxOutputLength: DECOMPRESSED_BYTES_MAX }, (error, inflated) => {
       this.#inflating--;
-      if (error === null) submit(inflated);
+      if (error === null) this.#submit({ ...body, bytes: inflated }, sink);
       else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
         sink.refuse({
           code: "payload_too_large",
@@ -97,9 +89,9 @@ export class Ingestion {
     });
   }
 
-  #submit(body: Parameters<BodyPort["submit"]>[0], sink: IngestionSink): void {
+  #submit(body: OutgoingBody, sink: IngestionSink): void {
     const port = this.#choosePort(body.idempotencyKey);
-    if (!port.submit(body, (status, text) => sink.answer({ status, body: text }))) {
+    if (!port.submit(body, sink)) {
       this.#refuseOverload(sink);
       return;
     }
@@ -124,7 +116,7 @@ export class Ingestion {
 
 function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
   const type = exchange.request.header("content-type");
-  if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
+  if (type !== "application/json" && (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type))) {
     return {
       code: "unsupported_media_type",
       message: `Content-Type must be application/json, got ${type === undefined ? "none" : JSON.stringify(type.slice(0, 80))}`,

@@ -7,14 +7,19 @@ export class RequestHistogram {
 
   /** Observes one request; endpoints are names of the endpoint table, so their number is bounded. */
   observe(endpoint: string, seconds: number): void {
-    const slots = this.#series.get(endpoint) ?? new Float64Array(LATENCY_BOUNDS_SECONDS.length + 3);
-    this.#series.set(endpoint, slots);
+    const slots = this.#series.get(endpoint) ?? this.#begin(endpoint);
     const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
     const bucket = found < 0 ? LATENCY_BOUNDS_SECONDS.length : found;
     slots[bucket] = (slots[bucket] as number) + 1;
     const sum = LATENCY_BOUNDS_SECONDS.length + 1;
     slots[sum] = (slots[sum] as number) + seconds;
     slots[sum + 1] = (slots[sum + 1] as number) + 1;
+  }
+
+  #begin(endpoint: string): Float64Array {
+    const slots = new Float64Array(LATENCY_BOUNDS_SECONDS.length + 3);
+    this.#series.set(endpoint, slots);
+    return slots;
   }
 
   entries(): IterableIterator<[string, Float64Array]> {

@@ -12,6 +12,7 @@ import type { RequestHistogram } from "./request-histogram.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
 const RING_FULL_RATIO = 0.9;
+const STORE_READ_ONLY = COORDINATOR_COUNTERS.indexOf("storeReadOnly");
 
 export interface VitalsDependencies {
   readonly clock: Clock;
@@ -62,10 +63,13 @@ export class Vitals {
     ];
   }
 
+  /** Whether the store refuses writes now. */
+  get isReadOnly(): boolean {
+    return this.#dependencies.coordinator[STORE_READ_ONLY] === 1;
+  }
+
   health(): Health {
-    const { coordinator, ports } = this.#dependencies;
-    const readOnly = coordinator[COORDINATOR_COUNTERS.indexOf("storeReadOnly")] === 1;
-    const full = ports.some((port) => port.ringFill > RING_FULL_RATIO);
-    return { store: readOnly ? "read_only" : "ok", queue: full ? "full" : "ok" };
+    const full = this.#dependencies.ports.some((port) => port.ringFill > RING_FULL_RATIO);
+    return { store: this.isReadOnly ? "read_only" : "ok", queue: full ? "full" : "ok" };
   }
 }

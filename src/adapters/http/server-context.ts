@@ -3,7 +3,7 @@ import { BodyPool } from "./body-pool.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { httpLimits } from "./http-limits.ts";
-import type { HttpServerOptions } from "./http-server.ts";
+import type { HttpHeaders, HttpServerOptions } from "./http-server.ts";
 
 /** Shared by the exchanges of one server; `draining` is set by the server alone. */
 export interface ServerContext {
@@ -13,6 +13,8 @@ export interface ServerContext {
   readonly sweep: DeadlineSweep;
   /** Once true, every answer closes its connection. */
   draining: boolean;
+  /** Header lines that were checked last: most answers have the same ones. */
+  checkedHeaders: HttpHeaders | undefined;
 }
 
 /** Makes the shared parts from the options. */
@@ -24,5 +26,6 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
     pool: new BodyPool({ inUseBytesMax: limits.bodyBytesInUseMax, retainedBytesMax: limits.bodyBytesRetainedMax }),
     sweep: new DeadlineSweep(Math.min(limits.bodyTimeoutMs, limits.lingerMs)),
     draining: false,
+    checkedHeaders: undefined,
   };
 }

@@ -42,8 +42,11 @@ export const FRAME_ROWS_MAX = 4_000;
 export const BODIES_WAITING_MAX = 6_000;
 /** Frames an engine keeps for the coordinator when its ring is full; beyond, the engine takes no new body. */
 export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
-/** Bytes of pending blocks of one partition before they are stored: LMDB is 20-40 times cheaper a byte with values of this size. */
-export const BLOCK_BYTES = 64 * 1024;
+/**
+ * Bytes of a block of one partition's chunks: LMDB is 20-40 times cheaper a byte with values of this size. Sixteen of its pages less the 24 bytes
+ * that it puts before a value; a byte more would take a seventeenth page.
+ */
+export const BLOCK_BYTES = 16 * 4096 - 24;
 /** Bytes of log after which every partition has been checkpointed once; a large state takes longer, see CHECKPOINT_LOG_SHARE. */
 export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
 /**

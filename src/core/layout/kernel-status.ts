@@ -14,8 +14,12 @@ export const STATUS_REJECTS_FULL = 4;
 export const STATUS_BAD_LABELS = 5;
 /** The lane table has no room: clear it and insert again; streams are then looked up anew. */
 export const STATUS_TABLE_FULL = 6;
+/** A JSON record is not in the form that the kernel reads: decode its bytes, then step again. */
+export const STATUS_ODD_RECORD = 7;
 
 export const STATUS_BAD_SNAPPY = -1;
 /** The decompressed body would not fit. */
 export const STATUS_TOO_LARGE = -2;
 export const STATUS_BAD_PROTOBUF = -3;
+/** The body is no JSON, or not such that the kernel can say so: decode it whole. */
+export const STATUS_ODD_BODY = -4;

@@ -18,6 +18,11 @@ export const BODY_PADDING_BYTES = 64;
 export const CONTROL = 0x100000;
 export const COUNTERS = 0x110000;
 export const THRESHOLD_TABLES = 0x120000;
+/** 5^q for q from POWER_OF_FIVE_FIRST to POWER_OF_FIVE_LAST: the highest 128 bits, shifted so that the first one is set, low word first. */
+export const POWERS_OF_FIVE = 0x130000;
+export const POWER_OF_FIVE_BYTES = 16;
+export const POWER_OF_FIVE_FIRST = -342;
+export const POWER_OF_FIVE_LAST = 308;
 
 export const SCRATCH = 0x200000;
 export const SCRATCH_BYTES = 0x100000;
@@ -97,3 +102,7 @@ export const DESCRIPTOR_WALL = 40;
 /** Series of the remote-write body at hand, as the lane kernel's first pass found them (12 .. 16 MiB). */
 export const SERIES_INDEX = 0xc00000;
 export const SERIES_INDEX_BYTES = 0x400000;
+
+/** Records of the JSON body at hand, as the lane kernel's scan found them (5 .. 6 MiB). */
+export const RECORD_INDEX = 0x500000;
+export const RECORD_INDEX_BYTES = 0x100000;

@@ -95,7 +95,13 @@ export type EngineReport =
       readonly replayMs: number /** Torn ends of log segments that were left out: nobody was answered for them. */;
       readonly cutBytes: number;
     }
-  | { readonly type: "answers"; readonly from: number; readonly statuses: readonly number[]; readonly bodies: ReadonlyArray<string | null> }
+  /** Answers to bodies in their order; equal ones that follow each other are one entry with their count, because most are equal. */
+  | {
+      readonly type: "answers";
+      readonly counts: readonly number[];
+      readonly statuses: readonly number[];
+      readonly bodies: ReadonlyArray<string | null>;
+    }
   | { readonly type: "stopped" };
 
 /** A stored checkpoint, without its state, as the engine that owns the partition is told of it at start-up. */

@@ -60,3 +60,43 @@ export function unpackBits(bytes: Uint8Array, at: number, width: number, values:
     values[index] = value;
   }
 }
+
+/**
+ * Packs the lowest `width` (0 to 64) bits of `count` words, given as pairs (low, high), at `at` of `out` as above, in pieces of 16 bits;
+ * returns the place behind them.
+ */
+export function packWords(words: Uint32Array, count: number, width: number, out: Uint8Array, at: number): number {
+  let pending = 0;
+  let pendingBits = 0;
+  let next = at;
+  for (let index = 0; index < count; index++) {
+    for (let done = 0; done < width; done += 16) {
+      pending |= ((words[2 * index + (done >>> 5)]! >>> (done & 16)) & 0xffff) << pendingBits;
+      pendingBits += Math.min(16, width - done);
+      for (; pendingBits >= 8; pendingBits -= 8) {
+        out[next++] = pending;
+        pending >>>= 8;
+      }
+    }
+  }
+  if (pendingBits > 0) out[next++] = pending;
+  return next;
+}
+
+/** Unpacks `count` words of `width` bits (0 to 64) into pairs (low, high); the caller has checked that the bytes are there. */
+export function unpackWords(bytes: Uint8Array, at: number, width: number, words: Uint32Array, count: number): void {
+  let pending = 0;
+  let pendingBits = 0;
+  let next = at;
+  words.fill(0, 0, 2 * count);
+  for (let index = 0; index < count; index++) {
+    for (let done = 0; done < width; done += 16) {
+      const piece = Math.min(16, width - done);
+      for (; pendingBits < piece; pendingBits += 8) pending |= bytes[next++]! << pendingBits;
+      const place = 2 * index + (done >>> 5);
+      words[place] = words[place]! | ((pending & ((1 << piece) - 1)) << (done & 16));
+      pending >>>= piece;
+      pendingBits -= piece;
+    }
+  }
+}

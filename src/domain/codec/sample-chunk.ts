@@ -3,8 +3,11 @@
  *
  *   count u8, column of times, column of values (sample-column.ts)
  *
- * 120 samples of a 3-decimal random walk at a constant interval take about 170 bytes: 1.4 a sample, of which the times are 0.1.
+ * 120 samples of a 3-decimal random walk at a constant interval take about 168 bytes: 1.4 a sample, of which the times are 0.1.
  * A constant interval and a constant value cost nothing beyond the header; one sample takes 12 to 21 bytes; the worst case is 16.01 a sample.
+ *
+ * Whole rings are encoded by the kernel (domain/kernel/assembly/chunk-ring.ts), byte for byte as here; this is its slow twin, and what
+ * encodes single values.
  */
 
 import { COLUMN_BYTES_MAX, COLUMN_SAMPLES_MAX, decodeColumn, encodeColumn } from "./sample-column.ts";
@@ -12,7 +15,7 @@ import type { ByteCursor } from "./varint.ts";
 
 /** Most samples in one chunk. */
 export const CHUNK_SAMPLES_MAX = COLUMN_SAMPLES_MAX;
-/** Room that `encodeSampleChunk` needs behind `at`; a finished chunk is at most 3 + 16 x count bytes. */
+/** Room that `encodeSampleChunk` needs behind `at`; a finished chunk is at most 5 + 16 x count bytes. */
 export const CHUNK_BYTES_MAX = 1 + 2 * COLUMN_BYTES_MAX;
 
 /**

@@ -57,6 +57,27 @@ export interface LaneExports {
   unpackRows(pointer: number, bytes: number, out: number, most: number): number;
   /** Deepest nesting of [ and { outside strings. */
   jsonDepth(pointer: number, bytes: number): number;
+  /**
+   * Checks a JSON body (`isBatch` 1: an array of records, 0: one) and sets the steps to its start: number of records, or STATUS_ODD_BODY and nothing was
+   * staged. Times are ms; the kernel stages records from `minMs` to `maxMs` only. The body must not change until the last step.
+   */
+  jsonRecordsBegin(
+    pointer: number,
+    bytes: number,
+    isBatch: number,
+    tenant: number,
+    baseMs: number,
+    minMs: number,
+    maxMs: number,
+    recordsMax: number,
+    depthMax: number,
+  ): number;
+  /** Stages records: STATUS_DONE, or _ODD_RECORD or _UNKNOWN_STREAM for one that is to be decoded from its bytes (laneInsert() then enters its spelling). */
+  jsonRecordsStep(): number;
+  /** Where the record lies that the last step stopped at, and its place in the body. */
+  jsonRecordPointer(): number;
+  jsonRecordBytes(): number;
+  jsonRecordIndex(): number;
 }
 
 const WIRE_BYTES = 2;

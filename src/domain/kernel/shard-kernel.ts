@@ -33,6 +33,8 @@ export interface ShardExports {
   tableBits(): number;
   /** Rows taken; fewer than given when events or chunks have to be taken first. */
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
+  /** Bytes of the chunk that it wrote, as the record of core/layout/chunk-record.ts; 0 when every value is in a chunk. */
+  packChunk(slot: number, pointer: number): number;
   /** Every value of the slot's ring is in a chunk now. */
   chunkTaken(slot: number): void;
   /** Takes a slot's statistics from its ring again, exactly. */
@@ -155,6 +157,14 @@ export class ShardKernel {
 
   eventsReset(): void {
     this.#kernel.eventsReset();
+  }
+
+  /**
+   * Writes the values of the slot's ring that are in no chunk yet as a record (core/layout/chunk-record.ts) to `pointer`, a multiple of four with
+   * 2,000 bytes of room, and returns the bytes of the chunk in it; 0 when there are none. Call chunkTaken() then.
+   */
+  packChunk(slot: number, pointer: number): number {
+    return this.#kernel.packChunk(slot, pointer);
   }
 
   /** Every value of the slot's ring is in a chunk now. */

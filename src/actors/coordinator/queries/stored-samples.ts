@@ -73,7 +73,7 @@ async function addBlocks(context: QueryContext, partition: number, streamId: Uin
 function addBlock(bytes: Uint8Array, streamId: Uint8Array, gathered: SampleSet): void {
   const block = ChunkBlock.open(bytes);
   if (block === undefined) throw new Error("a stored block does not open");
-  for (const { chunk } of [...block.chunksOf(streamId, gathered.oldestMs, gathered.toMs)].reverse()) gathered.addChunk(chunk);
+  for (const { chunk } of [...block.chunksOf(streamId)].reverse()) gathered.addChunk(chunk);
 }
 
 /** Samples by time, the first that came for a time kept. */

@@ -24,6 +24,7 @@ export class UwsExchange implements HttpExchange, Expiring {
   #over = false;
   /** The client has not sent all of the body that its head announces. */
   #bodyPending: boolean;
+  #hasDeadline = false;
   #collector: BodyCollector | undefined;
   /** An answer that waits until the client has sent its unwanted body, for lingerMs at most. */
   #lingering: (() => void) | undefined;
@@ -49,12 +50,13 @@ export class UwsExchange implements HttpExchange, Expiring {
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
     this.#collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
     if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
-    this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
+    this.#setDeadline(this.#context.limits.bodyTimeoutMs);
   }
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
     if (this.#answered || this.#over) return false;
-    assertAnswerHead(status, headers);
+    if (status !== 200 || headers !== this.#context.checkedHeaders) assertAnswerHead(status, headers);
+    this.#context.checkedHeaders = headers;
     if (body.length > this.#context.limits.answerBytesMax) throw new RangeError(`answer of ${body.length} bytes`);
     this.#answer(status, headers, body, this.#context.draining);
     return true;
@@ -111,7 +113,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (outcome !== "taken") return this.#refuseBody(outcome, collector.maxBytes);
     if (!isLast) return;
     this.#collector = undefined;
-    this.#context.sweep.remove(this);
+    this.#clearDeadline();
     this.guard(() => collector.deliver());
   }
 
@@ -130,7 +132,17 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#answered = true;
     this.#collector?.discard();
     this.#collector = undefined;
-    this.#context.sweep.remove(this);
+    this.#clearDeadline();
+  }
+
+  #setDeadline(timeoutMs: number): void {
+    this.#hasDeadline = true;
+    this.#context.sweep.add(this, timeoutMs);
+  }
+
+  #clearDeadline(): void {
+    if (this.#hasDeadline) this.#context.sweep.remove(this);
+    this.#hasDeadline = false;
   }
 
   #answer(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
@@ -140,18 +152,18 @@ export class UwsExchange implements HttpExchange, Expiring {
     // uws closes with the last byte of such an answer, and what then still comes in makes the kernel reset the connection before the client
     // has read. It also offers no way to close after an answer that was completed earlier. So the answer waits for the end of the body.
     this.#lingering = send;
-    this.#context.sweep.add(this, this.#context.limits.lingerMs);
+    this.#setDeadline(this.#context.limits.lingerMs);
   }
 
   #endLingering(): void {
     const send = this.#lingering;
     this.#lingering = undefined;
-    this.#context.sweep.remove(this);
+    this.#clearDeadline();
     if (!this.#over) send?.();
   }
 
   #writeHead(status: number, headers: HttpHeaders): void {
-    this.#response.writeStatus(statusLine(status));
+    if (status !== 200) this.#response.writeStatus(statusLine(status)); // uws begins with 200 OK by itself
     for (const [name, value] of headers) this.#response.writeHeader(name, value);
   }
 

@@ -16,6 +16,7 @@ export class UwsHttpServer implements HttpServer {
   #listenSocket: UwsListenSocket | undefined;
   #connections = 0;
   #exchanges = 0;
+  readonly #onOver = () => this.#onExchangeOver();
   #onIdle: (() => void) | undefined;
   #drained: Promise<void> | undefined;
 
@@ -73,7 +74,7 @@ export class UwsHttpServer implements HttpServer {
 
   #onRequest(response: UwsResponse, request: UwsRequest): void {
     this.#exchanges++;
-    const exchange = new UwsExchange(response, request, this.#context, () => this.#onExchangeOver());
+    const exchange = new UwsExchange(response, request, this.#context, this.#onOver);
     const fault = exchange.request.headers.fault(this.#context.limits);
     if (fault !== undefined) exchange.refuse(fault.status, fault.code, fault.message, true);
     else exchange.guard(() => this.#handler(exchange));

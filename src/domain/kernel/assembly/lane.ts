@@ -8,4 +8,5 @@ export {
   remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
 } from "./remote-write-walk";
 export { jsonDepth } from "./json-depth";
+export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";
 export { packRows, unpackRows } from "./row-pack";

@@ -18,6 +18,7 @@ import { insert, windowValues } from "./shard-statistics";
 import { recordOf, slotOfRef } from "./shard-table";
 
 export { bindRef, createSlot, findSlot, slotOfRef, slots, tableBits } from "./shard-table";
+export { packChunk } from "./chunk-ring";
 export { recompute, setWindow } from "./shard-statistics";
 export {
   closings, counterResets, eventsCount, eventsReset, excursions, openings, rowsInvalid, rowsUnbound, samplesDuplicate, samplesLate,

@@ -1,0 +1,148 @@
+// One turn of the rows on detection latency: a fresh server, the planted bodies, a reader of its event stream, and what both clocks say.
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { isSpike, pairKey, plantOf, quietRequests } from "../bodies/planted.mjs";
+
+const watchFile = fileURLToPath(new URL("./event-watch.mjs", import.meta.url));
+const histogram = "svc_detection_latency_seconds_bucket";
+const readyMsMax = 10_000;
+/** After the last answer: anomalies may still be on their way, for as long as one more comes in this time. */
+const settleMs = 1_500;
+
+/** The core of the clients beside the sender: its own where there is one. */
+export function clientCore({ pin }) {
+  return availableParallelism() > 2 ? 2 : pin.sender;
+}
+
+/**
+ * @typedef {object} DetectionResult
+ * @property {import("../context.mjs").Phase} warm
+ * @property {number} planted           spikes sent and answered 2xx
+ * @property {number} stored            of these, the ones in GET /api/v1/anomalies
+ * @property {number} others            anomalies that were not planted
+ * @property {number} heard             planted ones that came over the event stream
+ * @property {{p99Ms: number, boundMs: number, count: number}} server  of its own histogram: interpolated in the bucket, and the bucket's upper bound
+ * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen      from the time a request was sent (open loop: was due) to its event
+ */
+
+/**
+ * @param {import("../context.mjs").Context} context
+ * @param {{file: string, requestsPerSecond?: number, requests?: number, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ *   `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended
+ * @returns {Promise<DetectionResult & {bystanders?: T}>}
+ * @template T
+ */
+export async function detectionTurn(context, { file, requestsPerSecond, requests, during }) {
+  const server = await context.startServer("vedette");
+  const timesFile = join(context.workDir, `times-${server.port}.txt`);
+  const watch = startWatch(context, server);
+  let finish;
+  let result;
+  try {
+    await watch.ready;
+    finish = await during?.(server);
+    const maxRequests = requests === undefined ? undefined : quietRequests + requests;
+    const sent = await context.send({
+      server,
+      file,
+      connections: 5,
+      coldRequests: quietRequests,
+      requestsPerSecond,
+      maxRequests,
+      timesFile,
+    });
+    if (sent.firstRefusal !== "") throw new Error(`refused ${JSON.stringify(sent.statuses)}: ${sent.firstRefusal}`);
+    const metrics = await settledMetrics(server);
+    const dueMs = plantTimes(readFileSync(timesFile, "utf8"));
+    const listed = await listedPairs(server.port);
+    const stored = [...dueMs.keys()].filter((pair) => listed.pairs.has(pair)).length;
+    const others = listed.total - stored;
+    result = { ...sent, planted: dueMs.size, stored, others, server: histogramP99(metrics.text), dueMs };
+  } finally {
+    await server.kill();
+    rmSync(timesFile, { force: true });
+  }
+  const { dueMs, ...rest } = result;
+  return { ...rest, ...seenLatency(dueMs, (await watch.heard).heardMs), bystanders: await finish?.() };
+}
+
+/** Starts the reader of events; it ends with the server. */
+function startWatch(context, server) {
+  const readyFile = join(context.workDir, `watch-${server.port}.ready`);
+  const heard = context.runPinned(process.execPath, [watchFile, server.port, readyFile].map(String), clientCore(context)).then(JSON.parse);
+  return { ready: Promise.race([untilFile(readyFile), heard]), heard };
+}
+
+/** Resolves once a client has written its file. */
+export async function untilFile(/** @type {string} */ path) {
+  const deadline = performance.now() + readyMsMax;
+  while (!existsSync(path)) {
+    if (performance.now() > deadline) throw new Error("a client beside the sender did not become ready");
+    await pause(20);
+  }
+  rmSync(path);
+}
+
+async function settledMetrics(server) {
+  let before = Number.NaN;
+  for (;;) {
+    const metrics = await server.metrics();
+    const stored = metrics.sum("vedette_anomalies_stored_total");
+    if (stored === before) return metrics;
+    before = stored;
+    await pause(settleMs);
+  }
+}
+
+/** Unix milliseconds at which each plant was sent, from the sender's lines: index, due, answered, status. */
+function plantTimes(text) {
+  const times = new Map();
+  for (const line of text.trimEnd().split("\n")) {
+    const [index, dueMs, , status] = line.split(" ").map(Number);
+    const pair = plantOf(index);
+    if (pair !== undefined && status < 300) times.set(pair, dueMs);
+  }
+  return times;
+}
+
+/** What a client finds in the list afterwards. */
+async function listedPairs(port) {
+  const pairs = new Set();
+  let total = 0;
+  let token = "";
+  do {
+    const query = token === "" ? "" : `&page_token=${encodeURIComponent(token)}`;
+    const page = await (await fetch(`http://127.0.0.1:${port}/api/v1/anomalies?limit=1000${query}`)).json();
+    for (const anomaly of page.anomalies) {
+      total++;
+      if (isSpike(anomaly.verdict.observed)) pairs.add(pairKey(anomaly));
+    }
+    token = page.page_token;
+  } while (token !== "");
+  return { pairs, total };
+}
+
+/** p99 of a Prometheus histogram as histogram_quantile() takes it, and the bound of its bucket, both in milliseconds. */
+export function histogramP99(/** @type {string} */ text) {
+  const buckets = [...text.matchAll(new RegExp(`^${histogram}\\{le="([^"]+)"\\} (\\S+)$`, "gm"))].map(([, bound, count]) => ({
+    boundMs: bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound) * 1000,
+    count: Number(count),
+  }));
+  const count = buckets.at(-1)?.count ?? 0;
+  const rank = 0.99 * count;
+  const place = buckets.findIndex((bucket) => bucket.count >= rank);
+  if (count === 0) return { p99Ms: Number.NaN, boundMs: Number.NaN, count };
+  const { boundMs, count: upTo } = buckets[place];
+  const { boundMs: fromMs, count: below } = buckets[place - 1] ?? { boundMs: 0, count: 0 };
+  if (boundMs === Number.POSITIVE_INFINITY) return { p99Ms: boundMs, boundMs, count };
+  return { p99Ms: fromMs + ((boundMs - fromMs) * (rank - below)) / (upTo - below), boundMs, count };
+}
+
+function seenLatency(dueMs, heardMs) {
+  const latencies = [...dueMs].flatMap(([pair, due]) => (pair in heardMs ? [heardMs[pair] - due] : [])).sort((a, b) => a - b);
+  const quantile = (q) => latencies[Math.min(latencies.length - 1, Math.floor(q * latencies.length))] ?? Number.NaN;
+  return { heard: latencies.length, seen: { p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1) } };
+}

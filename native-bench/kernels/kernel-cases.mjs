@@ -1,0 +1,152 @@
+// The cases of kernels.mjs. A case is {name, unit, prepare}: `prepare` makes the input, checks that all contestants give the same, and returns
+// {units, contestants}: units of one run, and functions by name, the kernel first. To add one, write a function below and a line here.
+import assert from "node:assert/strict";
+import snappy from "snappy";
+import { crc32 } from "../../src/core/base/crc32.ts";
+import { hash128 } from "../../src/core/base/hash128.ts";
+import { STATUS_DONE } from "../../src/core/layout/kernel-status.ts";
+import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
+import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
+import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
+import { decodeBody } from "../../test/support/remote-write-body.ts";
+import { strictDecode } from "../../test/support/remote-write-decoder.ts";
+import { packRowsSlowly } from "../../test/support/row-packing.ts";
+import { jsonBatches } from "../bodies/json-records.mjs";
+import { remoteWriteBodies } from "../bodies/remote-write.mjs";
+import { seededRandom } from "../bodies/series-labels.mjs";
+import { chunkCase, windowCase } from "./shard-cases.mjs";
+
+const samplesPerBody = 2_000;
+const tenant = 1;
+
+/** @type {Array<{name: string, unit: string, prepare: () => Promise<{units: number, contestants: Record<string, () => unknown>}>}>} */
+export const KERNEL_CASES = [
+  { name: "snappy", unit: "byte out", prepare: snappyCase },
+  { name: "remote-write", unit: "sample", prepare: remoteWriteCase },
+  { name: "identity-hash", unit: "byte", prepare: identityHashCase },
+  { name: "window", unit: "sample", prepare: windowCase },
+  { name: "chunk", unit: "sample", prepare: chunkCase },
+  { name: "row-pack", unit: "row", prepare: rowPackCase },
+  { name: "crc32", unit: "byte", prepare: crcCase },
+  { name: "json-depth", unit: "byte", prepare: jsonDepthCase },
+];
+
+/** One remote-write body of 2,000 series with a sample each, as it is sent. */
+function compressedBody() {
+  const [{ bytes }] = remoteWriteBodies({
+    series: samplesPerBody,
+    perRequest: samplesPerBody,
+    samples: samplesPerBody,
+    endMs: BASE_MS + 1_000_000,
+  });
+  return bytes;
+}
+
+async function snappyCase() {
+  const { kernel, loaded, place } = laneHarness();
+  const compressed = compressedBody();
+  place(LARGE_BODY, compressed);
+  const decompress = () => kernel.snappyDecompress(LARGE_BODY, compressed.length, DECOMPRESSED, compressed.length * 100);
+  const expected = snappy.uncompressSync(compressed);
+  const units = decompress();
+  assert.deepEqual(Buffer.from(loaded.bytes.slice(DECOMPRESSED, DECOMPRESSED + units)), expected);
+  return { units, contestants: { kernel: decompress, "npm snappy": () => snappy.uncompressSync(compressed) } };
+}
+
+async function remoteWriteCase() {
+  const harness = laneHarness();
+  const { kernel } = harness;
+  const body = new Uint8Array(snappy.uncompressSync(compressedBody()));
+  const { staged } = harness.ingest(body);
+  const read = decodeBody(body).flatMap(({ labels, samples }) => samples.map(({ time }) => ({ stream: JSON.stringify(labels), time })));
+  assert.deepEqual(
+    staged.map(({ stream, time }) => `${stream} ${time}`).sort(),
+    read.map(({ stream, time }) => `${stream} ${time}`).sort(),
+  );
+  const walk = () => {
+    kernel.stagingReset(2);
+    kernel.remoteWriteBegin(DECOMPRESSED, body.length, tenant, BASE_MS, BASE_MS, BASE_MS + WINDOW_MS, STAGING_BYTES / ROW_BYTES);
+    const status = kernel.remoteWriteStep();
+    if (status !== STATUS_DONE) throw new Error(`the walk stopped with ${status}`);
+    return kernel.stagedRows();
+  };
+  assert.equal(walk(), samplesPerBody);
+  return {
+    units: samplesPerBody,
+    contestants: { kernel: walk, protobufjs: () => decodeBody(body), "strict decoder in TypeScript": () => strictDecode(body) },
+  };
+}
+
+/** The twin has another hash function; what both must be is the same again for the same bytes. */
+async function identityHashCase() {
+  const { kernel, loaded, place } = laneHarness();
+  const text = JSON.stringify([
+    "default",
+    "production",
+    "checkout-service-0001",
+    "queue_depth_04",
+    Array.from({ length: 12 }, (_, i) => `label-${i}=value`),
+  ]);
+  const bytes = new TextEncoder().encode(text);
+  place(SCRATCH, bytes);
+  const hash = () => kernel.identityHash(SCRATCH, bytes.length);
+  const hex = () => Buffer.from(loaded.bytes.slice(hash(), hash() + 16)).toString("hex");
+  assert.equal(hex(), hex());
+  return { units: bytes.length, contestants: { kernel: hash, "MurmurHash3 x86_128 in TypeScript": () => hash128(text) } };
+}
+
+async function rowPackCase() {
+  const { kernel, loaded } = laneHarness();
+  const random = seededRandom(5);
+  const rows = Array.from({ length: samplesPerBody }, (_, ref) => ({ ref, offset: 90_000_000, bits: bitsOf(random() * 1000) }));
+  for (const [i, { ref, offset, bits }] of rows.entries()) {
+    loaded.view.setUint32(STAGING + i * ROW_BYTES + ROW_REF, ref, true);
+    loaded.view.setUint32(STAGING + i * ROW_BYTES + ROW_OFFSET, offset, true);
+    loaded.view.setBigUint64(STAGING + i * ROW_BYTES + ROW_VALUE, bits, true);
+  }
+  const pack = () => kernel.packRows(STAGING, rows.length, LARGE_BODY);
+  const bytes = pack();
+  assert.deepEqual(loaded.bytes.slice(LARGE_BODY, LARGE_BODY + bytes), packRowsSlowly(rows));
+  return { units: rows.length, contestants: { kernel: pack, TypeScript: () => packRowsSlowly(rows) } };
+}
+
+async function crcCase() {
+  const random = seededRandom(6);
+  const bytes = Uint8Array.from({ length: 64 * 1024 }, () => random() * 256);
+  assert.equal(crc32(bytes), crc32Slowly(bytes));
+  return { units: bytes.length, contestants: { zlib: () => crc32(bytes), "table in JavaScript": () => crc32Slowly(bytes) } };
+}
+
+async function jsonDepthCase() {
+  const { kernel, place } = laneHarness();
+  const [{ bytes }] = jsonBatches({ records: 1000, series: 1000, endMs: BASE_MS });
+  place(LARGE_BODY, bytes);
+  const depth = () => kernel.jsonDepth(LARGE_BODY, bytes.length);
+  assert.equal(depth(), depthOf(JSON.parse(bytes.toString())));
+  return { units: bytes.length, contestants: { kernel: depth, "string and JSON.parse": () => JSON.parse(bytes.toString()) } };
+}
+
+function laneHarness() {
+  const harness = new LaneHarness();
+  return Object.assign(harness, { place: harness.place.bind(harness) });
+}
+
+function bitsOf(value) {
+  return new BigUint64Array(Float64Array.of(value).buffer)[0];
+}
+
+const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+function crc32Slowly(bytes) {
+  let crc = -1;
+  for (let i = 0; i < bytes.length; i++) crc = crcTable[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
+
+function depthOf(value) {
+  return typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+}

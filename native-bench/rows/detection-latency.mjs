@@ -1,0 +1,68 @@
+// Row 8: how long an anomaly takes from its bytes to the store, and to a client that listens.
+import { plantCount } from "../bodies/planted.mjs";
+import { detectionTurn } from "../clients/detection-turn.mjs";
+import { shown } from "../measure.mjs";
+import { serverTurn, takeTurns } from "../turns.mjs";
+
+const samplesPerRequest = 2_000;
+const marks = { half: { bar: 20, goal: 5 }, full: { bar: 100, goal: 50 } };
+
+/** @type {import("../turns.mjs").Row} */
+export const detectionLatency = {
+  name: "detection-latency",
+  what:
+    "detection latency over 10,000 planted anomalies, one a request of 2,000 samples, one a series; quiet noise around them, 10,000 series; at half of row 1's " +
+    "closed-loop rate, measured just before (open loop), and at full (closed loop, 5 connections). Stored: the server's histogram, from the last byte of the " +
+    "body to the commit. As the sender sees it: from sending (open loop: from the due time) to its event on GET /api/v1/stream",
+  quick: false,
+  async run(context) {
+    const file = await context.bodies.get("planted");
+    const saturating = await context.bodies.get("A");
+    let rate = 0;
+    const turns = await takeTurns(context, {
+      saturation: async () => {
+        const result = await serverTurn(context, "vedette", { file: saturating, connections: 5, coldRequests: 50 });
+        rate = result.warm.samplesPerSecond;
+        return result;
+      },
+      half: () => detectionTurn(context, { file, requestsPerSecond: rate / 2 / samplesPerRequest }),
+      full: () => detectionTurn(context, { file }),
+    });
+    return { lines: ["half", "full"].flatMap((load) => detectionLines(load, turns[load], marks[load])), notMeasured: [] };
+  },
+};
+
+function detectionLines(load, turns, { bar, goal }) {
+  const rates = turns.map(({ warm }) => shown(warm.samplesPerSecond)).join(", ");
+  const bounds = turns.map(({ server }) => `${shown(server.boundMs)} ms`).join(", ");
+  const seen = turns.map(({ seen: { p50Ms, maxMs } }) => `p50 ${shown(p50Ms)}, max ${shown(maxMs)}`).join("; ");
+  const others = Math.max(...turns.map((turn) => turn.others));
+  return [
+    {
+      label: `${load} saturation, stored, p99`,
+      values: turns.map(({ server }) => server.p99Ms),
+      unit: "ms",
+      bar,
+      goal,
+      lowerIsBetter: true,
+      note: `interpolated in its bucket, at most ${bounds}; ${rates} samples/s`,
+    },
+    {
+      label: `${load} saturation, as the sender sees it, p99`,
+      values: turns.map(({ seen }) => seen.p99Ms),
+      unit: "ms",
+      bar,
+      goal,
+      lowerIsBetter: true,
+      note: `${seen} ms; ${Math.min(...turns.map(({ heard }) => heard))} heard of`,
+    },
+    {
+      label: `${load} saturation, planted anomalies stored`,
+      values: turns.map(({ stored }) => stored),
+      unit: `of ${shown(plantCount)}`,
+      bar: plantCount,
+      goal: plantCount,
+      note: `${others} others`,
+    },
+  ];
+}

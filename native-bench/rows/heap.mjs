@@ -1,0 +1,59 @@
+// Row 11: what the JavaScript heaps allocate a sample. The engine keeps samples in WebAssembly memory; garbage would be what is left to save.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { splitBodies } from "../bodies/body-split.mjs";
+import { HeapTrace } from "../servers/heap-trace.mjs";
+import { takeTurns } from "../turns.mjs";
+
+const coldRequests = 500;
+const quickSamples = 6_000_000;
+const preload = fileURLToPath(new URL("../servers/trace-gc.mjs", import.meta.url));
+/** New objects are collected after 1 MiB of them: what no collection has told of yet is at most that, an isolate. */
+const env = { NODE_OPTIONS: `--import ${preload} --max-semi-space-size=1` };
+
+/** @type {import("../turns.mjs").Row} */
+export const heap = {
+  name: "heap",
+  what:
+    "V8 heap allocated per million samples, all threads: remote-write over 10,000 series, 2,000 samples a request, 5 connections, closed loop; every isolate " +
+    "traces its garbage collections (--trace-gc); allocated is the sum of how much each heap grew from the end of one collection to the start of the next; " +
+    "collections from the 500th answer to the last count; memory outside V8's heaps (bodies, WebAssembly, LMDB) is in no heap",
+  quick: false,
+  async run(context) {
+    const file = await context.bodies.get("A", context.quick ? { samples: quickSamples } : {});
+    const parts = splitBodies(file, coldRequests);
+    const { vedette: turns } = await takeTurns(context, { vedette: () => heapTurn(context, parts) });
+    const perMillion = turns.map(({ allocatedMB, samples }) => allocatedMB / (samples / 1e6));
+    const [{ byIsolate, collections, samples }] = turns.toSorted((a, b) => b.allocatedMB - a.allocatedMB);
+    const shares = byIsolate.map((megabytes) => `${(megabytes / (samples / 1e6)).toFixed(2)}`).join(" + ");
+    return {
+      lines: [
+        {
+          label: "allocated",
+          values: perMillion,
+          unit: "MB per million samples",
+          bar: 50,
+          goal: 5,
+          lowerIsBetter: true,
+          note: `by isolate at most ${shares} (first the main thread); ${collections} collections over ${(samples / 1e6).toFixed(1)} M samples; error below ${((2 * byIsolate.length) / (samples / 1e6)).toFixed(2)}`,
+        },
+      ],
+      notMeasured: [],
+    };
+  },
+};
+
+/** The cold requests as a send of their own, so that the trace can be cut behind them. */
+async function heapTurn(context, { head, tail }) {
+  const server = await context.startServer("vedette", { env });
+  try {
+    const trace = new HeapTrace(() => readFileSync(server.logPath, "utf8"));
+    await context.send({ server, file: head, connections: 5 });
+    trace.mark();
+    const result = await context.send({ server, file: tail, connections: 5 });
+    if (result.firstRefusal !== "") throw new Error(`refused: ${result.firstRefusal}`);
+    return { samples: result.samples, ...trace.sinceMark() };
+  } finally {
+    await server.kill();
+  }
+}

@@ -1,0 +1,122 @@
+// Row 9: a million active streams on one engine: memory, rate, and how long a start takes with all of them.
+import { readFileSync, rmSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { shown } from "../measure.mjs";
+import { conditions, ratioLine, serverTurn, takeTurns } from "../turns.mjs";
+
+const streams = 1_000_000;
+const samplesPerRequest = 2_000;
+/** Rounds over all streams; the first defines them and is left out. */
+const rounds = 6;
+const env = { SERIES_LIMIT: String(streams + 100_000) };
+/** After the last answer: what is still on its way to the store. */
+const settleMs = 3_000;
+
+/** @type {import("../turns.mjs").Row} */
+export const millionStreams = {
+  name: "million-streams",
+  what:
+    `1,000,000 active streams of ${rounds} samples on one engine, remote-write, 2,000 samples a request, 5 connections, closed loop, server on one core: ` +
+    `resident bytes over those of the empty server a stream; rate of all rounds but the first against 10,000 streams in the same run; time from ` +
+    "starting the process to /readyz after kill -9, then after SIGTERM (files in the page cache)",
+  quick: false,
+  async run(context) {
+    const many = await context.bodies.get("remote-write", { series: streams, samples: streams * rounds, perRequest: samplesPerRequest });
+    const few = await context.bodies.get("A");
+    const turns = await takeTurns(context, {
+      "10,000 streams": () => serverTurn(context, "vedette", { file: few, connections: 5, coldRequests: 50 }, { env }),
+      "1,000,000 streams": () => manyTurn(context, many),
+    });
+    const [fewTurns, manyTurns] = [turns["10,000 streams"], turns["1,000,000 streams"]];
+    const values = (key) => manyTurns.map((turn) => turn[key]);
+    const rates = (results) => results.map(({ warm }) => warm.samplesPerSecond);
+    const atMost = (key) => shown(Math.max(...values(key)));
+    return {
+      lines: [
+        {
+          label: "resident memory a stream",
+          values: values("bytesPerStream"),
+          unit: "bytes",
+          bar: 3 * 1024,
+          goal: 2 * 1024,
+          lowerIsBetter: true,
+          note: `empty server up to ${atMost("emptyMiB")} MiB, peak while loading up to ${atMost("peakMiB")} MiB; ring places of all 120 samples are resident from the first`,
+        },
+        { label: "the same after SIGTERM and a start", values: values("bytesPerStreamAfterStart"), unit: "bytes" },
+        { label: "rate, 1,000,000 streams", values: rates(manyTurns), unit: "samples/s", note: conditions(manyTurns) },
+        { label: "rate, 10,000 streams", values: rates(fewTurns), unit: "samples/s", note: conditions(fewTurns) },
+        ratioLine("1,000,000 / 10,000 streams", rates(manyTurns), rates(fewTurns), { bar: 0.5, goal: 0.8 }),
+        { label: "new streams", values: values("newStreamsPerSecond"), unit: "streams/s", note: "the first round" },
+        { label: "start after kill -9", values: values("startAfterKillSeconds"), unit: "s", bar: 30, goal: 10, lowerIsBetter: true },
+        {
+          label: "start after SIGTERM",
+          values: values("startAfterStopSeconds"),
+          unit: "s",
+          bar: 30,
+          goal: 10,
+          lowerIsBetter: true,
+          note: `the stop itself took up to ${atMost("stopSeconds")} s`,
+        },
+      ],
+      notMeasured: [],
+    };
+  },
+};
+
+/** Loads all streams into an empty server, then ends and starts it twice. */
+async function manyTurn(context, file) {
+  const coldRequests = streams / samplesPerRequest;
+  const first = await context.startServer("vedette", { env, keepData: true });
+  const { dataDir } = first;
+  let server = first;
+  try {
+    await pause(settleMs);
+    const emptyBytes = first.rssBytes();
+    const result = await context.send({ server: first, file, connections: 5, coldRequests });
+    if (result.firstRefusal !== "") throw new Error(`refused: ${result.firstRefusal}`);
+    await pause(settleMs);
+    await checkStreams(first);
+    const bytesPerStream = (first.rssBytes() - emptyBytes) / streams;
+    const peakMiB = peakBytes(first.pid) / 2 ** 20;
+    await first.kill();
+
+    const startedAfterKill = await timed(() => context.startServer("vedette", { env, dataDir, keepData: true }));
+    server = startedAfterKill.value;
+    await checkStreams(server);
+    const stopped = await timed(() => server.stop());
+    const startedAfterStop = await timed(() => context.startServer("vedette", { env, dataDir }));
+    server = startedAfterStop.value;
+    await checkStreams(server);
+    await pause(settleMs);
+    return {
+      ...result,
+      bytesPerStream,
+      bytesPerStreamAfterStart: (server.rssBytes() - emptyBytes) / streams,
+      peakMiB,
+      emptyMiB: emptyBytes / 2 ** 20,
+      newStreamsPerSecond: streams / result.cold.seconds,
+      startAfterKillSeconds: startedAfterKill.seconds,
+      stopSeconds: stopped.seconds,
+      startAfterStopSeconds: startedAfterStop.seconds,
+    };
+  } finally {
+    await server.kill();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function timed(run) {
+  const startMs = performance.now();
+  const value = await run();
+  return { value, seconds: (performance.now() - startMs) / 1000 };
+}
+
+/** A start that forgot streams would be a fast one. */
+async function checkStreams(server) {
+  const held = (await server.metrics()).sum("vedette_streams");
+  if (held !== streams) throw new Error(`the server holds ${held} streams, not ${streams}`);
+}
+
+function peakBytes(pid) {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+}

@@ -1,0 +1,188 @@
+// The kernel's chunks against the encoder in TypeScript, byte for byte, over rings of every kind.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../src/core/layout/chunk-record.ts";
+import { SCRATCH } from "../../src/core/layout/memory-map.ts";
+import {
+  SR_COUNT,
+  SR_HASH,
+  SR_HEAD,
+  SR_INTERVALS,
+  SR_LAST_TIME,
+  SR_UNCHUNKED,
+  SR_VALUES,
+  WINDOW_MAX,
+} from "../../src/core/layout/stream-record.ts";
+import { CHUNK_BYTES_MAX, decodeSampleChunk, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
+import { ShardRig } from "../support/shard-rig.ts";
+
+const rig = new ShardRig({ window: WINDOW_MAX });
+const slot = rig.stream();
+const record = rig.shard.records.address(slot);
+const room = 2048;
+
+interface Ring {
+  /** Oldest first; at most WINDOW_MAX. */
+  readonly values: readonly number[];
+  /** Of the same length; the first lies before the first value. */
+  readonly intervals: readonly number[];
+  readonly lastTime: number;
+  readonly head: number;
+  readonly unchunked: number;
+}
+
+function fill({ values, intervals, lastTime, head, unchunked }: Ring): void {
+  const { view } = rig;
+  for (let place = 0; place < WINDOW_MAX; place++) view.setBigUint64(record + SR_VALUES + 8 * place, 0x7ff8_dead_dead_deadn, true);
+  const oldest = head + WINDOW_MAX - values.length;
+  for (const [i, value] of values.entries()) {
+    const place = (oldest + i) % WINDOW_MAX;
+    view.setFloat64(record + SR_VALUES + 8 * place, value, true);
+    view.setUint32(record + SR_INTERVALS + 4 * place, intervals[i] as number, true);
+  }
+  view.setUint32(record + SR_COUNT, values.length, true);
+  view.setUint32(record + SR_HEAD, head, true);
+  view.setFloat64(record + SR_LAST_TIME, lastTime, true);
+  view.setUint32(record + SR_UNCHUNKED, unchunked, true);
+}
+
+const times = new Float64Array(255);
+const values = new Float64Array(255);
+const expected = new Uint8Array(CHUNK_BYTES_MAX);
+
+/** Packs the ring with both encoders and compares; returns the bytes of the chunk. */
+function expectSame(ring: Ring): number {
+  fill(ring);
+  const at = SCRATCH + 4;
+  const memory = new Uint8Array(rig.view.buffer, SCRATCH, room);
+  memory.fill(0xee);
+  const count = ring.unchunked;
+  rig.shard.records.readNewest(slot, count, times, values);
+  const bytes = rig.shard.packChunk(slot, at);
+  if (count === 0) {
+    expect(bytes).toBe(0);
+    return 0;
+  }
+  const end = encodeSampleChunk(times, values, count, expected, 0);
+  const packed = new Uint8Array(memory.slice(4 + CR_CHUNK, 4 + CR_CHUNK + bytes));
+  expect(Buffer.from(packed).toString("hex")).toBe(Buffer.from(expected.subarray(0, end)).toString("hex"));
+  expect(rig.view.getUint32(at + CR_CHUNK_BYTES, true)).toBe(bytes);
+  expect(rig.view.getFloat64(at + CR_FIRST_TIME, true)).toBe(times[0]);
+  expect(rig.view.getFloat64(at + CR_LAST_TIME, true)).toBe(times[count - 1]);
+  expect(memory.slice(4 + CR_STREAM, 4 + CR_STREAM + 16)).toEqual(new Uint8Array(rig.view.buffer, record + SR_HASH, 16).slice());
+  for (let padding = bytes; padding % 4 !== 0; padding++) expect(memory[4 + CR_CHUNK + padding]).toBe(0);
+  expect(memory[room - 1]).toBe(0xee);
+  expectDecoded(packed, times.slice(0, count), values.slice(0, count));
+  return bytes;
+}
+
+function expectDecoded(chunk: Uint8Array, inTimes: Float64Array, inValues: Float64Array): void {
+  const outTimes = new Float64Array(255);
+  const outValues = new Float64Array(255);
+  expect(decodeSampleChunk(chunk, outTimes, outValues)).toBe(inTimes.length);
+  expect(new BigUint64Array(outTimes.buffer, 0, inTimes.length)).toEqual(new BigUint64Array(inTimes.buffer));
+  expect(new BigUint64Array(outValues.buffer, 0, inValues.length)).toEqual(new BigUint64Array(inValues.buffer));
+}
+
+const edge = fc.constantFrom(
+  0,
+  -0,
+  5e-324,
+  -5e-324,
+  2.2e-308,
+  Number.MAX_VALUE,
+  -Number.MAX_VALUE,
+  2 ** 50,
+  2 ** 51 - 1,
+  2 ** 51,
+  -(2 ** 51),
+  2 ** 51 + 0.5,
+  2 ** 53,
+  0.1,
+  0.5,
+  1e-6,
+  1e-7,
+  123456.789012,
+);
+const filled = (value: fc.Arbitrary<number>) => fc.array(value, { minLength: 1, maxLength: WINDOW_MAX, size: "max" });
+const walk = (steps: number[], power: number, start: number) => {
+  let sum = start;
+  return steps.map((step) => {
+    sum += step;
+    return sum / power;
+  });
+};
+const walks = (magnitude: number) =>
+  fc
+    .tuple(filled(fc.integer({ min: -magnitude, max: magnitude })), fc.nat({ max: 6 }), fc.integer({ min: -1e9, max: 1e9 }))
+    .map(([steps, decimals, start]) => walk(steps, 10 ** decimals, start));
+const counters = fc
+  .tuple(filled(fc.nat({ max: 2 ** 31 - 1 })), fc.constantFrom(0, 1e12, 2 ** 49), fc.constantFrom(1, 512, 4096))
+  .map(([steps, start, unit]) =>
+    walk(
+      steps.map((step) => (step % 1000) * unit),
+      1,
+      start,
+    ),
+  );
+const seriesOf = fc.oneof(
+  walks(3),
+  walks(500),
+  walks(2 ** 30),
+  counters,
+  fc.tuple(fc.oneof(edge, fc.double({ noNaN: true })), fc.integer({ min: 1, max: WINDOW_MAX })).map(([value, n]) => Array(n).fill(value)),
+  filled(fc.double({ noNaN: true })),
+  filled(fc.double({ min: 0, max: 1000, noNaN: true })),
+  filled(fc.float({ noNaN: true })),
+  filled(edge),
+  filled(fc.oneof({ weight: 50, arbitrary: fc.constantFrom(0, 1, 0.5) }, { weight: 1, arbitrary: fc.constant(-0) })),
+  filled(fc.oneof({ weight: 20, arbitrary: fc.constant(100) }, { weight: 1, arbitrary: fc.double({ noNaN: true }) })),
+  filled(fc.tuple(fc.integer({ min: -(2 ** 51), max: 2 ** 51 }), fc.nat({ max: 7 })).map(([m, decimals]) => m / 10 ** decimals)),
+  filled(fc.constantFrom(-(2 ** 51) + 1, 2 ** 51 - 1, 0)),
+  filled(fc.constantFrom(-(2 ** 49), 2 ** 49, 1)),
+);
+const saturated = 2 ** 32 - 1;
+const intervalsOf = (count: number) => {
+  const list = (interval: fc.Arbitrary<number>) => fc.array(interval, { minLength: count, maxLength: count });
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(0, 1, 1000, 15_000, saturated).map((interval) => Array<number>(count).fill(interval)) },
+    list(fc.constantFrom(10_000, 20_000)),
+    list(fc.oneof({ weight: 30, arbitrary: fc.constant(10_000) }, { weight: 1, arbitrary: fc.constantFrom(10_001, saturated) })),
+    list(fc.integer({ min: 14_900, max: 15_100 })),
+    list(fc.integer({ min: 0, max: saturated })),
+  );
+};
+const lastTime = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 4_000_000_000 }).map((ms) => 1_795_000_000_000 + ms) },
+  fc.constantFrom(0, 1, 1_795_000_000_000.5, 2 ** 51 - 1, 2 ** 51, 1e300),
+  fc.double({ min: -1e15, max: 1e15, noNaN: true }),
+);
+const rings = seriesOf.chain((list) =>
+  fc.record({
+    values: fc.constant(list),
+    intervals: intervalsOf(list.length),
+    lastTime,
+    head: fc.nat({ max: WINDOW_MAX - 1 }),
+    unchunked: fc.oneof(fc.constant(list.length), fc.nat({ max: list.length })),
+  }),
+);
+
+describe("packChunk", () => {
+  it("gives the bytes of the encoder in TypeScript, which give every bit back", () => {
+    fc.assert(
+      fc.property(rings, (ring) => void expectSame(ring)),
+      { numRuns: 4000 },
+    );
+  });
+
+  it("does so for every count and place in the ring", () => {
+    const steady = Array.from({ length: WINDOW_MAX }, (_, i) => Math.round(1000 * Math.sin(i)) / 1000);
+    for (let count = 1; count <= WINDOW_MAX; count++) {
+      const intervals = Array<number>(WINDOW_MAX).fill(10_000);
+      const ring = { values: steady, intervals, lastTime: 1_795_000_000_000, head: (7 * count) % WINDOW_MAX, unchunked: count };
+      expectSame(ring);
+      expectSame({ ...ring, values: steady.map(Math.sqrt).map((value) => (Number.isNaN(value) ? -1 : value)) });
+      expectSame({ ...ring, intervals: intervals.map((interval, i) => (i % 50 === 49 ? 2 * interval : interval)) });
+    }
+  });
+});
