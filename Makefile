@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run test check format demo sim crash bench bench-quick clean
+.PHONY: help install build run test check format demo sim crash fuzz soak bench bench-quick clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -45,6 +45,12 @@ sim: $(SERVER) ## Run the simulations; SEED=n replays one
 
 crash: $(SERVER) ## Kill and restart the server; CRASH_ROUNDS=n times
 	@exec node scripts/run-tests.mjs test/fault
+
+fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name
+	@exec node --import ./test/fuzz/typescript-loader.mjs test/fuzz/fuzz.ts
+
+soak: $(SERVER) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
+	@exec node --import ./test/fuzz/typescript-loader.mjs test/soak/soak.ts
 
 bench: $(SERVER) ## Measure against the peers (45 min, two free cores); results in native-bench/results
 	@exec node native-bench/bench.mjs

@@ -149,6 +149,7 @@ class Server {
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
         retentionRawDays: config.RETENTION_RAW_DAYS,
+        diskLimitGib: config.DISK_LIMIT_GIB,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);

@@ -103,6 +103,8 @@ export class Rig {
   readonly coordinator: Coordinator;
   readonly #slots = new Float64Array(COORDINATOR_SLOTS);
   nowMs: number;
+  /** What the log takes. */
+  logBytes = 0;
   monotonicMs = 1_000;
   #nextCall = 1;
 
@@ -131,6 +133,7 @@ export class Rig {
       emit: (message) => void this.messages.push(message),
       observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
       deleteLogSegments: (floor) => void this.floors.push(floor),
+      measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: 1e9 }),
       randomBytes: (count) => new Uint8Array(count).fill(9),
       breathe: () => Promise.resolve(),
     });

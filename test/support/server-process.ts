@@ -20,8 +20,9 @@ export class ServerProcess {
   readonly #ended: Promise<number | string>;
   #output = "";
 
-  private constructor(settings: ServerSettings) {
-    this.#child = spawn(process.execPath, [MAIN], {
+  private constructor(settings: ServerSettings, prefix: readonly string[]) {
+    const [program = process.execPath, ...args] = [...prefix, process.execPath, MAIN];
+    this.#child = spawn(program, args, {
       env: { PORT: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -29,9 +30,9 @@ export class ServerProcess {
     this.#ended = once(this.#child, "close").then(([code, signal]) => (code ?? signal) as number | string);
   }
 
-  /** Starts the server and does not wait. `settings` must name DATA_DIR. */
-  static launch(settings: ServerSettings): ServerProcess {
-    return new ServerProcess(settings);
+  /** Starts the server and does not wait. `settings` must name DATA_DIR; `prefix` is a program that runs it in its own place. */
+  static launch(settings: ServerSettings, prefix: readonly string[] = []): ServerProcess {
+    return new ServerProcess(settings, prefix);
   }
 
   /** Starts the server and waits until /readyz says that it is ready. */
@@ -39,6 +40,10 @@ export class ServerProcess {
     const server = ServerProcess.launch(settings);
     await server.ready();
     return server;
+  }
+
+  get pid(): number {
+    return this.#child.pid as number;
   }
 
   /** Everything it wrote. */
@@ -127,15 +132,15 @@ export class ServerBench {
   }
 
   /** Starts a server that is killed at the end; over a folder of its own where the settings name none. */
-  async start(settings: ServerSettings = {}): Promise<ServerProcess> {
-    const server = this.launch(settings);
+  async start(settings: ServerSettings = {}, prefix: readonly string[] = []): Promise<ServerProcess> {
+    const server = this.launch(settings, prefix);
     await server.ready();
     return server;
   }
 
   /** The same without waiting until it is ready. */
-  launch(settings: ServerSettings = {}): ServerProcess {
-    const server = ServerProcess.launch({ DATA_DIR: settings.DATA_DIR ?? this.dataFolder(), ...settings });
+  launch(settings: ServerSettings = {}, prefix: readonly string[] = []): ServerProcess {
+    const server = ServerProcess.launch({ DATA_DIR: settings.DATA_DIR ?? this.dataFolder(), ...settings }, prefix);
     this.#servers.push(server);
     return server;
   }

@@ -94,6 +94,7 @@ export class SimulatedServer {
       deleteLogSegments: (floor) => {
         this.segmentsDeleted += deleteCoveredSegments("log", floor, this.#machine.disk);
       },
+      measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
     });

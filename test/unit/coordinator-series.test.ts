@@ -235,10 +235,16 @@ describe("the data of a series", () => {
     expect((await rig.ask("seriesData", ask, {}, "other")).status).toBe(404);
   });
 
-  it("loses its blocks after the retention of raw samples", async () => {
-    const { rig } = await filled();
+  it("loses its blocks after the retention of raw samples, once they are rolled up", async () => {
+    const { rig, partition } = await filled();
     rig.nowMs += 7 * DAY_MS + 150_000;
     rig.monotonicMs += 7 * DAY_MS;
+    await rig.drain();
+    expect(rig.series.contents.get("blocks")?.size).toBe(4);
+    await rig.take(checkpoint(partition, 1, [], 4));
+    rig.monotonicMs += 60_000;
+    await rig.drain();
+    rig.monotonicMs += 60_000;
     await rig.drain();
     expect([rig.series.contents.get("blocks")?.size, rig.series.contents.get("block_spans")?.size]).toEqual([3, 3]);
     expect(numbers((await rig.ask("seriesData", { ...ask, until: at(300) })).body)).toEqual(run(100, 300));

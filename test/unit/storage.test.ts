@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -12,6 +13,9 @@ import { KEY_BYTES_MAX, KeyBuilder } from "../../src/domain/codec/key.ts";
 import { MemoryStore } from "../support/memory-store.ts";
 
 const TABLES = ["a", "b"];
+const DICTIONARIES = new Map([
+  ["a", Buffer.from('{"id":"","service":"","reason":"a text that all values have in common, and that they need not repeat"}')],
+]);
 const key = (...parts: number[]) => Uint8Array.from(parts);
 const put = (table: string, at: Uint8Array, value: Uint8Array): StoreOperation => ({ table, key: at, value });
 const plain = (value: Uint8Array | undefined) => value && [...value];
@@ -24,6 +28,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each<[string, () => KeyValueStore]>([
   ["lmdb", () => openLmdbStore({ path: join(folder, "lmdb"), tables: TABLES })],
+  ["compressed lmdb", () => openLmdbStore({ path: join(folder, "lmdb"), tables: TABLES, dictionaries: DICTIONARIES })],
   ["memory", () => new MemoryStore({ tables: TABLES, seed: 7 })],
 ])("%s store", (_, open) => {
   let store: KeyValueStore;
@@ -108,7 +113,7 @@ describe.each<[string, () => KeyValueStore]>([
   });
 
   it("deletes a range in steps and reuses the room", async () => {
-    await store.commit(Array.from({ length: 100 }, (_, n) => put("a", key(n), new Uint8Array(5000))));
+    await store.commit(Array.from({ length: 100 }, (_, n) => put("a", key(n), randomBytes(5000))));
     const before = store.stats();
     expect(await store.deleteRange("a", key(10), key(95), 7)).toBe(85);
     expect(await store.deleteRange("a", key(10), key(95), 7)).toBe(0);
@@ -157,6 +162,30 @@ describe("lmdb store", () => {
     await second.close();
   });
 
+  it("gives back compressed values of every first byte and many lengths, and needs less room for them", async () => {
+    const store = openLmdbStore({ path: join(folder, "compressed"), tables: TABLES, dictionaries: DICTIONARIES });
+    const common = [...(DICTIONARIES.get("a") as Buffer)];
+    const values = Array.from({ length: 1024 }, (_, i) =>
+      Uint8Array.from([i & 255, ...common, ...Array.from({ length: i }, (_, j) => (j * j * i) & 255)]),
+    );
+    const at = (i: number) => key(i >> 8, i & 255);
+    await store.commit(values.flatMap((value, i) => [put("a", at(i), value), put("b", at(i), value.subarray(0, 1))]));
+    for (const [i, value] of values.entries()) expect(Buffer.compare(store.get("a", at(i)) as Uint8Array, value)).toBe(0);
+    const ranged = store.range("a", { from: key(), to: key(255) }).map((entry) => entry.value);
+    expect(ranged.every((value, i) => Buffer.compare(value, values[i] as Uint8Array) === 0)).toBe(true);
+    await store.close();
+    const sizes = await Promise.all(
+      [DICTIONARIES, undefined].map(async (dictionaries, i) => {
+        const sized = openLmdbStore({ path: join(folder, `sized-${i}`), tables: TABLES, ...(dictionaries && { dictionaries }) });
+        await sized.commit(Array.from({ length: 500 }, (_, n) => put("a", at(n), Buffer.from(`${DICTIONARIES.get("a")}${n}`.repeat(5)))));
+        const { usedBytes } = sized.stats();
+        await sized.close();
+        return usedBytes;
+      }),
+    );
+    expect(sizes[0]).toBeLessThan((sizes[1] as number) / 3);
+  });
+
   it("says that it cannot be opened", () => {
     writeFileSync(join(folder, "file"), "");
     expect(() => openAt(join(folder, "file", "below"))).toThrow(expect.objectContaining({ name: "StoreError", code: "ENOTDIR" }));
@@ -187,25 +216,31 @@ describe("lmdb store", () => {
   it.runIf(canMount())("refuses commits on a full disk whole, and works again when there is room", async () => {
     const mount = join(folder, "small");
     mkdirSync(mount);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", mount]);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=12m", "tmpfs", mount]);
     const store = openAt(join(mount, "lmdb"));
-    try {
+    const fill = async (from: number, to: number) => {
       const refused: unknown[] = [];
-      for (let n = 0; n < 20; n++)
+      for (let n = from; n < to; n++)
         await store
           .commit([put("a", key(n), new Uint8Array(200_000).fill(n)), put("b", key(n), key(n))])
           .catch((error: unknown) => refused.push(error));
-      expect(refused.length).toBeGreaterThan(5);
       for (const error of refused) expect(error).toMatchObject({ name: "StoreError", code: "ENOSPC", retryable: true });
-      await Promise.allSettled([1, 2, 3].map((n) => store.commit([put("a", key(100 + n), new Uint8Array(400_000))])));
-      const stored = store.range("a", { from: key(), to: key(99) }).map((entry) => entry.key[0]);
-      expect(store.range("b", { from: key(), to: key(255) }).map((entry) => entry.key[0])).toEqual(stored);
-      execFileSync("mount", ["-o", "remount,size=8m", mount]);
-      await store.commit([put("a", key(200), new Uint8Array(200_000))], { sync: true });
-      execFileSync("mount", ["-o", "remount,size=4m", mount]);
-      await expect(store.commit([put("a", key(201), new Uint8Array(4_000_000))])).rejects.toThrow(
+      return refused.length;
+    };
+    const stored = (table: string) => store.range(table, { from: key(), to: key(255) }).map((entry) => entry.key[0]);
+    try {
+      expect(await fill(0, 60)).toBeGreaterThan(10);
+      expect(stored("a").length).toBeGreaterThan(10);
+      expect(stored("b")).toEqual(stored("a"));
+      await expect(store.commit([put("a", key(250), new Uint8Array(4_000_000))])).rejects.toThrow(
         expect.objectContaining({ code: "ENOSPC", retryable: true }),
       );
+
+      await store.deleteRange("a", key(0), key(20), 5); // what makes room needs some itself
+      expect(await fill(60, 62)).toBe(0);
+      execFileSync("mount", ["-o", "remount,size=24m", mount]);
+      expect(await fill(62, 70)).toBe(0);
+      await store.commit([put("a", key(250), new Uint8Array(4_000_000))], { sync: true });
     } finally {
       await store.close();
       execFileSync("umount", [mount]);

@@ -2,12 +2,13 @@
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { PAGE_SECRET_BYTES } from "../../api/page-token.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
-import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
 import { LogCoverage } from "./log-floor.ts";
+import { RollupBook } from "./retention/rollup-book.ts";
 import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
@@ -35,6 +36,7 @@ export class CommittedState {
   readonly anomalies: AnomalyBook;
   readonly deadLetters = new DeadLetterBook();
   readonly coverage = new LogCoverage();
+  readonly rollups = new RollupBook();
   #pageSecret: Uint8Array = new Uint8Array(0);
 
   constructor(stores: CoordinatorStores) {
@@ -55,11 +57,18 @@ export class CommittedState {
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;
-      if (checkpoint !== undefined) this.coverage.putCheckpoint(checkpoint);
+      if (checkpoint !== undefined) this.putCheckpoint(checkpoint);
+      this.rollups.load(this.series, partition);
       await this.#deleteVoidBlocks(partition, checkpoint?.nextBlock ?? 0);
       await this.#deleteVoidParts(partition, checkpoint);
     }
     await this.#loadSecret(randomBytes);
+  }
+
+  /** Takes over a checkpoint that is stored. */
+  putCheckpoint(checkpoint: Pick<CheckpointHeader, "partition" | "epoch" | "vector" | "nextBlock">): void {
+    this.coverage.putCheckpoint(checkpoint);
+    this.rollups.putCheckpoint(checkpoint);
   }
 
   /** Yields the stored checkpoints, without their states. */
@@ -102,7 +111,8 @@ export class CommittedState {
   }
 
   async #loadSecret(randomBytes: (count: number) => Uint8Array): Promise<void> {
-    this.#pageSecret = this.control.get("secrets", PAGE_SECRET_KEY) ?? randomBytes(PAGE_SECRET_BYTES);
-    await this.control.commit([{ table: "secrets", key: PAGE_SECRET_KEY, value: this.#pageSecret }]);
+    const stored = this.control.get("secrets", PAGE_SECRET_KEY);
+    this.#pageSecret = stored ?? randomBytes(PAGE_SECRET_BYTES);
+    if (stored === undefined) await this.control.commit([{ table: "secrets", key: PAGE_SECRET_KEY, value: this.#pageSecret }]);
   }
 }

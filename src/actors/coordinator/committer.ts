@@ -81,7 +81,7 @@ export class Committer {
 
   #applySeries(transaction: Transaction): void {
     const { state, counters } = this.#dependencies;
-    for (const header of transaction.checkpoints) state.coverage.putCheckpoint(header);
+    for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
     this.#floorIsStale ||= transaction.checkpoints.length + transaction.marks.length > 0;
     counters.add("recordsStored", transaction.records);

@@ -12,6 +12,7 @@ import {
   DEAD_LETTER_BYTES_MAX,
   EPISODES_MAX,
   QUERIES_WAITING_MAX,
+  RETENTION_BLOCKS_PER_STEP,
   RETENTION_INTERVAL_MS,
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
@@ -21,12 +22,13 @@ import type { CoordinatorCommand, CoordinatorMessage, QueryCall } from "../../co
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
+import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
 import { EngineClient, type EngineLink } from "./engine-client.ts";
 import { FrameIntake } from "./frame-intake.ts";
 import type { LogFloor } from "./log-floor.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-query.ts";
 import type { QueryContext } from "./queries/query-context.ts";
-import { Retention } from "./retention.ts";
+import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 
 /** Settings, and bounds that a test may narrow. */
@@ -39,6 +41,8 @@ export interface CoordinatorOptions {
   /** RETENTION_DAYS and RETENTION_RAW_DAYS in ms. */
   readonly retentionMs: number;
   readonly rawRetentionMs: number;
+  /** DISK_LIMIT_GIB in bytes; none where it is not given. */
+  readonly diskLimitBytes?: number;
   readonly anomaliesMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
@@ -57,6 +61,7 @@ export interface CoordinatorDependencies {
   emit(message: CoordinatorMessage): void;
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
+  measureDisk(): DiskMeasure;
   randomBytes(count: number): Uint8Array;
   /** Resolves after a turn of the event loop. */
   breathe(): Promise<void>;
@@ -70,8 +75,6 @@ export interface StepReport {
 
 /** Steps that a query waits for at most, so that what an engine no longer holds has reached the store. */
 const SETTLE_STEPS_MAX = 8;
-/** Milliseconds between two looks at the sizes of the stores. */
-const STATS_INTERVAL_MS = 10_000;
 
 /** One server's coordinator. Call `open` first, once. */
 export class Coordinator {
@@ -83,6 +86,7 @@ export class Coordinator {
   readonly #committer: Committer;
   readonly #retention: Retention;
   readonly #guard: StoreGuard;
+  readonly #disk: DiskUsage;
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
   /** Frames of the last transaction. */
@@ -90,7 +94,6 @@ export class Coordinator {
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
-  #statsDueMs = 0;
   #stopping: "no" | "asked" | "done" = "no";
 
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
@@ -104,6 +107,7 @@ export class Coordinator {
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
+    this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
     this.#queries = this.#queryContext(new EngineClient(engines));
   }
 
@@ -166,27 +170,30 @@ export class Coordinator {
     const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
     if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
     const more = await this.#write();
-    this.#measure();
-    return this.#finished({ more, dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#statsDueMs) });
+    this.#disk.measure(monotonicMs());
+    this.#guard.limit(this.#disk.isOverLimit);
+    return this.#finished({ more, dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs) });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
   async #write(): Promise<boolean> {
     const { nowMs, monotonicMs } = this.#dependencies;
     const failures: unknown[] = [];
-    const attempt = async (write: () => Promise<boolean>): Promise<boolean> => {
+    const attempt = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
       try {
         return await write();
       } catch (error) {
         failures.push(error);
-        return false;
+        return undefined;
       }
     };
     const committed = await attempt(() => this.#commitFrames());
-    const deleted = this.#stopping === "no" && (await attempt(() => this.#retention.step(nowMs(), monotonicMs())));
-    if (failures.length === 0) this.#guard.succeeded();
+    const retention: RetentionOutcome | undefined =
+      this.#stopping === "no" ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
+    // Work of retention that has come to no commit yet says nothing of the store.
+    if (failures.length === 0 && (committed === true || retention !== "worked")) this.#guard.succeeded();
     for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
-    return failures.length === 0 && (committed || deleted);
+    return failures.length === 0 && (committed === true || retention !== "idle");
   }
 
   /** True when there was something to commit, so that there may be more. */
@@ -209,18 +216,6 @@ export class Coordinator {
     this.#stopping = "done";
     this.#dependencies.emit({ type: "stopped" });
     return report;
-  }
-
-  #measure(): void {
-    const { monotonicMs, controlStore, seriesStore } = this.#dependencies;
-    if (monotonicMs() < this.#statsDueMs) return;
-    this.#statsDueMs = monotonicMs() + STATS_INTERVAL_MS;
-    const control = controlStore.stats();
-    const series = seriesStore.stats();
-    this.#counters.set("controlMapBytes", control.mapBytes);
-    this.#counters.set("controlUsedBytes", control.usedBytes);
-    this.#counters.set("seriesMapBytes", series.mapBytes);
-    this.#counters.set("seriesUsedBytes", series.usedBytes);
   }
 
   /** A defect in one answer ends neither the coordinator nor the others' answers. */
@@ -254,7 +249,7 @@ export class Coordinator {
       breathe,
       facts: () => ({
         enginesReady: this.#enginesReady,
-        storeReadOnly: this.#guard.isReadOnly,
+        storeReadOnly: this.#guard.refusesWrites,
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
@@ -294,5 +289,6 @@ function retentionOptions(options: CoordinatorOptions) {
     episodesMax: options.episodesMax ?? EPISODES_MAX,
     intervalMs: RETENTION_INTERVAL_MS,
     rowsPerStep: RETENTION_ROWS_PER_STEP,
+    blocksPerStep: RETENTION_BLOCKS_PER_STEP,
   };
 }

@@ -1,5 +1,6 @@
 // Whether the store takes writes. A failed write turns the service read-only (the front answers 503 by the counter); what was to be written
-// is kept and tried again with doubling pauses, and the first success turns it back.
+// is kept and tried again with doubling pauses, and the first success turns it back. Beyond the limit of the disk the front refuses as well, but
+// what was taken before is written: it is little, and checkpoints among it let the log go.
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { STORE_RETRY_MS_FIRST, STORE_RETRY_MS_MAX } from "../../core/config/limits.ts";
 import type { CoordinatorCounters } from "./coordinator-counters.ts";
@@ -15,6 +16,7 @@ export class StoreGuard {
   readonly #dependencies: StoreGuardDependencies;
   #pauseMs = 0;
   #retryAtMs = 0;
+  #isOverLimit = false;
 
   constructor(dependencies: StoreGuardDependencies) {
     this.#dependencies = dependencies;
@@ -22,6 +24,11 @@ export class StoreGuard {
 
   get isReadOnly(): boolean {
     return this.#pauseMs > 0;
+  }
+
+  /** Whether new writes are answered 503. */
+  get refusesWrites(): boolean {
+    return this.isReadOnly || this.#isOverLimit;
   }
 
   /** Monotonic time of the next attempt; undefined when writing works or the attempt is due. */
@@ -37,14 +44,28 @@ export class StoreGuard {
     this.#pauseMs = Math.min(STORE_RETRY_MS_MAX, Math.max(STORE_RETRY_MS_FIRST, 2 * this.#pauseMs));
     this.#retryAtMs = monotonicMs + this.#pauseMs;
     counters.add("commitErrors", 1);
-    counters.set("storeReadOnly", 1);
+    this.#tell();
   }
 
   /** A write has succeeded. */
   succeeded(): void {
     if (!this.isReadOnly) return;
     this.#pauseMs = 0;
-    this.#dependencies.counters.set("storeReadOnly", 0);
+    this.#tell();
     this.#dependencies.log("info", "the store takes writes again");
+  }
+
+  /** Takes over whether the data folder holds more than it may. */
+  limit(isOverLimit: boolean): void {
+    if (isOverLimit === this.#isOverLimit) return;
+    this.#isOverLimit = isOverLimit;
+    this.#tell();
+    if (isOverLimit)
+      this.#dependencies.log("error", "the data folder holds more than DISK_LIMIT_GIB: writes are refused until retention has made room");
+    else this.#dependencies.log("info", "the data folder holds less than DISK_LIMIT_GIB: writes are taken again");
+  }
+
+  #tell(): void {
+    this.#dependencies.counters.set("storeReadOnly", this.refusesWrites ? 1 : 0);
   }
 }

@@ -1,7 +1,8 @@
 // The thread of the coordinator: opens the stores, hands the checkpoints to main, then steps the coordinator whenever there is work or time is due.
 import { randomBytes } from "node:crypto";
+import { statfsSync } from "node:fs";
 import { join } from "node:path";
-import { deleteCoveredSegments } from "../../adapters/log/log-segment.ts";
+import { deleteCoveredSegments, measureSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
@@ -20,8 +21,9 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { Coordinator } from "./coordinator.ts";
+import type { DiskMeasure } from "./disk-usage.ts";
 import type { EngineLink } from "./engine-client.ts";
-import { CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
+import { CONTROL_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
 /** What main gives the coordinator's thread. */
 export interface CoordinatorThreadData {
@@ -39,6 +41,8 @@ export interface CoordinatorThreadData {
     readonly window: number;
     readonly retentionDays: number;
     readonly retentionRawDays: number;
+    /** 0 for none. */
+    readonly diskLimitGib: number;
   };
 }
 
@@ -52,6 +56,7 @@ export interface LoadedState {
 /** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
 const ENGINE_ANSWER_MS_MAX = 5_000;
 const DAY_MS = 24 * 3600 * 1000;
+const GIB = 1024 ** 3;
 
 type EnginePort = Port<EngineReply | CoordinatorCommand, EngineRequest>;
 
@@ -153,9 +158,24 @@ function observe(slots: Float64Array, seconds: number): void {
   slots[sum] = (slots[sum] as number) + seconds;
 }
 
+/** Measures the folder; where that fails, for want of descriptors say, the last measure stands. */
+function diskMeter(dataDir: string): () => DiskMeasure {
+  let last: DiskMeasure = { logBytes: 0, logSegments: 0, freeBytes: 0 };
+  return () => {
+    try {
+      const { bytes, segments } = measureSegments(logDirectory(dataDir));
+      const { bavail, bsize } = statfsSync(dataDir);
+      last = { logBytes: bytes, logSegments: segments, freeBytes: bavail * bsize };
+    } catch (error) {
+      if (!(error instanceof Error && "syscall" in error)) throw error;
+    }
+    return last;
+  };
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
-  const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES });
+  const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES, dictionaries: CONTROL_DICTIONARIES });
   const seriesStore = openLmdbStore({ path: join(data.dataDir, "series"), tables: SERIES_TABLES });
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
@@ -176,6 +196,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       window: settings.window,
       retentionMs: settings.retentionDays * DAY_MS,
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
+      ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {
       controlStore,
@@ -187,6 +208,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
       observeLatencySeconds: (seconds) => observe(slots, seconds),
       deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
+      measureDisk: diskMeter(data.dataDir),
       randomBytes: (count) => randomBytes(count),
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
     },

@@ -1,6 +1,7 @@
 // Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
 // same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
 // of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
+// When nothing has come for a while, the lane ends its segment and one quick round covers it, so that a server at rest keeps no log.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import type { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { CHECKPOINT_WAITING_BYTES_MAX } from "../../core/config/limits.ts";
@@ -24,6 +25,12 @@ import type { Shard } from "./shard.ts";
 
 /** A quiet engine still checkpoints one partition this often while the round is not complete, so that old segments go away. */
 const QUIET_CHECKPOINT_MS = 1_000;
+/** Nothing was logged for so long: the server is at rest. */
+const REST_MS = 3_000;
+/** From the end of the lane's segment to the round that covers it: by then every lane has ended its own. */
+const REST_SETTLE_MS = 1_000;
+/** Less log than this is not worth a round. */
+const REST_LOG_BYTES_MIN = 256 * 1024;
 /** How often the lane tells how far its records have been sent. */
 const LANE_MARK_MS = 1_000;
 
@@ -51,6 +58,8 @@ export interface CheckpointsDependencies {
   readonly logPosition: () => LogPosition;
   /** Bytes that all lanes have logged in this epoch. */
   readonly logBytes: () => number;
+  /** Ends the segment of this lane's log; false when that cannot be done now. */
+  readonly endSegment: () => boolean;
 }
 
 /** A checkpoint under way. */
@@ -82,6 +91,13 @@ export class Checkpoints {
   #left: number;
   /** Partitions left to write before the engine stops; -1 while it does not. */
   #lastOnes = -1;
+  /** Log bytes at the last tick and since when they have been the same, and at the last rest. */
+  #seenBytes = 0;
+  #seenMs = 0;
+  #restedBytes = 0;
+  /** When the round of a rest begins, and partitions left in it. */
+  #restRoundMs = Number.POSITIVE_INFINITY;
+  #restLeft = 0;
   /** Times of the last tick, and of the last tick before a checkpoint began. */
   #nowMs = 0;
   #lastMs = 0;
@@ -110,6 +126,7 @@ export class Checkpoints {
     this.#nowMs = nowMs;
     if (this.#draft !== undefined || this.#owned.length === 0) return false;
     const bytes = this.#dependencies.logBytes();
+    this.#rest(nowMs, bytes);
     if (bytes - this.#roundStartBytes > 0 && this.#left === 0) {
       this.#left = this.#owned.length;
       this.#roundStartBytes = bytes;
@@ -117,6 +134,31 @@ export class Checkpoints {
     if (this.#left === 0 || nowMs - this.#lastMs < QUIET_CHECKPOINT_MS || !this.#hasCredit(bytes)) return false;
     this.#begin();
     return true;
+  }
+
+  /** Ends the segment when nothing has come for a while, then has all partitions written: the earlier segments are covered by that, and go. */
+  #rest(nowMs: number, bytes: number): void {
+    if (bytes !== this.#seenBytes) {
+      this.#seenBytes = bytes;
+      this.#seenMs = nowMs;
+      this.#restLeft = 0;
+      this.#restRoundMs = Number.POSITIVE_INFINITY;
+    } else if (nowMs >= this.#restRoundMs) {
+      this.#restRoundMs = Number.POSITIVE_INFINITY;
+      this.#restLeft = this.#owned.length;
+    } else if (nowMs - this.#seenMs >= REST_MS && this.#isWorthARest(bytes) && this.#dependencies.endSegment()) {
+      this.#restedBytes = bytes;
+      this.#restRoundMs = nowMs + REST_SETTLE_MS;
+    }
+  }
+
+  /** A rest writes at most as much state as was logged since the last one. */
+  #isWorthARest(bytes: number): boolean {
+    const logged = bytes - this.#restedBytes;
+    if (logged < REST_LOG_BYTES_MIN) return false;
+    const { shard } = this.#dependencies;
+    const stateBytes = this.#owned.reduce((sum, number) => sum + shard.partition(number).stateBytes, 0);
+    return stateBytes * this.#options.engines <= logged;
   }
 
   #hasCredit(logBytes: number): boolean {
@@ -140,6 +182,7 @@ export class Checkpoints {
 
   get #isDue(): boolean {
     if (this.#lastOnes >= 0) return this.#lastOnes > 0;
+    if (this.#restLeft > 0) return true;
     return this.#owned.length > 0 && this.#dependencies.logBytes() >= this.#dueBytes;
   }
 
@@ -166,6 +209,7 @@ export class Checkpoints {
     this.#lastMs = this.#nowMs;
     this.#left = Math.max(0, this.#left - 1);
     if (this.#lastOnes > 0) this.#lastOnes--;
+    this.#restLeft = Math.max(0, this.#restLeft - 1);
     const { memories, readers, shard, logPosition } = this.#dependencies;
     const { epoch, engine } = this.#options;
     const vector = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));

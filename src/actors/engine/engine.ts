@@ -160,6 +160,7 @@ export class Engine {
         outbox: this.#outbox,
         counters: this.#counters,
         logPosition: () => log.position,
+        endSegment: () => this.#endSegment(),
         logBytes: () => lanes.reduce((sum, lane) => sum + lane.get("logBytes"), replayedBytes),
       },
       this.#recovery.restoredBytes,
@@ -309,6 +310,20 @@ export class Engine {
     this.#publishCounters();
     if (nowMs >= this.#nextFlushMs) this.#flushLog(nowMs);
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
+  }
+
+  #endSegment(): boolean {
+    const { log } = this.#dependencies;
+    if (!this.#lane.isIdle) return false;
+    try {
+      if (log.position.offset > 0) log.endSegment();
+    } catch (error) {
+      if (!(error instanceof LogWriteError)) throw error;
+      this.#counters.add("logErrors", 1);
+      return false;
+    }
+    this.#memory.publishPlaced(log.position);
+    return true;
   }
 
   #flushLog(nowMs: number): void {

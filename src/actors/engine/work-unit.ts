@@ -54,12 +54,13 @@ function encodeDefinition(definition: Definition): Uint8Array {
   return bytes;
 }
 
-/** Walks encoded definitions; the arrays it yields are copies. */
+/** Walks encoded definitions; the arrays it yields are copies. Throws where an identity leaves the bytes. */
 export function* decodeDefinitions(bytes: Uint8Array): Generator<Definition> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at + DEFINE_HEADER_BYTES <= bytes.byteLength; ) {
     const identityBytes = view.getUint32(at + DEFINE_IDENTITY_BYTES, true);
     const identityAt = at + DEFINE_HEADER_BYTES;
+    if (identityAt + identityBytes > bytes.byteLength) throw new Error(`definition of ${identityBytes} bytes at ${at} leaves its section`);
     yield {
       ref: view.getUint32(at + DEFINE_REF, true),
       partition: view.getUint32(at + DEFINE_PARTITION, true),

@@ -76,7 +76,7 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
 
 const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter" | "gauge", string, string]> = [
   ["deadLetters", "gauge", "svc_dlq_depth", "Dead letters held"],
-  ["deadLettersDropped", "counter", "vedette_dead_letters_dropped_total", "Dead letters dropped by age or size"],
+  ["deadLettersDropped", "counter", "vedette_dead_letters_dropped_total", "Dead letters dropped by size"],
   ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
   ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],
   ["commitMaxSeconds", "gauge", "vedette_store_commit_max_seconds", "Longest store commit since the start"],
@@ -84,15 +84,73 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["frames", "counter", "vedette_coordinator_frames_total", "Frames taken from engines"],
   ["anomaliesStored", "counter", "vedette_anomalies_stored_total", "Anomalies stored"],
   ["anomaliesOpen", "gauge", "vedette_anomalies_open", "Anomalies not resolved"],
-  ["anomaliesDropped", "counter", "vedette_anomalies_dropped_total", "Anomalies dropped by age or number"],
+  ["anomaliesDropped", "counter", "vedette_anomalies_dropped_total", "Anomalies dropped by number"],
   ["recordsStored", "counter", "vedette_records_stored_total", "Records stored"],
   ["recordsDropped", "counter", "vedette_records_dropped_total", "Records dropped by age"],
   ["blocksStored", "counter", "vedette_blocks_stored_total", "Chunk blocks stored"],
   ["blockBytes", "counter", "vedette_block_bytes_total", "Bytes of chunk blocks stored"],
   ["checkpointsStored", "counter", "vedette_checkpoints_stored_total", "Checkpoints stored"],
+  ["rollupsStored", "counter", "vedette_rollups_stored_total", "Roll-up blocks stored"],
+  ["rollupBytes", "counter", "vedette_rollup_bytes_total", "Bytes of roll-up blocks stored"],
+  ["rollupSamples", "counter", "vedette_rollup_samples_total", "Samples rolled up into hours"],
+  ["logKeptBytes", "gauge", "vedette_log_kept_bytes", "Bytes of log segments kept until checkpoints cover them"],
+  ["logSegments", "gauge", "vedette_log_segments", "Log segments kept"],
+  ["diskFreeBytes", "gauge", "vedette_disk_free_bytes", "Bytes free on the file system of the data folder"],
+  [
+    "diskLimitBytes",
+    "gauge",
+    "vedette_disk_limit_bytes",
+    "DISK_LIMIT_GIB in bytes, 0 for none: used bytes of the stores and the log kept are held against it",
+  ],
+  ["oldestSampleSeconds", "gauge", "vedette_oldest_sample_timestamp_seconds", "Time of the oldest sample in a stored block, 0 for none"],
+  ["oldestRollupSeconds", "gauge", "vedette_oldest_rollup_timestamp_seconds", "Time of the oldest hour rolled up, 0 for none"],
+  ["oldestRecordSeconds", "gauge", "vedette_oldest_record_timestamp_seconds", "Time of the oldest record, 0 for none"],
   ["queries", "counter", "vedette_queries_total", "Queries answered"],
-  ["storeReadOnly", "gauge", "vedette_store_read_only", "1 while the store cannot be written"],
+  [
+    "storeReadOnly",
+    "gauge",
+    "vedette_store_read_only",
+    "1 while writes are refused: the store cannot be written, or DISK_LIMIT_GIB is passed",
+  ],
 ];
+
+/** What retention deletes, by the value of the label `what`. */
+const EXPIRED: ReadonlyArray<readonly [what: string, counter: CoordinatorCounter]> = [
+  ["anomalies", "anomaliesExpired"],
+  ["episodes", "episodesExpired"],
+  ["dead_letters", "deadLettersExpired"],
+  ["records", "recordsExpired"],
+  ["sample_blocks", "blocksExpired"],
+  ["rollup_blocks", "rollupsExpired"],
+];
+
+/** Sizes of a store: map, entries, file. */
+const STORE_SIZES = [
+  ["MapBytes", "vedette_store_map_bytes", "Address space mapped for a store; grows by itself"],
+  ["UsedBytes", "vedette_store_used_bytes", "Bytes of pages that hold entries of a store"],
+  ["DiskBytes", "vedette_store_disk_bytes", "Bytes that a store's file takes on disk: it does not shrink, free pages are used again"],
+] as const;
+
+function storeFamilies({ coordinator }: MetricsSources): MetricFamily[] {
+  const slot = (counter: CoordinatorCounter) => coordinator[COORDINATOR_COUNTERS.indexOf(counter)] as number;
+  const stores = ["series", "control"] as const;
+  const sizes = STORE_SIZES.map(([size, name, help]): MetricFamily => {
+    return { name, help, type: "gauge", samples: stores.map((store) => ({ labels: { store }, value: slot(`${store}${size}`) })) };
+  });
+  const fills = stores
+    .filter((store) => slot(`${store}MapBytes`) > 0)
+    .map((store): MetricSample => ({ labels: { store }, value: slot(`${store}UsedBytes`) / slot(`${store}MapBytes`) }));
+  return [
+    ...sizes,
+    { name: "vedette_store_map_fill_ratio", help: "Used share of a store's map", type: "gauge", samples: fills },
+    {
+      name: "vedette_retention_deleted_total",
+      help: "What retention deleted because of its age, or of its number for episodes",
+      type: "counter",
+      samples: EXPIRED.map(([what, counter]) => ({ labels: { what }, value: slot(counter) })),
+    },
+  ];
+}
 
 function engineFamily(sources: MetricsSources, [counter, type, name, help]: (typeof ENGINE_FAMILIES)[number]): MetricFamily {
   const place = ENGINE_COUNTERS.indexOf(counter);
@@ -136,10 +194,6 @@ function histogramFrom(slots: Float64Array, start: number, labels?: Record<strin
 /** All families, in the order of the page. */
 export function metricFamilies(sources: MetricsSources): MetricFamily[] {
   const requests = [...sources.requests.entries()].map(([endpoint, slots]) => histogramFrom(slots, 0, { endpoint }));
-  const maps = (["series", "control"] as const).flatMap((store): MetricSample[] => {
-    const bytes = (kind: "MapBytes" | "UsedBytes") => sources.coordinator[COORDINATOR_COUNTERS.indexOf(`${store}${kind}`)] as number;
-    return bytes("MapBytes") > 0 ? [{ labels: { store }, value: bytes("UsedBytes") / bytes("MapBytes") }] : [];
-  });
   const port = (value: (one: MetricsSources["ports"][number]) => number) =>
     sources.ports.map((one, engine): MetricSample => ({ labels: { engine: String(engine) }, value: value(one) }));
   return [
@@ -157,7 +211,7 @@ export function metricFamilies(sources: MetricsSources): MetricFamily[] {
     ...COORDINATOR_FAMILIES.map(([counter, type, name, help]): MetricFamily => {
       return { name, help, type, samples: [{ value: sources.coordinator[COORDINATOR_COUNTERS.indexOf(counter)] as number }] };
     }),
-    { name: "vedette_store_map_fill_ratio", help: "Used share of a store's map", type: "gauge", samples: maps },
+    ...storeFamilies(sources),
     ...sources.gauges.map(([name, help, value]): MetricFamily => ({ name, help, type: "gauge", samples: [{ value }] })),
     ...sources.counters.map(([name, help, value]): MetricFamily => ({ name, help, type: "counter", samples: [{ value }] })),
   ];

@@ -69,6 +69,36 @@ export function deleteCoveredSegments(directory: string, covered: CoveredSegment
   return deleted;
 }
 
+/** What the segments in the directory take: their sizes, which blocks on the disk may pass by less than a block each. */
+export function measureSegments(
+  directory: string,
+  files: LogFileSystem = nodeFileSystem,
+): { readonly bytes: number; readonly segments: number } {
+  let bytes = 0;
+  let segments = 0;
+  for (const { path } of listSegments(directory, files)) {
+    const size = sizeOf(path, files);
+    bytes += size ?? 0;
+    segments += size === undefined ? 0 : 1;
+  }
+  return { bytes, segments };
+}
+
+/** Undefined where the file has gone. */
+function sizeOf(path: string, files: LogFileSystem): number | undefined {
+  try {
+    const descriptor = files.openSync(path, "r");
+    try {
+      return files.fstatSync(descriptor).size;
+    } finally {
+      files.closeSync(descriptor);
+    }
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 function namesIn(directory: string, files: LogFileSystem): string[] {
   try {
     return files.readdirSync(directory);

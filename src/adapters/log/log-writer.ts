@@ -36,6 +36,8 @@ export interface LogWriter {
    * was appended and the next call may work. Throws RangeError when the parts pass BLOCK_PAYLOAD_BYTES_MAX.
    */
   append(header: LogBlockHeader, parts: ReadonlyArray<Uint8Array>): LogPosition;
+  /** Has the next block begin a new segment, so that this one can be deleted once it is covered; throws LogWriteError, and then goes on with this one. */
+  endSegment(): void;
   /** Flushes what has been appended since the last flush to the disk, if anything; throws LogWriteError. */
   flush(): void;
   /** Closes the file; nothing can be appended afterwards. */
@@ -115,6 +117,10 @@ class SegmentWriter implements LogWriter {
     this.#position = { segment: this.#position.segment, offset: this.#position.offset + bytes };
     this.#bytesWritten += bytes;
     return this.#position;
+  }
+
+  endSegment(): void {
+    this.#roll();
   }
 
   close(): void {

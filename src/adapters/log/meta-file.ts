@@ -20,7 +20,10 @@ export interface Meta {
   readonly seed: string;
 }
 
-/** A data folder that this version must not touch: `code` is META_MALFORMED, META_VERSION, META_MISSING (segments without it) or META_SEED. */
+/**
+ * A data folder that this version must not touch: `code` is META_MALFORMED, META_VERSION, META_MISSING (segments without it) or META_SEED; or one
+ * whose disk is full: META_NO_ROOM.
+ */
 export class MetaError extends Error {
   readonly code: string;
 
@@ -54,7 +57,7 @@ export function openMeta(dataDir: string, makeSeed: () => string): Meta {
   const { epoch: lastEpoch, seed } = stored ?? { epoch: 0, seed: makeSeed() };
   if (!SEED.test(seed)) throw new MetaError("META_SEED", "the seed must be 64 lower-case hex digits");
   const meta: Meta = { version: VERSION, epoch: Math.max(lastEpoch, lastSegmentEpoch) + 1, seed };
-  replaceFile(path, `${JSON.stringify(meta)}\n`);
+  storeMeta(path, meta);
   syncDirectory(dataDir, { openSync, fsyncSync, closeSync });
   return meta;
 }
@@ -85,6 +88,15 @@ function parseObject(text: string, path: string): Record<string, unknown> {
     // not JSON: answered below like JSON that is no object
   }
   throw new MetaError("META_MALFORMED", `${path} is not a JSON object`);
+}
+
+function storeMeta(path: string, meta: Meta): void {
+  try {
+    replaceFile(path, `${JSON.stringify(meta)}\n`);
+  } catch (error) {
+    if (errorCode(error) !== "ENOSPC") throw error;
+    throw new MetaError("META_NO_ROOM", `${path} cannot be written: the disk is full; make room and start again, nothing is lost`);
+  }
 }
 
 function replaceFile(path: string, text: string): void {

@@ -5,7 +5,8 @@
  *  - with event-turn batching on, a failed commit raises an unhandled rejection, which ends the process: it is off, and commits that wait
  *    for one another are still grouped by the library;
  *  - a commit that fails leaves a flush promise that never settles, so that `close()` hangs: an empty commit before closing renews it;
- *  - a full disk is reported as EIO (a short write): the free space tells them apart. lmdb-js also prints such errors to stderr;
+ *  - a write that finds the disk full damages the heap: room is taken before (file-room.ts), while no commit is under way;
+ *  - a full disk is reported as EIO where some bytes of a write had room: the free space tells them apart. lmdb-js also prints such errors to stderr;
  *  - `getBinaryFast` returns a buffer that is reused: only `getBinary` is used.
  * The promise of a commit resolves in practice after its fdatasync: 0.7 ms for 100 KB (measured, median).
  */
@@ -16,6 +17,7 @@ import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
 import { open } from "lmdb";
 import { KEY_BYTES_MAX } from "../../domain/codec/key.ts";
+import { type FilePages, FileRoom } from "./file-room.ts";
 import type { KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
 
@@ -25,6 +27,8 @@ export interface LmdbStoreOptions {
   readonly path: string;
   /** Every table that will be used; new ones are created empty. */
   readonly tables: ReadonlyArray<string>;
+  /** Tables whose values are compressed (LZ4), each with the text that its values have in common. A table keeps its dictionary for ever. */
+  readonly dictionaries?: ReadonlyMap<string, Uint8Array>;
   /** Address space mapped at first; the library maps more when it is full, with a pause to remap. Default 1 GiB; costs no memory or disk. */
   readonly mapSizeBytes?: number;
 }
@@ -34,10 +38,21 @@ type Table = Database<Uint8Array, Uint8Array>;
 /** What lmdb-js has at run time and does not declare. */
 interface Environment {
   sync(callback: (error?: Error) => void): void;
-  info(): { readonly mapSize: number };
+  info(): { readonly mapSize: number; readonly lastPageNumber: number };
 }
 
+type PageCounts = Record<"pageSize" | "treeBranchPageCount" | "treeLeafPageCount" | "overflowPages", number>;
+
+/** What `getStats` returns of a table, of the table of tables and of the free list. */
+type TableStats = PageCounts & { readonly root: PageCounts; readonly free: PageCounts };
+
+/** Pages 0 and 1. */
+const META_PAGES = 2;
+
+const DATA_FILE = "data.mdb";
 const MAP_BYTES = 1024 ** 3;
+/** Shorter values are stored as they are. */
+const COMPRESSED_BYTES_MIN = 200;
 const FIRST_KEY = Uint8Array.of(0);
 const BINARY = { keyEncoding: "binary", encoding: "binary" } as const;
 /** An EIO counts as a full disk when less than this and the commit's own bytes are free; LMDB writes whole pages and some for its free list. */
@@ -55,7 +70,9 @@ export function openLmdbStore(options: LmdbStoreOptions): KeyValueStore {
       mapSize: options.mapSizeBytes ?? MAP_BYTES,
       eventTurnBatching: false,
     });
-    return new LmdbStore(options.path, root, new Map(options.tables.map((name) => [name, root.openDB({ ...BINARY, name })])));
+    const room = new FileRoom(join(options.path, DATA_FILE));
+    const openTable = (name: string) => root.openDB({ ...BINARY, name, ...compression(options.dictionaries?.get(name)) });
+    return new LmdbStore(options.path, { root, room }, new Map(options.tables.map((name) => [name, openTable(name)])));
   } catch (error) {
     throw new StoreError("open the store", codeOf(error), error);
   }
@@ -66,11 +83,21 @@ class LmdbStore implements KeyValueStore {
   readonly #root: RootDatabase<Uint8Array, Uint8Array>;
   readonly #environment: Environment;
   readonly #tables: ReadonlyMap<string, Table>;
+  readonly #room: FileRoom;
+  readonly #pageBytes: number;
   #closed: Promise<void> | undefined;
+  /** Commits are made one after another: room is made between them. */
+  #last: Promise<void> = Promise.resolve();
 
-  constructor(path: string, root: RootDatabase<Uint8Array, Uint8Array>, tables: ReadonlyMap<string, Table>) {
+  constructor(
+    path: string,
+    { root, room }: { root: RootDatabase<Uint8Array, Uint8Array>; room: FileRoom },
+    tables: ReadonlyMap<string, Table>,
+  ) {
     this.#path = path;
     this.#root = root;
+    this.#room = room;
+    this.#pageBytes = (root.getStats() as TableStats).pageSize;
     this.#environment = (root as unknown as { env: Environment }).env;
     this.#tables = tables;
   }
@@ -90,8 +117,15 @@ class LmdbStore implements KeyValueStore {
       assertKey(key);
       return { table: this.#table(table), key, value: value && unshared(value) };
     });
-    if (writes.length > 0) await this.#batch(writes);
-    if (options?.sync === true) await this.#sync();
+    const own = this.#last.then(async () => {
+      if (writes.length > 0) {
+        this.#room.take(operations, this.#pages());
+        await this.#batch(writes);
+      }
+      if (options?.sync === true) await this.#sync();
+    });
+    this.#last = own.catch(() => undefined);
+    return own;
   }
 
   async deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number> {
@@ -107,21 +141,25 @@ class LmdbStore implements KeyValueStore {
   }
 
   stats(): StoreStats {
-    let pages = 0;
-    let pageBytes = 0;
-    for (const table of this.#tables.keys()) {
-      const stats = this.#table(table).getStats() as Record<
-        "pageSize" | "treeBranchPageCount" | "treeLeafPageCount" | "overflowPages",
-        number
-      >;
-      pages += stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
-      pageBytes = stats.pageSize;
-    }
     return {
       mapBytes: this.#environment.info().mapSize,
-      usedBytes: pages * pageBytes,
-      diskBytes: 512 * statSync(join(this.#path, "data.mdb")).blocks,
+      usedBytes: this.#usedPages() * this.#pageBytes,
+      diskBytes: 512 * statSync(join(this.#path, DATA_FILE)).blocks,
     };
+  }
+
+  /** Pages of entries. */
+  #usedPages(): number {
+    return [...this.#tables.values()].reduce((sum, table) => sum + pagesOf(table.getStats() as TableStats), 0);
+  }
+
+  #pages(): FilePages {
+    const end = this.#environment.info().lastPageNumber + 1;
+    const free = () => {
+      const { root, free: freeList } = this.#root.getStats() as TableStats;
+      return end - META_PAGES - pagesOf(root) - pagesOf(freeList) - this.#usedPages();
+    };
+    return { pageBytes: this.#pageBytes, end, free };
   }
 
   close(): Promise<void> {
@@ -148,7 +186,9 @@ class LmdbStore implements KeyValueStore {
   }
 
   async #close(): Promise<void> {
+    await this.#last;
     await this.#root.batch(() => this.#root.remove(FIRST_KEY)).catch(commitError);
+    this.#room.close(this.#pages());
     await this.#root.close();
   }
 
@@ -165,6 +205,14 @@ class LmdbStore implements KeyValueStore {
     const { bavail, bsize } = statfsSync(this.#path);
     return bavail * bsize < FULL_DISK_BYTES + 2 * bytes ? "ENOSPC" : code; // twice: other commits may share the transaction
   }
+}
+
+function compression(dictionary: Uint8Array | undefined) {
+  return dictionary === undefined ? {} : { compression: { dictionary: Buffer.from(dictionary), threshold: COMPRESSED_BYTES_MIN } };
+}
+
+function pagesOf({ treeBranchPageCount, treeLeafPageCount, overflowPages }: PageCounts): number {
+  return treeBranchPageCount + treeLeafPageCount + overflowPages;
 }
 
 function rangeOptions(from: Uint8Array, to: Uint8Array, reverse: boolean, limit: number | undefined) {

@@ -70,8 +70,15 @@ export const SETTINGS = [
   ),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
-  whole("RETENTION_DAYS", 30, 1, 3650, "days that records and anomalies are kept"),
+  whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
+  real(
+    "DISK_LIMIT_GIB",
+    0,
+    0,
+    1_048_576,
+    "GiB that log and stores may hold; beyond, writes get 503 until retention has made room; 0 = what the disk has",
+  ),
 ] as const;
 
 type SettingOf<N extends string> = Extract<(typeof SETTINGS)[number], { name: N }>;

@@ -14,7 +14,7 @@ const TEXT_END = 0x01;
 const TEXT_ZERO = 0xff;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a byte order mark is a character of the text
 
 /** Composes a key part by part; every method throws RangeError when a value is out of its range or the key grows beyond KEY_BYTES_MAX. */
 export class KeyBuilder {

@@ -2,15 +2,18 @@
  * GET /api/v1/series/data: the newest `limit` points of the range, ascending, each with what was expected of it.
  *
  * Without `environment` or `attributes` the first matching stream in list order is answered, and `matches` says how many there were. Rolled-up
- * points (1m, 1h) are means of the raw values in buckets aligned to UTC that begin in the range; their bounds come from the rolled-up values before them. `complete` is
- * false when a range needs more blocks or samples than one query may read: older points may then be missing.
+ * points (1m, 1h) are means of the raw values in buckets aligned to UTC that begin in the range; their bounds come from the rolled-up values before them.
+ * Minutes are made from samples, so they reach back RETENTION_RAW_DAYS; hours from stored roll-ups and what is in none yet, RETENTION_DAYS. `complete`
+ * is false when a range needs more blocks or samples than one query may read: older points may then be missing.
  */
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
 import type { SeriesDataAnswer } from "../../../core/protocol/engine-control.ts";
+import { partitionOf } from "../../../domain/placement/partition.ts";
 import { bucketMeans, expectationAt, type ValueSeries } from "./expected-values.ts";
 import type { QueryContext, QueryOptions, QueryRequest } from "./query-context.ts";
+import { readHours } from "./stored-hours.ts";
 import { readSamples, type SampleRequest } from "./stored-samples.ts";
 import { type TimeRange, timeRange } from "./time-range.ts";
 
@@ -21,6 +24,7 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const engine = context.engines.ownerOf(principal.tenant, query.service_id);
+  const mark = context.state.rollups.mark(partitionOf(principal.tenant, query.service_id));
   const answer = await context.engines.seriesData(engine, {
     tenant: principal.tenant,
     serviceId: query.service_id,
@@ -37,8 +41,8 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
   await context.settle();
   const resolution = query.resolution ?? "raw";
   const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], query.limit, context.options.window);
-  const samples = await readSamples(context, answer, request);
-  const series = resolution === "raw" ? samples : bucketMeans(samples, BUCKET_MS[resolution]);
+  const read = resolution === "1h" ? await readHours(context, answer, request, mark) : await readSamples(context, answer, request);
+  const series: ValueSeries = resolution === "1m" ? bucketMeans(read, BUCKET_MS[resolution]) : read;
   return done({
     service_id: summary.serviceId,
     metric_name: summary.metricName,
@@ -48,7 +52,7 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
     resolution,
     points: pointsOf(series, range.value, query.limit, context.options),
     matches: answer.matches,
-    complete: samples.complete,
+    complete: read.complete,
   });
 }
 
@@ -58,7 +62,8 @@ function sampleRequest(answer: SeriesDataAnswer, range: TimeRange, bucketMs: num
   const newestMs = Math.min(range.toMs, answer.summary?.lastTimeMs ?? range.toMs);
   const firstMs = Math.max(bucketStart(range.fromMs, bucketMs), bucketStart(newestMs, bucketMs) - limit * bucketMs);
   const oldestMs = firstMs - window * bucketMs;
-  return { fromMs: firstMs, toMs: range.toMs, samplesMax: SERIES_DATA_SAMPLES_MAX, contextMax: Number.POSITIVE_INFINITY, oldestMs };
+  const toMs = Math.ceil(range.toMs / bucketMs) * bucketMs;
+  return { fromMs: firstMs, toMs, samplesMax: SERIES_DATA_SAMPLES_MAX, contextMax: Number.POSITIVE_INFINITY, oldestMs };
 }
 
 function bucketStart(ms: number, bucketMs: number): number {

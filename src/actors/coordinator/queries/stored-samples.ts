@@ -19,6 +19,8 @@ export interface SampleRequest {
   readonly contextMax: number;
   /** Nothing older than this is of any use. */
   readonly oldestMs: number;
+  /** Blocks below this number are left out; 0 where it is not given. */
+  readonly firstBlock?: number;
 }
 
 const EVERYTHING: SampleRequest = {
@@ -39,7 +41,7 @@ export interface Samples {
 /** Reads what is wanted; somewhat more may come back. */
 export async function readSamples(context: QueryContext, answer: SeriesDataAnswer, request: SampleRequest): Promise<Samples> {
   const gathered = fromEngine(answer, request);
-  const complete = answer.streamId === null || (await addBlocks(context, answer.partition, answer.streamId, gathered));
+  const complete = await addBlocks(context, answer, request.firstBlock ?? 0, gathered);
   return { ...gathered.sorted(), complete };
 }
 
@@ -56,10 +58,16 @@ function fromEngine(answer: SeriesDataAnswer, request: SampleRequest): SampleSet
 }
 
 /** Adds stored blocks from the newest on until enough is there; false when a bound ended it. */
-async function addBlocks(context: QueryContext, partition: number, streamId: Uint8Array, gathered: SampleSet): Promise<boolean> {
+async function addBlocks(
+  context: QueryContext,
+  { partition, streamId }: SeriesDataAnswer,
+  firstBlock: number,
+  gathered: SampleSet,
+): Promise<boolean> {
   const { series } = context.state;
+  if (streamId === null) return true;
   let blocks = 0;
-  for (const span of newestSpans(series, partition)) {
+  for (const span of newestSpans(series, partition, firstBlock)) {
     if (gathered.isEnough) return true;
     if (!gathered.wants(span.minMs, span.maxMs)) continue;
     if (++blocks > SERIES_DATA_BLOCKS_MAX || gathered.isFull) return false;

@@ -52,9 +52,9 @@ export function decodeSpan(key: Uint8Array, value: Uint8Array): BlockSpan {
   };
 }
 
-/** Yields the spans of a partition, newest block first. */
-export function* newestSpans(store: KeyValueStore, partition: number): Generator<BlockSpan> {
-  const from = partitionKey(partition);
+/** Yields the spans of a partition's blocks from number `firstBlock` on, newest block first. */
+export function* newestSpans(store: KeyValueStore, partition: number, firstBlock: number): Generator<BlockSpan> {
+  const from = blockKey(partition, firstBlock);
   for (let to = partitionKey(partition + 1); ; ) {
     const entries = store.range("block_spans", { from, to, reverse: true, limit: SPANS_PER_READ });
     for (const { key, value } of entries) yield decodeSpan(key, value);

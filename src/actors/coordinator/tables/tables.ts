@@ -10,6 +10,9 @@
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
+ *            rollups         partition, roll-up                 ▶ roll-up block
+ *            rollup_spans    partition, roll-up                 ▶ hours and streams of the roll-up, so that it need not be read to skip it
+ *            rollup_marks    partition                          ▶ how far the blocks are rolled up, and which roll-ups count
  *            checkpoints     partition                          ▶ header and last part of the state
  *            checkpoint_parts partition, generation, part       ▶ the parts before it
  *            lane_marks      epoch, lane                        ▶ LaneMark
@@ -17,11 +20,24 @@
  * Lane marks stand beside the records that they speak of, so that one transaction holds both.
  */
 import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { ANOMALY_DICTIONARY } from "./anomaly-dictionary.ts";
 
 /** Tables of the environment `control`. */
 export const CONTROL_TABLES = ["anomalies", "episodes", "episode_times", "dead_letters", "counters", "secrets"] as const;
+/** Those of them that are compressed. */
+export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["anomalies", ANOMALY_DICTIONARY]]);
 /** Tables of the environment `series`. */
-export const SERIES_TABLES = ["records", "blocks", "block_spans", "checkpoints", "checkpoint_parts", "lane_marks"] as const;
+export const SERIES_TABLES = [
+  "records",
+  "blocks",
+  "block_spans",
+  "rollups",
+  "rollup_spans",
+  "rollup_marks",
+  "checkpoints",
+  "checkpoint_parts",
+  "lane_marks",
+] as const;
 
 /** Bytes of an id of 32 hex digits. */
 export const ID_BYTES = 16;
@@ -53,7 +69,7 @@ export function tenantTimeBound(tenant: string, timeMs: number): Uint8Array {
   return new KeyBuilder().text(tenant).time(timeMs).finish();
 }
 
-/** Key of a block and its span. */
+/** Key of a block and its span, or of a roll-up and its own. */
 export function blockKey(partition: number, block: number): Uint8Array {
   return new KeyBuilder().u16(partition).u32(block).finish();
 }

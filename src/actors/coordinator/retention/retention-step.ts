@@ -1,0 +1,21 @@
+// What retention and roll-ups do, in pieces that never hold the coordinator for long.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+
+/** One piece of work, already done up to its commit. */
+export interface RetentionStep {
+  readonly store: KeyValueStore;
+  /** Empty where there is nothing to commit yet: others get their turn. */
+  readonly operations: readonly StoreOperation[];
+  /** Called once the operations are committed. */
+  readonly apply: () => void;
+}
+
+/** Partitions looked at in one step: a look-up each, 10 us. */
+export const PARTITIONS_PER_STEP = 16;
+
+const nothing = () => undefined;
+
+/** A step that gives others their turn. */
+export function breath(store: KeyValueStore): RetentionStep {
+  return { store, operations: [], apply: nothing };
+}

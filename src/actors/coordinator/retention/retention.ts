@@ -1,0 +1,288 @@
+// Rolls samples up into hours, and deletes what is past its time or over its bytes, a few hundred rows a step, so that commits of verdicts never
+// wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS later.
+import type { KeyValueStore, StoreEntry, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { CoordinatorCounter } from "../../../core/layout/counters.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { KeyReader } from "../../../domain/codec/key.ts";
+import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
+import type { CommittedState } from "../committed-state.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { DeadLetterDraft } from "../dead-letter-draft.ts";
+import { type BlockSpan, decodeSpan } from "../tables/block-rows.ts";
+import { decodeRollupSpan, type RollupSpan } from "../tables/rollup-rows.ts";
+import { scanTenants } from "../tables/scan.ts";
+import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
+import { episodeTimeKey } from "../verdict-draft.ts";
+import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
+import { rollUp } from "./rollups.ts";
+
+/** How long and how much is kept. */
+export interface RetentionOptions {
+  /** Anomalies, episodes, records and roll-ups. */
+  readonly retentionMs: number;
+  readonly rawRetentionMs: number;
+  readonly deadLetterAgeMs: number;
+  readonly deadLetterBytesMax: number;
+  readonly episodesMax: number;
+  readonly intervalMs: number;
+  readonly rowsPerStep: number;
+  readonly blocksPerStep: number;
+}
+
+/** What retention works on. */
+export interface RetentionDependencies {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+  /** Resolves after a turn of the event loop. */
+  breathe(): Promise<void>;
+}
+
+/** Blocks of one partition that are past their time: the table of their spans, then that of their values. */
+interface Expiry<S> {
+  readonly tables: readonly [string, string];
+  readonly counter: CoordinatorCounter;
+  readonly partition: number;
+  readonly decode: (key: Uint8Array, value: Uint8Array) => S;
+  readonly isOld: (span: S) => boolean;
+}
+
+/** What a step did: nothing, because nothing is due; work without a commit; or a commit. */
+export type RetentionOutcome = "idle" | "worked" | "committed";
+
+/** The rounds. */
+export class Retention {
+  readonly #options: RetentionOptions;
+  readonly #dependencies: RetentionDependencies;
+  #round: Generator<RetentionStep> | undefined;
+  #dueMs = 0;
+
+  constructor(options: RetentionOptions, dependencies: RetentionDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  /** Monotonic time at which `step` has something to do. */
+  get dueMs(): number {
+    return this.#dueMs;
+  }
+
+  /** Does one step; the round goes on while it is not "idle". Rejects with StoreError: the round then begins anew with the next call. */
+  async step(wallNowMs: number, monotonicMs: number): Promise<RetentionOutcome> {
+    if (monotonicMs < this.#dueMs) return "idle";
+    const round = this.#round ?? this.#steps(wallNowMs);
+    this.#round = undefined;
+    const drawn = round.next();
+    if (drawn.done) {
+      this.#dueMs = monotonicMs + this.#options.intervalMs;
+      return "idle";
+    }
+    const { store, operations, apply } = drawn.value;
+    if (operations.length > 0) await store.commit(operations);
+    else await this.#dependencies.breathe();
+    apply();
+    this.#round = round;
+    return operations.length > 0 ? "committed" : "worked";
+  }
+
+  /** Each step is drawn when the one before has been applied, so it sees what that has left. Deletions come first: they make room for roll-ups. */
+  *#steps(wallNowMs: number): Generator<RetentionStep> {
+    const { retentionMs, rawRetentionMs, deadLetterAgeMs } = this.#options;
+    yield* this.#anomalies(wallNowMs - retentionMs);
+    yield* this.#episodes(wallNowMs - retentionMs);
+    yield* this.#oldLetters(wallNowMs - deadLetterAgeMs);
+    yield* this.#excessLetters();
+    yield* this.#records(wallNowMs - retentionMs);
+    yield* this.#blocks(wallNowMs - rawRetentionMs, wallNowMs - retentionMs);
+    yield* this.#rollups(wallNowMs - retentionMs);
+    yield* rollUp(this.#dependencies, wallNowMs, wallNowMs - retentionMs);
+  }
+
+  *#anomalies(beforeMs: number): Generator<RetentionStep> {
+    const { anomalies, control } = this.#dependencies.state;
+    for (const tenant of [...anomalies.tenants]) {
+      for (;;) {
+        const entries = anomalies.index(tenant).oldest(this.#options.rowsPerStep, beforeMs);
+        if (entries.length === 0) break;
+        const operations = entries.map(({ detectedAtMs, id }) => ({
+          table: "anomalies",
+          key: tenantTimeKey(tenant, detectedAtMs, id),
+          value: undefined,
+        }));
+        const apply = () => {
+          for (const entry of entries) anomalies.remove(tenant, entry);
+          this.#dependencies.counters.set("anomaliesOpen", anomalies.openCount);
+          this.#count("anomaliesExpired", entries.length);
+        };
+        yield { store: control, operations, apply };
+      }
+    }
+  }
+
+  /** Forgets episodes by age, and the oldest beyond the maximum whatever their age. */
+  *#episodes(beforeMs: number): Generator<RetentionStep> {
+    const { anomalies, control } = this.#dependencies.state;
+    const old = episodeTimeKey(beforeMs, new Uint8Array(0));
+    for (;;) {
+      const excess = anomalies.episodeCount - this.#options.episodesMax;
+      const to = excess > 0 ? episodeTimeKey(Number.POSITIVE_INFINITY, new Uint8Array(0)) : old;
+      const limit = excess > 0 ? Math.min(excess, this.#options.rowsPerStep) : this.#options.rowsPerStep;
+      const entries = control.range("episode_times", { from: TABLE_START, to, limit });
+      if (entries.length === 0) return;
+      yield {
+        store: control,
+        operations: entries.flatMap(({ key }) => forgetEpisode(key)),
+        apply: () => {
+          anomalies.addEpisodes(-entries.length);
+          this.#count("episodesExpired", entries.length);
+        },
+      };
+    }
+  }
+
+  *#oldLetters(beforeMs: number): Generator<RetentionStep> {
+    const { deadLetters, control } = this.#dependencies.state;
+    for (const tenant of [...deadLetters.tenants]) {
+      for (;;) {
+        const entries = this.#lettersOf(tenant, beforeMs);
+        if (entries.length === 0) break;
+        yield this.#deleteLetters(control, entries, 0);
+      }
+    }
+  }
+
+  /** The tenant with most bytes gives way, oldest first: one tenant's flood does not push out another's letters. */
+  *#excessLetters(): Generator<RetentionStep> {
+    const { deadLetters, control } = this.#dependencies.state;
+    for (;;) {
+      const tenant = deadLetters.largestTenant;
+      const excess = deadLetters.bytes - this.#options.deadLetterBytesMax;
+      if (tenant === undefined || excess <= 0) return;
+      const entries = this.#lettersOf(tenant, Number.POSITIVE_INFINITY);
+      if (entries.length === 0) return;
+      const dropped = upToBytes(entries, excess);
+      yield this.#deleteLetters(control, dropped, dropped.length);
+    }
+  }
+
+  #lettersOf(tenant: string, beforeMs: number): StoreEntry[] {
+    const { control } = this.#dependencies.state;
+    const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
+    return control.range("dead_letters", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep });
+  }
+
+  /** `dropped` of them go before their time. */
+  #deleteLetters(store: KeyValueStore, entries: readonly StoreEntry[], dropped: number): RetentionStep {
+    const { state, counters } = this.#dependencies;
+    const draft = new DeadLetterDraft(state.control, state.deadLetters);
+    for (const entry of entries) draft.remove(entry);
+    const apply = () => {
+      draft.apply();
+      counters.add("deadLettersDropped", dropped);
+      counters.add("deadLettersExpired", entries.length - dropped);
+      counters.set("deadLetters", state.deadLetters.total);
+    };
+    return { store, operations: draft.operations(), apply };
+  }
+
+  *#records(beforeMs: number): Generator<RetentionStep> {
+    const { series } = this.#dependencies.state;
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (const tenant of scanTenants(series, "records")) {
+      const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
+      const range = { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep };
+      for (;;) {
+        const entries = series.range("records", range);
+        if (entries.length === 0) break;
+        const operations = entries.map(({ key }) => ({ table: "records", key, value: undefined }));
+        yield { store: series, operations, apply: () => this.#count("recordsExpired", entries.length) };
+      }
+      const [first] = series.range("records", { from, to: tenantTimeBound(tenant, Number.POSITIVE_INFINITY), limit: 1 });
+      if (first !== undefined) oldestMs = Math.min(oldestMs, recordTime(first.key));
+    }
+    this.#tellOldest("oldestRecordSeconds", oldestMs);
+  }
+
+  /** Blocks that are not rolled up yet stay, unless their hours would be too old as well. */
+  *#blocks(beforeMs: number, rollupsBeforeMs: number): Generator<RetentionStep> {
+    const { rollups } = this.#dependencies.state;
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const { firstBlock } = rollups.mark(partition);
+      const isOld = (span: BlockSpan) => span.maxMs < (span.block < firstBlock ? beforeMs : Math.min(beforeMs, rollupsBeforeMs));
+      const kept = yield* this.#expire({
+        tables: ["block_spans", "blocks"],
+        counter: "blocksExpired",
+        partition,
+        decode: decodeSpan,
+        isOld,
+      });
+      oldestMs = Math.min(oldestMs, kept?.minMs ?? oldestMs);
+    }
+    this.#tellOldest("oldestSampleSeconds", oldestMs);
+  }
+
+  *#rollups(beforeMs: number): Generator<RetentionStep> {
+    const beforeHour = Math.floor(beforeMs / HOUR_MS);
+    const isOld = (span: RollupSpan) => span.lastHour < beforeHour;
+    let oldestHour = Number.POSITIVE_INFINITY;
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const tables = ["rollup_spans", "rollups"] as const;
+      const kept = yield* this.#expire({ tables, counter: "rollupsExpired", partition, decode: decodeRollupSpan, isOld });
+      oldestHour = Math.min(oldestHour, kept?.firstHour ?? oldestHour);
+    }
+    this.#tellOldest("oldestRollupSeconds", oldestHour * HOUR_MS);
+  }
+
+  /** Both kinds of blocks are numbered as time goes, so the first that is young enough ends its partition; it is returned. */
+  *#expire<S>({ tables, counter, partition, decode, isOld }: Expiry<S>): Generator<RetentionStep, S | undefined> {
+    const { series } = this.#dependencies.state;
+    const oldest = (limit: number) => series.range(tables[0], { from: partitionKey(partition), to: partitionKey(partition + 1), limit });
+    if (partition % PARTITIONS_PER_STEP === 0) yield breath(series);
+    for (;;) {
+      const [first] = oldest(1);
+      if (first === undefined) return undefined;
+      const span = decode(first.key, first.value);
+      if (!isOld(span)) return span;
+      const entries = oldest(this.#options.blocksPerStep);
+      const young = entries.findIndex(({ key, value }) => !isOld(decode(key, value)));
+      const old = young < 0 ? entries : entries.slice(0, young);
+      const operations = old.flatMap(({ key }) => tables.map((table) => ({ table, key, value: undefined })));
+      yield { store: series, operations, apply: () => this.#count(counter, old.length) };
+    }
+  }
+
+  #count(name: CoordinatorCounter, by: number): void {
+    this.#dependencies.counters.add(name, by);
+  }
+
+  /** 0 where nothing is kept. */
+  #tellOldest(name: CoordinatorCounter, ms: number): void {
+    this.#dependencies.counters.set(name, Number.isFinite(ms) ? ms / 1000 : 0);
+  }
+}
+
+/** Time of a key of (tenant, time, id). */
+function recordTime(key: Uint8Array): number {
+  const reader = new KeyReader(key);
+  reader.text();
+  return reader.time();
+}
+
+function forgetEpisode(key: Uint8Array): StoreOperation[] {
+  const reader = new KeyReader(key);
+  reader.time();
+  return [
+    { table: "episode_times", key, value: undefined },
+    { table: "episodes", key: reader.fixed(ID_BYTES), value: undefined },
+  ];
+}
+
+/** The oldest entries that together take at least so many bytes. */
+function upToBytes(entries: readonly StoreEntry[], bytes: number): readonly StoreEntry[] {
+  let sum = 0;
+  const last = entries.findIndex(({ value }) => {
+    sum += value.length;
+    return sum >= bytes;
+  });
+  return last < 0 ? entries : entries.slice(0, last + 1);
+}

@@ -1,0 +1,90 @@
+/**
+ * Room on the disk for the commits of an LMDB file, taken before a commit needs it: zeros behind the end of the file, which LMDB then overwrites.
+ *
+ * lmdb-js 3.5.6 writes a message of up to 130 bytes into a buffer of 100 when a write finds the disk full (mdb_page_flush, "Attempting to write page"):
+ * the heap is damaged and the process ends soon after. So LMDB must never be the one to find out. A file system that writes elsewhere
+ * even what it overwrites (btrfs, ZFS) can still surprise it.
+ *
+ * Deletions have a reserve of their own: they are what makes room. When the disk is full and the file has free pages, commits go on in those.
+ */
+import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import type { StoreOperation } from "./key-value-store.ts";
+import { StoreError } from "./key-value-store.ts";
+
+/** Pages of the file, as LMDB counts them after the last commit. */
+export interface FilePages {
+  readonly pageBytes: number;
+  /** Behind the last page that was ever used. */
+  readonly end: number;
+  /** Free pages below the end; asked for only when the disk is full. */
+  free(): number;
+}
+
+/** Kept for commits that delete: 500 pages are the leaves of 250 rows in two tables, the most that retention deletes at once, and the overhead. */
+const RESERVE_BYTES = 2.25 * 1024 * 1024;
+/** Free list, branches, and the roots of the tables. */
+const OVERHEAD_BYTES = 256 * 1024;
+/** Header of a page, and of a value in it. */
+const PAGE_OVERHEAD_BYTES = 32;
+/** Free pages may be scattered and some are held for readers: this many times the need is certain to be enough. */
+const FREE_PAGES_FACTOR = 4;
+const ZEROS = new Uint8Array(1024 * 1024);
+
+/** The room behind one file. Nothing may be writing to the file while a method runs. */
+export class FileRoom {
+  readonly #descriptor: number;
+
+  constructor(path: string) {
+    this.#descriptor = openSync(path, "r+");
+  }
+
+  /** Makes room for a commit. Throws StoreError ENOSPC, or what the disk says, where there is not enough. */
+  take(operations: ReadonlyArray<StoreOperation>, pages: FilePages): void {
+    const endBytes = pages.end * pages.pageBytes;
+    const needBytes = bytesNeeded(operations, pages.pageBytes);
+    const code = this.#extend(endBytes + needBytes + RESERVE_BYTES);
+    if (code === undefined) return;
+    const roomBytes = fstatSync(this.#descriptor).size - endBytes;
+    if (roomBytes >= needBytes + (frees(operations) ? 0 : RESERVE_BYTES)) return;
+    if (roomBytes >= needBytes && pages.free() * pages.pageBytes >= FREE_PAGES_FACTOR * needBytes) return;
+    throw new StoreError("make room for a commit", code);
+  }
+
+  /** Gives the room back. */
+  close({ end, pageBytes }: Pick<FilePages, "end" | "pageBytes">): void {
+    ftruncateSync(this.#descriptor, end * pageBytes);
+    closeSync(this.#descriptor);
+  }
+
+  /** Writes zeros from the end of the file up to `toBytes`; returns the system's code where the disk did not take them all. */
+  #extend(toBytes: number): string | undefined {
+    let { size } = fstatSync(this.#descriptor);
+    while (size < toBytes) {
+      try {
+        const written = writeSync(this.#descriptor, ZEROS, 0, Math.min(ZEROS.length, toBytes - size), size);
+        if (written === 0) return "ENOSPC";
+        size += written;
+      } catch (error) {
+        if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
+        throw error;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** Whether the operations leave more room than they take: they delete, and put little. */
+function frees(operations: ReadonlyArray<StoreOperation>): boolean {
+  const putBytes = operations.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+  return putBytes <= OVERHEAD_BYTES / 4 && operations.some(({ value }) => value === undefined);
+}
+
+/** Most pages that the operations can take: values of their own pages, and a leaf that is copied, two where it may split. */
+function bytesNeeded(operations: ReadonlyArray<StoreOperation>, pageBytes: number): number {
+  let pages = 0;
+  for (const { value } of operations) {
+    const isLarge = value !== undefined && value.length > pageBytes / 2;
+    pages += (value === undefined ? 1 : 2) + (isLarge ? Math.ceil((value.length + PAGE_OVERHEAD_BYTES) / pageBytes) : 0);
+  }
+  return pages * pageBytes + OVERHEAD_BYTES;
+}
