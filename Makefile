@@ -47,10 +47,10 @@ crash: $(SERVER) ## Kill and restart the server; CRASH_ROUNDS=n times
 	@exec node scripts/run-tests.mjs test/fault
 
 fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name
-	@exec node --import ./test/fuzz/typescript-loader.mjs test/fuzz/fuzz.ts
+	@exec node --import ./scripts/typescript-loader.mjs test/fuzz/fuzz.ts
 
 soak: $(SERVER) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
-	@exec node --import ./test/fuzz/typescript-loader.mjs test/soak/soak.ts
+	@exec node --import ./scripts/typescript-loader.mjs test/soak/soak.ts
 
 bench: $(SERVER) ## Measure against the peers (45 min, two free cores); results in native-bench/results
 	@exec node native-bench/bench.mjs

@@ -3,6 +3,7 @@ import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../domain/incident/anomaly.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
+import { decodeAnomaly } from "./tables/anomaly-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
 import { idBytes, tenantTimeKey } from "./tables/tables.ts";
@@ -29,7 +30,7 @@ export class AnomalyBook {
 
   /** Reads the store; to be called once. 200,000 anomalies take about a second. */
   load(): void {
-    for (const { value } of scan(this.#store, "anomalies")) this.put(decodeStored<Anomaly>(value));
+    for (const { value } of scan(this.#store, "anomalies")) this.put(decodeAnomaly(value));
     for (const _ of scan(this.#store, "episode_times")) this.#episodes++;
   }
 
@@ -64,7 +65,7 @@ export class AnomalyBook {
   /** Reads an anomaly from the store. */
   read(place: AnomalyPlace): Anomaly | undefined {
     const value = this.#store.get("anomalies", tenantTimeKey(place.tenant, place.detectedAtMs, place.id));
-    return value === undefined ? undefined : decodeStored<Anomaly>(value);
+    return value === undefined ? undefined : decodeAnomaly(value);
   }
 
   /** Reads an anomaly by its id. */

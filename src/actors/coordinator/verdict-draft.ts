@@ -8,6 +8,7 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, type EpisodeEffect, openKeyOf } from "../../domain/incident/anomaly.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
+import { encodeAnomaly } from "./tables/anomaly-row.ts";
 import { encodeStored } from "./tables/stored-json.ts";
 import { idBytes, tenantTimeKey } from "./tables/tables.ts";
 
@@ -70,7 +71,7 @@ export class VerdictDraft {
       operations.push({
         table: "anomalies",
         key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id),
-        value: encodeStored(anomaly),
+        value: encodeAnomaly(anomaly),
       });
     }
     for (const [id, { episode, isNew }] of this.#episodes) {

@@ -1,0 +1,39 @@
+// Every decoder that reads what others wrote, in the order in which a run takes them.
+import type { HttpEngineName } from "../../src/adapters/http/http-server.ts";
+import type { FuzzTarget } from "./target.ts";
+import { chunkBlockTarget, sampleChunkTarget, waitingChunksTarget } from "./targets/chunks.ts";
+import { jsonBodyTarget, jsonDepthTarget } from "./targets/json-bodies.ts";
+import { labelSpanTarget } from "./targets/label-span.ts";
+import { logBlocksTarget } from "./targets/log-blocks.ts";
+import { packedRowsTarget } from "./targets/packed-rows.ts";
+import { remoteWriteTarget, warmRemoteWriteTarget } from "./targets/remote-write.ts";
+import { pageTokenTarget, queryTarget } from "./targets/requests.ts";
+import { snappyTarget } from "./targets/snappy.ts";
+import { checkpointPartTarget, checkpointRowTarget, keyTarget, storedRecordTarget } from "./targets/stored-state.ts";
+import { timestampTarget } from "./targets/timestamps.ts";
+
+/** Makes each target by its name. */
+export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
+  snappy: snappyTarget,
+  "remote-write": remoteWriteTarget,
+  "remote-write-warm": warmRemoteWriteTarget,
+  "label-span": labelSpanTarget,
+  "json-body": jsonBodyTarget,
+  "json-depth": jsonDepthTarget,
+  rfc3339: timestampTarget,
+  "packed-rows": packedRowsTarget,
+  "sample-chunk": sampleChunkTarget,
+  "chunk-block": chunkBlockTarget,
+  "waiting-chunks": waitingChunksTarget,
+  "log-blocks": logBlocksTarget,
+  "checkpoint-part": checkpointPartTarget,
+  "checkpoint-row": checkpointRowTarget,
+  "stored-record": storedRecordTarget,
+  key: keyTarget,
+  "page-token": pageTokenTarget,
+  query: queryTarget,
+};
+
+/** The HTTP adapters, by the names of their targets; both share the corpus "http". */
+export const HTTP_TARGETS: Readonly<Record<string, HttpEngineName>> = { "http-uws": "uws", "http-node": "node" };
+export const HTTP_CORPUS = "http";
