@@ -3,16 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../src/core/layout/chunk-record.ts";
 import { SCRATCH } from "../../src/core/layout/memory-map.ts";
-import {
-  SR_COUNT,
-  SR_HASH,
-  SR_HEAD,
-  SR_INTERVALS,
-  SR_LAST_TIME,
-  SR_UNCHUNKED,
-  SR_VALUES,
-  WINDOW_MAX,
-} from "../../src/core/layout/stream-record.ts";
+import { FIRST_MAX, SR_COUNT, SR_HASH, SR_HEAD, SR_LAST_TIME, SR_UNCHUNKED, WINDOW_MAX } from "../../src/core/layout/stream-record.ts";
 import { CHUNK_BYTES_MAX, decodeSampleChunk, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
 import { ShardRig } from "../support/shard-rig.ts";
 
@@ -31,16 +22,20 @@ interface Ring {
   readonly unchunked: number;
 }
 
-function fill({ values, intervals, lastTime, head, unchunked }: Ring): void {
+function fill({ values, intervals, lastTime, head: anyHead, unchunked }: Ring): void {
   const { view } = rig;
-  for (let place = 0; place < WINDOW_MAX; place++) view.setBigUint64(record + SR_VALUES + 8 * place, 0x7ff8_dead_dead_deadn, true);
+  const { records } = rig.shard;
+  const isFirst = values.length <= FIRST_MAX; // these lie in the record, from place 0 on
+  const head = isFirst ? values.length : anyHead;
+  view.setUint32(record + SR_COUNT, values.length, true);
+  for (let place = 0; place < (isFirst ? FIRST_MAX : WINDOW_MAX); place++)
+    view.setBigUint64(records.valuesAddress(slot) + 8 * place, 0x7ff8_dead_dead_deadn, true);
   const oldest = head + WINDOW_MAX - values.length;
   for (const [i, value] of values.entries()) {
     const place = (oldest + i) % WINDOW_MAX;
-    view.setFloat64(record + SR_VALUES + 8 * place, value, true);
-    view.setUint32(record + SR_INTERVALS + 4 * place, intervals[i] as number, true);
+    view.setFloat64(records.valuesAddress(slot) + 8 * place, value, true);
+    view.setUint32(records.intervalsAddress(slot) + 4 * place, intervals[i] as number, true);
   }
-  view.setUint32(record + SR_COUNT, values.length, true);
   view.setUint32(record + SR_HEAD, head, true);
   view.setFloat64(record + SR_LAST_TIME, lastTime, true);
   view.setUint32(record + SR_UNCHUNKED, unchunked, true);

@@ -53,13 +53,13 @@ export class JsonRig {
     this.#memory = memory;
     this.kernel = this.#watched(loaded.kernel, kernelReads);
     this.#port = new BodyPort(memory, () => ++this.#admissions);
-    this.#unit = new WorkUnit(memory, ENGINES);
+    this.#unit = new WorkUnit(memory, this.kernel, ENGINES);
     const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
     const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
     this.#decoder = new JsonDecoder({
       memory,
       kernel: this.kernel,
-      definer: new StreamDefiner({ engines: ENGINES, seriesLimit }, { memory, memories, processWords, kernel: this.kernel }),
+      definer: new StreamDefiner({ engine: 0, engines: ENGINES, seriesLimit }, { memory, memories, processWords, kernel: this.kernel }),
       counters: new EngineCounters(memory),
       tenantName: (index) => `tenant ${index}`,
       requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,

@@ -32,7 +32,8 @@ describe("the state of a partition", () => {
       at += identity.length;
       for (let tick = 0; tick < i % 130; tick++) rig.apply(slot, START + 1000 * tick, uniform());
       partition.slots.push(slot);
-      partition.refs.push(1000 + i, slot, 5000 + i, slot);
+      partition.bind(1000 + i, slot);
+      partition.bind(5000 + i, slot);
     }
     return partition;
   }
@@ -56,7 +57,6 @@ describe("the state of a partition", () => {
     for (const partBytes of [1, 700, 20_000]) {
       const other = new ShardRig({ window: 120 });
       const restored = new Partition(7, 1024);
-      const refs: number[] = [];
       let at = IDENTITIES;
       const written = parts(rig, partition, partBytes);
       expect(written.length).toBeGreaterThan(whole.length);
@@ -70,11 +70,10 @@ describe("the state of a partition", () => {
             restored.slots.push(slot);
             expect(other.shard.unpack(slot, cursor)).toBe(true);
           },
-          ref: (ref, stream) => refs.push(ref, restored.slots[stream] as number),
+          ref: (ref, stream) => restored.bind(ref, restored.slots.at(stream)),
           chunks: (bytes) => expect(bytes).toEqual(partition.chunks.serialise()),
         });
       }
-      restored.refs.push(...refs);
       restored.chunks = partition.chunks;
       expect(parts(other, restored, 2 ** 30)).toEqual(whole);
     }

@@ -157,13 +157,13 @@ export class Checkpoints {
     const logged = bytes - this.#restedBytes;
     if (logged < REST_LOG_BYTES_MIN) return false;
     const { shard } = this.#dependencies;
-    const stateBytes = this.#owned.reduce((sum, number) => sum + shard.partition(number).stateBytes, 0);
+    const stateBytes = this.#owned.reduce((sum, number) => sum + shard.streams.partition(number).stateBytes, 0);
     return stateBytes * this.#options.engines <= logged;
   }
 
   #hasCredit(logBytes: number): boolean {
     const { logShare, engines } = this.#options;
-    const next = this.#dependencies.shard.partition(this.#owned[this.#next] as number).stateBytes;
+    const next = this.#dependencies.shard.streams.partition(this.#owned[this.#next] as number).stateBytes;
     return logShare === 0 || this.#writtenBytes + next <= this.#allowanceBytes + logBytes / (logShare * engines);
   }
 
@@ -214,7 +214,7 @@ export class Checkpoints {
     const { epoch, engine } = this.#options;
     const vector = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
     const awaited = readers.map((reader) => reader?.written);
-    const partition = shard.partition(this.#owned[this.#next] as number);
+    const partition = shard.streams.partition(this.#owned[this.#next] as number);
     this.#next = (this.#next + 1) % this.#owned.length;
     this.#draft = { partition, vector, awaited, isWriting: false, parts: 0, bytes: 0 };
   }

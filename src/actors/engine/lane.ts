@@ -46,7 +46,7 @@ export class Lane {
   constructor(options: LaneOptions, dependencies: LaneDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#unit = new WorkUnit(dependencies.memory, options.engines);
+    this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines);
   }
 
   /** Bodies that the front has published and this lane has not begun. */

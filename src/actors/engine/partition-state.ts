@@ -65,8 +65,8 @@ export class PartitionStateWriter {
   /** The next part, a view that is valid until the next call; undefined when only the last one is left. About 2 ms. */
   next(): Uint8Array | undefined {
     const { slots, refs } = this.#partition as Partition;
-    if (this.#stream < slots.length) return this.#streams(slots);
-    if (this.#ref < refs.length) return this.#refs(refs);
+    if (this.#stream < slots.length) return this.#streams(slots.words);
+    if (this.#ref < refs.length) return this.#refs(refs.words);
     return undefined;
   }
 
@@ -89,7 +89,7 @@ export class PartitionStateWriter {
     return this.#sink.bytes.subarray(0, this.#sink.at);
   }
 
-  #streams(slots: readonly number[]): Uint8Array {
+  #streams(slots: Uint32Array): Uint8Array {
     const sink = this.#sink;
     this.#open(PART_STREAMS);
     this.#previousBytes = 0;
@@ -127,7 +127,7 @@ export class PartitionStateWriter {
     this.#previousBytes = bytes;
   }
 
-  #refs(refs: readonly number[]): Uint8Array {
+  #refs(refs: Uint32Array): Uint8Array {
     const sink = this.#sink;
     this.#open(PART_REFS);
     do {

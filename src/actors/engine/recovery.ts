@@ -3,7 +3,7 @@
 // a part at a time, a few ahead; a step is one part or one block.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { STATE_PARTS_WANTED_MAX } from "../../core/config/limits.ts";
-import { PARTITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { PARTITIONS, SCRATCH, STAGING, STAGING_BYTES, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
 import {
   ROW_BYTES,
   ROW_OFFSET,
@@ -19,13 +19,13 @@ import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/pr
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import type { ByteCursor } from "../../domain/codec/varint.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
-import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
-import { identityName } from "../../domain/series/stream-identity.ts";
+import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { engineOf, partitionOf, serviceSeed } from "../../domain/placement/partition.ts";
+import { identityHead, identityName } from "../../domain/series/stream-identity.ts";
 import type { Outbox } from "./outbox.ts";
 import { readPartitionPart } from "./partition-state.ts";
 import type { Shard } from "./shard.ts";
-import { decodeDefinitions, sectionsOf } from "./work-unit.ts";
+import { type Definition, sectionsOf } from "./work-unit.ts";
 
 /** A log block as the merge of all lanes yields it. */
 export interface ReplayBlock {
@@ -104,6 +104,9 @@ export class Recovery {
   #askingPart = 0;
   #underWay = 0;
   #restoring = 0;
+  /** The tenant of the stream that was seen last, and what the identities of all its streams begin with. */
+  #tenant: DefinitionTenant = { tenant: 0, headBytes: 0, serviceSeed: 0 };
+  #head: Uint8Array = new Uint8Array(0);
   #epoch = -1;
   restoredBytes = 0;
   rows = 0;
@@ -139,7 +142,7 @@ export class Recovery {
     if (part.partition !== checkpoint.partition) throw new Error(`a part of partition ${part.partition} came out of order`);
     this.#underWay--;
     if (part.part === 0) this.#begin(checkpoint);
-    const partition = this.#dependencies.shard.partition(checkpoint.partition);
+    const partition = this.#dependencies.shard.streams.partition(checkpoint.partition);
     partition.stateBytes += part.bytes.length;
     this.restoredBytes += part.bytes.length;
     const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) as NumberMap;
@@ -154,7 +157,7 @@ export class Recovery {
   }
 
   #begin({ partition: number, epoch, vector, nextBlock, generation }: StoredCheckpoint): void {
-    const partition = this.#dependencies.shard.partition(number);
+    const partition = this.#dependencies.shard.streams.partition(number);
     partition.nextBlock = nextBlock;
     partition.generation = generation;
     this.#slotsByNumber = [];
@@ -163,13 +166,20 @@ export class Recovery {
   }
 
   #restoreStream(partition: number, identity: Uint8Array, cursor: ByteCursor): number {
-    const { shard, kernel, tenantIndex } = this.#dependencies;
-    const name = identityName(Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).toString("utf8"));
+    const { shard, kernel } = this.#dependencies;
+    const tenant = this.#tenantOf(identity);
     const hash = this.#identityHash(identity);
-    const slot = shard.recover({ ref: 0, partition, flags: 0, tenant: tenantIndex(name.tenant), hash, identity });
+    const slot = shard.streams.recover({ ref: 0, partition, flags: 0, tenant, hash, identity });
     if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
     if (!kernel.unpack(slot, cursor)) throw new Error("a checkpoint holds a stream that this build cannot read");
     return slot;
+  }
+
+  /** Index of the tenant that an identity names: mostly that of the one before. */
+  #tenantOf(identity: Uint8Array): number {
+    const known = this.#head.length > 0 && this.#head.every((byte, i) => identity[i] === byte);
+    if (!known) this.#takeTenant(identityName(Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).toString()).tenant);
+    return this.#tenant.tenant;
   }
 
   #identityHash(identity: Uint8Array): Uint8Array {
@@ -198,17 +208,35 @@ export class Recovery {
   }
 
   #define(payload: Uint8Array, block: ReplayBlock): void {
+    const bound = (ref: number, slot: number) => this.#slots.set(ref, slot);
+    this.#dependencies.shard.streams.replay(
+      payload,
+      () => this.#tenant,
+      bound,
+      (definition) => this.#defineOne(definition, block),
+    );
+  }
+
+  /** A definition that the kernel leaves: another tenant's, of another kind than before, or with an escape in its service's name. */
+  #defineOne(definition: Definition, block: ReplayBlock): void {
     const { shard, tenantIndex } = this.#dependencies;
-    for (const definition of decodeDefinitions(payload)) {
-      if (engineOf(definition.partition, this.#options.engines) !== this.#options.engine) continue;
-      const name = identityName(Buffer.from(definition.identity).toString("utf8"));
-      if (partitionOf(name.tenant, name.serviceId) !== definition.partition)
-        throw new Error("a definition in the log names the wrong partition");
-      const tenant = tenantIndex(name.tenant);
-      // A definition that a checkpoint covers only names its ref: the stream's kind may have changed since.
-      const known = this.#isCovered(definition.partition, block) ? shard.findSlot(definition.hash, tenant) : -1;
-      this.#slots.set(definition.ref, known >= 0 ? known : shard.recover({ ...definition, tenant }));
-    }
+    const name = identityName(Buffer.from(definition.identity).toString("utf8"));
+    if (partitionOf(name.tenant, name.serviceId) !== definition.partition)
+      throw new Error("a definition in the log names the wrong partition");
+    const tenant = tenantIndex(name.tenant);
+    // A definition that a checkpoint covers only names its ref: the stream's kind may have changed since.
+    const known = this.#isCovered(definition.partition, block) ? shard.streams.findSlot(definition.hash, tenant) : -1;
+    this.#slots.set(definition.ref, known >= 0 ? known : shard.streams.recover({ ...definition, tenant }));
+    if (tenant !== this.#tenant.tenant || this.#head.length === 0) this.#takeTenant(name.tenant);
+  }
+
+  /** Lets the kernel take the definitions of this tenant that follow. */
+  #takeTenant(name: string): void {
+    const { memory, tenantIndex } = this.#dependencies;
+    this.#head = new TextEncoder().encode(identityHead(name));
+    const headBytes = this.#head.length <= TENANT_HEAD_BYTES ? this.#head.length : 0;
+    memory.bytes.set(this.#head.subarray(0, headBytes), TENANT_HEAD);
+    this.#tenant = { tenant: tenantIndex(name), headBytes, serviceSeed: serviceSeed(name) };
   }
 
   /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. */

@@ -23,8 +23,12 @@ import {
   REJECT_VALUE,
 } from "../../core/layout/kernel-event.ts";
 import {
+  STATUS_ALLOWANCE_SPENT,
+  STATUS_ASK_OWNER,
   STATUS_BAD_LABELS,
+  STATUS_DEFINITIONS_FULL,
   STATUS_DONE,
+  STATUS_OK,
   STATUS_REJECTS_FULL,
   STATUS_ROWS_FULL,
   STATUS_TABLE_FULL,
@@ -84,14 +88,26 @@ export class RemoteWriteDecoder {
 
   /** Goes on with the body into a fresh unit, which must have the base of the one it began in. */
   resume(body: Body, unit: WorkUnit): Progress {
-    const { kernel } = this.#dependencies;
+    const { definer, tenantName } = this.#dependencies;
+    definer.beginSeries(body.tenant, tenantName(body.tenant));
+    const progress = this.#walk(body, unit);
+    definer.endSeries();
+    return progress;
+  }
+
+  #walk(body: Body, unit: WorkUnit): Progress {
+    const { kernel, definer } = this.#dependencies;
     for (;;) {
-      const status = kernel.remoteWriteStep();
+      const step = kernel.remoteWriteStep();
+      const status = step === STATUS_ASK_OWNER ? definer.settleSeries() : step;
+      if (status === STATUS_OK) continue;
       if (status === STATUS_DONE) return this.#finish(body, unit);
       if (status === STATUS_UNKNOWN_STREAM) this.#resolve(body, unit);
-      else if (status === STATUS_BAD_LABELS)
+      else if (status === STATUS_ALLOWANCE_SPENT) {
+        if (!definer.allowSeries()) this.#resolve(body, unit);
+      } else if (status === STATUS_BAD_LABELS)
         this.#skip(body, unit, "missing_metric_name", "a series has no labels; it needs __name__ at least", []);
-      else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL) {
+      else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL || status === STATUS_DEFINITIONS_FULL) {
         this.#buryRejects(body, unit);
         return undefined;
       } else throw new Error(`remote-write walk: unexpected status ${status}`);

@@ -11,7 +11,8 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { compareSeriesKeys, seriesKey } from "../../domain/series/series-order.ts";
-import { type Shard, serviceKey } from "./shard.ts";
+import { type ServiceIndex, serviceKey } from "./service-index.ts";
+import type { Shard } from "./shard.ts";
 
 interface Candidate {
   readonly slot: number;
@@ -23,10 +24,12 @@ interface Candidate {
 export class SeriesQueries {
   readonly #shard: Shard;
   readonly #kernel: ShardKernel;
+  readonly #services: ServiceIndex;
 
-  constructor(shard: Shard, kernel: ShardKernel) {
+  constructor(shard: Shard, kernel: ShardKernel, services: ServiceIndex) {
     this.#shard = shard;
     this.#kernel = kernel;
+    this.#services = services;
   }
 
   answer(query: EngineQuery): EngineAnswer {
@@ -35,9 +38,10 @@ export class SeriesQueries {
 
   #list(query: SeriesQuery): EngineAnswer {
     const page: Candidate[] = [];
+    const services = this.#services.all;
     let total = 0;
     for (const serviceId of this.#servicesOf(query)) {
-      const slots = this.#shard.services.get(serviceKey(query.tenant, serviceId)) ?? [];
+      const slots = services.get(serviceKey(query.tenant, serviceId)) ?? [];
       const whole = query.metricName === null && query.environment === null;
       const skips = whole && (page.length >= query.limit || (query.after !== null && serviceId < query.after[0]));
       if (skips) {
@@ -57,7 +61,7 @@ export class SeriesQueries {
   #servicesOf(query: SeriesQuery): string[] {
     if (query.serviceId !== null) return [query.serviceId];
     const services: string[] = [];
-    for (const key of this.#shard.services.keys()) {
+    for (const key of this.#services.all.keys()) {
       const [tenant, serviceId] = JSON.parse(key) as [string, string];
       if (tenant === query.tenant) services.push(serviceId);
     }
@@ -93,7 +97,7 @@ export class SeriesQueries {
   }
 
   #data(query: SeriesDataQuery): EngineAnswer {
-    const slots = this.#shard.services.get(serviceKey(query.tenant, query.serviceId)) ?? [];
+    const slots = this.#services.all.get(serviceKey(query.tenant, query.serviceId)) ?? [];
     const matching = this.#candidates(slots, query.metricName, query.environment).filter(
       ({ key }) => query.attributes === null || key[3] === query.attributes,
     );

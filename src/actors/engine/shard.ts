@@ -1,12 +1,12 @@
 // The shard: owns the stream records of its partitions, applies rows in the order they come, and turns what the kernel reports into
-// verdict frames, chunks and counters. Streams are found by name for queries through one index by service.
+// verdict frames, chunks and counters. Which streams there are is in stream-registry.ts; queries find them by service in service-index.ts.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import type { InboxFrame } from "../../adapters/runtime/inbox-ring.ts";
 import { LATE_IN_RING_MS_MAX } from "../../core/config/limits.ts";
 import { EVENT_CHUNK_DUE, EVENT_CLOSE, EVENT_LATE, EVENT_OPEN, EVENT_REPLACE, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
-import { CONTROL_TABLE_BITS, IDENTITIES, IDENTITIES_BYTES, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { DEFINE_COUNTED, ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
-import { FLAG_COUNTER, SR_HASH } from "../../core/layout/stream-record.ts";
+import { DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
+import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
@@ -17,10 +17,13 @@ import { identityName } from "../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { episodeFrame } from "./episode-frame.ts";
 import type { Outbox } from "./outbox.ts";
-import { Partition } from "./partition.ts";
-import { type Definition, decodeDefinitions } from "./work-unit.ts";
+import type { Partition } from "./partition.ts";
+import { StreamRegistry } from "./stream-registry.ts";
+import { decodeDefinition, type WorkUnit } from "./work-unit.ts";
 
 export interface ShardOptions {
+  readonly engine: number;
+  readonly engines: number;
   /** |z| threshold of layer 1. */
   readonly threshold: number;
   readonly minSamples: number;
@@ -44,126 +47,42 @@ export interface RowBatch {
   readonly arrivalMs: number;
 }
 
-/** The key of a service in the index by service. */
-export function serviceKey(tenant: string, serviceId: string): string {
-  return JSON.stringify([tenant, serviceId]);
-}
-
 /** One engine's shard. */
 export class Shard {
   readonly #options: ShardOptions;
   readonly #dependencies: ShardDependencies;
-  readonly partitions = new Map<number, Partition>();
-  /** Slots by service; the order of lists is made when one is asked for. */
-  readonly services = new Map<string, number[]>();
+  readonly streams: StreamRegistry;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
-  #identityEnd = IDENTITIES;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    const restartStream = (slot: number, flags: number) => this.#restart(slot, flags);
+    this.streams = new StreamRegistry(options, { ...dependencies, restartStream });
   }
 
   /** Applies a frame from another lane. */
   applyFrame(frame: InboxFrame): void {
-    const { memory } = this.#dependencies;
     if ((frame.kind & 0xff) === SECTION_DEFINE) {
-      this.defineAll(memory.bytes.slice(frame.pointer, frame.pointer + frame.bytes));
+      this.streams.take(frame.pointer, frame.bytes);
       return;
     }
     const { pointer, baseMs, arrivalMs } = frame;
     this.applyRows({ pointer, rows: frame.bytes / ROW_BYTES, baseMs, arrivalMs });
   }
 
-  defineAll(bytes: Uint8Array): void {
-    const { kernel, memory, processWords } = this.#dependencies;
-    for (const definition of decodeDefinitions(bytes)) {
-      const before = kernel.slots;
-      const isCounted = (definition.flags & DEFINE_COUNTED) !== 0;
-      this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED }, true);
-      // A lane counts what the table did not show it; another lane, or another spelling, may have been first.
-      const isNew = kernel.slots > before;
-      if (isNew !== isCounted) processWords.addTenantStreams(definition.tenant, isNew ? 1 : -1);
-    }
-    memory.store(CONTROL_TABLE_BITS, kernel.tableBits);
-  }
-
-  /** A stream of a checkpoint or of an earlier log: created at first sight, and counted for its tenant when it is new. */
-  recover(definition: Definition): number {
-    const { kernel, memory, processWords } = this.#dependencies;
-    const before = kernel.slots;
-    const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED }, false);
-    if (kernel.slots > before) processWords.addTenantStreams(definition.tenant, 1);
-    memory.store(CONTROL_TABLE_BITS, kernel.tableBits);
-    return slot;
-  }
-
-  /** Binds a ref to its stream, which is created at first sight. Returns the slot, or -1 when this engine can hold no more streams. */
-  #define(definition: Definition, bindsThisEpoch: boolean): number {
-    const { kernel, counters } = this.#dependencies;
-    const partition = this.partition(definition.partition);
-    let slot = this.findSlot(definition.hash, definition.tenant);
-    if (slot < 0) {
-      slot = this.#createStream(definition, partition);
-      if (slot < 0) return -1;
-    }
-    this.#adoptKind(slot, definition.flags);
-    if (bindsThisEpoch) {
-      kernel.bindRef(definition.ref, slot);
-      partition.refs.push(definition.ref, slot);
-      counters.add("refs", 1);
-    }
-    return slot;
+  /** Takes the definitions of a committed unit, of which some may be other engines'. */
+  define(unit: WorkUnit): void {
+    if (unit.areaBytes > 0) this.streams.take(DEFINITIONS, unit.areaBytes);
+    for (const definition of unit.overflow) this.streams.takeOne(decodeDefinition(new DataView(definition.buffer), 0));
   }
 
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
-  #adoptKind(slot: number, flags: number): void {
-    const { kernel } = this.#dependencies;
-    if (((kernel.records.flags(slot) ^ flags) & FLAG_COUNTER) === 0) return;
+  #restart(slot: number, flags: number): void {
     this.#takeChunk(slot);
-    kernel.records.restart(slot, flags);
-  }
-
-  partition(number: number): Partition {
-    const known = this.partitions.get(number);
-    if (known !== undefined) return known;
-    const partition = new Partition(number, this.#options.blockBytes);
-    this.partitions.set(number, partition);
-    return partition;
-  }
-
-  /** Slot of the stream with the identity hash, or -1. */
-  findSlot(hash: Uint8Array, tenant: number): number {
-    const { memory, kernel } = this.#dependencies;
-    memory.bytes.set(hash, SCRATCH);
-    return kernel.findSlot(SCRATCH, tenant);
-  }
-
-  #createStream(definition: Definition, partition: Partition): number {
-    const { memory, kernel, counters } = this.#dependencies;
-    const bytes = definition.identity.byteLength;
-    if (this.#identityEnd + bytes > IDENTITIES + IDENTITIES_BYTES) return this.#refuseStream();
-    const slot = kernel.createSlot(SCRATCH, definition.tenant, definition.partition, definition.flags);
-    if (slot < 0) return this.#refuseStream();
-    memory.bytes.set(definition.identity, this.#identityEnd);
-    kernel.records.setIdentity(slot, this.#identityEnd, bytes);
-    this.#identityEnd += (bytes + 7) & ~7;
-    partition.slots.push(slot);
-    const name = this.nameOf(slot);
-    const key = serviceKey(name.tenant, name.serviceId);
-    const slots = this.services.get(key);
-    if (slots === undefined) this.services.set(key, [slot]);
-    else slots.push(slot);
-    counters.add("streams", 1);
-    counters.set("identityBytes", this.#identityEnd - IDENTITIES);
-    return slot;
-  }
-
-  #refuseStream(): number {
-    this.#dependencies.counters.add("streamsRefused", 1);
-    return -1;
+    this.#dependencies.kernel.records.restart(slot, flags);
   }
 
   identityOf(slot: number): Uint8Array {
@@ -182,7 +101,7 @@ export class Shard {
   }
 
   partitionOf(slot: number): Partition {
-    return this.partition(this.#dependencies.kernel.records.partition(slot));
+    return this.streams.partition(this.#dependencies.kernel.records.partition(slot));
   }
 
   /** Applies rows; the kernel returns after every row that has an event, so that this side acts before the stream's next row. */

@@ -1,13 +1,15 @@
-// First sight of an identity in a lane: canonical bytes, hash, partition, a ref of its own; the definition goes ahead of the stream's rows.
+// First sight of a stream in a lane: canonical identity, hash, partition, a ref of its own; the definition goes ahead of the stream's rows. The kernel
+// defines most remote-write series by itself, with refs and a number of new streams that are handed out here; the rest is defined one by one.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
-import { IDENTITY_BYTES_MAX } from "../../core/config/limits.ts";
-import { CONTROL_TABLE_BITS, SCRATCH } from "../../core/layout/memory-map.ts";
+import { IDENTITY_BYTES_MAX, NEW_STREAMS_AHEAD_MAX, REFS_AHEAD } from "../../core/config/limits.ts";
+import { STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL } from "../../core/layout/kernel-status.ts";
+import { CONTROL_TABLE_BITS, SCRATCH, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
 import { DEFINE_COUNTED } from "../../core/layout/row-frame.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { shardHolds, TABLE_BITS_FIRST } from "../../domain/kernel/shard-lookup.ts";
-import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
-import { identityText } from "../../domain/series/stream-identity.ts";
+import { engineOf, partitionOf, serviceSeed } from "../../domain/placement/partition.ts";
+import { identityHead, identityText } from "../../domain/series/stream-identity.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Where a defined stream's rows go. */
@@ -21,6 +23,7 @@ export interface DefinedStream {
 export type DefineRefusal = "identity_too_long" | "series_limit_exceeded";
 
 export interface StreamDefinerOptions {
+  readonly engine: number;
   readonly engines: number;
   readonly seriesLimit: number;
 }
@@ -33,39 +36,108 @@ export interface StreamDefinerDependencies {
   readonly memories: readonly EngineMemory[];
 }
 
+const NO_TENANT = -1;
+
 /** Defines streams for one lane. */
 export class StreamDefiner {
   readonly #options: StreamDefinerOptions;
   readonly #dependencies: StreamDefinerDependencies;
+  readonly #identity: Buffer;
+  readonly #head: Buffer;
+  /** The tenant whose series the kernel defines now. */
+  #tenant = NO_TENANT;
+  #allows = false;
 
   constructor(options: StreamDefinerOptions, dependencies: StreamDefinerDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#identity = dependencies.memory.slice(SCRATCH, IDENTITY_BYTES_MAX * 3);
+    this.#head = dependencies.memory.slice(TENANT_HEAD, TENANT_HEAD_BYTES);
+    dependencies.kernel.defineSetup(options.engine, options.engines);
+  }
+
+  /** Lets the kernel define the series of a tenant. To be ended with endSeries() before this lane does anything else. */
+  beginSeries(tenant: number, tenantName: string): void {
+    if (tenant === this.#tenant) return;
+    this.#tenant = tenant;
+    const head = identityHead(tenantName);
+    const fits = head.length * 3 <= TENANT_HEAD_BYTES;
+    this.#dependencies.kernel.defineTenant(fits ? this.#head.write(head) : 0, serviceSeed(tenantName));
+  }
+
+  /** After STATUS_ALLOWANCE_SPENT: gives the kernel refs and new streams; false when the tenant is so near its limit that each is to be asked for. */
+  allowSeries(): boolean {
+    const { processWords, kernel } = this.#dependencies;
+    const { seriesLimit, engines } = this.#options;
+    if (kernel.defineRefsLeft() === 0) {
+      kernel.defineRefs(processWords.takeRefs(REFS_AHEAD), REFS_AHEAD);
+      if (this.#allows) return true;
+    }
+    this.#takeBack();
+    const streams = processWords.reserveTenantStreams(this.#tenant, NEW_STREAMS_AHEAD_MAX, seriesLimit, 2 * engines);
+    kernel.defineAllow(streams);
+    this.#allows = streams > 0;
+    return this.#allows;
+  }
+
+  /** Takes back what the kernel did not use, so that nobody is refused for it. */
+  endSeries(): void {
+    if (this.#allows) this.#takeBack();
+  }
+
+  #takeBack(): void {
+    const { processWords, kernel } = this.#dependencies;
+    const left = kernel.defineAllow(0);
+    if (left > 0) processWords.addTenantStreams(this.#tenant, -left);
+    this.#allows = false;
+  }
+
+  /** After STATUS_ASK_OWNER: asks the shard of another engine for the stream that the kernel is about to define; STATUS_OK or _ALLOWANCE_SPENT. */
+  settleSeries(): number {
+    const { kernel } = this.#dependencies;
+    const held = this.#isHeld(kernel.definedDestination(), kernel.definedHash(), this.#tenant);
+    return kernel.defineSettle(held ? 1 : 0);
   }
 
   /** Gives the stream a ref and puts its definition into the unit, or says why not. */
   define(unit: WorkUnit, tenant: number, name: StreamName, flags: number): DefinedStream | DefineRefusal {
-    const { memory, kernel, processWords } = this.#dependencies;
+    const { kernel } = this.#dependencies;
     const text = identityText(name);
     if (text.length > IDENTITY_BYTES_MAX) return "identity_too_long";
-    const bytes = memory.slice(SCRATCH, IDENTITY_BYTES_MAX * 3).write(text);
+    const bytes = this.#identity.write(text);
     if (bytes > IDENTITY_BYTES_MAX) return "identity_too_long";
-    const hashPointer = kernel.identityHash(SCRATCH, bytes);
     const partition = partitionOf(name.tenant, name.serviceId);
     const destination = engineOf(partition, this.#options.engines);
-    const known = this.#isHeld(destination, hashPointer, tenant);
-    if (!known && processWords.tenantStreams(tenant) >= this.#options.seriesLimit) return "series_limit_exceeded";
-    if (!known) processWords.addTenantStreams(tenant, 1);
-    const ref = processWords.takeRef();
-    unit.define(destination, {
-      ref,
-      partition,
-      flags: known ? flags : flags | DEFINE_COUNTED,
-      tenant,
-      hash: memory.bytes.slice(hashPointer, hashPointer + 16),
-      identity: memory.bytes.slice(SCRATCH, SCRATCH + bytes),
-    });
+    const status = unit.overflow.length > 0 ? STATUS_DEFINITIONS_FULL : kernel.definePrepare(SCRATCH, bytes, tenant, partition, flags);
+    const hash = status === STATUS_DEFINITIONS_FULL ? kernel.identityHash(SCRATCH, bytes) : kernel.definedHash();
+    const asks = status === STATUS_ASK_OWNER || status === STATUS_DEFINITIONS_FULL;
+    const held = asks ? this.#isHeld(destination, hash, tenant) : kernel.definedIsHeld() === 1;
+    const ref = this.#takeRef(tenant, held);
+    if (ref === undefined) return "series_limit_exceeded";
+    if (status !== STATUS_DEFINITIONS_FULL) kernel.defineFinish(ref, held ? 1 : 0);
+    else this.#defineBeyond(unit, { ref, partition, flags: held ? flags : flags | DEFINE_COUNTED, tenant }, hash, bytes);
     return { ref, partition, destination };
+  }
+
+  /** A ref for a stream, which is counted when it is new; undefined when the tenant has as many as it may. */
+  #takeRef(tenant: number, held: boolean): number | undefined {
+    const { processWords } = this.#dependencies;
+    if (!held) {
+      if (processWords.tenantStreams(tenant) >= this.#options.seriesLimit) return undefined;
+      processWords.addTenantStreams(tenant, 1);
+    }
+    return processWords.takeRef();
+  }
+
+  /** The definitions area is full and the body at hand cannot wait for the next unit. */
+  #defineBeyond(
+    unit: WorkUnit,
+    definition: { readonly ref: number; readonly partition: number; readonly flags: number; readonly tenant: number },
+    hash: number,
+    bytes: number,
+  ): void {
+    const { memory } = this.#dependencies;
+    unit.define({ ...definition, hash: memory.bytes.slice(hash, hash + 16), identity: memory.bytes.slice(SCRATCH, SCRATCH + bytes) });
   }
 
   #isHeld(engine: number, hashPointer: number, tenant: number): boolean {

@@ -1,7 +1,7 @@
 // One unit of an engine's work: what it decoded since the last commit. It is appended to the log as one block and then handed to the shards.
-// Rows lie in the staging areas of the engine's memory (one per destination); everything else is collected here.
+// Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { DEFINITIONS, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
   DEFINE_FLAGS,
   DEFINE_HASH,
@@ -17,6 +17,8 @@ import {
   SECTION_ROWS,
 } from "../../core/layout/row-frame.ts";
 import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import { engineOf } from "../../domain/placement/partition.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
 const BASE_LEAD_MS = 25 * 3600 * 1000;
@@ -54,23 +56,31 @@ function encodeDefinition(definition: Definition): Uint8Array {
   return bytes;
 }
 
+/** Bytes that the encoded definition at `at` takes. */
+export function definitionBytes(view: DataView, at: number): number {
+  return align8(DEFINE_HEADER_BYTES + view.getUint32(at + DEFINE_IDENTITY_BYTES, true));
+}
+
+/** Reads the encoded definition at `at`; its arrays are copies. Throws when its identity leaves the bytes. */
+export function decodeDefinition(view: DataView, at: number): Definition {
+  const from = view.byteOffset + at;
+  const identityBytes = view.getUint32(at + DEFINE_IDENTITY_BYTES, true);
+  if (at + DEFINE_HEADER_BYTES + identityBytes > view.byteLength)
+    throw new Error(`definition of ${identityBytes} bytes at ${at} leaves its section`);
+  return {
+    ref: view.getUint32(at + DEFINE_REF, true),
+    partition: view.getUint32(at + DEFINE_PARTITION, true),
+    flags: view.getUint32(at + DEFINE_FLAGS, true),
+    tenant: view.getUint32(at + DEFINE_TENANT, true),
+    hash: new Uint8Array(new Uint8Array(view.buffer, from + DEFINE_HASH, 16)),
+    identity: new Uint8Array(new Uint8Array(view.buffer, from + DEFINE_HEADER_BYTES, identityBytes)),
+  };
+}
+
 /** Walks encoded definitions; the arrays it yields are copies. Throws where an identity leaves the bytes. */
 export function* decodeDefinitions(bytes: Uint8Array): Generator<Definition> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at + DEFINE_HEADER_BYTES <= bytes.byteLength; ) {
-    const identityBytes = view.getUint32(at + DEFINE_IDENTITY_BYTES, true);
-    const identityAt = at + DEFINE_HEADER_BYTES;
-    if (identityAt + identityBytes > bytes.byteLength) throw new Error(`definition of ${identityBytes} bytes at ${at} leaves its section`);
-    yield {
-      ref: view.getUint32(at + DEFINE_REF, true),
-      partition: view.getUint32(at + DEFINE_PARTITION, true),
-      flags: view.getUint32(at + DEFINE_FLAGS, true),
-      tenant: view.getUint32(at + DEFINE_TENANT, true),
-      hash: bytes.slice(at + DEFINE_HASH, at + DEFINE_HASH + 16),
-      identity: bytes.slice(identityAt, identityAt + identityBytes),
-    };
-    at = identityAt + align8(identityBytes);
-  }
+  for (let at = 0; at + DEFINE_HEADER_BYTES <= bytes.byteLength; at += definitionBytes(view, at)) yield decodeDefinition(view, at);
 }
 
 function sectionHeader(kind: number, bytes: number): Uint8Array {
@@ -113,10 +123,11 @@ export function* sectionsOf(payload: Uint8Array): Generator<Section> {
 /** Collects one unit of work; reused for every unit. */
 export class WorkUnit {
   readonly #memory: EngineMemory;
+  readonly #kernel: LaneExports;
   readonly #engines: number;
   readonly #encoder = new TextEncoder();
-  /** Definitions that no committed block holds yet, per destination; they outlive a failed commit. */
-  #definitions: Array<Uint8Array[]>;
+  /** Definitions that the area had no room for. Like those in the area they outlive a failed commit: no committed block holds them yet. */
+  #overflow: Uint8Array[] = [];
   #opaque: Array<{ section: number; frame: number; payload: Uint8Array }> = [];
   #opaqueBytes = 0;
   /**
@@ -130,10 +141,10 @@ export class WorkUnit {
   bodyBytes = 0;
   answers: BodyAnswer[] = [];
 
-  constructor(memory: EngineMemory, engines: number) {
+  constructor(memory: EngineMemory, kernel: LaneExports, engines: number) {
     this.#memory = memory;
+    this.#kernel = kernel;
     this.#engines = engines;
-    this.#definitions = Array.from({ length: engines }, () => []);
   }
 
   /** Starts a unit with its first body; wallMs in whole milliseconds. A body that goes on in a further unit sets `baseMs` back to what it began with. */
@@ -146,8 +157,25 @@ export class WorkUnit {
     this.answers = [];
   }
 
-  define(destination: number, definition: Definition): void {
-    (this.#definitions[destination] as Uint8Array[]).push(encodeDefinition(definition));
+  /** Adds a definition that the definitions area has no room for. */
+  define(definition: Definition): void {
+    this.#overflow.push(encodeDefinition(definition));
+  }
+
+  /** Bytes of definitions at DEFINITIONS. */
+  get areaBytes(): number {
+    return this.#kernel.definitionsBytes();
+  }
+
+  /** Encoded definitions that the area had no room for; they follow those in the area. */
+  get overflow(): readonly Uint8Array[] {
+    return this.#overflow;
+  }
+
+  /** Everything that is defined, in order, for all destinations. */
+  get #definitions(): readonly Uint8Array[] {
+    const bytes = this.areaBytes;
+    return bytes > 0 ? [this.#memory.bytes.subarray(DEFINITIONS, DEFINITIONS + bytes), ...this.#overflow] : this.#overflow;
   }
 
   addRecord(envelope: object): void {
@@ -177,7 +205,7 @@ export class WorkUnit {
   *definitionFrames(destination: number, bytesMax: number): Generator<Uint8Array> {
     let piece: Uint8Array[] = [];
     let bytes = 0;
-    for (const definition of this.#definitions[destination] as Uint8Array[]) {
+    for (const definition of this.#definitionsFor(destination)) {
       if (bytes > 0 && bytes + definition.byteLength > bytesMax) {
         yield joinAligned(piece, bytes);
         piece = [];
@@ -189,13 +217,24 @@ export class WorkUnit {
     if (bytes > 0) yield joinAligned(piece, bytes);
   }
 
+  *#definitionsFor(destination: number): Generator<Uint8Array> {
+    for (const some of this.#definitions) {
+      const view = new DataView(some.buffer, some.byteOffset, some.byteLength);
+      for (let at = 0; at < some.byteLength; ) {
+        const end = at + definitionBytes(view, at);
+        if (engineOf(view.getUint32(at + DEFINE_PARTITION, true), this.#engines) === destination) yield some.subarray(at, end);
+        at = end;
+      }
+    }
+  }
+
   /** The block's payload: views on the staging areas and copies of the rest. `rowBytes(j)` is what is staged for destination j. */
   logParts(rowBytes: (destination: number) => number): Uint8Array[] {
     const parts: Uint8Array[] = [];
-    const definitions = this.#definitions.flat();
+    const definitions = this.#definitions;
     if (definitions.length > 0) {
-      const joined = Buffer.concat(definitions);
-      parts.push(sectionHeader(SECTION_DEFINE, joined.byteLength), joined);
+      const bytes = definitions.reduce((sum, some) => sum + some.byteLength, 0);
+      parts.push(sectionHeader(SECTION_DEFINE, bytes), ...definitions);
     }
     for (let j = 0; j < this.#engines; j++) {
       const bytes = rowBytes(j);
@@ -215,7 +254,8 @@ export class WorkUnit {
 
   /** After a commit: the unit is logged and its definitions have been taken. */
   committed(): void {
-    this.#definitions = Array.from({ length: this.#engines }, () => []);
+    this.#kernel.definitionsReset();
+    this.#overflow = [];
     this.dropOpaque();
   }
 

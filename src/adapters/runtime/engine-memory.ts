@@ -21,7 +21,26 @@ export class ProcessWords {
 
   /** Takes the next stream ref. */
   takeRef(): number {
-    return Atomics.add(this.#words, PROCESS_NEXT_REF >> 2, 1) >>> 0;
+    return this.takeRefs(1);
+  }
+
+  /** Takes the next `count` stream refs; answers the first. */
+  takeRefs(count: number): number {
+    return Atomics.add(this.#words, PROCESS_NEXT_REF >> 2, count) >>> 0;
+  }
+
+  /**
+   * Counts up to `most` new streams of a tenant ahead; answers how many. It takes no more than one part in `parts` of what the tenant has left under
+   * `limit`, so the last ones are left for those who count one at a time.
+   */
+  reserveTenantStreams(tenant: number, most: number, limit: number, parts: number): number {
+    const word = (PROCESS_TENANT_STREAMS >> 2) + tenant;
+    for (;;) {
+      const counted = Atomics.load(this.#words, word);
+      const count = Math.min(most, Math.floor((limit - counted) / parts));
+      if (count <= 0) return 0;
+      if (Atomics.compareExchange(this.#words, word, counted, counted + count) === counted) return count;
+    }
   }
 
   addTenantStreams(tenant: number, count: number): void {

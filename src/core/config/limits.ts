@@ -34,6 +34,10 @@ export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 export const WORK_ROWS_MAX = 20_000;
 /** Body bytes an engine takes in one wake-up before it turns to its other roles. */
 export const WORK_BODY_BYTES_MAX = 512 * 1024;
+/** Refs that a lane takes from the process's counter at a time: one atomic operation for so many new streams. */
+export const REFS_AHEAD = 4_096;
+/** New streams that a lane counts for a tenant ahead of defining them; what a unit does not use is given back at its end. */
+export const NEW_STREAMS_AHEAD_MAX = 4_096;
 /** Bodies larger than this go through the one place for large bodies; the small ring stays hot in cache. */
 export const SMALL_BODY_BYTES_MAX = 512 * 1024;
 /** Rows of one frame in a ring lane -> shard: 4,000 x 16 B = 64 KB, so sixteen fit. */

@@ -16,6 +16,12 @@ export const STATUS_BAD_LABELS = 5;
 export const STATUS_TABLE_FULL = 6;
 /** A JSON record is not in the form that the kernel reads: decode its bytes, then step again. */
 export const STATUS_ODD_RECORD = 7;
+/** A stream is to be defined, but its shard lives in another engine: ask it, defineSettle(), then step again. */
+export const STATUS_ASK_OWNER = 8;
+/** A stream is to be defined, but refs or new streams are used up: defineAllow(), then step again, or resolve or skip the series. */
+export const STATUS_ALLOWANCE_SPENT = 9;
+/** The definitions area is full: commit the unit, then step again. */
+export const STATUS_DEFINITIONS_FULL = 10;
 
 export const STATUS_BAD_SNAPPY = -1;
 /** The decompressed body would not fit. */

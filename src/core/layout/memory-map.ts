@@ -4,7 +4,7 @@
 //   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
 //   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
 //   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
-//   8 .. 12 MiB      ring of small bodies                   288 .. 448 MiB  lane table (arena, doubles in place of growth)
+//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (arena, doubles in place of growth)
 //   16 .. 24 MiB     ring engine -> coordinator             448 .. 608 MiB  shard table (arena)
 //   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, then stream records
 
@@ -34,8 +34,18 @@ export const DESCRIPTORS = 0x600000;
 export const DESCRIPTOR_BYTES = 64;
 export const DESCRIPTOR_COUNT = 8192;
 
+/** Tenant's part of the identities that the lane kernel writes: `["name",` as JSON, in UTF-8. */
+export const TENANT_HEAD = 0x680000;
+export const TENANT_HEAD_BYTES = 0x4000;
+/** What the shard kernel did with definitions: entries of BINDING_BYTES. */
+export const BINDINGS = 0x690000;
+export const BINDINGS_BYTES = 0xe0000;
+
 export const BODY_RING = 0x800000;
 export const BODY_RING_BYTES = 0x200000;
+/** Definitions of the unit at hand, as they go into the log. A unit ends when they fill it: 7,000 of 300 bytes. */
+export const DEFINITIONS = 0xa00000;
+export const DEFINITIONS_BYTES = 0x200000;
 export const COORDINATOR_RING = 0x1000000;
 export const COORDINATOR_RING_BYTES = 0x800000;
 export const STAGING = 0x2000000;
@@ -55,8 +65,9 @@ export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;
 export const IDENTITIES_BYTES = 0x20000000;
 export const STREAM_RECORDS = 0x56000000;
-/** Slots that fit between STREAM_RECORDS and 4 GiB at STREAM_RECORD_BYTES each. */
-export const STREAM_SLOTS_MAX = 1700000;
+/** Slots that fit between STREAM_RECORDS and 4 GiB at STREAM_RECORD_BYTES and STREAM_RING_BYTES each: the records first, then the rings. */
+export const STREAM_SLOTS_MAX = 1680000;
+export const STREAM_RINGS = 0x6fa28000; // STREAM_RECORDS + STREAM_SLOTS_MAX * STREAM_RECORD_BYTES
 
 // Control words: 32-bit, each on a cache line of its own (offsets from CONTROL). Only these are touched with atomics.
 /** Bumped and notified by whoever gives this engine work. */

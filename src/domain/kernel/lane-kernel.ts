@@ -23,13 +23,37 @@ export interface LaneExports {
   exemplarCount(): number;
   /** Row offsets count from this time from now on: for the unit of work that goes on with the body. */
   remoteWriteRebase(baseMs: number): void;
-  /** STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL or _BAD_LABELS. */
+  /** STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER, _ALLOWANCE_SPENT or _DEFINITIONS_FULL. */
   remoteWriteStep(): number;
   /** Where the label bytes of the series at hand begin; see parseLabelSpan(). */
   unknownPointer(): number;
   unknownBytes(): number;
   /** STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
   remoteWriteResolve(ref: number, destination: number, partition: number): number;
+  /** Which engine this is, of how many. */
+  defineSetup(engine: number, engines: number): void;
+  /** The tenant of the series to come: bytes at TENANT_HEAD (0: every new series is STATUS_UNKNOWN_STREAM), and what serviceSeed() says of it. */
+  defineTenant(headBytes: number, serviceSeed: number): void;
+  /** Gives the kernel a run of refs for new streams; those it still had are lost. */
+  defineRefs(first: number, count: number): void;
+  defineRefsLeft(): number;
+  /** Sets how many new streams the tenant at hand may have; answers how many it still might. */
+  defineAllow(streams: number): number;
+  /** After STATUS_ASK_OWNER: whether the owner's shard holds the stream with the hash at definedHash(). STATUS_OK, or _ALLOWANCE_SPENT as from a step. */
+  defineSettle(isHeld: number): number;
+  /** Prepares the definition of a stream by its identity (BODY_PADDING_BYTES follow): STATUS_OK, _ASK_OWNER or _DEFINITIONS_FULL. */
+  definePrepare(identity: number, bytes: number, tenant: number, partition: number, flags: number): number;
+  /** Whether this engine's shard holds the stream of the definition that was prepared last with STATUS_OK. */
+  definedIsHeld(): number;
+  /** Engine that owns it. */
+  definedDestination(): number;
+  /** Address of its 16-byte identity hash. */
+  definedHash(): number;
+  /** Ends that definition; one that is not held counts as a new stream. */
+  defineFinish(ref: number, isHeld: number): void;
+  /** Bytes of definitions at DEFINITIONS. */
+  definitionsBytes(): number;
+  definitionsReset(): void;
   /** Number of samples that are lost by skipping the series at hand. */
   remoteWriteSkipSeries(): number;
   /** 1 = found, 0 = unknown; BODY_PADDING_BYTES must follow the span. */

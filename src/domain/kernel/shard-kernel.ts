@@ -25,6 +25,30 @@ export interface ShardExports {
   findSlot(hashPointer: number, tenant: number): number;
   /** A new slot for a hash that findSlot does not know, or -1 when every slot is in use. */
   createSlot(hashPointer: number, tenant: number, partition: number, flags: number): number;
+  /** The same with the identity, which is copied; -1 when there is no room for one of them. */
+  createStream(hashPointer: number, tenant: number, partition: number, flags: number, identity: number, identityBytes: number): number;
+  /** Bytes of the identities that are kept. */
+  identitiesBytes(): number;
+  /** Takes definitions in place; bytes taken. Less than given: the next is for the caller to take. What was done is in bindingsCount() entries at BINDINGS. */
+  takeDefinitions(pointer: number, bytes: number, engine: number, engines: number): number;
+  /** The same for definitions of an earlier start that belong to `tenant`, whose head and seed are those of defineTenant(); binds no refs. */
+  replayDefinitions(
+    pointer: number,
+    bytes: number,
+    engine: number,
+    engines: number,
+    tenant: number,
+    headBytes: number,
+    serviceSeed: number,
+  ): number;
+  bindingsCount(): number;
+  /** The slots from `slot` to the one that is returned, which is at most `stop`, have one tenant and service. */
+  serviceRun(slot: number, stop: number): number;
+  /** JSON text of that tenant and service. */
+  runTenant(): number;
+  runTenantBytes(): number;
+  runService(): number;
+  runServiceBytes(): number;
   /** 0 when the ref is beyond the map. */
   bindRef(ref: number, slot: number): number;
   slotOfRef(ref: number): number;
@@ -81,6 +105,13 @@ export interface BaselineWindow {
   readonly ageSeconds: number;
 }
 
+/** A tenant whose identities begin with the `headBytes` bytes at TENANT_HEAD; `serviceSeed` is what serviceSeed() says of its name. */
+export interface DefinitionTenant {
+  readonly tenant: number;
+  readonly headBytes: number;
+  readonly serviceSeed: number;
+}
+
 /** The streams of one engine's shard. */
 export class ShardKernel {
   readonly records: StreamRecords;
@@ -124,6 +155,31 @@ export class ShardKernel {
   /** A slot for a hash that findSlot does not know, or -1 when every slot is in use. */
   createSlot(hashPointer: number, tenant: number, partition: number, flags: number): number {
     return this.#kernel.createSlot(hashPointer, tenant, partition, flags);
+  }
+
+  /** A slot for a stream that findSlot does not know, with its identity; -1 when there is no room. */
+  createStream(hashPointer: number, tenant: number, partition: number, flags: number, identity: number, identityBytes: number): number {
+    return this.#kernel.createStream(hashPointer, tenant, partition, flags, identity, identityBytes);
+  }
+
+  /** Bytes of the identities that are kept. */
+  get identitiesBytes(): number {
+    return this.#kernel.identitiesBytes();
+  }
+
+  /** Takes definitions in place and returns how many bytes; when fewer than given, the next definition is for the caller to take. */
+  takeDefinitions(pointer: number, bytes: number, engine: number, engines: number): number {
+    return this.#kernel.takeDefinitions(pointer, bytes, engine, engines);
+  }
+
+  /** The same for whole definitions of an earlier start. */
+  replayDefinitions(pointer: number, bytes: number, engine: number, engines: number, of: DefinitionTenant): number {
+    return this.#kernel.replayDefinitions(pointer, bytes, engine, engines, of.tenant, of.headBytes, of.serviceSeed);
+  }
+
+  /** Entries at BINDINGS: what became of the definitions that were taken last. */
+  get bindingsCount(): number {
+    return this.#kernel.bindingsCount();
   }
 
   /** Rows with this ref belong to the slot from now on. */

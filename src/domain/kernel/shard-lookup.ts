@@ -10,15 +10,20 @@ export const TABLE_BITS_FIRST = 13;
 /** Whether the shard over `view` holds the stream with this hash (16 bytes at `hashAt` of `hashView`), by its table of 2^bits entries. */
 export function shardHolds(view: DataView, bits: number, hashView: DataView, hashAt: number, tenant: number): boolean {
   const table = SHARD_TABLE + ENTRY_BYTES * (2 ** bits - 2 ** TABLE_BITS_FIRST);
-  const words = [0, 4, 8, 12].map((at) => hashView.getUint32(hashAt + at, true));
-  const low = words[0] as number;
+  const low = hashView.getUint32(hashAt, true);
   for (let i = low % 2 ** bits; ; i = (i + 1) % 2 ** bits) {
     const entry = table + i * ENTRY_BYTES;
     const stored = view.getUint32(entry + 4, true);
     if (stored === 0) return false;
     if (view.getUint32(entry, true) !== low) continue;
     const record = STREAM_RECORDS + (stored - 1) * STREAM_RECORD_BYTES;
-    const same = words.every((word, at) => view.getUint32(record + SR_HASH + 4 * at, true) === word);
-    if (same && view.getUint32(record + SR_TENANT, true) === tenant) return true;
+    if (isHash(view, record + SR_HASH, hashView, hashAt) && view.getUint32(record + SR_TENANT, true) === tenant) return true;
   }
+}
+
+function isHash(view: DataView, at: number, hashView: DataView, hashAt: number): boolean {
+  for (let i = 0; i < 16; i += 4) {
+    if (view.getUint32(at + i, true) !== hashView.getUint32(hashAt + i, true)) return false;
+  }
+  return true;
 }

@@ -1,17 +1,21 @@
 // Stream records as TypeScript reads and corrects them: rings in order of time, late and corrected values. The kernel does everything else.
 // A correction reads and writes a whole ring, about 2 us; it is for the few samples that come out of order.
-import { STREAM_RECORDS } from "../../core/layout/memory-map.ts";
+import { STREAM_RECORDS, STREAM_RINGS } from "../../core/layout/memory-map.ts";
 import {
+  FIRST_MAX,
   FLAG_COUNTER,
   FLAG_HAS_PREVIOUS,
+  RING_INTERVALS,
+  RING_VALUES,
   SR_CHUNK_AT,
   SR_COUNT,
+  SR_FIRST_INTERVALS,
   SR_FIRST_TIME,
+  SR_FIRST_VALUES,
   SR_FLAGS,
   SR_HEAD,
   SR_IDENTITY,
   SR_IDENTITY_BYTES,
-  SR_INTERVALS,
   SR_LAST_RAW,
   SR_LAST_TIME,
   SR_LAST_VALUE,
@@ -22,8 +26,8 @@ import {
   SR_SAMPLES,
   SR_TENANT,
   SR_UNCHUNKED,
-  SR_VALUES,
   STREAM_RECORD_BYTES,
+  STREAM_RING_BYTES,
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
 
@@ -57,6 +61,18 @@ export class StreamRecords {
   /** Where a slot's record begins. */
   address(slot: number): number {
     return STREAM_RECORDS + slot * STREAM_RECORD_BYTES;
+  }
+
+  /** Where the values of a slot's ring begin, while it holds as many as it does. */
+  valuesAddress(slot: number): number {
+    return this.count(slot) <= FIRST_MAX ? this.address(slot) + SR_FIRST_VALUES : STREAM_RINGS + slot * STREAM_RING_BYTES + RING_VALUES;
+  }
+
+  /** The same for their intervals. */
+  intervalsAddress(slot: number): number {
+    return this.count(slot) <= FIRST_MAX
+      ? this.address(slot) + SR_FIRST_INTERVALS
+      : STREAM_RINGS + slot * STREAM_RING_BYTES + RING_INTERVALS;
   }
 
   /** Values in the ring. */
@@ -120,11 +136,13 @@ export class StreamRecords {
     const count = this.view.getUint32(at + SR_COUNT, true);
     let place = this.view.getUint32(at + SR_HEAD, true);
     let time = this.view.getFloat64(at + SR_LAST_TIME, true);
+    const valuesAt = this.valuesAddress(slot);
+    const intervalsAt = this.intervalsAddress(slot);
     for (let i = count - 1; i >= 0; i--) {
       place = (place === 0 ? WINDOW_MAX : place) - 1;
       times[i] = time;
-      values[i] = this.view.getFloat64(at + SR_VALUES + 8 * place, true);
-      time -= this.view.getUint32(at + SR_INTERVALS + 4 * place, true);
+      values[i] = this.view.getFloat64(valuesAt + 8 * place, true);
+      time -= this.view.getUint32(intervalsAt + 4 * place, true);
     }
     return count;
   }
@@ -163,7 +181,7 @@ export class StreamRecords {
     const stored = counter ? this.#correctedDelta(slot, value) : value;
     if (this.count(slot) === 0) return { result: "ignored", chunked: false, value };
     const head = this.view.getUint32(at + SR_HEAD, true);
-    this.view.setFloat64(at + SR_VALUES + 8 * ((head === 0 ? WINDOW_MAX : head) - 1), stored, true);
+    this.view.setFloat64(this.valuesAddress(slot) + 8 * ((head === 0 ? WINDOW_MAX : head) - 1), stored, true);
     this.view.setFloat64(at + SR_LAST_VALUE, stored, true);
     this.#recompute(slot);
     return { result: "stored", chunked: this.unchunked(slot) === 0, value: stored };
@@ -197,7 +215,7 @@ export class StreamRecords {
     if (this.#values[index] === value) return { result: "duplicate", chunked, value };
     const at = this.address(slot);
     const place = this.#place(slot, index);
-    this.view.setFloat64(at + SR_VALUES + 8 * place, value, true);
+    this.view.setFloat64(this.valuesAddress(slot) + 8 * place, value, true);
     if (index === this.count(slot) - 1) this.view.setFloat64(at + SR_LAST_VALUE, value, true);
     this.#recompute(slot);
     return { result: "stored", chunked, value };
@@ -218,7 +236,7 @@ export class StreamRecords {
     this.#times[index] = timeMs;
     this.#values[index] = value;
     this.#masked[index] = 0;
-    const firstInterval = this.view.getUint32(at + SR_INTERVALS + 4 * this.#place(slot, 0), true);
+    const firstInterval = this.view.getUint32(this.intervalsAddress(slot) + 4 * this.#place(slot, 0), true);
     const dropped = count === WINDOW_MAX ? 1 : 0;
     if (dropped === 0) {
       this.view.setUint32(at + SR_COUNT, count + 1, true);
@@ -230,10 +248,9 @@ export class StreamRecords {
   }
 
   #write(slot: number, place: number, index: number, firstInterval: number): void {
-    const at = this.address(slot);
     const interval = index === 0 ? firstInterval : (this.#times[index] as number) - (this.#times[index - 1] as number);
-    this.view.setFloat64(at + SR_VALUES + 8 * place, this.#values[index] as number, true);
-    this.view.setUint32(at + SR_INTERVALS + 4 * place, Math.min(interval, INTERVAL_MAX), true);
+    this.view.setFloat64(this.valuesAddress(slot) + 8 * place, this.#values[index] as number, true);
+    this.view.setUint32(this.intervalsAddress(slot) + 4 * place, Math.min(interval, INTERVAL_MAX), true);
     this.setMasked(slot, place, this.#masked[index] === 1);
   }
 

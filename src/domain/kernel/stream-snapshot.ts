@@ -15,13 +15,12 @@ import {
   SR_CHUNK_AT,
   SR_COUNT,
   SR_HEAD,
-  SR_INTERVALS,
   SR_MASK,
   SR_PARTITION,
   SR_PEAK_HIGH,
+  SR_STATE_BYTES,
   SR_TENANT,
   SR_UNCHUNKED,
-  SR_VALUES,
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
@@ -37,7 +36,7 @@ const MASK_BYTES = 16;
 const SNAPSHOT_BYTES_MAX = 1 + PRESENT_BYTES + WORD_BYTES * WORDS.length + 2 * COLUMN_BYTES_MAX;
 
 function packedWords(): readonly number[] {
-  const header = Array.from({ length: SR_VALUES / WORD_BYTES }, (_, word) => word * WORD_BYTES);
+  const header = Array.from({ length: SR_STATE_BYTES / WORD_BYTES }, (_, word) => word * WORD_BYTES);
   return [...header.filter((at) => at !== SR_COUNT && at !== SR_TENANT), SR_PEAK_HIGH];
 }
 
@@ -47,7 +46,7 @@ if (WORDS.length > 8 * PRESENT_BYTES) throw new Error("the words of a record do 
 /** What a snapshot holds, unpacked: the record's header, and its ring oldest first. Reused by the next `decode`. */
 export class SnapshotReader {
   /** The record up to its values, with the peaks; place, tenant and partition are 0. */
-  readonly header = new DataView(new ArrayBuffer(SR_VALUES + WORD_BYTES));
+  readonly header = new DataView(new ArrayBuffer(SR_STATE_BYTES + WORD_BYTES));
   readonly values = new Float64Array(WINDOW_MAX);
   /** Whole milliseconds of 32 bits. */
   readonly intervals = new Float64Array(WINDOW_MAX);
@@ -83,7 +82,7 @@ export class SnapshotReader {
 
 /** The peaks stand behind the header. */
 function headerPlace(at: number): number {
-  return at === SR_PEAK_HIGH ? SR_VALUES : at;
+  return at === SR_PEAK_HIGH ? SR_STATE_BYTES : at;
 }
 
 /** Packs and unpacks records of one memory. */
@@ -154,9 +153,8 @@ export class StreamPacker {
   }
 
   #readRing(slot: number, count: number): void {
-    const at = this.#records.address(slot);
-    const values = (at + SR_VALUES) / 8;
-    const intervals = (at + SR_INTERVALS) >>> 2;
+    const values = this.#records.valuesAddress(slot) / 8;
+    const intervals = this.#records.intervalsAddress(slot) / 4;
     const oldest = this.#oldest(slot, count);
     const first = Math.min(count, WINDOW_MAX - oldest);
     for (let i = 0; i < first; i++) {
@@ -183,8 +181,8 @@ export class StreamPacker {
     }
     this.#words[(at + SR_COUNT) >>> 2] = count;
     this.#words[(at + SR_HEAD) >>> 2] = count % WINDOW_MAX;
-    this.#doubles.set(reader.values.subarray(0, count), (at + SR_VALUES) / 8);
-    this.#words.set(reader.intervals.subarray(0, count), (at + SR_INTERVALS) >>> 2);
+    this.#doubles.set(reader.values.subarray(0, count), this.#records.valuesAddress(slot) / 8);
+    this.#words.set(reader.intervals.subarray(0, count), this.#records.intervalsAddress(slot) / 4);
     return true;
   }
 }

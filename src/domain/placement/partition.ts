@@ -11,9 +11,14 @@ function stableHash(text: string, start: number): number {
   return hash;
 }
 
+/** What the hash of a tenant's services goes on from; the kernel, which hashes most services, is told it. */
+export function serviceSeed(tenant: string): number {
+  return stableHash(tenant, 0x811c9dc5) ^ 0x1f;
+}
+
 /** The partition of all streams of one service, 0..255. */
 export function partitionOf(tenant: string, serviceId: string): number {
-  let hash = stableHash(serviceId, stableHash(tenant, 0x811c9dc5) ^ 0x1f);
+  let hash = stableHash(serviceId, serviceSeed(tenant));
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) % PARTITIONS;

@@ -44,6 +44,11 @@ export function identityText(name: StreamName): string {
   return `${head.slice(0, -1)},${canonicalAttributes(name.attributes)}]`;
 }
 
+/** The text that the identities of a tenant's streams begin with, up to the environment. */
+export function identityHead(tenant: string): string {
+  return `[${JSON.stringify(tenant)},`;
+}
+
 /** The names in an identity's canonical text. */
 export function identityName(text: string): StreamName {
   const [tenant, environment, serviceId, metricName, attributes] = JSON.parse(text) as [string, string, string, string, Attributes];

@@ -29,7 +29,7 @@ class JsonRig {
   readonly #loaded = loadKernel<LaneExports>();
   readonly kernel = this.#loaded.kernel;
   readonly memory = new EngineMemory(this.#loaded.memory);
-  readonly unit = new WorkUnit(this.memory, 1);
+  readonly unit = new WorkUnit(this.memory, this.kernel, 1);
   readonly streams: string[] = [];
   readonly decoder = new JsonDecoder({
     memory: this.memory,

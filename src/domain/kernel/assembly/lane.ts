@@ -5,7 +5,11 @@ export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, lan
 export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stagingReset } from "./lane-staging";
 export { exemplarCount, histogramCount, metadataCount } from "./remote-write-index";
 export {
-  remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
+  defineAllow, definedDestination, definedHash, definedIsHeld, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
+  definitionsBytes, definitionsReset,
+} from "./stream-definition";
+export {
+  defineSettle, remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
 } from "./remote-write-walk";
 export { jsonDepth } from "./json-depth";
 export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";

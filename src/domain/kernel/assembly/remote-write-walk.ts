@@ -5,15 +5,17 @@ import { REJECT_INVALID_VALUE, REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../..
 import { SERIES_INDEX } from "../../../core/layout/memory-map";
 import { ROW_BYTES } from "../../../core/layout/row-frame";
 import {
-  STATUS_BAD_LABELS, STATUS_DONE, STATUS_OK, STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
+  STATUS_ALLOWANCE_SPENT, STATUS_ASK_OWNER, STATUS_BAD_LABELS, STATUS_DEFINITIONS_FULL, STATUS_DONE, STATUS_OK, STATUS_REJECTS_FULL,
+  STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
 } from "../../../core/layout/kernel-status";
-import { foundDestination, foundRef, laneFind, laneInsert } from "./lane-table";
+import { foundDestination, foundRef, laneFind, laneInsert, laneTableClear } from "./lane-table";
 import { addReject, stagedRows, stagingAdvance, stagingPointer, writeRow } from "./lane-staging";
 import { fieldNumber, payload, readField, readVarint, varint } from "./protobuf-wire";
 import {
   ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SPAN, ENTRY_SPAN_BYTES,
   ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, unindexed, USUAL_SAMPLE_BYTES,
 } from "./remote-write-index";
+import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "./stream-definition";
 
 /** The one kind of NaN that is stored: Prometheus' mark for a series that ended. */
 const STALE_MARKER: u64 = 0x7ff0000000000002;
@@ -67,8 +69,12 @@ export function remoteWriteRebase(base: f64): void {
   baseMs = <i64>base;
 }
 
-/** Runs until the body is done or TypeScript has to act: STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL or _BAD_LABELS. */
+/**
+ * Runs until the body is done or TypeScript has to act: STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER,
+ * _ALLOWANCE_SPENT or _DEFINITIONS_FULL.
+ */
 export function remoteWriteStep(): i32 {
+  if (pending == STATUS_ALLOWANCE_SPENT || pending == STATUS_DEFINITIONS_FULL) pending = define();
   if (pending != STATUS_OK) return pending;
   while (true) {
     if (!inSeries) {
@@ -91,9 +97,32 @@ export function unknownBytes(): u32 {
   return spanBytes;
 }
 
+/** After STATUS_ASK_OWNER: whether the shard of another engine holds the stream. STATUS_OK, or STATUS_ALLOWANCE_SPENT as from a step. */
+export function defineSettle(isHeld: bool): i32 {
+  if (pending == STATUS_ASK_OWNER) pending = settle(isHeld);
+  return pending;
+}
+
+/** Defines the series at hand and enters it; STATUS_OK, or what TypeScript has to do. */
+function define(): i32 {
+  const status = prepareSeries(spanPointer, spanBytes, tenant);
+  return status == STATUS_OK ? settle(preparedIsHeld()) : status;
+}
+
+function settle(isHeld: bool): i32 {
+  const status = finishSeries(isHeld);
+  if (status != STATUS_OK) return status;
+  if (laneInsert(finishedRef(), definedDestination(), definedPartition()) != STATUS_OK) {
+    laneTableClear();
+    laneInsert(finishedRef(), definedDestination(), definedPartition());
+  }
+  enterSeries();
+  return STATUS_OK;
+}
+
 /** Enters the unknown stream into the lane table: STATUS_OK, or STATUS_TABLE_FULL (clear the table and resolve again). */
 export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: u32): i32 {
-  if (pending != STATUS_UNKNOWN_STREAM) return STATUS_OK;
+  if (pending != STATUS_UNKNOWN_STREAM && pending != STATUS_ALLOWANCE_SPENT) return STATUS_OK;
   const status = laneInsert(newRef, newDestination, partition);
   if (status != STATUS_OK) return status;
   pending = STATUS_OK;
@@ -140,7 +169,7 @@ function nextSeries(): i32 {
   const low = load<u64>(entry, ENTRY_HASH_LOW);
   const high = load<u64>(entry, ENTRY_HASH_HIGH);
   if ((low | high) == 0) return (pending = STATUS_BAD_LABELS);
-  if (!laneFind(low, high, tenant)) return (pending = STATUS_UNKNOWN_STREAM);
+  if (!laneFind(low, high, tenant)) return (pending = define());
   enterSeries();
   return STATUS_OK;
 }

@@ -2,9 +2,10 @@
 // lies far beyond every delta seen. When the interval differs from the usual one by more than twice, the delta is scored per usual interval.
 import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET } from "../../../core/layout/kernel-event";
 import {
-  FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_PREVIOUS_RAW, SR_VALUES,
+  FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_PREVIOUS_RAW,
 } from "../../../core/layout/stream-record";
 import { countReset, emitPlain } from "./shard-event";
+import { valuesOf } from "./shard-table";
 
 /** A fall by less than this is rounding of the sender. */
 const RELATIVE_NOISE: f64 = 1e-9;
@@ -50,8 +51,9 @@ function reset(r: usize, slot: u32, time: f64, value: f64, arrivalMs: f64): void
 
 /** Largest delta in the ring. */
 function largest(r: usize): f64 {
-  const end = r + (<usize>load<u32>(r, SR_COUNT) << 3);
+  const count = load<u32>(r, SR_COUNT);
+  const values = valuesOf(r, count);
   let result: f64 = 0;
-  for (let at = r; at < end; at += 8) result = max(result, load<f64>(at, SR_VALUES));
+  for (let i: u32 = 0; i < count; i++) result = max(result, load<f64>(values + (<usize>i << 3)));
   return result;
 }

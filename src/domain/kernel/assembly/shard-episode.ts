@@ -9,12 +9,13 @@ import {
 } from "../../../core/layout/kernel-event";
 import { THRESHOLD_TABLES } from "../../../core/layout/memory-map";
 import {
-  FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, SR_COUNT, SR_FLAGS, SR_HEAD, SR_INTERVALS, SR_LAST_TIME, SR_M2,
+  FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, SR_COUNT, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2,
   SR_MASKED, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW, SR_PIVOT, SR_RESOLUTION, SR_START_HIGH, SR_START_LOW, SR_STATE, STATE_BELOW_MASK,
   STATE_BELOW_SHIFT, STATE_LOW_SHIFT, STATE_OPEN, STATE_OUT_MASK, STATE_OUT_SHIFT, STATE_REPORTED_MASK, STATE_REPORTED_SHIFT, STATE_SEVERE,
   WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { countClosing, countExcursion, countOpening, emit } from "./shard-event";
+import { intervalsOf } from "./shard-table";
 import { bounded, limited, newestEffective, setBounds, windowValues } from "./shard-statistics";
 
 const LEVEL_BYTES: usize = TABLE_COLUMNS * 8;
@@ -162,7 +163,7 @@ function startOf(r: usize, time: f64, out: u32): f64 {
   const last = load<f64>(r, SR_LAST_TIME);
   if ((out & 4) == 0) return last;
   const head = load<u32>(r, SR_HEAD);
-  return last - <f64>load<u32>(r + (<usize>((head == 0 ? <u32>WINDOW_MAX : head) - 1) << 2), SR_INTERVALS);
+  return last - <f64>load<u32>(intervalsOf(r, load<u32>(r, SR_COUNT)) + (<usize>((head == 0 ? <u32>WINDOW_MAX : head) - 1) << 2));
 }
 
 function open(r: usize, slot: u32, time: f64, value: f64, ratio: f64, state: u32, severe: bool, start: f64, flags: u32, arrivalMs: f64): u32 {

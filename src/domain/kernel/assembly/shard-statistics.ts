@@ -5,10 +5,10 @@
 // the running ones may have lost digits (M2 fell to 2^-13 of its largest, or the mean wandered far from the pivot), and after any change
 // in the middle of a ring. The effective value of a masked place is clamp(raw, SR_CLAMP_LOW, SR_CLAMP_HIGH).
 import {
-  SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_HEAD, SR_INTERVALS, SR_LAST_VALUE, SR_M2, SR_M2_SCALE, SR_MASK, SR_MEAN, SR_PIVOT, SR_RUN,
-  SR_SHADOW_COUNT, SR_SHADOW_M2, SR_SHADOW_MEAN, SR_VALUES, WINDOW_MAX,
+  FIRST_MAX, RING_INTERVALS, RING_VALUES, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_HEAD, SR_LAST_VALUE, SR_M2,
+  SR_M2_SCALE, SR_MASK, SR_MEAN, SR_PIVOT, SR_RUN, SR_SHADOW_COUNT, SR_SHADOW_M2, SR_SHADOW_MEAN, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
-import { recordOf } from "./shard-table";
+import { recordOf, ringOf, valuesOf } from "./shard-table";
 
 /** Larger values enter the statistics as this: its square times window and threshold stays finite. */
 export const VALUE_LIMIT: f64 = 1e140;
@@ -62,7 +62,7 @@ function setMasked(r: usize, place: u32, masked: bool): void {
 
 /** The value with which a place counts in the statistics. */
 function effectiveAt(r: usize, place: u32): f64 {
-  const value = limited(load<f64>(r + (<usize>place << 3), SR_VALUES));
+  const value = limited(load<f64>(valuesOf(r, load<u32>(r, SR_COUNT)) + (<usize>place << 3)));
   return isMasked(r, place) ? bounded(r, value) : value;
 }
 
@@ -106,7 +106,7 @@ export function insert(r: usize, raw: f64, interval: u32, masked: bool): void {
   const evicts = n == windowSize;
   if (evicts) {
     const place = head >= windowSize ? head - windowSize : head + WINDOW_MAX - windowSize;
-    const old = (anyMask ? effectiveAt(r, place) : limited(load<f64>(r + (<usize>place << 3), SR_VALUES))) - pivot;
+    const old = (anyMask ? effectiveAt(r, place) : limited(load<f64>(ringOf(r) + (<usize>place << 3), RING_VALUES))) - pivot;
     const before = mean, step = d - old;
     mean += step * windowInverse;
     m2 += step * ((d - mean) + (old - before));
@@ -116,14 +116,27 @@ export function insert(r: usize, raw: f64, interval: u32, masked: bool): void {
     mean += before / <f64>n;
     m2 += before * (d - mean);
   }
-  store<f64>(r + (<usize>head << 3), raw, SR_VALUES);
-  store<u32>(r + (<usize>head << 2), interval, SR_INTERVALS);
+  if (count < <u32>FIRST_MAX) {
+    store<f64>(r + (<usize>head << 3), raw, SR_FIRST_VALUES);
+    store<u32>(r + (<usize>head << 2), interval, SR_FIRST_INTERVALS);
+  } else {
+    const ring = ringOf(r);
+    if (count == <u32>FIRST_MAX) moveFirst(r, ring);
+    store<f64>(ring + (<usize>head << 3), raw, RING_VALUES);
+    store<u32>(ring + (<usize>head << 2), interval, RING_INTERVALS);
+  }
   store<f64>(r, raw, SR_LAST_VALUE);
   store<u32>(r, head + 1 == WINDOW_MAX ? 0 : head + 1, SR_HEAD);
   if (count < <u32>WINDOW_MAX) store<u32>(r, count + 1, SR_COUNT);
   if (masked || anyMask) setMasked(r, head, masked);
   store<u8>(r, run, SR_RUN);
   settle(r, d, mean, m2, n, run, evicts);
+}
+
+/** The ring takes over the values that lie in the record. */
+function moveFirst(r: usize, ring: usize): void {
+  memory.copy(ring + RING_VALUES, r + SR_FIRST_VALUES, 8 * FIRST_MAX);
+  memory.copy(ring + RING_INTERVALS, r + SR_FIRST_INTERVALS, 4 * FIRST_MAX);
 }
 
 /** Shadow, refresh, exactness; then the new mean and M2 are stored. */

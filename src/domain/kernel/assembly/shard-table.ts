@@ -1,9 +1,10 @@
 // Which slot a stream has: identity hash (u128) and tenant -> slot, and ref -> slot.
 // Table entries are 8 bytes {low 32 bits of the hash, slot + 1}: 2^13 at first (64 KiB), doubled into the next region of the arena at load
 // 0.5, up to 2^22 (32 MiB; all regions together 64 of 160 MiB). An equal entry is confirmed with hash and tenant in the stream's record.
-import { REF_MAP, REF_MAP_BYTES, SHARD_TABLE, STREAM_RECORDS, STREAM_SLOTS_MAX } from "../../../core/layout/memory-map";
+import { REF_MAP, REF_MAP_BYTES, SHARD_TABLE, STREAM_RECORDS, STREAM_RINGS, STREAM_SLOTS_MAX } from "../../../core/layout/memory-map";
 import {
-  SR_CHUNK_AT, SR_FLAGS, SR_HASH, SR_PARTITION, SR_TENANT, STREAM_RECORD_BYTES, WINDOW_MAX,
+  FIRST_MAX, RING_INTERVALS, SR_CHUNK_AT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_FLAGS, SR_HASH, SR_PARTITION, SR_TENANT, STREAM_RECORD_BYTES,
+  STREAM_RECORD_SHIFT, STREAM_RING_BYTES, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 
 const ENTRY_BYTES: usize = 8;
@@ -19,6 +20,27 @@ let slotCount: u32 = 0;
 @inline
 export function recordOf(slot: u32): usize {
   return <usize>STREAM_RECORDS + <usize>slot * STREAM_RECORD_BYTES;
+}
+
+/** Address of the ring that belongs to a record. */
+// @ts-ignore
+@inline
+export function ringOf(r: usize): usize {
+  return <usize>STREAM_RINGS + ((r - <usize>STREAM_RECORDS) >> STREAM_RECORD_SHIFT) * STREAM_RING_BYTES;
+}
+
+/** Where the values of a record's ring lie while it holds `count`. */
+// @ts-ignore
+@inline
+export function valuesOf(r: usize, count: u32): usize {
+  return count <= <u32>FIRST_MAX ? r + SR_FIRST_VALUES : ringOf(r);
+}
+
+/** Where their intervals lie. */
+// @ts-ignore
+@inline
+export function intervalsOf(r: usize, count: u32): usize {
+  return count <= <u32>FIRST_MAX ? r + SR_FIRST_INTERVALS : ringOf(r) + RING_INTERVALS;
 }
 
 /** The table has 2^bits entries. */
@@ -48,13 +70,15 @@ export function findSlot(hashPointer: usize, tenant: u32): i32 {
   }
 }
 
-/** Takes the next slot for a stream that findSlot does not know; -1 when every slot is in use. */
+/**
+ * Takes the next slot for a stream that findSlot does not know; -1 when every slot is in use. A slot is taken once, so its record is zero as the
+ * system gave it, and only what is written here costs anything.
+ */
 export function createSlot(hashPointer: usize, tenant: u32, partition: u32, flags: u32): i32 {
   if (slotCount >= <u32>STREAM_SLOTS_MAX) return -1;
   if (slotCount >= <u32>1 << (bits - 1) && bits < TABLE_BITS_MAX) grow();
   const slot = slotCount++;
   const r = recordOf(slot);
-  memory.fill(r, 0, STREAM_RECORD_BYTES);
   store<u64>(r, load<u64>(hashPointer), SR_HASH);
   store<u64>(r, load<u64>(hashPointer, 8), SR_HASH + 8);
   store<u32>(r, tenant, SR_TENANT);

@@ -18,6 +18,8 @@ import { insert, windowValues } from "./shard-statistics";
 import { recordOf, slotOfRef } from "./shard-table";
 
 export { bindRef, createSlot, findSlot, slotOfRef, slots, tableBits } from "./shard-table";
+export { bindingsCount, createStream, identitiesBytes, replayDefinitions, takeDefinitions } from "./shard-definition";
+export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } from "./identity-service";
 export { packChunk } from "./chunk-ring";
 export { recompute, setWindow } from "./shard-statistics";
 export {

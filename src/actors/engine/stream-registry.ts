@@ -1,0 +1,179 @@
+// The streams of a shard: takes definitions from lanes and from the log, and knows which slots and refs belong to which partition. The kernel takes
+// definitions where they lie; what it leaves (a kind that changed, a count to correct, no room) is taken here, one at a time.
+import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { BINDINGS, CONTROL_TABLE_BITS, DEFINITIONS, DEFINITIONS_BYTES, PARTITIONS, SCRATCH } from "../../core/layout/memory-map.ts";
+import {
+  BINDING_BYTES,
+  BINDING_IS_NEW,
+  BINDING_PARTITION,
+  BINDING_REF,
+  BINDING_SLOT,
+  DEFINE_COUNTED,
+} from "../../core/layout/row-frame.ts";
+import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { engineOf } from "../../domain/placement/partition.ts";
+import type { EngineCounters } from "./engine-counters.ts";
+import { Partition } from "./partition.ts";
+import { type Definition, decodeDefinition, definitionBytes } from "./work-unit.ts";
+
+const HASH_BYTES = 16;
+
+export interface StreamRegistryOptions {
+  readonly engine: number;
+  readonly engines: number;
+  readonly blockBytes: number;
+}
+
+export interface StreamRegistryDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: ShardKernel;
+  readonly processWords: ProcessWords;
+  readonly counters: EngineCounters;
+  /** Starts a stream anew because its sender changed its mind about what kind it is. */
+  readonly restartStream: (slot: number, flags: number) => void;
+}
+
+/** Streams of one engine. */
+export class StreamRegistry {
+  readonly #options: StreamRegistryOptions;
+  readonly #dependencies: StreamRegistryDependencies;
+  readonly #partitions: Array<Partition | undefined> = Array.from({ length: PARTITIONS });
+
+  constructor(options: StreamRegistryOptions, dependencies: StreamRegistryDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  partition(number: number): Partition {
+    const known = this.#partitions[number];
+    if (known !== undefined) return known;
+    const partition = new Partition(number, this.#options.blockBytes);
+    this.#partitions[number] = partition;
+    return partition;
+  }
+
+  /** Takes this engine's share of definitions that lie in its memory. */
+  take(pointer: number, bytes: number): void {
+    const { kernel, memory, counters } = this.#dependencies;
+    const { engine, engines } = this.#options;
+    for (let at = 0; at < bytes; ) {
+      at += kernel.takeDefinitions(pointer + at, bytes - at, engine, engines);
+      this.#takeBindings((partition, ref, slot) => partition.bind(ref, slot));
+      counters.add("refs", kernel.bindingsCount);
+      if (at === bytes) break;
+      this.takeOne(decodeDefinition(memory.view, pointer + at));
+      at += definitionBytes(memory.view, pointer + at);
+    }
+    this.#publish();
+  }
+
+  /** Takes a definition if it is this engine's. */
+  takeOne(definition: Definition): void {
+    const { kernel, processWords, counters } = this.#dependencies;
+    if (engineOf(definition.partition, this.#options.engines) !== this.#options.engine) return;
+    const before = kernel.slots;
+    const isCounted = (definition.flags & DEFINE_COUNTED) !== 0;
+    const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED });
+    // A lane counts what the table did not show it; another lane, or another spelling, may have been first.
+    const isNew = kernel.slots > before;
+    if (isNew !== isCounted) processWords.addTenantStreams(definition.tenant, isNew ? 1 : -1);
+    if (slot >= 0) {
+      kernel.bindRef(definition.ref, slot);
+      this.partition(definition.partition).bind(definition.ref, slot);
+      counters.add("refs", 1);
+    }
+    this.#publish();
+  }
+
+  /** A stream of a checkpoint or of an earlier log: created at first sight, and counted for its tenant when it is new. -1 when there is no room. */
+  recover(definition: Definition): number {
+    const { kernel, processWords } = this.#dependencies;
+    const before = kernel.slots;
+    const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED });
+    if (kernel.slots > before) processWords.addTenantStreams(definition.tenant, 1);
+    this.#publish();
+    return slot;
+  }
+
+  /**
+   * Takes this engine's share of the definitions in `payload`, of an earlier log, before the lane begins: it uses the lane's area. `bound` gets every
+   * ref of that log with its slot; what the kernel leaves goes to `take`, after which the tenant may be another one.
+   */
+  replay(
+    payload: Uint8Array,
+    tenantNow: () => DefinitionTenant,
+    bound: (ref: number, slot: number) => void,
+    take: (definition: Definition) => void,
+  ): void {
+    const { memory, kernel, processWords } = this.#dependencies;
+    const { engine, engines } = this.#options;
+    const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+    for (let at = 0; at < payload.byteLength; ) {
+      const bytes = Math.min(payload.byteLength - at, DEFINITIONS_BYTES);
+      memory.bytes.set(payload.subarray(at, at + bytes), DEFINITIONS);
+      const tenant = tenantNow();
+      const taken = kernel.replayDefinitions(DEFINITIONS, bytes, engine, engines, tenant);
+      const streams = this.#takeBindings((_, ref, slot) => bound(ref, slot));
+      processWords.addTenantStreams(tenant.tenant, streams);
+      at += taken;
+      if (at === payload.byteLength) break;
+      if (taken > 0 && definitionBytes(view, at) > bytes - taken) continue; // the area ended in the middle of it
+      take(decodeDefinition(view, at));
+      at += definitionBytes(view, at);
+    }
+    this.#publish();
+  }
+
+  /** Enters what the kernel did with the definitions that it took last; answers how many streams are new. */
+  #takeBindings(visit: (partition: Partition, ref: number, slot: number) => void): number {
+    const { memory, kernel, counters } = this.#dependencies;
+    const { words } = memory;
+    const end = BINDINGS + kernel.bindingsCount * BINDING_BYTES;
+    let streams = 0;
+    for (let at = BINDINGS; at < end; at += BINDING_BYTES) {
+      const partition = this.partition(words[(at + BINDING_PARTITION) >> 2] as number);
+      const slot = words[(at + BINDING_SLOT) >> 2] as number;
+      if (words[(at + BINDING_IS_NEW) >> 2] === 1) {
+        partition.slots.push(slot);
+        streams++;
+      }
+      visit(partition, words[(at + BINDING_REF) >> 2] as number, slot);
+    }
+    counters.add("streams", streams);
+    return streams;
+  }
+
+  /** Slot of the stream, which is created at first sight; -1 when this engine can hold no more streams. */
+  #define(definition: Definition): number {
+    const { kernel, restartStream } = this.#dependencies;
+    const known = this.findSlot(definition.hash, definition.tenant);
+    if (known < 0) return this.#create(definition);
+    if (((kernel.records.flags(known) ^ definition.flags) & FLAG_COUNTER) !== 0) restartStream(known, definition.flags);
+    return known;
+  }
+
+  /** Slot of the stream with the identity hash, or -1. */
+  findSlot(hash: Uint8Array, tenant: number): number {
+    const { memory, kernel } = this.#dependencies;
+    memory.bytes.set(hash, SCRATCH);
+    return kernel.findSlot(SCRATCH, tenant);
+  }
+
+  /** Expects the hash at SCRATCH. */
+  #create({ identity, tenant, partition, flags }: Definition): number {
+    const { memory, kernel, counters } = this.#dependencies;
+    memory.bytes.set(identity, SCRATCH + HASH_BYTES);
+    const slot = kernel.createStream(SCRATCH, tenant, partition, flags, SCRATCH + HASH_BYTES, identity.byteLength);
+    counters.add(slot < 0 ? "streamsRefused" : "streams", 1);
+    if (slot >= 0) this.partition(partition).slots.push(slot);
+    return slot;
+  }
+
+  /** Tells the lanes of other engines how large the table is that they look streams up in. */
+  #publish(): void {
+    const { memory, kernel, counters } = this.#dependencies;
+    memory.store(CONTROL_TABLE_BITS, kernel.tableBits);
+    counters.set("identityBytes", kernel.identitiesBytes);
+  }
+}
