@@ -8,16 +8,16 @@ const timeBytes = 6; // varint of a time in ms between 2005 and 2109
 /**
  * Rounds over all series. Series i belongs to shard i mod (series / perRequest); a body holds all series of one shard, `samplesPerSeries`
  * samples each, `stepMs` apart. Values: "random" are uniform in [0, 1000) with a full mantissa; "walk" are random walks of 3 decimals;
- * a function is called for each sample of a series in order.
+ * "small" are whole numbers below 256, which snappy makes few bytes of; a function is called for each sample of a series in order.
  * The last sample of all stands at `endMs`.
- * @param {{series: number, perRequest: number, samplesPerSeries?: number, samples: number, values?: "random" | "walk" | ((series: number) => number), stepMs?: number, endMs: number}} options
+ * @param {{series: number, perRequest: number, samplesPerSeries?: number, samples: number, values?: "random" | "walk" | "small" | ((series: number) => number), stepMs?: number, endMs: number}} options
  */
 export function* remoteWriteBodies({ series, perRequest, samplesPerSeries = 1, samples, values = "random", stepMs = 1000, endMs }) {
   const shards = Math.ceil(series / perRequest);
   const rounds = Math.ceil(samples / (series * samplesPerSeries));
   const startMs = endMs - (rounds * samplesPerSeries - 1) * stepMs;
   const requests = Array.from({ length: shards }, (_, shard) => makeRequest(shardSeries(shard, shards, series), samplesPerSeries));
-  const value = typeof values === "function" ? values : values === "walk" ? makeWalks(series) : makeUniform();
+  const value = typeof values === "function" ? values : MAKERS[values](series);
   for (let round = 0; round < rounds; round++) {
     for (let shard = 0; shard < shards; shard++) {
       const request = requests[shard];
@@ -56,6 +56,13 @@ function makeWalks(series) {
     return Math.round(at[i] * 1000) / 1000;
   };
 }
+
+function makeSmall() {
+  const random = seededRandom(46);
+  return () => Math.floor(random() * 256);
+}
+
+const MAKERS = { random: makeUniform, walk: makeWalks, small: makeSmall };
 
 /** An encoded WriteRequest and where each of its samples' messages begins. */
 function makeRequest(series, samplesPerSeries) {

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import snappy from "snappy";
 import { crc32 } from "../../src/core/base/crc32.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
-import { STATUS_DONE } from "../../src/core/layout/kernel-status.ts";
+import { STATUS_DONE, STATUS_UNKNOWN_STREAM } from "../../src/core/layout/kernel-status.ts";
 import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
+import { fillPowersOfFive } from "../../src/domain/kernel/powers-of-five.ts";
 import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
 import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { strictDecode } from "../../test/support/remote-write-decoder.ts";
@@ -29,6 +30,7 @@ export const KERNEL_CASES = [
   { name: "row-pack", unit: "row", prepare: rowPackCase },
   { name: "crc32", unit: "byte", prepare: crcCase },
   { name: "json-depth", unit: "byte", prepare: jsonDepthCase },
+  { name: "json-records", unit: "record", prepare: jsonRecordsCase },
 ];
 
 /** One remote-write body of 2,000 series with a sample each, as it is sent. */
@@ -124,6 +126,31 @@ async function jsonDepthCase() {
   const depth = () => kernel.jsonDepth(LARGE_BODY, bytes.length);
   assert.equal(depth(), depthOf(JSON.parse(bytes.toString())));
   return { units: bytes.length, contestants: { kernel: depth, "string and JSON.parse": () => JSON.parse(bytes.toString()) } };
+}
+
+/** A batch whose streams are known: what the kernel stages against what JSON.parse alone takes. */
+async function jsonRecordsCase() {
+  const { kernel, loaded, place } = laneHarness();
+  fillPowersOfFive(loaded.view);
+  const count = 1_000;
+  const [{ bytes }] = jsonBatches({ records: count, series: count, endMs: BASE_MS + 1_000_000 });
+  place(LARGE_BODY, bytes);
+  const step = () => {
+    kernel.stagingReset(1);
+    const begun = kernel.jsonRecordsBegin(LARGE_BODY, bytes.length, 1, tenant, BASE_MS, BASE_MS, BASE_MS + WINDOW_MS, count, 64);
+    if (begun !== count) throw new Error(`the kernel took the body for ${begun} records`);
+    return kernel.jsonRecordsStep();
+  };
+  let status = step();
+  for (let ref = 0; status === STATUS_UNKNOWN_STREAM; status = kernel.jsonRecordsStep()) kernel.laneInsert(ref++, 0, 0);
+  assert.equal(step(), STATUS_DONE);
+  const records = JSON.parse(bytes.toString());
+  const staged = records.map((_, i) => loaded.view.getFloat64(STAGING + i * ROW_BYTES + ROW_VALUE, true));
+  assert.deepEqual(
+    staged,
+    records.map(({ value }) => value),
+  );
+  return { units: count, contestants: { kernel: step, "string and JSON.parse": () => JSON.parse(bytes.toString()) } };
 }
 
 function laneHarness() {

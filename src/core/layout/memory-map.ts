@@ -48,6 +48,9 @@ export const DEFINITIONS = 0xa00000;
 export const DEFINITIONS_BYTES = 0x200000;
 export const COORDINATOR_RING = 0x1000000;
 export const COORDINATOR_RING_BYTES = 0x800000;
+/** Rows of the unit at hand as the log takes them: sections one after another (24 .. 32 MiB). */
+export const PACKED_ROWS = 0x1800000;
+export const PACKED_ROWS_BYTES = 0x800000;
 export const STAGING = 0x2000000;
 export const STAGING_BYTES = 0x80000;
 export const INBOX = 0x4000000;
