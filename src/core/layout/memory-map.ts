@@ -4,8 +4,8 @@
 //   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
 //   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
 //   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
-//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (arena, doubles in place of growth)
-//   16 .. 24 MiB     ring engine -> coordinator             448 .. 608 MiB  shard table (arena)
+//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, then an index)
+//   16 .. 32 MiB     ring to coordinator; packed rows       448 .. 608 MiB  shard table (arena)
 //   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, then stream records
 
 export const MEMORY_PAGES = 65536;
