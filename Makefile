@@ -43,8 +43,8 @@ demo: $(SERVER) ## Show the server at work on made-up telemetry
 sim: $(SERVER) ## Run the simulations; SEED=n replays one
 	@exec node scripts/run-tests.mjs test/sim
 
-crash: $(SERVER) ## Kill and restart the server; CRASH_ROUNDS=n times
-	@exec node scripts/run-tests.mjs test/fault
+crash: $(SERVER) ## Kill and restart the server, over 100 times; CRASH_ROUNDS=n
+	@CRASH_ROUNDS=$${CRASH_ROUNDS:-20} exec node scripts/run-tests.mjs test/fault/crash.test.ts
 
 fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name
 	@exec node --import ./scripts/typescript-loader.mjs test/fuzz/fuzz.ts

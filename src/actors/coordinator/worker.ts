@@ -16,6 +16,7 @@ import type {
   EngineQuery,
   EngineReply,
   EngineRequest,
+  ReturnedStreams,
   StatePart,
   StoredCheckpoint,
 } from "../../core/protocol/engine-control.ts";
@@ -77,6 +78,11 @@ class EngineThreadLink implements EngineLink {
   sendState(part: StatePart): void {
     const bytes = Uint8Array.from(part.bytes);
     this.#port.send({ ...part, bytes }, [bytes.buffer]);
+    this.#memory.ringBell();
+  }
+
+  deliver(streams: ReturnedStreams): void {
+    this.#port.send(streams);
     this.#memory.ringBell();
   }
 
@@ -221,6 +227,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       const link = engines[engine] as EngineThreadLink;
       if (message.type === "frames") pacer.wake();
       else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
+      else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
       else link.settle(message as EngineAnswer);
     });
   });
