@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
-import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
+import { EVENT_FLUSH_MS, EventStreams } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
@@ -39,8 +39,6 @@ type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
-
-const HOUR_MS = 3600 * 1000;
 
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
@@ -124,7 +122,7 @@ class Server {
   async start(): Promise<string> {
     const { HOST: host, PORT: wanted } = this.#config;
     const { port } = await this.#http.listen(host, wanted);
-    setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
+    setInterval(() => this.#streams.flush(), EVENT_FLUSH_MS).unref();
     const state = await this.#coordinator.loaded;
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     this.#engines = this.#startEngines(state);
@@ -307,8 +305,6 @@ class Server {
       window: config.WATCHDOG_WINDOW,
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
-      idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
-      keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };
   }
 

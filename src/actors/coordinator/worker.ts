@@ -16,7 +16,6 @@ import type {
   EngineQuery,
   EngineReply,
   EngineRequest,
-  ReturnedStreams,
   StatePart,
   StoredCheckpoint,
 } from "../../core/protocol/engine-control.ts";
@@ -78,11 +77,6 @@ class EngineThreadLink implements EngineLink {
   sendState(part: StatePart): void {
     const bytes = Uint8Array.from(part.bytes);
     this.#port.send({ ...part, bytes }, [bytes.buffer]);
-    this.#memory.ringBell();
-  }
-
-  deliver(streams: ReturnedStreams): void {
-    this.#port.send(streams);
     this.#memory.ringBell();
   }
 
@@ -227,7 +221,6 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       const link = engines[engine] as EngineThreadLink;
       if (message.type === "frames") pacer.wake();
       else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
-      else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
       else link.settle(message as EngineAnswer);
     });
   });

@@ -2,17 +2,8 @@
 // checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. States come from the coordinator
 // a part at a time, a few ahead; a step is one part or one block.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
-import { STATE_PARTS_WANTED_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
-import {
-  COLD_SLOTS,
-  PACKED_ROWS,
-  PARTITIONS,
-  SCRATCH,
-  STAGING,
-  STAGING_BYTES,
-  TENANT_HEAD,
-  TENANT_HEAD_BYTES,
-} from "../../core/layout/memory-map.ts";
+import { STATE_PARTS_WANTED_MAX } from "../../core/config/limits.ts";
+import { PARTITIONS, SCRATCH, STAGING, STAGING_BYTES, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
 import {
   ROW_BYTES,
   ROW_OFFSET,
@@ -20,8 +11,8 @@ import {
   ROW_VALUE,
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
-  SECTION_PACKED_ROWS,
   SECTION_RECORD,
+  SECTION_ROWS,
 } from "../../core/layout/row-frame.ts";
 import { FRAME_DEAD_LETTER, FRAME_RECORD, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
@@ -31,7 +22,6 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf, partitionOf, serviceSeed } from "../../domain/placement/partition.ts";
 import { identityHead, identityName } from "../../domain/series/stream-identity.ts";
-import { type ColdStream, RETURNED } from "./cold/cold-streams.ts";
 import type { Outbox } from "./outbox.ts";
 import { readPartitionPart } from "./partition-state.ts";
 import type { Shard } from "./shard.ts";
@@ -67,8 +57,6 @@ export interface RecoveryDependencies {
 }
 
 const ROW_WORDS = ROW_BYTES >>> 2;
-/** Rows as a section of the log held them, until those of this engine are in STAGING. */
-const UNPACKED_ROWS = STAGING + STAGING_BYTES;
 const UNKNOWN = 0;
 const COVERED = 1;
 const NOT_COVERED = 2;
@@ -110,11 +98,8 @@ export class Recovery {
   readonly #refsOfCheckpoints = new Map<number, NumberMap>();
   /** Refs of this start by slot. */
   readonly #newRefs = new NumberMap();
-  /** The same by number of streams that are not in memory. */
-  readonly #newColdRefs = new NumberMap();
   /** Slots of the partition that is being restored, in the order of its state. */
   #slotsByNumber: number[] = [];
-  #coldByNumber: number[] = [];
   #asking = 0;
   #askingPart = 0;
   #underWay = 0;
@@ -163,9 +148,7 @@ export class Recovery {
     const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) as NumberMap;
     readPartitionPart(part.bytes, {
       stream: (identity, cursor) => this.#slotsByNumber.push(this.#restoreStream(checkpoint.partition, identity, cursor)),
-      cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
-      ref: (ref, stream, isCold) =>
-        refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
+      ref: (ref, stream) => refs.set(ref, this.#slotsByNumber[stream] as number),
       chunks: (bytes) => {
         partition.chunks = ChunkBlockBuilder.restore(bytes) ?? new ChunkBlockBuilder();
       },
@@ -173,18 +156,9 @@ export class Recovery {
     if (part.part === checkpoint.parts) this.#restoring++;
   }
 
-  #restoreCold(stream: ColdStream): number {
-    const { shard } = this.#dependencies;
-    const id = shard.cold.add(stream);
-    shard.streams.partition(stream.partition).cold.push(id);
-    return id;
-  }
-
-  #begin({ partition: number, epoch, vector, nextBlock, generation, nextSerial }: StoredCheckpoint): void {
+  #begin({ partition: number, epoch, vector, nextBlock, generation }: StoredCheckpoint): void {
     const partition = this.#dependencies.shard.streams.partition(number);
     partition.nextBlock = nextBlock;
-    partition.nextSerial = nextSerial;
-    this.#coldByNumber = [];
     partition.generation = generation;
     this.#slotsByNumber = [];
     if (!this.#refsOfCheckpoints.has(epoch)) this.#refsOfCheckpoints.set(epoch, new NumberMap());
@@ -195,7 +169,7 @@ export class Recovery {
     const { shard, kernel } = this.#dependencies;
     const tenant = this.#tenantOf(identity);
     const hash = this.#identityHash(identity);
-    const slot = shard.streams.restore({ ref: 0, partition, flags: 0, tenant, hash, identity });
+    const slot = shard.streams.recover({ ref: 0, partition, flags: 0, tenant, hash, identity });
     if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
     if (!kernel.unpack(slot, cursor)) throw new Error("a checkpoint holds a stream that this build cannot read");
     return slot;
@@ -222,7 +196,7 @@ export class Recovery {
     this.#coverage.fill(UNKNOWN);
     for (const section of sectionsOf(block.payload)) {
       if (section.kind === SECTION_DEFINE) this.#define(section.payload, block);
-      else if (section.kind === SECTION_PACKED_ROWS) this.#applyRows(section.payload, block);
+      else if (section.kind === SECTION_ROWS) this.#applyRows(section.payload, block);
       else if (this.#options.engine === 0) this.#sendAgain(section.kind, section.payload, block);
     }
   }
@@ -251,7 +225,7 @@ export class Recovery {
       throw new Error("a definition in the log names the wrong partition");
     const tenant = tenantIndex(name.tenant);
     // A definition that a checkpoint covers only names its ref: the stream's kind may have changed since.
-    const known = this.#isCovered(definition.partition, block) ? shard.streams.findAny(definition.hash, tenant) : -1;
+    const known = this.#isCovered(definition.partition, block) ? shard.streams.findSlot(definition.hash, tenant) : -1;
     this.#slots.set(definition.ref, known >= 0 ? known : shard.streams.recover({ ...definition, tenant }));
     if (tenant !== this.#tenant.tenant || this.#head.length === 0) this.#takeTenant(name.tenant);
   }
@@ -267,12 +241,14 @@ export class Recovery {
 
   /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
-    const { memory, shard } = this.#dependencies;
-    const source = this.#unpack(payload);
+    const { memory, shard, kernel } = this.#dependencies;
+    const source = new Uint32Array(payload.buffer, payload.byteOffset, payload.byteLength >>> 2);
     let to = STAGING >>> 2;
+    const end = (STAGING + STAGING_BYTES) >>> 2;
     for (let at = 0; at < source.length; at += ROW_WORDS) {
-      const slot = this.#slotOf(source[at + (ROW_REF >>> 2)] as number);
-      if (slot < 0 || this.#isCovered(this.#partitionOf(slot), block)) continue;
+      const slot = this.#slots.get(source[at + (ROW_REF >>> 2)] as number);
+      if (slot < 0 || this.#isCovered(kernel.records.partition(slot), block)) continue;
+      if (to + ROW_WORDS > end) throw new Error("a log section holds more rows than one unit of work may");
       memory.words[to + (ROW_REF >>> 2)] = this.#newRef(slot);
       memory.words[to + (ROW_OFFSET >>> 2)] = source[at + (ROW_OFFSET >>> 2)] as number;
       memory.words[to + (ROW_VALUE >>> 2)] = source[at + (ROW_VALUE >>> 2)] as number;
@@ -283,27 +259,6 @@ export class Recovery {
     this.rows += rows;
     const { baseMs } = block.header;
     if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0 });
-  }
-
-  /** The rows of a section, behind the area that they are gathered in. */
-  #unpack(payload: Uint8Array): Uint32Array {
-    const { memory, lane } = this.#dependencies;
-    memory.bytes.set(payload, PACKED_ROWS);
-    const rows = lane.unpackRows(PACKED_ROWS, payload.byteLength, UNPACKED_ROWS, WORK_ROWS_MAX);
-    if (rows > WORK_ROWS_MAX) throw new Error("a log section holds more rows than one unit of work may");
-    return memory.words.subarray(UNPACKED_ROWS >>> 2, (UNPACKED_ROWS + rows * ROW_BYTES) >>> 2);
-  }
-
-  /** Slot of a ref of the epoch being read, COLD_SLOTS and more for a stream that is not in memory. */
-  #slotOf(ref: number): number {
-    const { cold } = this.#dependencies.shard;
-    const slot = this.#slots.get(ref);
-    return slot >= COLD_SLOTS && cold.state(slot - COLD_SLOTS) === RETURNED ? cold.slot(slot - COLD_SLOTS) : slot;
-  }
-
-  #partitionOf(slot: number): number {
-    const { kernel, shard } = this.#dependencies;
-    return slot < COLD_SLOTS ? kernel.records.partition(slot) : shard.cold.partition(slot - COLD_SLOTS);
   }
 
   /** Looked up once for each partition and block. */
@@ -321,13 +276,11 @@ export class Recovery {
   }
 
   #newRef(slot: number): number {
-    const refs = slot < COLD_SLOTS ? this.#newRefs : this.#newColdRefs;
-    const key = slot % COLD_SLOTS;
-    const known = refs.get(key);
+    const known = this.#newRefs.get(slot);
     if (known >= 0) return known;
     const ref = this.#dependencies.processWords.takeRef();
     this.#dependencies.kernel.bindRef(ref, slot);
-    refs.set(key, ref);
+    this.#newRefs.set(slot, ref);
     return ref;
   }
 

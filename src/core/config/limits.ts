@@ -1,14 +1,6 @@
 // Every maximum that is not a setting, with its arithmetic. A limit an operator may want to move is a setting in load-config.ts instead.
-import {
-  BODY_RING_BYTES,
-  COORDINATOR_RING_BYTES,
-  ENGINES_MAX,
-  INBOX_BYTES,
-  LARGE_BODY_BYTES,
-  PACKED_ROWS_BYTES,
-  STAGING_BYTES,
-} from "../layout/memory-map.ts";
-import { FRAME_HEADER_BYTES, PACKED_ROW_BYTES_MAX, ROW_BYTES } from "../layout/row-frame.ts";
+import { BODY_RING_BYTES, COORDINATOR_RING_BYTES, INBOX_BYTES, LARGE_BODY_BYTES, STAGING_BYTES } from "../layout/memory-map.ts";
+import { FRAME_HEADER_BYTES, ROW_BYTES } from "../layout/row-frame.ts";
 
 /** Largest request body as it arrives. Prometheus sends 10-100 KiB, collectors up to 4 MiB. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -59,27 +51,15 @@ export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
  * that it puts before a value; a byte more would take a seventeenth page.
  */
 export const BLOCK_BYTES = 16 * 4096 - 24;
-/** Bytes of log, rows counted unpacked, after which every partition has been checkpointed once; a large state takes longer, see CHECKPOINT_LOG_SHARE. */
+/** Bytes of log after which every partition has been checkpointed once; a large state takes longer, see CHECKPOINT_LOG_SHARE. */
 export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
 /**
- * Bytes of log, rows counted unpacked (16 B), for each byte of checkpoints: half of what is logged at most is written again. A round then takes at most
- * 256 MiB + 2 x the state, and so much log is kept, before packing, with one segment of each lane: 0.9 GB at 1,000,000 streams of 310 B, or 55 million rows, of
- * which a start applies half on average. At 4 the start of 1,000,000 streams after kill -9 took twice as long; at 1 little would be gained from the log.
+ * Bytes of log for each byte of checkpoints: 25 % at most is written again. A round then takes at most 256 MiB + 4 x the state, and so much log is kept,
+ * with one segment of each lane: 1.8 GB at 1,000,000 streams of 370 B, of which a start replays half on average.
  */
-export const CHECKPOINT_LOG_SHARE = 2;
+export const CHECKPOINT_LOG_SHARE = 4;
 /** Bytes of one part of a partition's state: about 350 streams and 2 ms of the engine; one fragment of its ring to the coordinator. */
 export const CHECKPOINT_PART_BYTES = 128 * 1024;
-/** Streams that leave memory in one step of the engine, about 2 ms, and with one checkpoint of a partition: some 1 MB of the frame that carries them. */
-export const EVICTIONS_PER_STEP_MAX = 256;
-export const EVICTIONS_PER_CHECKPOINT_MAX = 2_048;
-/** Streams looked at in one step for whether they are idle: 8,192 cache misses are about 1 ms. */
-export const SLOTS_PER_LOOK_MAX = 8_192;
-/** Rows that may wait for streams on their way back: 2 MiB; beyond, the engine takes no body and reads no ring. */
-export const PARKED_ROWS_MAX = 100_000;
-/** Bytes of streams that left memory in one stored value. */
-export const COLD_BATCH_BYTES = 64 * 1024;
-/** Bytes of streams in one message to an engine. */
-export const RETURNED_BYTES_MAX = 1024 * 1024;
 /** Bytes that may wait for the coordinator while a checkpoint goes on: its parts never fill the ring, so verdicts pass. */
 export const CHECKPOINT_WAITING_BYTES_MAX = 1024 * 1024;
 /** Parts of stored states that an engine asks for ahead of what it has restored: 1 MiB covers the coordinator's answer. */
@@ -150,7 +130,6 @@ export const DEAD_LETTER_GROUPS_MAX = 64;
 export const RECORD_SUMMARIES_MAX = 1_000;
 
 const ties: Array<[boolean, string]> = [
-  [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],
   [(FRAME_ROWS_MAX * ROW_BYTES + FRAME_HEADER_BYTES) * 8 <= INBOX_BYTES, "eight frames fit a ring between engines"],
   [BODY_BYTES_MAX <= LARGE_BODY_BYTES, "a large body fits its place"],

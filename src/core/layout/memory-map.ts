@@ -4,8 +4,8 @@
 //   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
 //   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
 //   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
-//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, then an index)
-//   16 .. 32 MiB     ring to coordinator; packed rows       448 .. 608 MiB  shard table (arena)
+//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (arena, doubles in place of growth)
+//   16 .. 24 MiB     ring engine -> coordinator             448 .. 608 MiB  shard table (arena)
 //   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, then stream records
 
 export const MEMORY_PAGES = 65536;
@@ -48,9 +48,6 @@ export const DEFINITIONS = 0xa00000;
 export const DEFINITIONS_BYTES = 0x200000;
 export const COORDINATOR_RING = 0x1000000;
 export const COORDINATOR_RING_BYTES = 0x800000;
-/** Rows of the unit at hand as the log takes them: sections one after another (24 .. 32 MiB). */
-export const PACKED_ROWS = 0x1800000;
-export const PACKED_ROWS_BYTES = 0x800000;
 export const STAGING = 0x2000000;
 export const STAGING_BYTES = 0x80000;
 export const INBOX = 0x4000000;
@@ -62,13 +59,7 @@ export const DECOMPRESSED_BYTES = 0x4000000;
 export const LANE_TABLE = 0x12000000;
 export const LANE_TABLE_BYTES = 0xa000000;
 export const SHARD_TABLE = 0x1c000000;
-export const SHARD_TABLE_BYTES = 0x8000000;
-/** One bit for each of two parts of a cold stream's hash: a stream whose bits are not both set is not cold. */
-export const COLD_FILTER = 0x24000000;
-export const COLD_FILTER_BYTES = 0x400000;
-/** Rows that waited for a stream, on their way into the shard. */
-export const PARKED_ROWS = 0x24400000;
-export const PARKED_ROWS_BYTES = 0x10000;
+export const SHARD_TABLE_BYTES = 0xa000000;
 export const REF_MAP = 0x26000000;
 export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;
@@ -77,8 +68,6 @@ export const STREAM_RECORDS = 0x56000000;
 /** Slots that fit between STREAM_RECORDS and 4 GiB at STREAM_RECORD_BYTES and STREAM_RING_BYTES each: the records first, then the rings. */
 export const STREAM_SLOTS_MAX = 1680000;
 export const STREAM_RINGS = 0x6fa28000; // STREAM_RECORDS + STREAM_SLOTS_MAX * STREAM_RECORD_BYTES
-/** In the ref map, slots from here on stand for streams that are not in memory. */
-export const COLD_SLOTS = 0x40000000;
 
 // Control words: 32-bit, each on a cache line of its own (offsets from CONTROL). Only these are touched with atomics.
 /** Bumped and notified by whoever gives this engine work. */
@@ -96,8 +85,6 @@ export const CONTROL_INBOX_READ = 64;
 /** One 64-bit word: log position (segment * 2^32 + offset) behind the last block whose rows are all in the rings. */
 export const CONTROL_PLACED = 320;
 
-/** Counts up before and after entries are taken out of the shard's look-up table: odd while that goes on. */
-export const CONTROL_TABLE_EDITS = 448;
 /** Bits of the shard's look-up table, published by the engine for the lanes of the others. */
 export const CONTROL_TABLE_BITS = 384;
 
