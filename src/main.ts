@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
-import { EVENT_FLUSH_MS, EventStreams } from "./actors/front/event-streams.ts";
+import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
@@ -122,7 +122,7 @@ class Server {
   async start(): Promise<string> {
     const { HOST: host, PORT: wanted } = this.#config;
     const { port } = await this.#http.listen(host, wanted);
-    setInterval(() => this.#streams.flush(), EVENT_FLUSH_MS).unref();
+    setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     this.#engines = this.#startEngines(state);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DECOMPRESSED, STAGING } from "../../src/core/layout/memory-map.ts";
-import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
-import { type LaneExports, PACKED_ROW_BYTES_MAX } from "../../src/domain/kernel/lane-kernel.ts";
+import { PACKED_ROW_BYTES_MAX, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
+import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import { loadKernel } from "../support/kernel.ts";
 import { packRowsSlowly, type Row } from "../support/row-packing.ts";
 

@@ -2,8 +2,8 @@
 // checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. States come from the coordinator
 // a part at a time, a few ahead; a step is one part or one block.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
-import { STATE_PARTS_WANTED_MAX } from "../../core/config/limits.ts";
-import { PARTITIONS, SCRATCH, STAGING, STAGING_BYTES, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
+import { STATE_PARTS_WANTED_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
+import { PACKED_ROWS, PARTITIONS, SCRATCH, STAGING, STAGING_BYTES, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
 import {
   ROW_BYTES,
   ROW_OFFSET,
@@ -11,8 +11,8 @@ import {
   ROW_VALUE,
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
+  SECTION_PACKED_ROWS,
   SECTION_RECORD,
-  SECTION_ROWS,
 } from "../../core/layout/row-frame.ts";
 import { FRAME_DEAD_LETTER, FRAME_RECORD, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
@@ -57,6 +57,8 @@ export interface RecoveryDependencies {
 }
 
 const ROW_WORDS = ROW_BYTES >>> 2;
+/** Rows as a section of the log held them, until those of this engine are in STAGING. */
+const UNPACKED_ROWS = STAGING + STAGING_BYTES;
 const UNKNOWN = 0;
 const COVERED = 1;
 const NOT_COVERED = 2;
@@ -196,7 +198,7 @@ export class Recovery {
     this.#coverage.fill(UNKNOWN);
     for (const section of sectionsOf(block.payload)) {
       if (section.kind === SECTION_DEFINE) this.#define(section.payload, block);
-      else if (section.kind === SECTION_ROWS) this.#applyRows(section.payload, block);
+      else if (section.kind === SECTION_PACKED_ROWS) this.#applyRows(section.payload, block);
       else if (this.#options.engine === 0) this.#sendAgain(section.kind, section.payload, block);
     }
   }
@@ -242,13 +244,11 @@ export class Recovery {
   /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
     const { memory, shard, kernel } = this.#dependencies;
-    const source = new Uint32Array(payload.buffer, payload.byteOffset, payload.byteLength >>> 2);
+    const source = this.#unpack(payload);
     let to = STAGING >>> 2;
-    const end = (STAGING + STAGING_BYTES) >>> 2;
     for (let at = 0; at < source.length; at += ROW_WORDS) {
       const slot = this.#slots.get(source[at + (ROW_REF >>> 2)] as number);
       if (slot < 0 || this.#isCovered(kernel.records.partition(slot), block)) continue;
-      if (to + ROW_WORDS > end) throw new Error("a log section holds more rows than one unit of work may");
       memory.words[to + (ROW_REF >>> 2)] = this.#newRef(slot);
       memory.words[to + (ROW_OFFSET >>> 2)] = source[at + (ROW_OFFSET >>> 2)] as number;
       memory.words[to + (ROW_VALUE >>> 2)] = source[at + (ROW_VALUE >>> 2)] as number;
@@ -259,6 +259,15 @@ export class Recovery {
     this.rows += rows;
     const { baseMs } = block.header;
     if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0 });
+  }
+
+  /** The rows of a section, behind the area that they are gathered in. */
+  #unpack(payload: Uint8Array): Uint32Array {
+    const { memory, lane } = this.#dependencies;
+    memory.bytes.set(payload, PACKED_ROWS);
+    const rows = lane.unpackRows(PACKED_ROWS, payload.byteLength, UNPACKED_ROWS, WORK_ROWS_MAX);
+    if (rows > WORK_ROWS_MAX) throw new Error("a log section holds more rows than one unit of work may");
+    return memory.words.subarray(UNPACKED_ROWS >>> 2, (UNPACKED_ROWS + rows * ROW_BYTES) >>> 2);
   }
 
   /** Looked up once for each partition and block. */

@@ -1,7 +1,7 @@
 // One unit of an engine's work: what it decoded since the last commit. It is appended to the log as one block and then handed to the shards.
 // Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { DEFINITIONS, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
   DEFINE_FLAGS,
   DEFINE_HASH,
@@ -10,11 +10,12 @@ import {
   DEFINE_PARTITION,
   DEFINE_REF,
   DEFINE_TENANT,
+  ROW_BYTES,
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
   SECTION_HEADER_BYTES,
+  SECTION_PACKED_ROWS,
   SECTION_RECORD,
-  SECTION_ROWS,
 } from "../../core/layout/row-frame.ts";
 import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -236,20 +237,31 @@ export class WorkUnit {
       const bytes = definitions.reduce((sum, some) => sum + some.byteLength, 0);
       parts.push(sectionHeader(SECTION_DEFINE, bytes), ...definitions);
     }
-    for (let j = 0; j < this.#engines; j++) {
-      const bytes = rowBytes(j);
-      if (bytes > 0)
-        parts.push(
-          sectionHeader(SECTION_ROWS, bytes),
-          this.#memory.bytes.subarray(STAGING + j * STAGING_BYTES, STAGING + j * STAGING_BYTES + bytes),
-        );
-    }
+    const rows = this.#packRows(rowBytes);
+    if (rows.byteLength > 0) parts.push(rows);
     const opaque = this.#opaque.flatMap(({ section, payload }) => {
       const padding = new Uint8Array(align8(payload.byteLength) - payload.byteLength);
       return [sectionHeader(section, payload.byteLength), payload, padding];
     });
     if (opaque.length > 0) parts.push(Buffer.concat(opaque));
     return parts;
+  }
+
+  /** The sections of rows, packed one behind the other. */
+  #packRows(rowBytes: (destination: number) => number): Uint8Array {
+    const { bytes, view } = this.#memory;
+    let at = PACKED_ROWS;
+    for (let j = 0; j < this.#engines; j++) {
+      const rows = rowBytes(j) / ROW_BYTES;
+      if (rows === 0) continue;
+      const from = at + SECTION_HEADER_BYTES;
+      const packed = this.#kernel.packRows(STAGING + j * STAGING_BYTES, rows, from);
+      view.setUint32(at, SECTION_PACKED_ROWS, true);
+      view.setUint32(at + 4, packed, true);
+      at = from + align8(packed);
+      bytes.fill(0, from + packed, at);
+    }
+    return bytes.subarray(PACKED_ROWS, at);
   }
 
   /** After a commit: the unit is logged and its definitions have been taken. */

@@ -1,6 +1,14 @@
 // Every maximum that is not a setting, with its arithmetic. A limit an operator may want to move is a setting in load-config.ts instead.
-import { BODY_RING_BYTES, COORDINATOR_RING_BYTES, INBOX_BYTES, LARGE_BODY_BYTES, STAGING_BYTES } from "../layout/memory-map.ts";
-import { FRAME_HEADER_BYTES, ROW_BYTES } from "../layout/row-frame.ts";
+import {
+  BODY_RING_BYTES,
+  COORDINATOR_RING_BYTES,
+  ENGINES_MAX,
+  INBOX_BYTES,
+  LARGE_BODY_BYTES,
+  PACKED_ROWS_BYTES,
+  STAGING_BYTES,
+} from "../layout/memory-map.ts";
+import { FRAME_HEADER_BYTES, PACKED_ROW_BYTES_MAX, ROW_BYTES } from "../layout/row-frame.ts";
 
 /** Largest request body as it arrives. Prometheus sends 10-100 KiB, collectors up to 4 MiB. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -130,6 +138,7 @@ export const DEAD_LETTER_GROUPS_MAX = 64;
 export const RECORD_SUMMARIES_MAX = 1_000;
 
 const ties: Array<[boolean, string]> = [
+  [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],
   [(FRAME_ROWS_MAX * ROW_BYTES + FRAME_HEADER_BYTES) * 8 <= INBOX_BYTES, "eight frames fit a ring between engines"],
   [BODY_BYTES_MAX <= LARGE_BODY_BYTES, "a large body fits its place"],

@@ -4,8 +4,8 @@
 //   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
 //   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
 //   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
-//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (arena, doubles in place of growth)
-//   16 .. 24 MiB     ring engine -> coordinator             448 .. 608 MiB  shard table (arena)
+//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, then an index)
+//   16 .. 32 MiB     ring to coordinator; packed rows       448 .. 608 MiB  shard table (arena)
 //   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, then stream records
 
 export const MEMORY_PAGES = 65536;
@@ -48,6 +48,9 @@ export const DEFINITIONS = 0xa00000;
 export const DEFINITIONS_BYTES = 0x200000;
 export const COORDINATOR_RING = 0x1000000;
 export const COORDINATOR_RING_BYTES = 0x800000;
+/** Rows of the unit at hand as the log takes them: sections one after another (24 .. 32 MiB). */
+export const PACKED_ROWS = 0x1800000;
+export const PACKED_ROWS_BYTES = 0x800000;
 export const STAGING = 0x2000000;
 export const STAGING_BYTES = 0x80000;
 export const INBOX = 0x4000000;

@@ -6,6 +6,9 @@ export const ROW_REF = 0;
 export const ROW_OFFSET = 4;
 export const ROW_VALUE = 8;
 
+/** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/row-pack.ts). */
+export const PACKED_ROW_BYTES_MAX = 18;
+
 /** Frame in a ring lane -> shard: header, then the payload, padded to 8 bytes. */
 export const FRAME_HEADER_BYTES = 32;
 export const FRAME_BYTES = 0; // u32, header and payload, without padding
@@ -23,7 +26,8 @@ export const FRAME_LAST = 256;
 /** A log block is a list of sections {kind u32, bytes u32, payload padded to 8}. */
 export const SECTION_HEADER_BYTES = 8;
 export const SECTION_DEFINE = 1; // definitions of streams
-export const SECTION_ROWS = 2;
+export const SECTION_ROWS = 2; // in the rings
+export const SECTION_PACKED_ROWS = 5; // in the log: assembly/row-pack.ts
 export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
 export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
 

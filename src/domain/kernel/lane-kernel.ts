@@ -1,9 +1,6 @@
 // The lane's half of the kernel as TypeScript sees it, and the parser for the label bytes of a stream that the kernel does not know yet.
 // Statuses are those of core/layout/kernel-status.ts. Addresses and counts are below 2^31, so that they arrive unsigned.
 
-/** Bytes that one packed row takes at most. */
-export const PACKED_ROW_BYTES_MAX = 18;
-
 /** The functions that the lane exports. All state is in the kernel; one body at a time. */
 export interface LaneExports {
   /** Seeds of the lane table (random per start) and of identities (fixed per data folder), two words each. */

@@ -87,7 +87,7 @@ class HttpCampaign {
     ] as const) {
       if (FORBIDDEN.test(text)) this.#violations.push(`a ${name} of ${JSON.stringify(text)}`);
     }
-    if (!path.startsWith("/") && path !== "*" && method !== "CONNECT") this.#violations.push(`a path of ${JSON.stringify(path)}`);
+    if (!/^[/*]/.test(path) && method !== "CONNECT") this.#violations.push(`a path of ${JSON.stringify(path)}`);
     for (const name of ["host", "content-length", "x-empty"]) {
       if (/[\r\n\0]/.test(exchange.request.header(name) ?? "")) this.#violations.push(`a ${name} with a line end`);
     }

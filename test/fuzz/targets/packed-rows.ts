@@ -1,7 +1,7 @@
 // Packed rows of the log: the kernel against a twin of whole numbers. The input ends with its padding where the memory ends; canaries stand around the rows.
 import { BODY_PADDING_BYTES, SCRATCH } from "../../../src/core/layout/memory-map.ts";
-import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../src/core/layout/row-frame.ts";
-import { type LaneExports, PACKED_ROW_BYTES_MAX } from "../../../src/domain/kernel/lane-kernel.ts";
+import { PACKED_ROW_BYTES_MAX, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../src/core/layout/row-frame.ts";
+import type { LaneExports } from "../../../src/domain/kernel/lane-kernel.ts";
 import { loadKernel } from "../../support/kernel.ts";
 import { packRowsSlowly, unpackRowsSlowly } from "../../support/row-packing.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";

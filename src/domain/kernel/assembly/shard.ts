@@ -32,7 +32,7 @@ const STALE_BITS: u64 = 0x7ff0000000000002;
 const GAP_FACTOR: f64 = 10;
 const INTERVAL_MAX: f64 = 4294967295;
 /** Rows ahead whose record's header is touched, so that its cache misses overlap the rows before: 10-30 % where streams come in no order. */
-const HEADERS_AHEAD: u32 = 8;
+const HEADERS_AHEAD: u32 = 40;
 
 /** Keeps the touching loads alive. */
 let touched: u32 = 0;
