@@ -71,6 +71,14 @@ describe("log on real files", () => {
     expect(() => append(writer, 1)).toThrow("closed");
   });
 
+  it("reads into a buffer of which a slice is a copy, so that what waits for the coordinator outlives the window", () => {
+    const writer = open(nodeFileSystem, directory);
+    for (let admission = 1; admission <= 6; admission++) append(writer, admission, 700_000);
+    writer.close();
+    const kept = Array.from(readBlocks(path()), ({ payload }) => payload.slice());
+    expect(kept.map((bytes, i) => bytes.every((byte) => byte === i + 1))).toEqual([true, true, true, true, true, true]);
+  });
+
   it("stops at a last block that is cut anywhere and says how much was cut off", () => {
     const writer = open(nodeFileSystem, directory);
     append(writer, 1);

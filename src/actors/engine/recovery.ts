@@ -298,7 +298,8 @@ export class Recovery {
     const mark = this.#options.laneMarks.find(({ epoch, lane }) => epoch === block.epoch && lane === block.lane);
     if (mark !== undefined && isCovered(block.end, mark)) return;
     this.records++;
-    this.#dependencies.outbox.send(kind === SECTION_RECORD ? FRAME_RECORD : FRAME_DEAD_LETTER, payload.slice());
+    // A copy: the reader fills its buffer anew while this waits. (`slice` of a Buffer would be a view.)
+    this.#dependencies.outbox.send(kind === SECTION_RECORD ? FRAME_RECORD : FRAME_DEAD_LETTER, new Uint8Array(payload));
   }
 }
 

@@ -97,7 +97,7 @@ export class BodyPort {
   #submitLarge(body: OutgoingBody, sink: AnswerSink): boolean {
     if (this.#largeBusy) {
       if (this.#largeWaiting.length >= LARGE_WAITING_MAX) return false;
-      this.#largeWaiting.push({ body: { ...body, bytes: body.bytes.slice() }, sink });
+      this.#largeWaiting.push({ body: { ...body, bytes: new Uint8Array(body.bytes) }, sink });
       return true;
     }
     this.#largeBusy = true;

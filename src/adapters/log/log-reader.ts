@@ -159,7 +159,7 @@ function readBlock(window: FileWindow, offset: number): LogBlock | undefined {
 class FileWindow {
   /** Size of the file when it was opened: what is appended later is not read. */
   readonly fileBytes: number;
-  bytes: Buffer = Buffer.allocUnsafeSlow(0);
+  bytes = new Uint8Array(0);
   readonly #descriptor: number;
   readonly #files: LogFileSystem;
   #start = 0;
@@ -180,7 +180,7 @@ class FileWindow {
 
   #load(offset: number, length: number): void {
     const wanted = Math.min(Math.max(length, WINDOW_BYTES), this.fileBytes - offset);
-    if (this.bytes.length < wanted) this.bytes = Buffer.allocUnsafeSlow(Math.ceil(wanted / BLOCK_ALIGNMENT) * BLOCK_ALIGNMENT);
+    if (this.bytes.length < wanted) this.bytes = new Uint8Array(Math.ceil(wanted / BLOCK_ALIGNMENT) * BLOCK_ALIGNMENT);
     this.#start = offset;
     this.#filled = 0;
     while (this.#filled < wanted) {
