@@ -40,6 +40,8 @@ type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
 
+const HOUR_MS = 3600 * 1000;
+
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -305,6 +307,8 @@ class Server {
       window: config.WATCHDOG_WINDOW,
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
+      idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
+      keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };
   }
 

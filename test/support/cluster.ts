@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
 import { Engine } from "../../src/actors/engine/engine.ts";
+import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import { replayStart } from "../../src/actors/engine/recovery.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
@@ -12,6 +13,7 @@ import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import type { Clock } from "../../src/adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import type { EngineCounter } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
@@ -22,6 +24,7 @@ import type {
   StatePart,
   StatePartWanted,
   StoredCheckpoint,
+  StreamsWanted,
 } from "../../src/core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
@@ -63,6 +66,9 @@ export interface ClusterOptions {
   readonly checkpointRoundBytes?: number;
   readonly checkpointLogShare?: number;
   readonly checkpointPartBytes?: number;
+  /** Default: streams stay in memory. */
+  readonly idleMs?: number;
+  readonly keptMs?: number;
 }
 
 export interface ClusterDependencies {
@@ -72,6 +78,8 @@ export interface ClusterDependencies {
   readonly chooseEngine?: (engines: number) => number;
   /** Answers what engines ask of the coordinator at their start. */
   readonly loadStatePart?: (wanted: StatePartWanted) => StatePart;
+  /** Takes what an engine asks of the coordinator later; what it wants comes by `link(engine).deliver`. */
+  readonly returnStreams?: (engine: number, wanted: StreamsWanted) => void;
 }
 
 /** An answer of ingestion. */
@@ -104,6 +112,7 @@ export class Cluster {
   readonly members: readonly Member[];
   readonly #dependencies: ClusterDependencies;
   readonly #askers = new Map<string, (answer: EngineAnswer) => void>();
+  readonly #counters: readonly EngineCounters[];
   #admissions = 0;
   #queries = 0;
   replayedRows = 0;
@@ -112,6 +121,7 @@ export class Cluster {
     this.#dependencies = dependencies;
     const memories = Array.from({ length: options.engines }, () => new EngineMemory(createEngineMemory()));
     const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    this.#counters = memories.map((memory) => new EngineCounters(memory));
     this.members = memories.map((memory, engine) => this.#makeMember(options, memories, memory, engine, processWords));
   }
 
@@ -133,6 +143,8 @@ export class Cluster {
         checkpoints,
         laneMarks,
         seeds: SEEDS,
+        idleMs: options.idleMs ?? Number.POSITIVE_INFINITY,
+        keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: ["default"],
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
@@ -163,6 +175,10 @@ export class Cluster {
         reply: (answer) => {
           if (answer.type === "state-part") {
             queries.push((this.#dependencies.loadStatePart as (wanted: StatePartWanted) => StatePart)(answer));
+            return;
+          }
+          if (answer.type === "streams-wanted") {
+            this.#dependencies.returnStreams?.(engine, answer);
             return;
           }
           this.#askers.get(`${engine} ${answer.id}`)?.(answer);
@@ -218,11 +234,17 @@ export class Cluster {
     return this.members.every(({ engine }) => engine.phase === "stopped");
   }
 
+  /** Sum over the engines. */
+  counter(name: EngineCounter): number {
+    return this.#counters.reduce((sum, counters) => sum + counters.get(name), 0);
+  }
+
   /** The coordinator's end of an engine. */
   link(engine: number): EngineLink {
     const { ring, queries } = this.members[engine] as Member;
     return {
       takeFrames: (most) => ring.take(most),
+      deliver: (streams) => void queries.push(streams),
       ask: (query) => {
         queries.push(query);
         return new Promise((resolve) => this.#askers.set(`${engine} ${query.id}`, resolve));

@@ -19,7 +19,13 @@ import {
   type LaneMark,
   type RecordEnvelope,
 } from "../../src/core/protocol/coordinator-frame.ts";
-import type { EngineAnswer, EngineQuery, SeriesDataAnswer, SeriesSummary } from "../../src/core/protocol/engine-control.ts";
+import type {
+  EngineAnswer,
+  EngineQuery,
+  ReturnedStreams,
+  SeriesDataAnswer,
+  SeriesSummary,
+} from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
 import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
@@ -44,7 +50,13 @@ export interface FakeStream {
 export class FakeEngine implements EngineLink {
   readonly frames: EngineFrame[] = [];
   readonly streams: FakeStream[] = [];
+  /** What the coordinator gave back. */
+  readonly delivered: ReturnedStreams[] = [];
   isDead = false;
+
+  deliver(streams: ReturnedStreams): void {
+    this.delivered.push(streams);
+  }
 
   takeFrames(most: number): EngineFrame[] {
     return this.frames.splice(0, most);
@@ -53,6 +65,7 @@ export class FakeEngine implements EngineLink {
   async ask(query: EngineQuery): Promise<EngineAnswer> {
     await Promise.resolve();
     if (this.isDead) throw new Error("no answer");
+    if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     const matching = this.streams
       .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))
       .filter(({ summary: s }) => query.metricName === null || s.metricName === query.metricName)
@@ -61,7 +74,8 @@ export class FakeEngine implements EngineLink {
     if (query.type === "series") {
       const after = query.after;
       const page = after === null ? matching : matching.filter(({ summary }) => compareSeriesKeys(seriesKey(summary), after) > 0);
-      return { type: "series", id: query.id, series: page.slice(0, query.limit).map(({ summary }) => summary), total: matching.length };
+      const series = page.slice(0, query.limit).map(({ summary }) => summary);
+      return { type: "series", id: query.id, series, total: matching.length, returned: 0 };
     }
     const streams = matching.filter(
       ({ summary }) => query.attributes === null || canonicalAttributes(summary.attributes) === query.attributes,
@@ -76,6 +90,7 @@ function dataOf(streams: readonly FakeStream[]): Omit<SeriesDataAnswer, "id"> {
   return {
     type: "series-data",
     matches: streams.length,
+    returned: 0,
     summary,
     streamId,
     partition,
@@ -279,12 +294,15 @@ export function checkpoint(
   vector: readonly LaneMark[],
   nextBlock = 0,
   state = "state",
-  { generation = 1, parts = 0 } = {},
+  { generation = 1, parts = 0, changes = new Uint8Array(0) as Uint8Array } = {},
 ): EngineFrame {
-  const header = encoder.encode(JSON.stringify({ partition, epoch, vector, nextBlock, generation, parts, streams: 1 }));
+  const header = encoder.encode(
+    JSON.stringify({ partition, epoch, vector, nextBlock, generation, parts, streams: 1, nextSerial: 0, coldBytes: changes.length }),
+  );
   const padded = (header.length + 3) & ~3;
   const bytes = encoder.encode(state);
-  const payload = new Uint8Array(4 + padded + bytes.length).fill(0x20);
+  const payload = new Uint8Array(4 + padded + bytes.length + changes.length).fill(0x20);
+  payload.set(changes, 4 + padded + bytes.length);
   new DataView(payload.buffer).setUint32(0, padded, true);
   payload.set(header, 4);
   payload.set(bytes, 4 + padded);

@@ -6,7 +6,7 @@ import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tabl
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { StatePartWanted } from "../../src/core/protocol/engine-control.ts";
+import type { ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
@@ -35,6 +35,9 @@ export interface SimulatedServerOptions {
   readonly checkpointRoundBytes: number;
   readonly checkpointLogShare: number;
   readonly checkpointPartBytes: number;
+  readonly idleMs: number;
+  readonly keptMs?: number;
+  readonly seriesLimit?: number;
 }
 
 /** Lets every promise that can go on go on. */
@@ -48,6 +51,8 @@ export class SimulatedServer {
   readonly #options: SimulatedServerOptions;
   readonly #machine: SimulatedMachine;
   readonly #turns: Array<() => void> = [];
+  /** What engines ask for, in order. */
+  readonly #wanted: Array<() => void> = [];
   readonly #slots = new Float64Array(COORDINATOR_SLOTS);
   readonly #answers = new Map<number, (answer: QueryAnswer) => void>();
   #coordinator: Coordinator;
@@ -75,6 +80,7 @@ export class SimulatedServer {
   #makeCoordinator(): Coordinator {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
+      deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
@@ -116,25 +122,27 @@ export class SimulatedServer {
     );
     for (let turns = 0; !isOpen && turns < turnsMax; turns++) await this.turn();
     if (!isOpen) return false;
-    const { epoch, segmentBytes, blockBytes, checkpointRoundBytes, checkpointLogShare, checkpointPartBytes } = this.#options;
+    const { seed: _seed, commitTurnsMax: _turns, ...options } = this.#options;
     const checkpoints = [...this.#coordinator.loadCheckpoints()];
     const laneMarks = this.#coordinator.loadLaneMarks();
-    const sizes = { segmentBytes, blockBytes, checkpointRoundBytes, checkpointLogShare, checkpointPartBytes };
+    const returnStreams = (engine: number, wanted: StreamsWanted) =>
+      void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
-    this.#cluster = new Cluster({ engines: this.engines, epoch, checkpoints, laneMarks, ...sizes }, { ...this.#machine, loadStatePart });
+    this.#cluster = new Cluster({ ...options, checkpoints, laneMarks }, { ...this.#machine, loadStatePart, returnStreams });
     return true;
   }
 
   /** Lets the oldest waiting commit go on by one turn. */
   async turn(): Promise<void> {
     this.#turns.shift()?.();
+    this.#wanted.shift()?.();
     await settle();
     this.#throwFailure();
   }
 
   /** Begins a step of the coordinator, or lets the one under way go on; false when there is nothing to do now. */
   async stepCoordinator(): Promise<boolean> {
-    if (this.#stepping || this.#turns.length > 0) {
+    if (this.#stepping || this.#turns.length + this.#wanted.length > 0) {
       await this.turn();
       return true;
     }

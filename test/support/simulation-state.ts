@@ -24,6 +24,7 @@ import {
   SR_UNCHUNKED,
 } from "../../src/core/layout/stream-record.ts";
 import type { ByteCursor } from "../../src/domain/codec/varint.ts";
+import { readColdEntries } from "../../src/domain/kernel/cold-entry.ts";
 import { SnapshotReader } from "../../src/domain/kernel/stream-snapshot.ts";
 import type { MemoryStoreContents } from "./memory-store.ts";
 
@@ -55,11 +56,19 @@ export function streamStates(series: MemoryStoreContents): Map<string, StreamSta
       if (!reader.decode(cursor)) throw new Error("a stored snapshot does not decode");
       states.set(Buffer.from(identity).toString(), stateOf(reader));
     },
+    cold: () => undefined,
     ref: () => undefined,
     chunks: () => undefined,
   };
   for (const part of series.get("checkpoint_parts")?.values() ?? []) readPartitionPart(part, visitor);
   for (const row of series.get("checkpoints")?.values() ?? []) readPartitionPart(decodeCheckpointRow(row).last, visitor);
+  for (const value of series.get("cold_streams")?.values() ?? []) {
+    for (const { identity, snapshot } of readColdEntries(value.subarray(4))) {
+      const name = Buffer.from(identity).toString();
+      if (states.has(name)) throw new Error(`${name} is in memory and among the streams that left it`);
+      visitor.stream(identity, { ...snapshot });
+    }
+  }
   return states;
 }
 

@@ -89,6 +89,7 @@ class Run {
     readonly checkpointRoundBytes: number;
     readonly checkpointLogShare: number;
     readonly checkpointPartBytes: number;
+    readonly idleMs: number;
     readonly commitTurnsMax: number;
   };
   readonly #streams: readonly StreamPlan[];
@@ -116,6 +117,8 @@ class Run {
       checkpointRoundBytes: 2 ** (13 + this.#below(8)),
       checkpointLogShare: options.seed % 3 === 0 ? 4 : 0,
       checkpointPartBytes: 2 ** (5 + (options.seed % 11)),
+      // Two seeds of three lose streams from memory, also such as have a sample in every body.
+      idleMs: options.faults && options.seed % 3 > 0 ? 1000 * 4 ** (options.seed % 7) : Number.POSITIVE_INFINITY,
       commitTurnsMax: this.#below(12),
     };
   }
@@ -327,6 +330,7 @@ class Run {
   #tally(): void {
     this.#count("blocks", this.server.counter("blocksStored"));
     this.#count("checkpoints", this.server.counter("checkpointsStored"));
+    for (const name of ["streamsEvicted", "streamsReturned"] as const) this.#count(name, this.server.cluster.counter(name));
     this.#count("segmentsDeleted", this.server.segmentsDeleted);
     this.#count("replayed", this.server.cluster.replayedRows);
   }

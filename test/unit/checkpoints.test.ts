@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { readCheckpointHeader } from "../../src/actors/coordinator/tables/checkpoint-row.ts";
+import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
 import { Partition } from "../../src/actors/engine/partition.ts";
 import { PartitionStateWriter, readPartitionPart } from "../../src/actors/engine/partition-state.ts";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { IDENTITIES } from "../../src/core/layout/memory-map.ts";
+import { ROW_BYTES } from "../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import {
   CHECKPOINT_PART_HEADER_BYTES,
@@ -16,6 +18,7 @@ import { generator } from "../support/generator.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { ShardRig } from "../support/shard-rig.ts";
 
+const coldOf = (rig: ShardRig) => new ColdStreams({ bytes: new Uint8Array(rig.view.buffer) });
 const START = Date.UTC(2026, 0, 5, 12);
 
 describe("the state of a partition", () => {
@@ -39,7 +42,7 @@ describe("the state of a partition", () => {
   }
 
   function parts(rig: ShardRig, partition: Partition, partBytes: number): Uint8Array[] {
-    const writer = new PartitionStateWriter({ kernel: rig.shard, memory: new Uint8Array(rig.view.buffer), partBytes });
+    const writer = new PartitionStateWriter({ kernel: rig.shard, cold: coldOf(rig), memory: new Uint8Array(rig.view.buffer), partBytes });
     writer.begin(partition);
     const written: Uint8Array[] = [];
     for (let part = writer.next(); part !== undefined; part = writer.next()) written.push(part.slice());
@@ -70,7 +73,8 @@ describe("the state of a partition", () => {
             restored.slots.push(slot);
             expect(other.shard.unpack(slot, cursor)).toBe(true);
           },
-          ref: (ref, stream) => restored.bind(ref, restored.slots.at(stream)),
+          cold: () => expect.fail("nothing is cold"),
+          ref: (ref, stream, isCold) => restored.bind(ref, isCold ? -1 : restored.slots.at(stream)),
           chunks: (bytes) => expect(bytes).toEqual(partition.chunks.serialise()),
         });
       }
@@ -82,7 +86,7 @@ describe("the state of a partition", () => {
   it("of another version, or with what no writer writes, is refused", () => {
     const rig = new ShardRig({ window: 120 });
     const [streams] = parts(rig, fill(rig, 2), 2 ** 30) as [Uint8Array];
-    const visitor = { stream: () => undefined, ref: () => undefined, chunks: () => undefined };
+    const visitor = { stream: () => undefined, cold: () => undefined, ref: () => undefined, chunks: () => undefined };
     const changed = (at: number, to: number) => Uint8Array.from(streams, (byte, i) => (i === at ? to : byte));
     expect(() => readPartitionPart(changed(0, 1), visitor)).toThrow("version 1");
     expect(() => readPartitionPart(changed(1, 9), visitor)).toThrow("unknown kind 9");
@@ -109,7 +113,7 @@ describe("checkpoints", () => {
       clock.advance(300);
       cluster.run(collect);
     }
-    return { frames, logBytes: disk.usedBytes };
+    return { frames, logBytes: Math.max(disk.usedBytes, cluster.counter("rowsPlaced") * ROW_BYTES) };
   }
 
   const stateBytes = ({ kind, payload }: EngineFrame) => {

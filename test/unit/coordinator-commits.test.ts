@@ -283,7 +283,9 @@ describe("a start", () => {
     );
     const next = await rig.restarted();
     const checkpoints = [...next.coordinator.loadCheckpoints()];
-    expect(checkpoints).toEqual([{ partition: 5, epoch: 4, vector, nextBlock: 2, generation: 1, parts: 0, streams: 1 }]);
+    expect(checkpoints).toEqual([
+      { partition: 5, epoch: 4, vector, nextBlock: 2, generation: 1, parts: 0, streams: 1, nextSerial: 0, coldBytes: 0 },
+    ]);
     expect(stateOf(next, 5, 1)).toEqual(["bytes of five"]);
     expect([rows(next, "blocks"), rows(next, "block_spans")]).toEqual([2, 2]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import { ServiceIndex, serviceKey } from "../../src/actors/engine/service-index.ts";
 import { StreamRegistry } from "../../src/actors/engine/stream-registry.ts";
@@ -161,7 +162,9 @@ class RegistryRig {
       kernel: this.kernel,
       processWords: this.words,
       counters: new EngineCounters(this.memory),
-      restartStream: (slot) => this.restarted.push(slot),
+      cold: new ColdStreams(this.memory),
+      services: new ServiceIndex(this.memory, this.lane.kernel),
+      adoptKind: (slot) => this.restarted.push(slot),
     },
   );
 

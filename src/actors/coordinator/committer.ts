@@ -18,6 +18,8 @@ export interface CommitterDependencies {
   /** From the arrival of the bytes to the stored anomaly. */
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
+  /** Checkpoints have been stored, and with them the streams that have left memory. */
+  checkpointsStored(): void;
 }
 
 const MARKS_PER_STEP = 1_000;
@@ -83,6 +85,7 @@ export class Committer {
     const { state, counters } = this.#dependencies;
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
+    if (transaction.checkpoints.length > 0) this.#dependencies.checkpointsStored();
     this.#floorIsStale ||= transaction.checkpoints.length + transaction.marks.length > 0;
     counters.add("recordsStored", transaction.records);
     counters.add("recordsDropped", transaction.recordsDropped);

@@ -17,8 +17,9 @@ import {
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
-import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
+import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
@@ -84,6 +85,7 @@ export class Coordinator {
   readonly #counters: CoordinatorCounters;
   readonly #intake: FrameIntake;
   readonly #committer: Committer;
+  readonly #coldDesk: ColdDesk;
   readonly #retention: Retention;
   readonly #guard: StoreGuard;
   readonly #disk: DiskUsage;
@@ -103,7 +105,9 @@ export class Coordinator {
     this.#state = new CommittedState({ control: controlStore, series: seriesStore });
     this.#counters = new CoordinatorCounters(dependencies.counters);
     this.#intake = new FrameIntake(engines);
-    const shared = { ...dependencies, state: this.#state, counters: this.#counters };
+    this.#coldDesk = new ColdDesk(seriesStore, engines);
+    const checkpointsStored = () => this.#coldDesk.retry();
+    const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -127,6 +131,11 @@ export class Coordinator {
   /** A part of a stored state, with bytes of its own. */
   loadStatePart(wanted: StatePartWanted): StatePart {
     return { ...wanted, bytes: this.#state.statePart(wanted) };
+  }
+
+  /** Delivers streams that an engine wants back, now or once they are stored. */
+  returnStreams(engine: number, { wanted }: StreamsWanted): void {
+    this.#coldDesk.ask(engine, wanted);
   }
 
   /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */

@@ -3,16 +3,19 @@
 import type {
   EngineAnswer,
   EngineQuery,
+  PendingChunksAnswer,
+  PendingChunksQuery,
   SeriesAnswer,
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
+import type { ColdRecipient } from "./cold/cold-desk.ts";
 import type { FrameSource } from "./frame-intake.ts";
 
 /** The coordinator's end of one engine. `ask` rejects when the engine does not answer in time. */
-export interface EngineLink extends FrameSource {
+export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
 }
 
@@ -53,6 +56,11 @@ export class EngineClient {
   /** The newest values of the first stream that matches. */
   async seriesData(engine: number, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
     return (await this.#ask(engine, { type: "series-data", id: this.#nextId++, ...query })) as SeriesDataAnswer;
+  }
+
+  /** Chunks of a stream that are in no stored block. */
+  async pendingChunks(engine: number, query: Omit<PendingChunksQuery, "type" | "id">): Promise<PendingChunksAnswer> {
+    return (await this.#ask(engine, { type: "pending-chunks", id: this.#nextId++, ...query })) as PendingChunksAnswer;
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -20,10 +20,11 @@ import {
   type LaneMark,
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
+import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { blockOperations } from "./tables/block-rows.ts";
-import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readPartFrame } from "./tables/checkpoint-row.ts";
+import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, partitionKey, tenantTimeKey } from "./tables/tables.ts";
@@ -33,6 +34,7 @@ import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 export class Transaction {
   readonly verdicts: VerdictDraft;
   readonly deadLetters: DeadLetterDraft;
+  readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
   readonly #retentionMs: number;
@@ -49,6 +51,7 @@ export class Transaction {
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
     this.deadLetters = new DeadLetterDraft(state.control, state.deadLetters);
     this.#seriesStore = state.series;
+    this.#cold = new ColdDraft(state.series);
     this.#retentionMs = limits.retentionMs;
     this.#wallNowMs = wallNowMs;
   }
@@ -65,7 +68,7 @@ export class Transaction {
   }
 
   seriesOperations(): readonly StoreOperation[] {
-    return this.#series;
+    return [...this.#series, ...this.#cold.operations()];
   }
 
   takeRecord(envelope: RecordEnvelope): void {
@@ -99,6 +102,7 @@ export class Transaction {
   /** From now on the new parts count; those of the checkpoint before go. */
   takeCheckpoint(payload: Uint8Array): void {
     const header = readCheckpointHeader(payload);
+    if (header.coldBytes > 0) this.#cold.take(header.partition, readColdChanges(payload));
     const before = this.#checkpointBefore(header.partition);
     for (let part = 0; before !== undefined && part < before.parts; part++) {
       this.#series.push({ table: "checkpoint_parts", key: checkpointPartKey(before.partition, before.generation, part), value: undefined });

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
+import { LogFlusher } from "../../adapters/log/log-flusher.ts";
 import { deleteCoveredSegments, measureSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
@@ -16,6 +17,7 @@ import type {
   EngineQuery,
   EngineReply,
   EngineRequest,
+  ReturnedStreams,
   StatePart,
   StoredCheckpoint,
 } from "../../core/protocol/engine-control.ts";
@@ -77,6 +79,11 @@ class EngineThreadLink implements EngineLink {
   sendState(part: StatePart): void {
     const bytes = Uint8Array.from(part.bytes);
     this.#port.send({ ...part, bytes }, [bytes.buffer]);
+    this.#memory.ringBell();
+  }
+
+  deliver(streams: ReturnedStreams): void {
+    this.#port.send(streams);
     this.#memory.ringBell();
   }
 
@@ -158,6 +165,9 @@ function observe(slots: Float64Array, seconds: number): void {
   slots[sum] = (slots[sum] as number) + seconds;
 }
 
+/** DURABILITY=process: a loss of power costs at most what was written since the last flush. */
+const LOG_FLUSH_MS = 1_000;
+
 /** Measures the folder; where that fails, for want of descriptors say, the last measure stands. */
 function diskMeter(dataDir: string): () => DiskMeasure {
   let last: DiskMeasure = { logBytes: 0, logSegments: 0, freeBytes: 0 };
@@ -181,7 +191,11 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
   const slots = new Float64Array(data.counters);
   const { settings } = data;
+  const flusher = new LogFlusher(logDirectory(data.dataDir));
+  // A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk.
+  const flushing = setInterval(() => void flusher.flush().catch(() => undefined), LOG_FLUSH_MS);
   const close = async () => {
+    clearInterval(flushing);
     pacer.stop();
     await Promise.all([controlStore.close(), seriesStore.close()]);
     for (const port of ports) port.close();
@@ -221,6 +235,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       const link = engines[engine] as EngineThreadLink;
       if (message.type === "frames") pacer.wake();
       else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
+      else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
       else link.settle(message as EngineAnswer);
     });
   });

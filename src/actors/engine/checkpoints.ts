@@ -4,7 +4,8 @@
 // When nothing has come for a while, the lane ends its segment and one quick round covers it, so that a server at rest keeps no log.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import type { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
-import { CHECKPOINT_WAITING_BYTES_MAX } from "../../core/config/limits.ts";
+import { Uint32List } from "../../core/base/uint32-list.ts";
+import { CHECKPOINT_WAITING_BYTES_MAX, SLOTS_PER_LOOK_MAX } from "../../core/config/limits.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import {
   CHECKPOINT_PART_HEADER_BYTES,
@@ -17,6 +18,8 @@ import {
 } from "../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
+import type { ColdStreams } from "./cold/cold-streams.ts";
+import type { StreamEviction } from "./cold/stream-eviction.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Partition } from "./partition.ts";
@@ -31,6 +34,10 @@ const REST_MS = 3_000;
 const REST_SETTLE_MS = 1_000;
 /** Less log than this is not worth a round. */
 const REST_LOG_BYTES_MIN = 256 * 1024;
+/** How long a checkpoint waits for its partition's streams that are on their way back. */
+const SETTLE_MS_MAX = 5_000;
+/** How often one partition is looked through for idle streams: all of them in about four minutes. */
+const IDLE_LOOK_MS = 1_000;
 /** How often the lane tells how far its records have been sent. */
 const LANE_MARK_MS = 1_000;
 
@@ -51,12 +58,13 @@ export interface CheckpointsDependencies {
   /** Ends of the rings into this engine, by lane; undefined for its own lane. */
   readonly readers: ReadonlyArray<InboxReader | undefined>;
   readonly shard: Shard;
+  readonly eviction: StreamEviction;
   readonly kernel: ShardKernel;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   /** End of this lane's own log. */
   readonly logPosition: () => LogPosition;
-  /** Bytes that all lanes have logged in this epoch. */
+  /** What all lanes have logged in this epoch, in bytes; rows count as they are before they are packed. */
   readonly logBytes: () => number;
   /** Ends the segment of this lane's log; false when that cannot be done now. */
   readonly endSegment: () => boolean;
@@ -69,6 +77,12 @@ interface Draft {
   /** Positions of the rings that hold everything up to the vector. */
   readonly awaited: ReadonlyArray<number | undefined>;
   isWriting: boolean;
+  /** Streams are still taken out of memory. */
+  isEvicting: boolean;
+  /** Streams in the store that no ref will name, and that the store will not hold, once this checkpoint is written. */
+  gone: readonly number[];
+  /** How many of the partition's `returned` are among them. */
+  returned: number;
   parts: number;
   bytes: number;
 }
@@ -101,6 +115,8 @@ export class Checkpoints {
   /** Times of the last tick, and of the last tick before a checkpoint began. */
   #nowMs = 0;
   #lastMs = 0;
+  #lookedMs = 0;
+  #look = 0;
   #markedMs = 0;
   #marked: LogPosition = { segment: -1, offset: 0 };
 
@@ -111,6 +127,7 @@ export class Checkpoints {
     this.#allowanceBytes = restoredBytes;
     this.#writer = new PartitionStateWriter({
       kernel,
+      cold: dependencies.shard.cold,
       memory: (memories[options.engine] as EngineMemory).bytes,
       partBytes: options.partBytes,
     });
@@ -125,6 +142,7 @@ export class Checkpoints {
     this.#markLane(nowMs);
     this.#nowMs = nowMs;
     if (this.#draft !== undefined || this.#owned.length === 0) return false;
+    if (this.#beginIdle(nowMs)) return true;
     const bytes = this.#dependencies.logBytes();
     this.#rest(nowMs, bytes);
     if (bytes - this.#roundStartBytes > 0 && this.#left === 0) {
@@ -146,6 +164,8 @@ export class Checkpoints {
     } else if (nowMs >= this.#restRoundMs) {
       this.#restRoundMs = Number.POSITIVE_INFINITY;
       this.#restLeft = this.#owned.length;
+      this.#left = 0;
+      this.#roundStartBytes = bytes;
     } else if (nowMs - this.#seenMs >= REST_MS && this.#isWorthARest(bytes) && this.#dependencies.endSegment()) {
       this.#restedBytes = bytes;
       this.#restRoundMs = nowMs + REST_SETTLE_MS;
@@ -159,6 +179,18 @@ export class Checkpoints {
     const { shard } = this.#dependencies;
     const stateBytes = this.#owned.reduce((sum, number) => sum + shard.streams.partition(number).stateBytes, 0);
     return stateBytes * this.#options.engines <= logged;
+  }
+
+  /** A partition with many idle streams does not wait for its turn. */
+  #beginIdle(nowMs: number): boolean {
+    if (nowMs - this.#lookedMs < IDLE_LOOK_MS || this.#lastOnes >= 0) return false;
+    this.#lookedMs = nowMs;
+    this.#look++;
+    const { shard, eviction } = this.#dependencies;
+    const number = this.#owned[this.#look % this.#owned.length] as number;
+    if (!eviction.isDue(shard.streams.partition(number), SLOTS_PER_LOOK_MAX * Math.floor(this.#look / this.#owned.length))) return false;
+    this.#beginWith(number);
+    return true;
   }
 
   #hasCredit(logBytes: number): boolean {
@@ -175,9 +207,16 @@ export class Checkpoints {
     if (this.#draft === undefined && this.#isDue) this.#begin();
     const draft = this.#draft;
     if (draft === undefined || this.#dependencies.outbox.waitingBytes > CHECKPOINT_WAITING_BYTES_MAX) return false;
-    if (!draft.isWriting && !this.#isSettled(draft)) return false;
-    this.#write(draft);
+    if (!draft.isWriting && !this.#isSettled(draft)) return this.#giveUp();
+    if (draft.isEvicting) draft.isEvicting = this.#evict(draft);
+    else this.#write(draft);
     return true;
+  }
+
+  /** A partition whose rows wait all the time is left for its next turn, so that the others get theirs. */
+  #giveUp(): boolean {
+    if (this.#lastOnes < 0 && this.#nowMs - this.#lastMs >= SETTLE_MS_MAX) this.#draft = undefined;
+    return false;
   }
 
   get #isDue(): boolean {
@@ -189,6 +228,11 @@ export class Checkpoints {
   /** From now on `step` writes all partitions once more, for an orderly stop. */
   beginLast(): void {
     this.#lastOnes = this.#owned.length;
+  }
+
+  /** Streams that have left memory and are not on their way to the store yet: in neither can they be found. */
+  get isCarrying(): boolean {
+    return this.#draft?.isWriting === true && this.#dependencies.eviction.entries.length > 0;
   }
 
   /** Whether what `beginLast` began is done. */
@@ -206,30 +250,60 @@ export class Checkpoints {
    * before the state is written. The state may be ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
    */
   #begin(): void {
-    this.#lastMs = this.#nowMs;
     this.#left = Math.max(0, this.#left - 1);
     if (this.#lastOnes > 0) this.#lastOnes--;
     this.#restLeft = Math.max(0, this.#restLeft - 1);
+    this.#beginWith(this.#owned[this.#next] as number);
+    this.#next = (this.#next + 1) % this.#owned.length;
+  }
+
+  #beginWith(number: number): void {
+    this.#lastMs = this.#nowMs;
     const { memories, readers, shard, logPosition } = this.#dependencies;
     const { epoch, engine } = this.#options;
     const vector = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
     const awaited = readers.map((reader) => reader?.written);
-    const partition = shard.streams.partition(this.#owned[this.#next] as number);
-    this.#next = (this.#next + 1) % this.#owned.length;
-    this.#draft = { partition, vector, awaited, isWriting: false, parts: 0, bytes: 0 };
+    const partition = shard.streams.partition(number);
+    this.#draft = { partition, vector, awaited, isWriting: false, isEvicting: true, gone: [], returned: 0, parts: 0, bytes: 0 };
   }
 
-  #isSettled({ awaited }: Draft): boolean {
+  /** Rows that wait for a stream are behind the vector too. */
+  #isSettled({ awaited, partition }: Draft): boolean {
+    if (this.#dependencies.shard.returns.isHeld(partition.number)) return false;
     return this.#dependencies.readers.every((reader, lane) => reader === undefined || reader.hasPassed(awaited[lane] as number));
+  }
+
+  /** Takes some idle streams out of memory; false at the end. */
+  #evict(draft: Draft): boolean {
+    const { eviction, shard } = this.#dependencies;
+    if (!draft.isWriting) {
+      draft.isWriting = true;
+      this.#clearCold(draft, shard.cold);
+      eviction.begin();
+    }
+    if (this.#lastOnes < 0 && eviction.step(draft.partition)) return true;
+    draft.partition.generation = (draft.partition.generation + 1) >>> 0;
+    this.#writer.begin(draft.partition);
+    return false;
+  }
+
+  /** Streams that are back, and those that are forgotten, are in this checkpoint no longer. */
+  #clearCold(draft: Draft, cold: ColdStreams): void {
+    const { partition } = draft;
+    const { eviction, counters } = this.#dependencies;
+    const forgotten = eviction.forgotten(partition);
+    counters.add("streamsForgotten", forgotten.length);
+    draft.returned = partition.returned.length;
+    draft.gone = [...partition.returned.words, ...forgotten];
+    const gone = new Set(draft.gone);
+    const kept = new Uint32List();
+    for (const id of partition.cold.words) if (!gone.has(id)) kept.push(id);
+    partition.cold = kept;
+    for (const id of forgotten) cold.forget(id);
   }
 
   /** One part, or the last one with the header. */
   #write(draft: Draft): void {
-    if (!draft.isWriting) {
-      draft.isWriting = true;
-      draft.partition.generation = (draft.partition.generation + 1) >>> 0;
-      this.#writer.begin(draft.partition);
-    }
     const part = this.#writer.next();
     if (part === undefined) this.#finish(draft);
     else {
@@ -241,19 +315,40 @@ export class Checkpoints {
 
   #finish(draft: Draft): void {
     const { partition, vector, parts } = draft;
-    const { outbox, counters } = this.#dependencies;
+    const { outbox, counters, shard } = this.#dependencies;
     const { epoch, engines, logShare, roundBytes } = this.#options;
     const last = this.#writer.last();
-    const { number, nextBlock, generation } = partition;
-    const header: CheckpointHeader = { partition: number, epoch, vector, nextBlock, generation, parts, streams: this.#writer.streams };
-    outbox.send(FRAME_CHECKPOINT, joinCheckpoint(header, last));
-    const bytes = draft.bytes + last.length;
+    const { number, nextBlock, generation, nextSerial } = partition;
+    const changes = this.#coldChanges(draft);
+    const streams = this.#writer.streams;
+    const header = { partition: number, epoch, vector, nextBlock, generation, parts, streams, nextSerial, coldBytes: changes.length };
+    outbox.send(FRAME_CHECKPOINT, joinCheckpoint(header, last, changes));
+    const returned = new Uint32List();
+    for (const id of partition.returned.words.subarray(draft.returned)) returned.push(id);
+    partition.returned = returned;
+    for (const id of draft.gone) shard.cold.remove(id);
+    counters.set("streamsCold", shard.cold.size);
+    const bytes = draft.bytes + last.length + changes.length;
     partition.stateBytes = bytes;
     this.#writtenBytes += bytes;
     this.#dueBytes = this.#dependencies.logBytes() + Math.max(roundBytes / this.#owned.length, bytes * logShare * engines);
     this.#draft = undefined;
     counters.add("checkpoints", 1);
     counters.add("checkpointBytes", bytes);
+  }
+
+  /** Serials of the streams that the store is to drop, and the entries of those that have left. */
+  #coldChanges({ partition, gone, returned }: Draft): Uint8Array {
+    const { eviction, shard } = this.#dependencies;
+    const serials = [...gone, ...partition.returned.words.subarray(returned)].map((id) => shard.cold.serial(id));
+    const { entries } = eviction;
+    if (serials.length + entries.length === 0) return entries;
+    const changes = new Uint8Array(4 + 4 * serials.length + entries.length);
+    const view = new DataView(changes.buffer);
+    view.setUint32(0, serials.length, true);
+    serials.forEach((serial, index) => view.setUint32(4 + 4 * index, serial, true));
+    changes.set(entries, 4 + 4 * serials.length);
+    return changes;
   }
 
   #markLane(nowMs: number): void {
@@ -278,13 +373,14 @@ function partFrame({ partition, parts }: Draft, part: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** {header bytes u32} header JSON padded to 4, state. */
-function joinCheckpoint(header: CheckpointHeader, state: Uint8Array): Uint8Array {
+/** {header bytes u32} header JSON padded to 4, last part of the state, changes among the streams that left memory. */
+function joinCheckpoint(header: CheckpointHeader, last: Uint8Array, changes: Uint8Array): Uint8Array {
   const text = new TextEncoder().encode(JSON.stringify(header));
   const padded = (text.byteLength + 3) & ~3;
-  const bytes = new Uint8Array(4 + padded + state.byteLength).fill(0x20, 4, 4 + padded);
+  const bytes = new Uint8Array(4 + padded + last.byteLength + changes.byteLength).fill(0x20, 4, 4 + padded);
   new DataView(bytes.buffer).setUint32(0, padded, true);
   bytes.set(text, 4);
-  bytes.set(state, 4 + padded);
+  bytes.set(last, 4 + padded);
+  bytes.set(changes, 4 + padded + last.byteLength);
   return bytes;
 }

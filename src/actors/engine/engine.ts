@@ -20,7 +20,9 @@ import type {
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { partitionOf } from "../../domain/placement/partition.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
@@ -38,10 +40,10 @@ import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 const FRAMES_PER_TURN = 16;
 /** Streams that a step with nothing else to do enters into the index by service: about 100 us. */
 const SLOTS_PER_IDLE_STEP = 1_000;
+/** What waits for the coordinator while logs are read before it is told. */
+const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
 export const TICK_MS = 200;
-/** DURABILITY=process: a loss of power costs at most what was written since the last flush. */
-const FLUSH_MS = 1_000;
 /** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
 
@@ -57,6 +59,9 @@ export interface EngineOptions {
   /** Seeds of the lane table, then of identities. */
   readonly seeds: readonly [bigint, bigint, bigint, bigint];
   readonly checkpoints: readonly StoredCheckpoint[];
+  /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
+  readonly idleMs: number;
+  readonly keptMs: number;
   readonly laneMarks: readonly LaneMark[];
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
@@ -95,11 +100,15 @@ export class Engine {
   readonly #lane: Lane;
   readonly #placement: Placement;
   readonly #recovery: Recovery;
+  /** What the logs ended with, once they have been read. */
+  #replayed: readonly TornSegment[] | undefined;
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
+  /** Questions, in the order in which they came, with the end of the rows that they wait for. */
+  readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
@@ -107,7 +116,6 @@ export class Engine {
   readonly #startMs: number;
   #phase: Phase = "recovering";
   #nextTickMs = 0;
-  #nextFlushMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
   #lastMark = false;
 
@@ -128,11 +136,20 @@ export class Engine {
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
     const outbox = this.#outbox;
+    this.#services = new ServiceIndex(memory, dependencies.kernel);
     this.#shard = new Shard(
       { engine: options.engine, engines: options.engines, threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
-      { memory, kernel, processWords, outbox, counters: this.#counters },
+      {
+        memory,
+        kernel,
+        processWords,
+        outbox,
+        counters: this.#counters,
+        services: this.#services,
+        tenantIndex: (name) => this.#tenantIndex(name),
+        askForStreams: dependencies.reply,
+      },
     );
-    this.#services = new ServiceIndex(memory, dependencies.kernel);
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
@@ -162,13 +179,33 @@ export class Engine {
         kernel: this.#kernel,
         readers: this.#readers,
         shard: this.#shard,
+        eviction: this.#makeEviction(),
         outbox: this.#outbox,
         counters: this.#counters,
         logPosition: () => log.position,
         endSegment: () => this.#endSegment(),
-        logBytes: () => lanes.reduce((sum, lane) => sum + lane.get("logBytes"), replayedBytes),
+        // A start has the rows to apply, however small they are packed.
+        logBytes: () =>
+          lanes.reduce((sum, lane) => sum + Math.max(lane.get("logBytes"), lane.get("rowsPlaced") * ROW_BYTES), replayedBytes),
       },
       this.#recovery.restoredBytes,
+    );
+  }
+
+  #makeEviction(): StreamEviction {
+    const { idleMs, keptMs } = this.#options;
+    const { clock, processWords } = this.#dependencies;
+    return new StreamEviction(
+      { idleMs, keptMs },
+      {
+        memory: this.#memory,
+        kernel: this.#kernel,
+        cold: this.#shard.cold,
+        services: this.#services,
+        counters: this.#counters,
+        processWords,
+        wallMs: () => clock.wallMs(),
+      },
     );
   }
 
@@ -211,17 +248,43 @@ export class Engine {
   step(): boolean {
     if (this.#phase === "stopped") return false;
     const did = this.#phase === "recovering" ? this.#recover() : this.#serve();
-    const moved = this.#outbox.flush();
+    this.#shard.returns.flush();
+    const moved = this.#holdsBack(did) ? false : this.#outbox.flush();
     return moved || did;
+  }
+
+  /** While logs are read nobody waits for a verdict: telling the coordinator of each costs as much as the rows. */
+  #holdsBack(did: boolean): boolean {
+    return did && this.#phase === "recovering" && this.#outbox.waitingBytes < REPLAY_FLUSH_BYTES;
   }
 
   #recover(): boolean {
     if (this.#outbox.isOverLimit) return false;
     if (!this.#recovery.isRestored) return this.#restore();
+    const did = this.#takeReturned();
+    const { returns } = this.#shard;
+    if (returns.isFull) return did;
+    if (this.#replayed !== undefined) return this.#endReplay(this.#replayed) || did;
     const step = this.#dependencies.replay.next();
-    if (step.done) this.#finishRecovery(step.value);
+    if (step.done) this.#replayed = step.value;
     else this.#recovery.apply(step.value);
     this.#counters.set("rowsReplayed", this.#recovery.rows);
+    return true;
+  }
+
+  /** The last rows may wait for streams. */
+  #endReplay(torn: readonly TornSegment[]): boolean {
+    if (!this.#shard.returns.isIdle) return false;
+    this.#finishRecovery(torn);
+    return true;
+  }
+
+  /** While logs are read, questions wait. */
+  #takeReturned(): boolean {
+    const request = this.#dependencies.takeRequest();
+    if (request === undefined) return false;
+    if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else if (request.type !== "state-part") this.#early.push(request);
     return true;
   }
 
@@ -231,7 +294,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
-    else this.#early.push(request);
+    else if (request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
 
@@ -240,15 +303,16 @@ export class Engine {
     this.#checkpoints = this.#makeCheckpoints();
     this.#shard.publishCounters();
     const replayMs = this.#dependencies.clock.monotonicMs() - this.#startMs;
-    const streams = this.#dependencies.kernel.slots();
+    const streams = this.#dependencies.kernel.streams();
     const cutBytes = torn.reduce((sum, segment) => sum + segment.cutBytes, 0);
     this.#dependencies.report({ type: "ready", streams, replayedRows: this.#recovery.rows, replayMs, cutBytes });
   }
 
   #serve(): boolean {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
-    did = this.#lane.step() || did;
+    if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#answerDelayed() || did;
     did = this.#tick() || did;
     did = this.#checkpoints?.step() || did;
     if (this.#phase === "stopping") did = this.#stop() || did;
@@ -261,7 +325,12 @@ export class Engine {
     this.#readers.forEach((reader, lane) => {
       if (reader === undefined) return;
       let taken = 0;
-      for (let frame = reader.peek(); frame !== undefined; frame = taken < framesMax ? reader.peek() : undefined) {
+      const { returns } = this.#shard;
+      for (
+        let frame = returns.isFull ? undefined : reader.peek();
+        frame !== undefined;
+        frame = taken < framesMax && !returns.isFull ? reader.peek() : undefined
+      ) {
         this.#shard.applyFrame(frame);
         reader.release();
         taken++;
@@ -302,13 +371,35 @@ export class Engine {
       if (command.type === "tenant") this.#tenants[command.index] = command.name;
       else this.#phase = "stopping";
     }
-    const query = this.#early.shift() ?? this.#dependencies.takeRequest();
-    if (query === undefined) return any;
-    if (query.type === "state-part") throw new Error("a part of a state came after the start");
+    const request = this.#early.shift() ?? this.#dependencies.takeRequest();
+    if (request === undefined) return any;
+    if (request.type === "state-part") throw new Error("a part of a state came after the start");
+    if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else this.#delay(request);
+    return true;
+  }
+
+  /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
+  #delay(query: EngineQuery): void {
+    const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
+    this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });
+  }
+
+  /** Streams on their way to the store are found there once the checkpoint that carries them is written. */
+  #answerDelayed(): boolean {
+    if (this.#delayed.length === 0 || this.#checkpoints?.isCarrying === true) return false;
+    const { returns } = this.#shard;
+    const at = this.#delayed.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
+    if (at < 0) return false;
+    const [found] = this.#delayed.splice(at, 1);
+    if (found !== undefined) this.#answerQuery(found.query);
+    return true;
+  }
+
+  #answerQuery(query: EngineQuery): void {
     // First what left this engine for the store: whoever asks looks there for what the answer no longer holds.
     this.#outbox.flush();
     this.#dependencies.reply(this.#queries.answer(query));
-    return true;
   }
 
   #tick(): boolean {
@@ -316,7 +407,6 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
-    if (nowMs >= this.#nextFlushMs) this.#flushLog(nowMs);
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
 
@@ -334,16 +424,6 @@ export class Engine {
     return true;
   }
 
-  #flushLog(nowMs: number): void {
-    this.#nextFlushMs = nowMs + FLUSH_MS;
-    try {
-      this.#dependencies.log.flush();
-    } catch (error) {
-      if (!(error instanceof LogWriteError)) throw error;
-      this.#counters.add("logErrors", 1);
-    }
-  }
-
   #publishCounters(): void {
     const counters = this.#counters;
     this.#shard.publishCounters();
@@ -356,7 +436,7 @@ export class Engine {
   /** Once nothing is under way: checkpoints of all partitions, then the end. */
   #stop(): boolean {
     const checkpoints = this.#checkpoints as Checkpoints;
-    if (!this.#lane.isIdle) return false;
+    if (!this.#lane.isIdle || !this.#shard.returns.isIdle) return false;
     if (this.#stopByMs === Number.POSITIVE_INFINITY) {
       this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
       checkpoints.beginLast();

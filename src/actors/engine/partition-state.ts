@@ -3,30 +3,41 @@
  *
  *   part       version u8 = 2, kind u8, then
  *   streams    {bytes of the identity that the one before in the part shares varint, further bytes varint, those bytes, snapshot (domain/kernel/stream-snapshot.ts)} ...
- *   refs       {ref u32, the stream's number in the order of this state u32} ...
+ *   cold       {identity hash 16, serial u32, minutes of its newest sample u32} ... of streams that are in the store
+ *   refs       {ref u32, the stream's number in the order of this state u32, from 2^31 on that of a cold one} ...
  *   chunks     the chunks that wait for a block (domain/codec/chunk-block-builder.ts); the last part
  *
  * Streams go on taking rows between two parts. That is sound because each of them is then at or ahead of the log positions that the checkpoint names,
  * and because the waiting chunks come last: values that a stream has given to a chunk after its own bytes were written are replayed into a second
  * chunk that says the same. The other way round they would be in neither.
  */
+import type { Uint32List } from "../../core/base/uint32-list.ts";
 import { IDENTITY_BYTES_MAX } from "../../core/config/limits.ts";
+import { COLD_SLOTS } from "../../core/layout/memory-map.ts";
 import { ByteSink } from "../../domain/codec/byte-sink.ts";
 import type { ByteCursor } from "../../domain/codec/varint.ts";
 import { readVarint } from "../../domain/codec/varint.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { COLD, type ColdStream, type ColdStreams, RETURNED, WANTED } from "./cold/cold-streams.ts";
 import type { Partition } from "./partition.ts";
 
 const VERSION = 2;
 const PART_STREAMS = 1;
 const PART_REFS = 2;
 const PART_CHUNKS = 3;
+const PART_COLD = 4;
+const COLD_BYTES = 24;
+const HASH_BYTES = 16;
+const MINUTE_MS = 60_000;
+/** Numbers from here on are those of cold streams. */
+const COLD_NUMBERS = 2 ** 31;
 const PART_HEADER_BYTES = 2;
 const REF_BYTES = 8;
 
 /** What a writer reads besides the partition. */
 export interface PartitionStateSources {
   readonly kernel: ShardKernel;
+  readonly cold: ColdStreams;
   /** All of the engine's memory. */
   readonly memory: Uint8Array;
   /** A part ends with the stream or ref that reaches so many bytes. */
@@ -40,8 +51,11 @@ export class PartitionStateWriter {
   #partition: Partition | undefined;
   #stream = 0;
   #ref = 0;
-  /** By slot: the stream's number in the order of the state. */
+  #cold = 0;
+  /** By slot: the stream's number in the order of the state; by number among the cold: the same. */
   #numbers = new Uint32Array(0);
+  #coldNumbers = new Uint32Array(0);
+  #coldWritten = 0;
   #previousAt = 0;
   #previousBytes = 0;
 
@@ -58,15 +72,18 @@ export class PartitionStateWriter {
     this.#partition = partition;
     this.#stream = 0;
     this.#ref = 0;
+    this.#cold = 0;
+    this.#coldWritten = 0;
     const slots = this.#sources.kernel.slots;
     if (this.#numbers.length < slots) this.#numbers = new Uint32Array(Math.max(slots, 2 * this.#numbers.length));
   }
 
   /** The next part, a view that is valid until the next call; undefined when only the last one is left. About 2 ms. */
   next(): Uint8Array | undefined {
-    const { slots, refs } = this.#partition as Partition;
-    if (this.#stream < slots.length) return this.#streams(slots.words);
-    if (this.#ref < refs.length) return this.#refs(refs.words);
+    const { slots, refs, cold } = this.#partition as Partition;
+    if (this.#stream < slots.length) return this.#streams(slots);
+    if (this.#cold < cold.length) return this.#coldStreams(cold);
+    if (this.#ref < refs.length) return this.#refs(refs);
     return undefined;
   }
 
@@ -89,12 +106,12 @@ export class PartitionStateWriter {
     return this.#sink.bytes.subarray(0, this.#sink.at);
   }
 
-  #streams(slots: Uint32Array): Uint8Array {
+  #streams(slots: Uint32List): Uint8Array {
     const sink = this.#sink;
     this.#open(PART_STREAMS);
     this.#previousBytes = 0;
     do {
-      const slot = slots[this.#stream] as number;
+      const slot = slots.at(this.#stream);
       this.#writeIdentity(slot);
       this.#sources.kernel.pack(slot, sink);
       this.#number(slot, this.#stream++);
@@ -112,6 +129,27 @@ export class PartitionStateWriter {
     this.#numbers[slot] = number;
   }
 
+  /** Streams that have come back meanwhile are among those in memory. */
+  #coldStreams(ids: Uint32List): Uint8Array {
+    const { cold } = this.#sources;
+    const sink = this.#sink;
+    this.#open(PART_COLD);
+    do {
+      const id = ids.at(this.#cold++);
+      if (cold.state(id) !== COLD && cold.state(id) !== WANTED) continue;
+      sink.copy(cold.hash(id));
+      sink.u32(cold.serial(id));
+      sink.u32(Math.max(0, Math.floor(cold.lastTimeMs(id) / MINUTE_MS)));
+      if (id >= this.#coldNumbers.length) {
+        const larger = new Uint32Array(2 * id + 1);
+        larger.set(this.#coldNumbers);
+        this.#coldNumbers = larger;
+      }
+      this.#coldNumbers[id] = this.#coldWritten++;
+    } while (this.#cold < ids.length && sink.at < this.#sources.partBytes);
+    return this.#part();
+  }
+
   /** The last identity of the part lies in the engine's memory, and stays there. */
   #writeIdentity(slot: number): void {
     const { kernel, memory } = this.#sources;
@@ -127,15 +165,27 @@ export class PartitionStateWriter {
     this.#previousBytes = bytes;
   }
 
-  #refs(refs: Uint32Array): Uint8Array {
+  #refs(refs: Uint32List): Uint8Array {
     const sink = this.#sink;
     this.#open(PART_REFS);
     do {
-      sink.u32(refs[this.#ref] as number);
-      sink.u32(this.#numbers[refs[this.#ref + 1] as number] as number);
+      sink.u32(refs.at(this.#ref));
+      sink.u32(this.#numberOf(refs, this.#ref));
       this.#ref += 2;
     } while (this.#ref < refs.length && sink.at < this.#sources.partBytes);
     return this.#part();
+  }
+
+  /** Number of the stream that a pair names; a pair that names a stream which is back is corrected. */
+  #numberOf(refs: Uint32List, at: number): number {
+    const { cold, kernel } = this.#sources;
+    const target = refs.at(at + 1);
+    if (target < COLD_SLOTS) return this.#numbers[target] as number;
+    const id = target - COLD_SLOTS;
+    if (cold.state(id) !== RETURNED) return COLD_NUMBERS + (this.#coldNumbers[id] as number);
+    refs.set(at + 1, cold.slot(id));
+    kernel.bindRef(refs.at(at), cold.slot(id));
+    return this.#numbers[cold.slot(id)] as number;
   }
 }
 
@@ -143,8 +193,10 @@ export class PartitionStateWriter {
 export interface PartitionStateVisitor {
   /** A stream with its identity, which is valid during the call; must move the cursor behind the snapshot that it stands at. */
   stream(identity: Uint8Array, cursor: ByteCursor): void;
-  /** A ref of the checkpoint's epoch and the number of its stream, counted from 0. */
-  ref(ref: number, stream: number): void;
+  /** A stream that is in the store. */
+  cold(stream: Omit<ColdStream, "partition">): void;
+  /** A ref of the checkpoint's epoch and the number of its stream, counted from 0 for those in memory and for the others. */
+  ref(ref: number, stream: number, isCold: boolean): void;
   chunks(bytes: Uint8Array): void;
 }
 
@@ -156,6 +208,7 @@ export function readPartitionPart(bytes: Uint8Array, visitor: PartitionStateVisi
   if (version !== VERSION) throw new Error(`checkpoint has version ${version}, this build reads ${VERSION}`);
   if (kind === PART_STREAMS) readStreams({ bytes, at: PART_HEADER_BYTES, end: bytes.length }, visitor);
   else if (kind === PART_REFS) readRefs(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), visitor);
+  else if (kind === PART_COLD) readColdStreams(bytes, visitor);
   else if (kind === PART_CHUNKS) visitor.chunks(bytes.subarray(PART_HEADER_BYTES));
   else throw new Error(`checkpoint has a part of unknown kind ${kind}`);
 }
@@ -174,7 +227,21 @@ function readStreams(cursor: ByteCursor, visitor: PartitionStateVisitor): void {
   }
 }
 
+function readColdStreams(bytes: Uint8Array, visitor: PartitionStateVisitor): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = PART_HEADER_BYTES; at < bytes.length; at += COLD_BYTES) {
+    const hash = bytes.subarray(at, at + HASH_BYTES);
+    visitor.cold({
+      hash,
+      serial: view.getUint32(at + HASH_BYTES, true),
+      lastTimeMs: view.getUint32(at + HASH_BYTES + 4, true) * MINUTE_MS,
+    });
+  }
+}
+
 function readRefs(view: DataView, visitor: PartitionStateVisitor): void {
-  for (let at = PART_HEADER_BYTES; at < view.byteLength; at += REF_BYTES)
-    visitor.ref(view.getUint32(at, true), view.getUint32(at + 4, true));
+  for (let at = PART_HEADER_BYTES; at < view.byteLength; at += REF_BYTES) {
+    const number = view.getUint32(at + 4, true);
+    visitor.ref(view.getUint32(at, true), number % COLD_NUMBERS, number >= COLD_NUMBERS);
+  }
 }

@@ -6,9 +6,14 @@ import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 /** One of the 256 partitions, as its owning shard holds it. */
 export class Partition {
   readonly number: number;
-  readonly slots = new Uint32List();
-  /** Pairs (ref, slot) bound in this epoch. */
+  slots = new Uint32List();
+  /** Pairs (ref, slot) bound in this epoch; slots from COLD_SLOTS on stand for streams that are not in memory. */
   readonly refs = new Uint32List();
+  /** Numbers (cold/cold-streams.ts) of the streams that are in the store instead of here, and of those that have come back since the last checkpoint. */
+  cold = new Uint32List();
+  returned = new Uint32List();
+  /** The number that the next stream to go gets in the store. */
+  nextSerial = 0;
   chunks = new ChunkBlockBuilder();
   nextBlock = 0;
   /** Of the checkpoint that was written last, and the bytes of its state. */

@@ -3,7 +3,16 @@
 // a part at a time, a few ahead; a step is one part or one block.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { STATE_PARTS_WANTED_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
-import { PACKED_ROWS, PARTITIONS, SCRATCH, STAGING, STAGING_BYTES, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
+import {
+  COLD_SLOTS,
+  PACKED_ROWS,
+  PARTITIONS,
+  SCRATCH,
+  STAGING,
+  STAGING_BYTES,
+  TENANT_HEAD,
+  TENANT_HEAD_BYTES,
+} from "../../core/layout/memory-map.ts";
 import {
   ROW_BYTES,
   ROW_OFFSET,
@@ -22,6 +31,7 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf, partitionOf, serviceSeed } from "../../domain/placement/partition.ts";
 import { identityHead, identityName } from "../../domain/series/stream-identity.ts";
+import { type ColdStream, RETURNED } from "./cold/cold-streams.ts";
 import type { Outbox } from "./outbox.ts";
 import { readPartitionPart } from "./partition-state.ts";
 import type { Shard } from "./shard.ts";
@@ -100,8 +110,11 @@ export class Recovery {
   readonly #refsOfCheckpoints = new Map<number, NumberMap>();
   /** Refs of this start by slot. */
   readonly #newRefs = new NumberMap();
+  /** The same by number of streams that are not in memory. */
+  readonly #newColdRefs = new NumberMap();
   /** Slots of the partition that is being restored, in the order of its state. */
   #slotsByNumber: number[] = [];
+  #coldByNumber: number[] = [];
   #asking = 0;
   #askingPart = 0;
   #underWay = 0;
@@ -150,7 +163,9 @@ export class Recovery {
     const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) as NumberMap;
     readPartitionPart(part.bytes, {
       stream: (identity, cursor) => this.#slotsByNumber.push(this.#restoreStream(checkpoint.partition, identity, cursor)),
-      ref: (ref, stream) => refs.set(ref, this.#slotsByNumber[stream] as number),
+      cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
+      ref: (ref, stream, isCold) =>
+        refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
       chunks: (bytes) => {
         partition.chunks = ChunkBlockBuilder.restore(bytes) ?? new ChunkBlockBuilder();
       },
@@ -158,9 +173,18 @@ export class Recovery {
     if (part.part === checkpoint.parts) this.#restoring++;
   }
 
-  #begin({ partition: number, epoch, vector, nextBlock, generation }: StoredCheckpoint): void {
+  #restoreCold(stream: ColdStream): number {
+    const { shard } = this.#dependencies;
+    const id = shard.cold.add(stream);
+    shard.streams.partition(stream.partition).cold.push(id);
+    return id;
+  }
+
+  #begin({ partition: number, epoch, vector, nextBlock, generation, nextSerial }: StoredCheckpoint): void {
     const partition = this.#dependencies.shard.streams.partition(number);
     partition.nextBlock = nextBlock;
+    partition.nextSerial = nextSerial;
+    this.#coldByNumber = [];
     partition.generation = generation;
     this.#slotsByNumber = [];
     if (!this.#refsOfCheckpoints.has(epoch)) this.#refsOfCheckpoints.set(epoch, new NumberMap());
@@ -171,7 +195,7 @@ export class Recovery {
     const { shard, kernel } = this.#dependencies;
     const tenant = this.#tenantOf(identity);
     const hash = this.#identityHash(identity);
-    const slot = shard.streams.recover({ ref: 0, partition, flags: 0, tenant, hash, identity });
+    const slot = shard.streams.restore({ ref: 0, partition, flags: 0, tenant, hash, identity });
     if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
     if (!kernel.unpack(slot, cursor)) throw new Error("a checkpoint holds a stream that this build cannot read");
     return slot;
@@ -227,7 +251,7 @@ export class Recovery {
       throw new Error("a definition in the log names the wrong partition");
     const tenant = tenantIndex(name.tenant);
     // A definition that a checkpoint covers only names its ref: the stream's kind may have changed since.
-    const known = this.#isCovered(definition.partition, block) ? shard.streams.findSlot(definition.hash, tenant) : -1;
+    const known = this.#isCovered(definition.partition, block) ? shard.streams.findAny(definition.hash, tenant) : -1;
     this.#slots.set(definition.ref, known >= 0 ? known : shard.streams.recover({ ...definition, tenant }));
     if (tenant !== this.#tenant.tenant || this.#head.length === 0) this.#takeTenant(name.tenant);
   }
@@ -243,12 +267,12 @@ export class Recovery {
 
   /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
-    const { memory, shard, kernel } = this.#dependencies;
+    const { memory, shard } = this.#dependencies;
     const source = this.#unpack(payload);
     let to = STAGING >>> 2;
     for (let at = 0; at < source.length; at += ROW_WORDS) {
-      const slot = this.#slots.get(source[at + (ROW_REF >>> 2)] as number);
-      if (slot < 0 || this.#isCovered(kernel.records.partition(slot), block)) continue;
+      const slot = this.#slotOf(source[at + (ROW_REF >>> 2)] as number);
+      if (slot < 0 || this.#isCovered(this.#partitionOf(slot), block)) continue;
       memory.words[to + (ROW_REF >>> 2)] = this.#newRef(slot);
       memory.words[to + (ROW_OFFSET >>> 2)] = source[at + (ROW_OFFSET >>> 2)] as number;
       memory.words[to + (ROW_VALUE >>> 2)] = source[at + (ROW_VALUE >>> 2)] as number;
@@ -270,6 +294,18 @@ export class Recovery {
     return memory.words.subarray(UNPACKED_ROWS >>> 2, (UNPACKED_ROWS + rows * ROW_BYTES) >>> 2);
   }
 
+  /** Slot of a ref of the epoch being read, COLD_SLOTS and more for a stream that is not in memory. */
+  #slotOf(ref: number): number {
+    const { cold } = this.#dependencies.shard;
+    const slot = this.#slots.get(ref);
+    return slot >= COLD_SLOTS && cold.state(slot - COLD_SLOTS) === RETURNED ? cold.slot(slot - COLD_SLOTS) : slot;
+  }
+
+  #partitionOf(slot: number): number {
+    const { kernel, shard } = this.#dependencies;
+    return slot < COLD_SLOTS ? kernel.records.partition(slot) : shard.cold.partition(slot - COLD_SLOTS);
+  }
+
   /** Looked up once for each partition and block. */
   #isCovered(partition: number, block: ReplayBlock): boolean {
     if (this.#coverage[partition] === UNKNOWN) this.#coverage[partition] = this.#lookUpCoverage(partition, block) ? COVERED : NOT_COVERED;
@@ -285,11 +321,13 @@ export class Recovery {
   }
 
   #newRef(slot: number): number {
-    const known = this.#newRefs.get(slot);
+    const refs = slot < COLD_SLOTS ? this.#newRefs : this.#newColdRefs;
+    const key = slot % COLD_SLOTS;
+    const known = refs.get(key);
     if (known >= 0) return known;
     const ref = this.#dependencies.processWords.takeRef();
     this.#dependencies.kernel.bindRef(ref, slot);
-    this.#newRefs.set(slot, ref);
+    refs.set(key, ref);
     return ref;
   }
 

@@ -1,16 +1,22 @@
 // Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
+
+import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { FLAG_COUNTER, FLAG_ENDED, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
   EngineQuery,
+  PendingChunksQuery,
   SeriesDataQuery,
   SeriesKey,
   SeriesQuery,
   SeriesSummary,
 } from "../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { partitionOf } from "../../domain/placement/partition.ts";
 import { compareSeriesKeys, seriesKey } from "../../domain/series/series-order.ts";
+import { RETURNED } from "./cold/cold-streams.ts";
+import type { Partition } from "./partition.ts";
 import { type ServiceIndex, serviceKey } from "./service-index.ts";
 import type { Shard } from "./shard.ts";
 
@@ -33,6 +39,7 @@ export class SeriesQueries {
   }
 
   answer(query: EngineQuery): EngineAnswer {
+    if (query.type === "pending-chunks") return this.#pending(query);
     return query.type === "series" ? this.#list(query) : this.#data(query);
   }
 
@@ -55,7 +62,38 @@ export class SeriesQueries {
         if (query.after === null || compareSeriesKeys(candidate.key, query.after) > 0) page.push(candidate);
       }
     }
-    return { type: "series", id: query.id, series: page.map((candidate) => this.#summary(candidate)), total };
+    const returned = this.#returned(query).length;
+    return { type: "series", id: query.id, series: page.map((candidate) => this.#summary(candidate)), total, returned };
+  }
+
+  /** Streams of a filter that the store may still hold among those that left memory. */
+  #returned({
+    tenant,
+    serviceId,
+    metricName,
+    environment,
+  }: Pick<SeriesQuery, "tenant" | "serviceId" | "metricName" | "environment">): StreamName[] {
+    const { cold, streams } = this.#shard;
+    const partitions =
+      serviceId === null ? Array.from({ length: PARTITIONS }, (_, partition) => partition) : [partitionOf(tenant, serviceId)];
+    return partitions
+      .flatMap((number) => Array.from(streams.partition(number).returned.words))
+      .filter((id) => cold.state(id) === RETURNED)
+      .map((id) => this.#shard.nameOf(cold.slot(id)))
+      .filter((name) => name.tenant === tenant && (serviceId === null || name.serviceId === serviceId))
+      .filter(
+        (name) => (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment),
+      );
+  }
+
+  #pending({ id, partition, streamId }: PendingChunksQuery): EngineAnswer {
+    return { type: "pending-chunks", id, chunks: this.#chunksOf(this.#shard.streams.partition(partition), streamId) };
+  }
+
+  #chunksOf(partition: Partition, streamId: Uint8Array): Uint8Array[] {
+    return [...partition.chunks.pending()]
+      .filter((chunk) => Buffer.compare(chunk.streamId, streamId) === 0)
+      .map((chunk) => chunk.chunk.slice());
   }
 
   #servicesOf(query: SeriesQuery): string[] {
@@ -110,12 +148,11 @@ export class SeriesQueries {
       values: new Float64Array(0),
       pendingChunks: [],
     };
-    if (found === undefined) return { type: "series-data", id: query.id, matches: 0, ...none };
+    if (found === undefined) return { type: "series-data", id: query.id, matches: 0, returned: 0, ...none };
+    const returned = this.#returned(query).filter((name) => query.attributes === null || seriesKey(name)[3] === query.attributes).length;
     const partition = this.#shard.partitionOf(found.slot);
     const streamId = this.#shard.hashOf(found.slot);
-    const pendingChunks = [...partition.chunks.pending()]
-      .filter((chunk) => Buffer.compare(chunk.streamId, streamId) === 0)
-      .map((chunk) => chunk.chunk.slice());
+    const pendingChunks = this.#chunksOf(partition, streamId);
     const times = new Float64Array(WINDOW_MAX);
     const values = new Float64Array(WINDOW_MAX);
     const count = this.#kernel.records.readRing(found.slot, times, values);
@@ -123,6 +160,7 @@ export class SeriesQueries {
       type: "series-data",
       id: query.id,
       matches: matching.length,
+      returned,
       summary: this.#summary(found),
       streamId,
       partition: partition.number,

@@ -16,8 +16,10 @@ export class ServiceIndex {
   readonly #memory: EngineMemory;
   readonly #kernel: ServiceRuns;
   readonly #services = new Map<string, number[]>();
-  /** Slots before this one are in the index. */
+  /** Slots before this one are in the index, but for those in #again: they were given back and taken anew. */
   #entered = 0;
+  #again: number[] = [];
+  #runEnd = 0;
 
   constructor(memory: EngineMemory, kernel: ServiceRuns) {
     this.#memory = memory;
@@ -27,21 +29,46 @@ export class ServiceIndex {
   /** Enters up to `most` slots; false when there was none to enter. */
   catchUp(most: number): boolean {
     const slots = this.#kernel.slots();
-    if (this.#entered === slots) return false;
+    if (this.#entered === slots && this.#again.length === 0) return false;
+    for (const slot of this.#again.splice(0, most)) this.#listOf(slot, slot + 1).push(slot);
     const stop = Math.min(slots, this.#entered + most);
     while (this.#entered < stop) this.#enterRun(stop);
     return true;
   }
 
+  /** A slot that was in use before has another stream. */
+  again(slot: number): void {
+    if (slot < this.#entered) this.#again.push(slot);
+  }
+
+  /** Forgets slots before they are given back. */
+  remove(slots: readonly number[]): void {
+    this.catchUp(Number.POSITIVE_INFINITY);
+    const gone = new Set(slots);
+    const lists = new Set(slots.map((slot) => this.#listOf(slot, slot + 1)));
+    for (const list of lists) {
+      let kept = 0;
+      for (const slot of list) if (!gone.has(slot)) list[kept++] = slot;
+      list.length = kept;
+    }
+  }
+
   #enterRun(stop: number): void {
+    const list = this.#listOf(this.#entered, stop);
+    while (this.#entered < this.#runEnd) list.push(this.#entered++);
+  }
+
+  /** The list of a slot's service, to which the slots up to #runEnd belong too. */
+  #listOf(slot: number, stop: number): number[] {
     const kernel = this.#kernel;
-    const next = kernel.serviceRun(this.#entered, stop);
+    this.#runEnd = kernel.serviceRun(slot, stop);
     const tenant = this.#memory.slice(kernel.runTenant(), kernel.runTenantBytes()).toString();
     const key = `[${tenant},${this.#memory.slice(kernel.runService(), kernel.runServiceBytes()).toString()}]`;
     const known = this.#services.get(key);
-    const list = known ?? [];
-    if (known === undefined) this.#services.set(key, list);
-    while (this.#entered < next) list.push(this.#entered++);
+    if (known !== undefined) return known;
+    const list: number[] = [];
+    this.#services.set(key, list);
+    return list;
   }
 
   /** Slots by serviceKey(), of all streams; the order of lists is made when one is asked for. */

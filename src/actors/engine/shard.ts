@@ -3,21 +3,33 @@
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import type { InboxFrame } from "../../adapters/runtime/inbox-ring.ts";
 import { LATE_IN_RING_MS_MAX } from "../../core/config/limits.ts";
-import { EVENT_CHUNK_DUE, EVENT_CLOSE, EVENT_LATE, EVENT_OPEN, EVENT_REPLACE, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
-import { DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import {
+  EVENT_CHUNK_DUE,
+  EVENT_CLOSE,
+  EVENT_LATE,
+  EVENT_OPEN,
+  EVENT_PARKED,
+  EVENT_REPLACE,
+  EVENT_UPDATE,
+} from "../../core/layout/kernel-event.ts";
+import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import { ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../domain/kernel/stream-records.ts";
 import { identityName } from "../../domain/series/stream-identity.ts";
+import { ColdStreams } from "./cold/cold-streams.ts";
+import { StreamReturns } from "./cold/stream-returns.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { episodeFrame } from "./episode-frame.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Partition } from "./partition.ts";
+import type { ServiceIndex } from "./service-index.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { decodeDefinition, type WorkUnit } from "./work-unit.ts";
 
@@ -37,6 +49,9 @@ export interface ShardDependencies {
   readonly processWords: ProcessWords;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
+  readonly services: ServiceIndex;
+  readonly tenantIndex: (name: string) => number;
+  readonly askForStreams: (wanted: StreamsWanted) => void;
 }
 
 /** Rows that came with one frame, in place. */
@@ -52,6 +67,9 @@ export class Shard {
   readonly #options: ShardOptions;
   readonly #dependencies: ShardDependencies;
   readonly streams: StreamRegistry;
+  /** Streams that are not in memory, and the rows that wait for them. */
+  readonly cold: ColdStreams;
+  readonly returns: StreamReturns;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
@@ -59,8 +77,20 @@ export class Shard {
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    const restartStream = (slot: number, flags: number) => this.#restart(slot, flags);
-    this.streams = new StreamRegistry(options, { ...dependencies, restartStream });
+    this.cold = new ColdStreams(dependencies.memory);
+    const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
+    this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind });
+    this.returns = new StreamReturns({
+      ...dependencies,
+      cold: this.cold,
+      partition: (number) => this.streams.partition(number),
+      applyRows: (batch) => this.applyRows(batch),
+      restartStream: (slot, flags) => this.#restart(slot, flags),
+      createStream: ({ hash, identity, partition }) => {
+        const { tenant } = identityName(Buffer.from(identity).toString("utf8"));
+        return this.streams.createReturned({ ref: 0, partition, flags: 0, tenant: dependencies.tenantIndex(tenant), hash, identity });
+      },
+    });
   }
 
   /** Applies a frame from another lane. */
@@ -77,6 +107,13 @@ export class Shard {
   define(unit: WorkUnit): void {
     if (unit.areaBytes > 0) this.streams.take(DEFINITIONS, unit.areaBytes);
     for (const definition of unit.overflow) this.streams.takeOne(decodeDefinition(new DataView(definition.buffer), 0));
+  }
+
+  /** Where rows of the partition wait, the kind changes behind them. */
+  #adoptKind(slot: number, flags: number): void {
+    const isHeld = slot >= COLD_SLOTS || this.returns.isHeld(this.#dependencies.kernel.records.partition(slot));
+    if (isHeld) this.returns.parkKind(slot, flags);
+    else this.#restart(slot, flags);
   }
 
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
@@ -109,6 +146,8 @@ export class Shard {
     const { kernel } = this.#dependencies;
     for (let done = 0; done < batch.rows; ) {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
+      const isParked = kernel.eventsCount() === 1 && kernel.events.kind(0) === EVENT_PARKED;
+      if (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch)) done--;
       for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
       kernel.eventsReset();
     }

@@ -3,7 +3,7 @@
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { IDENTITY_BYTES_MAX, NEW_STREAMS_AHEAD_MAX, REFS_AHEAD } from "../../core/config/limits.ts";
 import { STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL } from "../../core/layout/kernel-status.ts";
-import { CONTROL_TABLE_BITS, SCRATCH, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
+import { CONTROL_TABLE_BITS, CONTROL_TABLE_EDITS, SCRATCH, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
 import { DEFINE_COUNTED } from "../../core/layout/row-frame.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -37,6 +37,8 @@ export interface StreamDefinerDependencies {
 }
 
 const NO_TENANT = -1;
+/** Looks into another shard's table; each takes about 1 us, an edit of it 100 us. */
+const LOOKS_MAX = 200;
 
 /** Defines streams for one lane. */
 export class StreamDefiner {
@@ -140,9 +142,15 @@ export class StreamDefiner {
     unit.define({ ...definition, hash: memory.bytes.slice(hash, hash + 16), identity: memory.bytes.slice(SCRATCH, SCRATCH + bytes) });
   }
 
+  /** While the owner takes entries out of its table, a look may miss what is there: it is repeated, and then believed; the owner corrects the count. */
   #isHeld(engine: number, hashPointer: number, tenant: number): boolean {
     const owner = this.#dependencies.memories[engine] as EngineMemory;
-    const bits = owner.load(CONTROL_TABLE_BITS) || TABLE_BITS_FIRST;
-    return shardHolds(owner.view, bits, this.#dependencies.memory.view, hashPointer, tenant);
+    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+      const edits = owner.load(CONTROL_TABLE_EDITS);
+      const bits = owner.load(CONTROL_TABLE_BITS) || TABLE_BITS_FIRST;
+      const held = shardHolds(owner.view, bits, this.#dependencies.memory.view, hashPointer, tenant);
+      if (held || (edits % 2 === 0 && owner.load(CONTROL_TABLE_EDITS) === edits)) return held;
+    }
+    return true;
   }
 }

@@ -1,7 +1,15 @@
 // The streams of a shard: takes definitions from lanes and from the log, and knows which slots and refs belong to which partition. The kernel takes
 // definitions where they lie; what it leaves (a kind that changed, a count to correct, no room) is taken here, one at a time.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
-import { BINDINGS, CONTROL_TABLE_BITS, DEFINITIONS, DEFINITIONS_BYTES, PARTITIONS, SCRATCH } from "../../core/layout/memory-map.ts";
+import {
+  BINDINGS,
+  COLD_SLOTS,
+  CONTROL_TABLE_BITS,
+  DEFINITIONS,
+  DEFINITIONS_BYTES,
+  PARTITIONS,
+  SCRATCH,
+} from "../../core/layout/memory-map.ts";
 import {
   BINDING_BYTES,
   BINDING_IS_NEW,
@@ -13,8 +21,10 @@ import {
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
+import type { ColdStreams } from "./cold/cold-streams.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { Partition } from "./partition.ts";
+import type { ServiceIndex } from "./service-index.ts";
 import { type Definition, decodeDefinition, definitionBytes } from "./work-unit.ts";
 
 const HASH_BYTES = 16;
@@ -30,8 +40,10 @@ export interface StreamRegistryDependencies {
   readonly kernel: ShardKernel;
   readonly processWords: ProcessWords;
   readonly counters: EngineCounters;
-  /** Starts a stream anew because its sender changed its mind about what kind it is. */
-  readonly restartStream: (slot: number, flags: number) => void;
+  readonly cold: ColdStreams;
+  readonly services: ServiceIndex;
+  /** Gives a stream, in memory or not, the kind that its sender says, behind the rows that came before. */
+  readonly adoptKind: (slot: number, flags: number) => void;
 }
 
 /** Streams of one engine. */
@@ -72,26 +84,70 @@ export class StreamRegistry {
   takeOne(definition: Definition): void {
     const { kernel, processWords, counters } = this.#dependencies;
     if (engineOf(definition.partition, this.#options.engines) !== this.#options.engine) return;
-    const before = kernel.slots;
+    const before = kernel.streams;
     const isCounted = (definition.flags & DEFINE_COUNTED) !== 0;
     const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED });
     // A lane counts what the table did not show it; another lane, or another spelling, may have been first.
-    const isNew = kernel.slots > before;
+    const isNew = kernel.streams > before || (slot >= COLD_SLOTS && isCounted && this.#countCold(slot - COLD_SLOTS));
     if (isNew !== isCounted) processWords.addTenantStreams(definition.tenant, isNew ? 1 : -1);
     if (slot >= 0) {
       kernel.bindRef(definition.ref, slot);
       this.partition(definition.partition).bind(definition.ref, slot);
+      if (slot >= COLD_SLOTS) this.#dependencies.cold.setRef(slot - COLD_SLOTS);
       counters.add("refs", 1);
     }
     this.#publish();
   }
 
-  /** A stream of a checkpoint or of an earlier log: created at first sight, and counted for its tenant when it is new. -1 when there is no room. */
+  /** Whether a lane's count of a stream on its way back is the first. */
+  #countCold(id: number): boolean {
+    const { cold } = this.#dependencies;
+    const isFirst = !cold.isCounted(id);
+    cold.setCounted(id, true);
+    return isFirst;
+  }
+
+  /** A stream of a stored state. It may have come back while that was written, so that the state holds it both ways: it is in memory. */
+  restore(definition: Definition): number {
+    const { cold, processWords } = this.#dependencies;
+    const slot = this.#createAt(definition);
+    if (slot < 0) return slot;
+    processWords.addTenantStreams(definition.tenant, 1);
+    const id = cold.find(definition.hash);
+    if (id >= 0) {
+      cold.setReturned(id, slot);
+      this.partition(definition.partition).returned.push(id);
+    }
+    this.#publish();
+    return slot;
+  }
+
+  /** A stream that comes back from the store. */
+  createReturned(definition: Definition): number {
+    const slot = this.#createAt(definition);
+    this.#publish();
+    return slot;
+  }
+
+  #createAt(definition: Definition): number {
+    const { memory } = this.#dependencies;
+    memory.bytes.set(definition.hash, SCRATCH);
+    return this.#create(definition);
+  }
+
+  /** The stream of a definition that a checkpoint covers: its slot, COLD_SLOTS and more when it is not in memory; -1 when there is none. */
+  findAny(hash: Uint8Array, tenant: number): number {
+    const slot = this.findSlot(hash, tenant);
+    const id = slot < 0 ? this.#dependencies.cold.find(hash) : -1;
+    return id < 0 ? slot : COLD_SLOTS + id;
+  }
+
+  /** A stream of an earlier log: created at first sight, and counted for its tenant when it is new. -1 when there is no room, COLD_SLOTS and more when it is on its way back. */
   recover(definition: Definition): number {
     const { kernel, processWords } = this.#dependencies;
-    const before = kernel.slots;
+    const before = kernel.streams;
     const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED });
-    if (kernel.slots > before) processWords.addTenantStreams(definition.tenant, 1);
+    if (kernel.streams > before) processWords.addTenantStreams(definition.tenant, 1);
     this.#publish();
     return slot;
   }
@@ -136,6 +192,7 @@ export class StreamRegistry {
       const slot = words[(at + BINDING_SLOT) >> 2] as number;
       if (words[(at + BINDING_IS_NEW) >> 2] === 1) {
         partition.slots.push(slot);
+        this.#dependencies.services.again(slot);
         streams++;
       }
       visit(partition, words[(at + BINDING_REF) >> 2] as number, slot);
@@ -144,12 +201,12 @@ export class StreamRegistry {
     return streams;
   }
 
-  /** Slot of the stream, which is created at first sight; -1 when this engine can hold no more streams. */
+  /** Slot of the stream, which is created at first sight; -1 when this engine can hold no more streams, COLD_SLOTS and more when it is on its way back now. */
   #define(definition: Definition): number {
-    const { kernel, restartStream } = this.#dependencies;
-    const known = this.findSlot(definition.hash, definition.tenant);
-    if (known < 0) return this.#create(definition);
-    if (((kernel.records.flags(known) ^ definition.flags) & FLAG_COUNTER) !== 0) restartStream(known, definition.flags);
+    const { kernel, adoptKind } = this.#dependencies;
+    const known = this.findAny(definition.hash, definition.tenant);
+    if (known < 0) return this.#createAt(definition);
+    if (known >= COLD_SLOTS || ((kernel.records.flags(known) ^ definition.flags) & FLAG_COUNTER) !== 0) adoptKind(known, definition.flags);
     return known;
   }
 
@@ -166,7 +223,9 @@ export class StreamRegistry {
     memory.bytes.set(identity, SCRATCH + HASH_BYTES);
     const slot = kernel.createStream(SCRATCH, tenant, partition, flags, SCRATCH + HASH_BYTES, identity.byteLength);
     counters.add(slot < 0 ? "streamsRefused" : "streams", 1);
-    if (slot >= 0) this.partition(partition).slots.push(slot);
+    if (slot < 0) return slot;
+    this.partition(partition).slots.push(slot);
+    this.#dependencies.services.again(slot);
     return slot;
   }
 

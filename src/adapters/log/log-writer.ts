@@ -38,8 +38,6 @@ export interface LogWriter {
   append(header: LogBlockHeader, parts: ReadonlyArray<Uint8Array>): LogPosition;
   /** Has the next block begin a new segment, so that this one can be deleted once it is covered; throws LogWriteError, and then goes on with this one. */
   endSegment(): void;
-  /** Flushes what has been appended since the last flush to the disk, if anything; throws LogWriteError. */
-  flush(): void;
   /** Closes the file; nothing can be appended afterwards. */
   close(): void;
 }
@@ -84,8 +82,6 @@ class SegmentWriter implements LogWriter {
   #bytesWritten = 0;
   /** The segment may hold bytes behind the position that could not be removed, or its flush failed: nothing more may go there. */
   #damaged = false;
-  /** Blocks were appended that no flush has covered. */
-  #unflushed = false;
 
   constructor(options: LogWriterOptions, files: LogFileSystem, segment: number) {
     this.#options = options;
@@ -136,18 +132,12 @@ class SegmentWriter implements LogWriter {
       this.#cutBack();
       throw error instanceof LogWriteError ? error : new LogWriteError("append a block", errorCode(error), error);
     }
-    this.#unflushed = true;
     if (this.#options.syncEach) this.#sync();
-  }
-
-  flush(): void {
-    if (this.#unflushed && this.#descriptor >= 0) this.#sync();
   }
 
   #sync(): void {
     try {
       this.#files.fdatasyncSync(this.#descriptor);
-      this.#unflushed = false;
     } catch (error) {
       this.#damaged = true; // after a failed flush the kernel may call lost pages clean, so a later flush of this file proves nothing
       this.#cutBack();
@@ -165,7 +155,6 @@ class SegmentWriter implements LogWriter {
 
   #roll(): void {
     const full = this.#descriptor;
-    if (!this.#damaged) this.flush();
     this.#descriptor = this.#create();
     this.#position = { segment: this.#nextSegment - 1, offset: 0 };
     this.#damaged = false;

@@ -20,6 +20,11 @@ export class Uint32List {
     this.#words[this.#length++] = word;
   }
 
+  /** Puts another number at `index`, which must be below `length`. */
+  set(index: number, word: number): void {
+    this.#words[index] = word;
+  }
+
   /** The number at `index`, which must be below `length`. */
   at(index: number): number {
     return this.#words[index] as number;

@@ -59,15 +59,27 @@ export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
  * that it puts before a value; a byte more would take a seventeenth page.
  */
 export const BLOCK_BYTES = 16 * 4096 - 24;
-/** Bytes of log after which every partition has been checkpointed once; a large state takes longer, see CHECKPOINT_LOG_SHARE. */
+/** Bytes of log, rows counted unpacked, after which every partition has been checkpointed once; a large state takes longer, see CHECKPOINT_LOG_SHARE. */
 export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
 /**
- * Bytes of log for each byte of checkpoints: 25 % at most is written again. A round then takes at most 256 MiB + 4 x the state, and so much log is kept,
- * with one segment of each lane: 1.8 GB at 1,000,000 streams of 370 B, of which a start replays half on average.
+ * Bytes of log, rows counted unpacked (16 B), for each byte of checkpoints: half of what is logged at most is written again. A round then takes at most
+ * 256 MiB + 2 x the state, and so much log is kept, before packing, with one segment of each lane: 0.9 GB at 1,000,000 streams of 310 B, or 55 million rows, of
+ * which a start applies half on average. At 4 the start of 1,000,000 streams after kill -9 took twice as long; at 1 little would be gained from the log.
  */
-export const CHECKPOINT_LOG_SHARE = 4;
+export const CHECKPOINT_LOG_SHARE = 2;
 /** Bytes of one part of a partition's state: about 350 streams and 2 ms of the engine; one fragment of its ring to the coordinator. */
 export const CHECKPOINT_PART_BYTES = 128 * 1024;
+/** Streams that leave memory in one step of the engine, about 2 ms, and with one checkpoint of a partition: some 1 MB of the frame that carries them. */
+export const EVICTIONS_PER_STEP_MAX = 256;
+export const EVICTIONS_PER_CHECKPOINT_MAX = 2_048;
+/** Streams looked at in one step for whether they are idle: 8,192 cache misses are about 1 ms. */
+export const SLOTS_PER_LOOK_MAX = 8_192;
+/** Rows that may wait for streams on their way back: 2 MiB; beyond, the engine takes no body and reads no ring. */
+export const PARKED_ROWS_MAX = 100_000;
+/** Bytes of streams that left memory in one stored value. */
+export const COLD_BATCH_BYTES = 64 * 1024;
+/** Bytes of streams in one message to an engine. */
+export const RETURNED_BYTES_MAX = 1024 * 1024;
 /** Bytes that may wait for the coordinator while a checkpoint goes on: its parts never fill the ring, so verdicts pass. */
 export const CHECKPOINT_WAITING_BYTES_MAX = 1024 * 1024;
 /** Parts of stored states that an engine asks for ahead of what it has restored: 1 MiB covers the coordinator's answer. */

@@ -60,7 +60,14 @@ export const SETTINGS = [
     ["loopback", "required"],
     "loopback: requests from this machine to a server bound to loopback need no credential to read",
   ),
-  whole("SERIES_LIMIT", 1_000_000, 1, 100_000_000, "streams a tenant may have; further new ones are refused"),
+  whole("SERIES_LIMIT", 1_000_000, 1, 100_000_000, "streams a tenant may have in memory; further new ones are refused"),
+  real(
+    "STREAM_IDLE_HOURS",
+    24,
+    0.01,
+    87_600,
+    "hours without a sample after which a stream leaves memory; it comes back, as it was, with the next one",
+  ),
   real(
     "WATCHDOG_Z_SCORE_THRESHOLD",
     3,

@@ -40,6 +40,12 @@ export const ENGINE_COUNTERS = [
   "rowsInvalid",
   "checkpointBytes",
   "rowsReplayed",
+  "streamsCold",
+  "streamsEvicted",
+  "streamsReturned",
+  "streamsForgotten",
+  "rowsParked",
+  "rowsDropped",
 ] as const;
 
 /** Names of coordinator slots, in order. */

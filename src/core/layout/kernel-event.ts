@@ -24,6 +24,7 @@ export const EVENT_REPLACE = 6; // same time as the newest sample, other value: 
 export const EVENT_CHUNK_DUE = 7;
 export const EVENT_RESET = 8; // a counter was reset
 export const EVENT_ENDED = 9; // stale marker
+export const EVENT_PARKED = 10; // the row waits for a stream that is not in memory; EVENT_SLOT is its ref
 
 export const EVENT_FLAG_HIGH = 1; // direction: set = high, clear = low
 export const EVENT_FLAG_CONSTANT = 2; // departure from a constant series

@@ -62,7 +62,13 @@ export const DECOMPRESSED_BYTES = 0x4000000;
 export const LANE_TABLE = 0x12000000;
 export const LANE_TABLE_BYTES = 0xa000000;
 export const SHARD_TABLE = 0x1c000000;
-export const SHARD_TABLE_BYTES = 0xa000000;
+export const SHARD_TABLE_BYTES = 0x8000000;
+/** One bit for each of two parts of a cold stream's hash: a stream whose bits are not both set is not cold. */
+export const COLD_FILTER = 0x24000000;
+export const COLD_FILTER_BYTES = 0x400000;
+/** Rows that waited for a stream, on their way into the shard. */
+export const PARKED_ROWS = 0x24400000;
+export const PARKED_ROWS_BYTES = 0x10000;
 export const REF_MAP = 0x26000000;
 export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;
@@ -71,6 +77,8 @@ export const STREAM_RECORDS = 0x56000000;
 /** Slots that fit between STREAM_RECORDS and 4 GiB at STREAM_RECORD_BYTES and STREAM_RING_BYTES each: the records first, then the rings. */
 export const STREAM_SLOTS_MAX = 1680000;
 export const STREAM_RINGS = 0x6fa28000; // STREAM_RECORDS + STREAM_SLOTS_MAX * STREAM_RECORD_BYTES
+/** In the ref map, slots from here on stand for streams that are not in memory. */
+export const COLD_SLOTS = 0x40000000;
 
 // Control words: 32-bit, each on a cache line of its own (offsets from CONTROL). Only these are touched with atomics.
 /** Bumped and notified by whoever gives this engine work. */
@@ -88,6 +96,8 @@ export const CONTROL_INBOX_READ = 64;
 /** One 64-bit word: log position (segment * 2^32 + offset) behind the last block whose rows are all in the rings. */
 export const CONTROL_PLACED = 320;
 
+/** Counts up before and after entries are taken out of the shard's look-up table: odd while that goes on. */
+export const CONTROL_TABLE_EDITS = 448;
 /** Bits of the shard's look-up table, published by the engine for the lanes of the others. */
 export const CONTROL_TABLE_BITS = 384;
 

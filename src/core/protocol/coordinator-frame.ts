@@ -9,7 +9,10 @@ export const FRAME_RECORD = 2;
 export const FRAME_DEAD_LETTER = 3;
 /** {partition u32, block number u32} and a chunk block (domain/codec/chunk-block.ts). */
 export const FRAME_BLOCK = 4;
-/** {header bytes u32} JSON CheckpointHeader, padded to 4, and the last part of the opaque state of one partition. */
+/**
+ * {header bytes u32} JSON CheckpointHeader, padded to 4, the last part of the opaque state of one partition, and in the last `coldBytes` what changes among its
+ * streams that left memory: {count u32} serials of those that are back, then entries (domain/kernel/cold-entry.ts) of those that left.
+ */
 export const FRAME_CHECKPOINT = 5;
 /** JSON LaneMark: every record and dead letter logged up to there has been sent before this frame. */
 export const FRAME_LANE_MARK = 6;
@@ -47,6 +50,9 @@ export interface CheckpointHeader {
   readonly generation: number;
   /** Parts of the state that came ahead of this one. */
   readonly parts: number;
+  /** The serial that the next stream to leave memory will get. */
+  readonly nextSerial: number;
+  readonly coldBytes: number;
 }
 
 /** A JSON value of an attribute. */

@@ -27,15 +27,30 @@ export interface SeriesDataQuery {
   readonly attributes: string | null;
 }
 
-export type EngineQuery = SeriesQuery | SeriesDataQuery;
+/** Asks for the chunks of a stream, in memory or not, that are in no stored block. */
+export interface PendingChunksQuery {
+  readonly type: "pending-chunks";
+  readonly id: number;
+  readonly partition: number;
+  readonly streamId: Uint8Array;
+}
+
+export type EngineQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
   readonly bytes: Uint8Array;
 }
 
+/** Streams of one partition that were wanted: entries (domain/kernel/cold-entry.ts). */
+export interface ReturnedStreams {
+  readonly type: "returned-streams";
+  readonly partition: number;
+  readonly entries: Uint8Array;
+}
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
@@ -54,6 +69,8 @@ export interface SeriesAnswer {
   readonly series: readonly SeriesSummary[];
   /** Streams that match the filter, whatever the page. */
   readonly total: number;
+  /** Of these, streams that the store may still hold among those that left memory. */
+  readonly returned: number;
 }
 
 export interface SeriesDataAnswer {
@@ -61,6 +78,8 @@ export interface SeriesDataAnswer {
   readonly id: number;
   /** How many streams matched; the first in list order is answered. */
   readonly matches: number;
+  /** Of these, streams that the store may still hold among those that left memory. */
+  readonly returned: number;
   readonly summary: SeriesSummary | null;
   /** The stream's identity hash, the key of its chunks in stored blocks. */
   readonly streamId: Uint8Array | null;
@@ -71,7 +90,13 @@ export interface SeriesDataAnswer {
   readonly pendingChunks: readonly Uint8Array[];
 }
 
-export type EngineAnswer = SeriesAnswer | SeriesDataAnswer;
+export interface PendingChunksAnswer {
+  readonly type: "pending-chunks";
+  readonly id: number;
+  readonly chunks: readonly Uint8Array[];
+}
+
+export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {
@@ -80,8 +105,14 @@ export interface StatePartWanted {
   readonly part: number;
 }
 
+/** Asks for streams that left memory: pairs of partition and serial. */
+export interface StreamsWanted {
+  readonly type: "streams-wanted";
+  readonly wanted: Uint32Array;
+}
+
 /** Engine to coordinator. */
-export type EngineReply = EngineAnswer | StatePartWanted;
+export type EngineReply = EngineAnswer | StatePartWanted | StreamsWanted;
 
 /** Main to engine. */
 export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };

@@ -27,6 +27,12 @@ export interface ShardExports {
   createSlot(hashPointer: number, tenant: number, partition: number, flags: number): number;
   /** The same with the identity, which is copied; -1 when there is no room for one of them. */
   createStream(hashPointer: number, tenant: number, partition: number, flags: number, identity: number, identityBytes: number): number;
+  /** Gives a stream's slot and the memory of its identity back; no ref may be bound to it any more. */
+  removeStream(slot: number): void;
+  /** Rows of a partition's streams are parked, each an event; or (0) no longer. */
+  holdPartition(partition: number, isHeld: number): void;
+  /** Streams that have a slot. */
+  streams(): number;
   /** Bytes of the identities that are kept. */
   identitiesBytes(): number;
   /** Takes definitions in place; bytes taken. Less than given: the next is for the caller to take. What was done is in bindingsCount() entries at BINDINGS. */
@@ -59,6 +65,8 @@ export interface ShardExports {
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
   /** Bytes of the chunk that it wrote, as the record of core/layout/chunk-record.ts; 0 when every value is in a chunk. */
   packChunk(slot: number, pointer: number): number;
+  /** Writes the slot's whole ring as columns of values and intervals; bytes written. */
+  packRing(slot: number, pointer: number): number;
   /** Every value of the slot's ring is in a chunk now. */
   chunkTaken(slot: number): void;
   /** Takes a slot's statistics from its ring again, exactly. */
@@ -132,12 +140,12 @@ export class ShardKernel {
     this.#window = options.window;
     this.events = new ShardEvents(buffer);
     this.records = new StreamRecords(buffer, kernel);
-    this.#packer = new StreamPacker(this.records);
+    this.#packer = new StreamPacker(this.records, kernel);
     this.thresholdTables = new Float64Array(buffer, THRESHOLD_TABLES, 8 * TABLE_COLUMNS);
     kernel.setWindow(options.window);
   }
 
-  /** Streams: slots 0 .. slots - 1. */
+  /** Slots 0 .. slots - 1 are or were in use. */
   get slots(): number {
     return this.#kernel.slots();
   }
@@ -160,6 +168,21 @@ export class ShardKernel {
   /** A slot for a stream that findSlot does not know, with its identity; -1 when there is no room. */
   createStream(hashPointer: number, tenant: number, partition: number, flags: number, identity: number, identityBytes: number): number {
     return this.#kernel.createStream(hashPointer, tenant, partition, flags, identity, identityBytes);
+  }
+
+  /** Gives a stream's slot and the memory of its identity back; no ref may be bound to it any more. */
+  removeStream(slot: number): void {
+    this.#kernel.removeStream(slot);
+  }
+
+  /** From now on each row of the partition's streams is an EVENT_PARKED and changes nothing; or no longer. */
+  holdPartition(partition: number, isHeld: boolean): void {
+    this.#kernel.holdPartition(partition, isHeld ? 1 : 0);
+  }
+
+  /** Streams that have a slot. */
+  get streams(): number {
+    return this.#kernel.streams();
   }
 
   /** Bytes of the identities that are kept. */
@@ -187,7 +210,7 @@ export class ShardKernel {
     if (this.#kernel.bindRef(ref, slot) === 0) throw new Error(`stream ref ${ref} is beyond the map`);
   }
 
-  /** Slot of a ref, or -1. */
+  /** Slot of a ref, from COLD_SLOTS on a stream that is not in memory; -1 for none. */
   slotOfRef(ref: number): number {
     return this.#kernel.slotOfRef(ref);
   }

@@ -1,5 +1,5 @@
 // Looks a stream up in a shard's table from another thread. Reads race with the owner's writes only where that does no harm: entries and records
-// are never moved within a region, a larger region is filled before its size is published, and the old one stays as it was.
+// are moved within a region only between two counts of CONTROL_TABLE_EDITS, a larger region is filled before its size is published, and the old one stays as it was.
 import { SHARD_TABLE, STREAM_RECORDS } from "../../core/layout/memory-map.ts";
 import { SR_HASH, SR_TENANT, STREAM_RECORD_BYTES } from "../../core/layout/stream-record.ts";
 

@@ -41,6 +41,7 @@ export function checkpointPartTarget(): FuzzTarget {
       must(cursor.at <= cursor.end, "read beyond the part");
       mustBeSound(rig, slot, memory);
     },
+    cold: () => refs++,
     ref: () => refs++,
     chunks: (bytes) => (waiting = ChunkBlockBuilder.restore(bytes) === undefined ? 0 : 1),
   };

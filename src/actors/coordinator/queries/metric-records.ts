@@ -14,7 +14,7 @@ import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { seriesKey } from "../../../domain/series/series-order.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import type { QueryContext } from "./query-context.ts";
-import { askSeries } from "./series.ts";
+import { askSeries, askSeriesData } from "./series.ts";
 import { recentSamples } from "./stored-samples.ts";
 import type { TimeRange } from "./time-range.ts";
 
@@ -59,10 +59,10 @@ function newestSample(summary: SeriesSummary): RecordListRow[] {
     : [rowOf(summary, seriesId(summary), summary.lastTimeMs, summary.lastValue)];
 }
 
-async function samplesOf({ engines }: QueryContext, summary: SeriesSummary): Promise<RecordListRow[]> {
+async function samplesOf(context: QueryContext, summary: SeriesSummary): Promise<RecordListRow[]> {
   const { tenant, serviceId, metricName, environment } = summary;
   const attributes = canonicalAttributes(summary.attributes);
-  const answer = await engines.seriesData(engines.ownerOf(tenant, serviceId), { tenant, serviceId, metricName, environment, attributes });
+  const answer = await askSeriesData(context, { tenant, serviceId, metricName, environment, attributes });
   const id = seriesId(summary);
   const { times, values } = recentSamples(answer);
   return Array.from(times, (timeMs, at) => rowOf(summary, id, timeMs, values[at] as number));

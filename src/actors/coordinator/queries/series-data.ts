@@ -13,6 +13,7 @@ import type { SeriesDataAnswer } from "../../../core/protocol/engine-control.ts"
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import { bucketMeans, expectationAt, type ValueSeries } from "./expected-values.ts";
 import type { QueryContext, QueryOptions, QueryRequest } from "./query-context.ts";
+import { askSeriesData } from "./series.ts";
 import { readHours } from "./stored-hours.ts";
 import { readSamples, type SampleRequest } from "./stored-samples.ts";
 import { type TimeRange, timeRange } from "./time-range.ts";
@@ -23,9 +24,8 @@ const BUCKET_MS = { raw: 0, "1m": 60_000, "1h": 3_600_000 } as const;
 export async function seriesData(context: QueryContext, { principal, query }: QueryRequest<"seriesData">): Promise<Outcome<unknown>> {
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
-  const engine = context.engines.ownerOf(principal.tenant, query.service_id);
   const mark = context.state.rollups.mark(partitionOf(principal.tenant, query.service_id));
-  const answer = await context.engines.seriesData(engine, {
+  const answer = await askSeriesData(context, {
     tenant: principal.tenant,
     serviceId: query.service_id,
     metricName: query.metric_name,
@@ -38,7 +38,6 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
       "not_found",
       `no series ${shown(query.metric_name)} of ${shown(query.service_id)} matches; /api/v1/series lists what there is`,
     );
-  await context.settle();
   const resolution = query.resolution ?? "raw";
   const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], query.limit, context.options.window);
   const read = resolution === "1h" ? await readHours(context, answer, request, mark) : await readSamples(context, answer, request);

@@ -2,8 +2,16 @@
 import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import type { SeriesAnswer, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import type {
+  SeriesAnswer,
+  SeriesDataAnswer,
+  SeriesDataQuery,
+  SeriesKey,
+  SeriesQuery,
+  SeriesSummary,
+} from "../../../core/protocol/engine-control.ts";
 import { compareSeriesKeys, seriesKey } from "../../../domain/series/series-order.ts";
+import { coldSeries, coldSeriesData } from "./cold-series.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
 
 const HOUR_MS = 3600 * 1000;
@@ -32,21 +40,42 @@ export async function listSeries(context: QueryContext, { principal, query }: Qu
   });
 }
 
-/** The first `limit` series over all engines, in list order; a service lies in one engine, so only that is asked when it is named. */
+/**
+ * The first `limit` series over all engines and the store, in list order; a service lies in one engine, so only that is asked when it is named. Engines are
+ * asked first: what leaves them afterwards is in the store by then.
+ */
 export async function askSeries(
-  { engines }: QueryContext,
+  context: QueryContext,
   query: Omit<SeriesQuery, "type" | "id">,
 ): Promise<{ series: SeriesSummary[]; total: number }> {
+  const { engines } = context;
   const asked =
     query.serviceId === null
       ? Array.from({ length: engines.count }, (_, engine) => engine)
       : [engines.ownerOf(query.tenant, query.serviceId)];
   const answers = await Promise.all(asked.map((engine) => engines.series(engine, query)));
-  return { series: mergePages(answers, query.limit), total: answers.reduce((sum, answer) => sum + answer.total, 0) };
+  await context.settle();
+  const cold = await coldSeries(context, query);
+  const total = answers.reduce((sum, answer) => sum + answer.total - answer.returned, cold.total);
+  return { series: mergePages([...answers, cold], query.limit), total };
 }
 
-/** Merges by repeated choice of the least head: 64 engines at most, 1,001 rows at most. */
-function mergePages(answers: readonly SeriesAnswer[], limit: number): SeriesSummary[] {
+/** The newest values of the first stream that matches, wherever it is. */
+export async function askSeriesData(context: QueryContext, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
+  const { engines } = context;
+  const owner = engines.ownerOf(query.tenant, query.serviceId);
+  const answer = await engines.seriesData(owner, query);
+  await context.settle();
+  const cold = await coldSeriesData(context, query);
+  // It may have come back between the two looks.
+  if (cold === undefined) return answer.summary === null ? engines.seriesData(owner, query) : answer;
+  const matches = answer.matches - answer.returned + cold.matches;
+  const isFirst = answer.summary === null || compareSeriesKeys(seriesKey(cold.summary as SeriesSummary), seriesKey(answer.summary)) < 0;
+  return { ...(isFirst ? cold : answer), matches };
+}
+
+/** Merges by repeated choice of the least head: 64 engines and the store, 1,001 rows at most. A stream that comes twice has just come back from the store. */
+function mergePages(answers: ReadonlyArray<Pick<SeriesAnswer, "series">>, limit: number): SeriesSummary[] {
   const pages = answers.map(({ series }) => series.map((summary) => ({ summary, key: seriesKey(summary) })));
   const heads = pages.map(() => 0);
   const merged: SeriesSummary[] = [];
@@ -59,7 +88,8 @@ function mergePages(answers: readonly SeriesAnswer[], limit: number): SeriesSumm
     }
     const chosen = pages[least]?.[heads[least] as number];
     if (chosen === undefined) break;
-    merged.push(chosen.summary);
+    const last = merged.at(-1);
+    if (last === undefined || compareSeriesKeys(seriesKey(last), chosen.key) !== 0) merged.push(chosen.summary);
     heads[least] = (heads[least] as number) + 1;
   }
   return merged;

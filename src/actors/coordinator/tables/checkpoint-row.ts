@@ -6,12 +6,18 @@ import { decodePayload } from "./stored-json.ts";
 const VERSION = 2;
 const ROW_HEADER_BYTES = 4;
 
-/** Encodes the payload of a checkpoint frame: {header bytes u32} JSON CheckpointHeader padded to 4, last part of the state. */
+/** Encodes the payload of a checkpoint frame, but for what it changes among the streams that left memory: {header bytes u32} JSON CheckpointHeader padded to 4, last part of the state. */
 export function encodeCheckpointRow(payload: Uint8Array): Uint8Array {
-  const row = new Uint8Array(ROW_HEADER_BYTES + payload.length);
+  const kept = payload.subarray(0, payload.length - readCheckpointHeader(payload).coldBytes);
+  const row = new Uint8Array(ROW_HEADER_BYTES + kept.length);
   row[0] = VERSION;
-  row.set(payload, ROW_HEADER_BYTES);
+  row.set(kept, ROW_HEADER_BYTES);
   return row;
+}
+
+/** What a checkpoint frame changes among the streams that left memory. */
+export function readColdChanges(payload: Uint8Array): Uint8Array {
+  return payload.subarray(payload.length - readCheckpointHeader(payload).coldBytes);
 }
 
 /** Reads a stored checkpoint's header and the last part of its state, a view of `row`. */

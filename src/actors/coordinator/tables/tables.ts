@@ -15,6 +15,8 @@
  *            rollup_marks    partition                          ▶ how far the blocks are rolled up, and which roll-ups count
  *            checkpoints     partition                          ▶ header and last part of the state
  *            checkpoint_parts partition, generation, part       ▶ the parts before it
+ *            cold_streams    partition, first serial            ▶ cold-batch.ts: streams that left memory, up to the next key's serial
+ *            cold_services   tenant, service, first serial      ▶ u32: how many of a batch's streams are the service's
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *
  * Lane marks stand beside the records that they speak of, so that one transaction holds both.
@@ -36,6 +38,8 @@ export const SERIES_TABLES = [
   "rollup_marks",
   "checkpoints",
   "checkpoint_parts",
+  "cold_streams",
+  "cold_services",
   "lane_marks",
 ] as const;
 
@@ -77,6 +81,11 @@ export function blockKey(partition: number, block: number): Uint8Array {
 /** Key of a part of a checkpoint; also the bound of the parts of generations from it on. */
 export function checkpointPartKey(partition: number, generation: number, part: number): Uint8Array {
   return new KeyBuilder().u16(partition).u32(generation).u32(part).finish();
+}
+
+/** Key of a batch of streams that left memory; also the bound of those with serials from it on. */
+export function coldKey(partition: number, serial: number): Uint8Array {
+  return new KeyBuilder().u16(partition).u32(serial).finish();
 }
 
 /** Key of a checkpoint; also the bound of the blocks of partitions from it on. */

@@ -37,6 +37,20 @@ export function packChunk(slot: u32, out: usize): u32 {
   return bytes;
 }
 
+/**
+ * Writes a slot's whole ring, oldest first, as two columns at `out`: values, intervals. Returns their bytes; 0 when the ring is empty. Twice
+ * 64 + 8 x 120 bytes are touched at most.
+ */
+export function packRing(slot: u32, out: usize): u32 {
+  const r = recordOf(slot);
+  const count = load<u32>(r, SR_COUNT), head = load<u32>(r, SR_HEAD);
+  if (count == 0) return 0;
+  unroll(valuesOf(r, count), 3, head, count, VALUES);
+  unroll(intervalsOf(r, count), 2, head, count, INTERVALS);
+  for (let i: u32 = 0; i < count; i++) store<f64>(TIMES + (<usize>i << 3), <f64>load<u32>(INTERVALS + (<usize>i << 2)));
+  return <u32>(encodeColumn(TIMES, count, encodeColumn(VALUES, count, out)) - out);
+}
+
 /** Copies the newest `count` of a ring's places of 2^shift bytes, oldest first. */
 // @ts-ignore
 @inline

@@ -1,6 +1,7 @@
 // Which slot a stream has: identity hash (u128) and tenant -> slot, and ref -> slot.
 // Table entries are 8 bytes {low 32 bits of the hash, slot + 1}: 2^13 at first (64 KiB), doubled into the next region of the arena at load
-// 0.5, up to 2^22 (32 MiB; all regions together 64 of 160 MiB). An equal entry is confirmed with hash and tenant in the stream's record.
+// 0.5, up to 2^22 (32 MiB; all regions together 64 of 128 MiB). An equal entry is confirmed with hash and tenant in the stream's record.
+// Slots that were given back are taken again first. Taking an entry out moves those behind it up, so that there are no holes to pass.
 import { REF_MAP, REF_MAP_BYTES, SHARD_TABLE, STREAM_RECORDS, STREAM_RINGS, STREAM_SLOTS_MAX } from "../../../core/layout/memory-map";
 import {
   FIRST_MAX, RING_INTERVALS, SR_CHUNK_AT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_FLAGS, SR_HASH, SR_PARTITION, SR_TENANT, STREAM_RECORD_BYTES,
@@ -14,6 +15,9 @@ const TABLE_BITS_MAX: u32 = 22;
 let table: usize = SHARD_TABLE;
 let bits: u32 = TABLE_BITS_MIN;
 let slotCount: u32 = 0;
+/** Of the slots below slotCount: streams, and the one that was given back last, plus one; its record holds the next such number. */
+let streamCount: u32 = 0;
+let freeSlot: u32 = 0;
 
 /** Address of a slot's record. */
 // @ts-ignore
@@ -48,9 +52,14 @@ export function tableBits(): u32 {
   return bits;
 }
 
-/** Slots in use: 0 .. slots() - 1. */
+/** Slots that are or were in use: 0 .. slots() - 1. */
 export function slots(): u32 {
   return slotCount;
+}
+
+/** Streams that have a slot. */
+export function streams(): u32 {
+  return streamCount;
 }
 
 /** Slot of the stream with the 16 hash bytes at `hashPointer`, or -1. */
@@ -71,13 +80,14 @@ export function findSlot(hashPointer: usize, tenant: u32): i32 {
 }
 
 /**
- * Takes the next slot for a stream that findSlot does not know; -1 when every slot is in use. A slot is taken once, so its record is zero as the
- * system gave it, and only what is written here costs anything.
+ * Takes a slot for a stream that findSlot does not know; -1 when every slot is in use. The record of a slot that is taken for the first time is zero
+ * as the system gave it, and only what is written here costs anything.
  */
 export function createSlot(hashPointer: usize, tenant: u32, partition: u32, flags: u32): i32 {
-  if (slotCount >= <u32>STREAM_SLOTS_MAX) return -1;
-  if (slotCount >= <u32>1 << (bits - 1) && bits < TABLE_BITS_MAX) grow();
-  const slot = slotCount++;
+  if (freeSlot == 0 && slotCount >= <u32>STREAM_SLOTS_MAX) return -1;
+  if (streamCount >= <u32>1 << (bits - 1) && bits < TABLE_BITS_MAX) grow();
+  const slot = freeSlot == 0 ? slotCount++ : reuseSlot();
+  streamCount++;
   const r = recordOf(slot);
   store<u64>(r, load<u64>(hashPointer), SR_HASH);
   store<u64>(r, load<u64>(hashPointer, 8), SR_HASH + 8);
@@ -89,6 +99,41 @@ export function createSlot(hashPointer: usize, tenant: u32, partition: u32, flag
   return <i32>slot;
 }
 
+function reuseSlot(): u32 {
+  const slot = freeSlot - 1;
+  const r = recordOf(slot);
+  freeSlot = load<u32>(r);
+  memory.fill(r, 0, STREAM_RECORD_BYTES);
+  return slot;
+}
+
+/** Gives a stream's slot back. No ref may be bound to it any more. */
+export function removeSlot(slot: u32): void {
+  const r = recordOf(slot);
+  takeOut(<u32>load<u64>(r, SR_HASH), slot + 1);
+  store<u64>(r, 0, SR_HASH);
+  store<u64>(r, 0, SR_HASH + 8);
+  store<u32>(r, freeSlot);
+  freeSlot = slot + 1;
+  streamCount--;
+}
+
+/** Closes the gap: an entry behind it moves up when its own place is not between the gap and where it stands. */
+function takeOut(low: u32, stored: u32): void {
+  const mask = (<usize>1 << bits) - 1;
+  let gap = <usize>low & mask;
+  while (load<u32>(table + gap * ENTRY_BYTES, 4) != stored) gap = (gap + 1) & mask;
+  for (let i = (gap + 1) & mask; ; i = (i + 1) & mask) {
+    const entry = load<u64>(table + i * ENTRY_BYTES);
+    if (<u32>(entry >> 32) == 0) break;
+    const home = <usize>(<u32>entry) & mask;
+    if (((i - home) & mask) < ((i - gap) & mask)) continue;
+    store<u64>(table + gap * ENTRY_BYTES, entry);
+    gap = i;
+  }
+  store<u64>(table + gap * ENTRY_BYTES, 0);
+}
+
 /** Rows with this ref go to this slot. False when the ref is beyond the map. */
 export function bindRef(ref: u32, slot: u32): bool {
   if (ref >= <u32>REF_MAP_BYTES >> 2) return false;
@@ -96,7 +141,7 @@ export function bindRef(ref: u32, slot: u32): bool {
   return true;
 }
 
-/** Slot that a ref is bound to, or -1. */
+/** Slot that a ref is bound to, from COLD_SLOTS on a stream that is not in memory; -1 for none. */
 // @ts-ignore
 @inline
 export function slotOfRef(ref: u32): i32 {

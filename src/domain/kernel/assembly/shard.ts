@@ -1,11 +1,14 @@
 // The shard's half of the kernel: rows -> rings -> statistics -> episodes. 16 B a row; a row touches the three lines of its record's header,
 // one of values and one of intervals: about 30 ns in slot order, 60-100 in random order over 10,000 streams, 300 over 100,000 (misses).
 // Nothing here allocates; whatever needs more is an event.
-import { EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_REPLACE } from "../../../core/layout/kernel-event";
+import {
+  EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_PARKED, EVENT_REPLACE,
+} from "../../../core/layout/kernel-event";
+import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
 import {
   FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
-  SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
+  SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { convert, deltaFlags, scoredDelta, storedDelta } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
@@ -17,10 +20,10 @@ import { intervalIsDue, takeInterval } from "./shard-interval";
 import { insert, windowValues } from "./shard-statistics";
 import { recordOf, slotOfRef } from "./shard-table";
 
-export { bindRef, createSlot, findSlot, slotOfRef, slots, tableBits } from "./shard-table";
-export { bindingsCount, createStream, identitiesBytes, replayDefinitions, takeDefinitions } from "./shard-definition";
+export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard-table";
+export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./shard-definition";
 export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } from "./identity-service";
-export { packChunk } from "./chunk-ring";
+export { packChunk, packRing } from "./chunk-ring";
 export { recompute, setWindow } from "./shard-statistics";
 export {
   closings, counterResets, eventsCount, eventsReset, excursions, openings, rowsInvalid, rowsUnbound, samplesDuplicate, samplesLate,
@@ -33,6 +36,9 @@ const GAP_FACTOR: f64 = 10;
 const INTERVAL_MAX: f64 = 4294967295;
 /** Rows ahead whose record's header is touched, so that its cache misses overlap the rows before: 10-30 % where streams come in no order. */
 const HEADERS_AHEAD: u32 = 40;
+
+const held: usize = memory.data(PARTITIONS, 8);
+let heldPartitions: u32 = 0;
 
 /** Keeps the touching loads alive. */
 let touched: u32 = 0;
@@ -48,14 +54,31 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
     const row = pointer + <usize>i * ROW_BYTES;
     if (i + HEADERS_AHEAD < rows) touch(row);
     const slot = slotOfRef(load<u32>(row, ROW_REF));
-    if (slot < 0) {
+    if (<u32>slot >= <u32>COLD_SLOTS && slot < 0) {
       countUnbound();
       continue;
+    }
+    if (<u32>slot >= <u32>COLD_SLOTS || heldPartitions != 0 && isHeld(slot)) {
+      emitPlain(EVENT_PARKED, load<u32>(row, ROW_REF), baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), 0, arrivalMs);
+      return i + 1;
     }
     if (!take(slot, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), arrivalMs)) return i;
     if (eventsCount() != 0) return i + 1;
   }
   return rows;
+}
+
+/** From now on rows of a partition's streams are parked, each an event; or no longer. They keep their order behind rows that wait for a stream. */
+export function holdPartition(partition: u32, isHeld: bool): void {
+  if ((load<u8>(held + partition) != 0) == isHeld) return;
+  store<u8>(held + partition, isHeld ? 1 : 0);
+  heldPartitions += isHeld ? 1 : -1;
+}
+
+// @ts-ignore
+@inline
+function isHeld(slot: u32): bool {
+  return load<u8>(held + <usize>load<u32>(recordOf(slot), SR_PARTITION)) != 0;
 }
 
 /** The caller has encoded the newest SR_UNCHUNKED values; from now on a chunk is a full turn of the ring. */
@@ -69,7 +92,7 @@ export function chunkTaken(slot: u32): void {
 @inline
 function touch(row: usize): void {
   const later = slotOfRef(load<u32>(row + HEADERS_AHEAD * ROW_BYTES, ROW_REF));
-  if (later >= 0) {
+  if (<u32>later < <u32>COLD_SLOTS) {
     const r = recordOf(later);
     touched += load<u32>(r, SR_COUNT) + load<u32>(r, SR_UNCHUNKED) + load<u32>(r, SR_MASK);
   }

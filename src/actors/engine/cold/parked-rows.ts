@@ -1,0 +1,103 @@
+// Rows of one partition that wait, in order, with changes of kind between them. 20 bytes a row; the buffer doubles.
+import { ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
+
+const FIRST_ITEMS = 64;
+/** Ref (of a change of kind: slot or number), offset, value (flags) in two words, which frame it came with. */
+const ITEM_WORDS = 5;
+const KIND_OFFSET = 0xffffffff;
+
+/** A queue; the fields of its first item are those of the object. */
+export class ParkedRows {
+  #words = new Uint32Array(FIRST_ITEMS * ITEM_WORDS);
+  #frames: Array<{ readonly baseMs: number; readonly arrivalMs: number }> = [];
+  /** Items that have ever come in and gone out, and how many of the latter are no longer in the buffer. */
+  pushed = 0;
+  taken = 0;
+  #dropped = 0;
+
+  get isEmpty(): boolean {
+    return this.taken === this.pushed;
+  }
+
+  /** The value is two words, because a number would lose the bits of a stale marker. */
+  push(ref: number, offset: number, valueLow: number, valueHigh: number, baseMs: number, arrivalMs: number): void {
+    const last = this.#frames.at(-1);
+    if (last === undefined || last.baseMs !== baseMs || last.arrivalMs !== arrivalMs) this.#frames.push({ baseMs, arrivalMs });
+    this.#push(ref, offset, valueLow, valueHigh);
+  }
+
+  pushKind(target: number, flags: number): void {
+    if (this.#frames.length === 0) this.#frames.push({ baseMs: 0, arrivalMs: 0 });
+    this.#push(target, KIND_OFFSET, flags, 0);
+  }
+
+  #push(first: number, offset: number, low: number, high: number): void {
+    if ((this.pushed - this.#dropped) * ITEM_WORDS === this.#words.length) this.#makeRoom();
+    const at = (this.pushed - this.#dropped) * ITEM_WORDS;
+    const words = this.#words;
+    words[at] = first;
+    words[at + 1] = offset;
+    words[at + 2] = low;
+    words[at + 3] = high;
+    words[at + 4] = this.#frames.length - 1;
+    this.pushed++;
+  }
+
+  /** Leaves out what has been taken, or doubles the buffer when that is less than half. */
+  #makeRoom(): void {
+    const from = (this.taken - this.#dropped) * ITEM_WORDS;
+    const kept = this.#words.subarray(from);
+    const words = from >= this.#words.length / 2 ? this.#words : new Uint32Array(2 * this.#words.length);
+    const firstFrame = this.isEmpty ? this.#frames.length - 1 : this.#word(ITEM_WORDS - 1);
+    words.set(kept);
+    for (let at = ITEM_WORDS - 1; at < kept.length; at += ITEM_WORDS) words[at] = (words[at] as number) - firstFrame;
+    this.#frames.splice(0, firstFrame);
+    this.#words = words;
+    this.#dropped = this.taken;
+  }
+
+  #word(index: number): number {
+    return this.#words[(this.taken - this.#dropped) * ITEM_WORDS + index] as number;
+  }
+
+  get isKind(): boolean {
+    return this.#word(1) === KIND_OFFSET;
+  }
+
+  /** The row's ref, or whose kind it is. */
+  get target(): number {
+    return this.#word(0);
+  }
+
+  /** Of a change of kind. */
+  get flags(): number {
+    return this.#word(2);
+  }
+
+  get baseMs(): number {
+    return this.#frames[this.#word(4)]?.baseMs ?? 0;
+  }
+
+  get arrivalMs(): number {
+    return this.#frames[this.#word(4)]?.arrivalMs ?? 0;
+  }
+
+  /** Writes the row as it stands in frames. */
+  copyTo(words: Uint32Array, at: number): void {
+    words[at + (ROW_REF >>> 2)] = this.#word(0);
+    words[at + (ROW_OFFSET >>> 2)] = this.#word(1);
+    words[at + (ROW_VALUE >>> 2)] = this.#word(2);
+    words[at + (ROW_VALUE >>> 2) + 1] = this.#word(3);
+  }
+
+  /** Lets the memory of an empty queue go. */
+  release(): void {
+    this.#words = new Uint32Array(FIRST_ITEMS * ITEM_WORDS);
+    this.#frames = [];
+    this.#dropped = this.taken;
+  }
+
+  skip(): void {
+    this.taken++;
+  }
+}
