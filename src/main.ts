@@ -10,10 +10,12 @@ import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
+import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
+import { openAdminToken } from "./adapters/log/admin-token.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
@@ -31,6 +33,7 @@ import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./
 import type { CoordinatorCommand, CoordinatorMessage } from "./core/protocol/query.ts";
 import { DEFAULT_TENANT } from "./domain/access/access-policy.ts";
 import { engineOf } from "./domain/placement/partition.ts";
+import { FieldExclusions } from "./domain/series/field-exclusions.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
@@ -39,6 +42,9 @@ type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
+
+/** By their index in memory. */
+const TENANTS: readonly string[] = [DEFAULT_TENANT];
 
 const HOUR_MS = 3600 * 1000;
 
@@ -85,6 +91,7 @@ class Signal {
 class Server {
   readonly #config: Config;
   readonly #meta: Meta;
+  readonly #adminToken: string;
   readonly #startedMs = systemClock.wallMs();
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #channels: readonly EngineChannel[];
@@ -93,6 +100,7 @@ class Server {
   readonly #streams = new EventStreams();
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
+  readonly #courier: ReplayCourier;
   readonly #http: HttpServer;
   #engines: readonly EngineHandle[] = [];
   #streamsStored = 0;
@@ -101,14 +109,22 @@ class Server {
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta) {
+  constructor(config: Config, meta: Meta, adminToken: string) {
     this.#config = config;
     this.#meta = meta;
+    this.#adminToken = adminToken;
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
     this.#coordinator = this.#startCoordinator();
     this.#queries = new QueryLink((command) => this.#coordinator.port.send(command));
+    this.#courier = new ReplayCourier({
+      clock: systemClock,
+      ports: this.#bodyPorts,
+      schedulePublish: () => this.#schedulePublish(),
+      tenantIndex: (name) => TENANTS.indexOf(name),
+      answer: (answer) => this.#coordinator.port.send(answer),
+    });
     this.#http = this.#makeHttp();
   }
 
@@ -168,6 +184,7 @@ class Server {
 
   #fromCoordinator(message: CoordinatorMessage): void {
     if (message.type === "answer") this.#queries.answer(message);
+    else if (message.type === "replay-batch") this.#courier.take(message);
     else if (message.type === "events") this.#streams.push(message.events);
     else if (message.type === "log") this.#log(message.level, message.line);
   }
@@ -204,7 +221,7 @@ class Server {
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
     });
-    const access = { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, boundHost: config.HOST };
+    const access = { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, adminToken: this.#adminToken, boundHost: config.HOST };
     return new Front(
       { version: VERSION, access, startedMs },
       {
@@ -300,7 +317,8 @@ class Server {
       engines,
       epoch: this.#meta.epoch,
       seeds,
-      tenants: [DEFAULT_TENANT],
+      tenants: TENANTS,
+      fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
       seriesLimit: config.SERIES_LIMIT,
       threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
       minSamples: config.WATCHDOG_MIN_SAMPLES,
@@ -365,10 +383,20 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   ];
 }
 
+function checkExclusions(list: string): void {
+  try {
+    new FieldExclusions(list);
+  } catch (error) {
+    throw error instanceof RangeError ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`) : error;
+  }
+}
+
 async function serve(config: Config): Promise<void> {
+  checkExclusions(config.LOG_FIELD_EXCLUSIONS);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const server = new Server(config, meta);
+  const adminToken = openAdminToken(config.DATA_DIR, () => randomBytes(32).toString("hex"));
+  const server = new Server(config, meta, adminToken);
   const stop = async () => {
     writeLine("stopping: answering what is under way, then writing checkpoints");
     setTimeout(() => {

@@ -18,17 +18,19 @@ import {
 } from "../../core/config/limits.ts";
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
-import type { CoordinatorCommand, CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
+import type { CoordinatorCommand, CoordinatorMessage, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
+import { EditQueue } from "./edit-queue.ts";
 import { EngineClient, type EngineLink } from "./engine-client.ts";
 import { FrameIntake } from "./frame-intake.ts";
 import type { LogFloor } from "./log-floor.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-query.ts";
 import type { QueryContext } from "./queries/query-context.ts";
+import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 
@@ -89,6 +91,8 @@ export class Coordinator {
   readonly #retention: Retention;
   readonly #guard: StoreGuard;
   readonly #disk: DiskUsage;
+  readonly #replay: ReplayDesk;
+  readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
   /** Frames of the last transaction. */
@@ -96,6 +100,7 @@ export class Coordinator {
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
+  #replayDueMs = Number.POSITIVE_INFINITY;
   #stopping: "no" | "asked" | "done" = "no";
 
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
@@ -109,6 +114,7 @@ export class Coordinator {
     const checkpointsStored = () => this.#coldDesk.retry();
     const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
+    this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
@@ -121,6 +127,7 @@ export class Coordinator {
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
+    this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
   }
 
   /** Checkpoints for the engines that own their partitions; these ask for the states. */
@@ -165,6 +172,11 @@ export class Coordinator {
     this.#dependencies.emit({ type: "answer", id: call.id, ...answered });
   }
 
+  /** An engine has taken a batch of a replay, or has not. */
+  takeReplayAnswer(answer: ReplayAnswer): void {
+    this.#replay.take(answer);
+  }
+
   markEnginesReady(): void {
     this.#enginesReady = true;
   }
@@ -177,11 +189,12 @@ export class Coordinator {
   async #step(): Promise<StepReport> {
     const { monotonicMs } = this.#dependencies;
     const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
+    if (pausedUntilMs !== undefined) this.#edits.refuse();
     if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
     const more = await this.#write();
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
-    return this.#finished({ more, dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs) });
+    return this.#finished({ more, dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs) });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
@@ -196,13 +209,23 @@ export class Coordinator {
         return undefined;
       }
     };
+    await this.#edits.run();
     const committed = await attempt(() => this.#commitFrames());
+    const replayed = await attempt(() => this.#stepReplay());
     const retention: RetentionOutcome | undefined =
       this.#stopping === "no" ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
     // Work of retention that has come to no commit yet says nothing of the store.
     if (failures.length === 0 && (committed === true || retention !== "worked")) this.#guard.succeeded();
     for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
-    return failures.length === 0 && (committed === true || retention !== "idle");
+    return failures.length === 0 && (committed === true || replayed === true || retention !== "idle");
+  }
+
+  /** True when it may go on at once. */
+  async #stepReplay(): Promise<boolean> {
+    if (!this.#enginesReady || this.#stopping !== "no" || this.#guard.refusesWrites) return false;
+    const { worked, dueMs } = await this.#replay.step(this.#lastFrames === 0);
+    this.#replayDueMs = dueMs;
+    return worked && dueMs <= this.#dependencies.monotonicMs();
   }
 
   /** True when there was something to commit, so that there may be more. */
@@ -264,7 +287,16 @@ export class Coordinator {
         queriesWaiting: this.#queriesWaiting,
       }),
       settle: () => this.#settle(),
+      edit: (work) => this.#edit(work),
     };
+  }
+
+  /** Nothing else writes meanwhile: edits have their turn between transactions. */
+  async #edit<T>(work: () => Promise<T>): Promise<T> {
+    const edited = this.#edits.add(work);
+    await this.#stepping;
+    await this.step();
+    return edited;
   }
 
   /** A round that runs already may have read the ring too early, so it does not count. */
@@ -285,6 +317,7 @@ const HANDLE: {
 } = {
   query: (coordinator, command) => coordinator.query(command),
   frames: async () => undefined,
+  "replay-answer": async (coordinator, command) => coordinator.takeReplayAnswer(command),
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
   stop: async (coordinator) => coordinator.stop(),
 };

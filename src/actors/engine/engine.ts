@@ -21,9 +21,12 @@ import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
+import { HistoryDecoder } from "./history/history-decoder.ts";
+import { ReplayDecoder } from "./history/replay-decoder.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
 import { Outbox } from "./outbox.ts";
@@ -63,6 +66,8 @@ export interface EngineOptions {
   readonly idleMs: number;
   readonly keptMs: number;
   readonly laneMarks: readonly LaneMark[];
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly fieldExclusions?: string;
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
   readonly checkpointLogShare?: number;
@@ -220,7 +225,9 @@ export class Engine {
     );
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
-    const decoder = { memory, kernel, definer, counters, tenantName, requestId };
+    const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
+    const decoder = { memory, kernel, definer, counters, exclusions, tenantName, requestId };
+    const json = new JsonDecoder(decoder);
     return new Lane(
       { engines },
       {
@@ -230,7 +237,10 @@ export class Engine {
         counters,
         requestId,
         placement: this.#placement,
-        json: new JsonDecoder(decoder),
+        exclusions,
+        json,
+        replay: new ReplayDecoder({ ...decoder, json }),
+        history: new HistoryDecoder(decoder),
         remoteWrite: new RemoteWriteDecoder(decoder),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),

@@ -4,13 +4,23 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
-import { BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import {
+  BODY_IMPORT_CSV,
+  BODY_IMPORT_JSON,
+  BODY_REMOTE_WRITE_1,
+  BODY_REPLAY,
+  BODY_REPLAY_HISTORY,
+  isHistoryBody,
+} from "../../core/protocol/body-kind.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { type Body, readBody, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
+import type { HistoryDecoder } from "./history/history-decoder.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Placement } from "./placement.ts";
+import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { RemoteWriteDecoder } from "./remote-write-decoder.ts";
 import { type BodyAnswer, WorkUnit } from "./work-unit.ts";
 
@@ -25,6 +35,9 @@ export interface LaneDependencies {
   readonly placement: Placement;
   readonly json: JsonDecoder;
   readonly remoteWrite: RemoteWriteDecoder;
+  readonly exclusions: FieldExclusions;
+  readonly replay: ReplayDecoder;
+  readonly history: HistoryDecoder;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly monotonicMs: () => number;
@@ -46,7 +59,7 @@ export class Lane {
   constructor(options: LaneOptions, dependencies: LaneDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines);
+    this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines, dependencies.exclusions);
   }
 
   /** Bodies that the front has published and this lane has not begun. */
@@ -80,9 +93,14 @@ export class Lane {
     kernel.stagingReset(this.#options.engines);
     if (this.#unfinished !== undefined) this.#continue(this.#unfinished);
     else this.#begin();
-    while (this.#unfinished === undefined && this.#hasRoom() && this.waiting > 0) this.#decode(this.#takeBody());
+    while (this.#unfinished === undefined && this.#hasRoom() && this.#mayJoin()) this.#decode(this.#takeBody());
     this.#commit();
     this.#release();
+  }
+
+  /** History keeps to itself: its rows count from another time, and are not judged. */
+  #mayJoin(): boolean {
+    return this.waiting > 0 && !this.#unit.isHistory && !isHistoryBody(readBody(this.#dependencies.memory, this.#taken).kind);
   }
 
   #begin(): void {
@@ -95,7 +113,8 @@ export class Lane {
     const base = this.#unit.baseMs;
     this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
     this.#unit.baseMs = base;
-    this.#settle(body, this.#dependencies.remoteWrite.resume(body, this.#unit));
+    const { remoteWrite, history } = this.#dependencies;
+    this.#settle(body, isHistoryBody(body.kind) ? history.resume(body, this.#unit) : remoteWrite.resume(body, this.#unit));
   }
 
   #hasRoom(): boolean {
@@ -112,13 +131,15 @@ export class Lane {
   }
 
   #decode(body: Body): void {
-    const { json, remoteWrite, counters } = this.#dependencies;
+    const { json, remoteWrite, replay, history, counters } = this.#dependencies;
     this.#unit.admission = body.admission;
     this.#unit.bodies++;
     this.#unit.bodyBytes += body.bytes;
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
     if (body.kind === BODY_REMOTE_WRITE_1) this.#settle(body, remoteWrite.begin(body, this.#unit));
+    else if (body.kind === BODY_IMPORT_CSV || body.kind === BODY_IMPORT_JSON) this.#settle(body, history.begin(body, this.#unit));
+    else if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) this.#unit.answers.push(replay.decode(body, this.#unit));
     else this.#unit.answers.push(json.decode(body, this.#unit));
   }
 
@@ -152,7 +173,7 @@ export class Lane {
     const before = log.bytesWritten;
     const startMs = monotonicMs();
     try {
-      const position = log.append({ kinds: 0, admission: this.#unit.admission, baseMs: this.#unit.baseMs }, parts);
+      const position = log.append({ kinds: this.#unit.blockKinds, admission: this.#unit.admission, baseMs: this.#unit.baseMs }, parts);
       const seconds = (monotonicMs() - startMs) / 1000;
       counters.add("logBlocks", 1);
       counters.add("logBytes", log.bytesWritten - before);

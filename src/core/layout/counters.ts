@@ -46,6 +46,8 @@ export const ENGINE_COUNTERS = [
   "streamsForgotten",
   "rowsParked",
   "rowsDropped",
+  "samplesHistory",
+  "samplesImported",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -89,6 +91,11 @@ export const COORDINATOR_COUNTERS = [
   "oldestRecordSeconds",
   "queries",
   "storeReadOnly",
+  "deadLetterBytes",
+  "replayJobs",
+  "lettersReplayed",
+  "lettersNotReplayed",
+  "replayBackOffs",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

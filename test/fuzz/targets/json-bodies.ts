@@ -13,6 +13,7 @@ import { FRAME_RECORD, type StreamName } from "../../../src/core/protocol/coordi
 import type { LaneExports } from "../../../src/domain/kernel/lane-kernel.ts";
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { depthOf, type ExpectedBody, expectedOfJson, streamOf } from "../../support/json-body-twin.ts";
+import { FieldExclusions } from "../../../src/domain/series/field-exclusions.ts";
 import { loadKernel } from "../../support/kernel.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import { hashName, type Random } from "../input/random.ts";
@@ -38,6 +39,7 @@ class JsonRig {
       define: (...[, , name, flags]: [unknown, unknown, StreamName, number]) => this.#define(name, flags),
     } as unknown as StreamDefiner,
     counters: new EngineCounters(this.memory),
+    exclusions: new FieldExclusions(""),
     tenantName: () => TENANT,
     requestId: () => "0-0",
   });

@@ -33,6 +33,8 @@ export interface QueryContext {
   facts(): CoordinatorFacts;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
   settle(): Promise<void>;
+  /** Does work that writes, between the transactions of others. Rejects with StoreError when the store takes no writes. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
   /** Lets other work of the thread have its turn in a long query. */
   breathe(): Promise<void>;
 }
@@ -42,6 +44,8 @@ export interface QueryRequest<N extends CoordinatorEndpoint> {
   readonly principal: Principal;
   readonly path: Readonly<Record<string, string>>;
   readonly query: QueryOf<N>;
+  /** Text of the body; null for endpoints that take none. */
+  readonly body: string | null;
 }
 
 /** Answers one endpoint; the value is sent as JSON. */
