@@ -23,6 +23,7 @@ import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memo
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { runDemo } from "./cli/demo.ts";
+import { runImport } from "./cli/import/import.ts";
 import { HELP } from "./cli/help.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
@@ -426,6 +427,7 @@ async function main(): Promise<void> {
   if (command === "--help" || command === "help" || command === "-h") writeLine(HELP);
   else if (command === "--version") writeLine(VERSION);
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
+  else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
   else if (command === "serve") await serve(loadConfig(process.env));
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
