@@ -8,8 +8,8 @@ import { FRAME_LAST, ROW_BYTES, SECTION_DEFINE, SECTION_ROWS } from "../../core/
 import type { LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 
-/** Definitions of one frame: at most the largest identity with its header fits many times. */
-const DEFINE_FRAME_BYTES_MAX = FRAME_ROWS_MAX * ROW_BYTES;
+/** Definitions, or messages, of one frame: the largest of them fits many times. */
+const FRAME_PAYLOAD_BYTES_MAX = FRAME_ROWS_MAX * ROW_BYTES;
 
 interface OutgoingFrame {
   readonly destination: number;
@@ -63,14 +63,15 @@ export class Placement {
   }
 
   #lineUp(destination: number, unit: WorkUnit, position: LogPosition, rowBytes: number): void {
-    const payloads: Array<[kind: number, payload: Uint8Array]> = [];
-    for (const definitions of unit.definitionFrames(destination, DEFINE_FRAME_BYTES_MAX)) payloads.push([SECTION_DEFINE, definitions]);
+    const payloads: Array<readonly [kind: number, payload: Uint8Array]> = [];
+    for (const definitions of unit.definitionFrames(destination, FRAME_PAYLOAD_BYTES_MAX)) payloads.push([SECTION_DEFINE, definitions]);
     const staged = STAGING + destination * STAGING_BYTES;
     const own = this.#memories[this.self] as EngineMemory;
     for (let at = 0; at < rowBytes; at += FRAME_ROWS_MAX * ROW_BYTES) {
       const end = Math.min(rowBytes, at + FRAME_ROWS_MAX * ROW_BYTES);
       payloads.push([SECTION_ROWS, own.bytes.subarray(staged + at, staged + end)]);
     }
+    payloads.push(...unit.messageFrames(destination, FRAME_PAYLOAD_BYTES_MAX));
     payloads.forEach(([kind, payload], index) => {
       const last = index === payloads.length - 1 ? FRAME_LAST : 0;
       const { baseMs, arrivalMs } = unit;
