@@ -170,7 +170,9 @@ export class Recovery {
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
       handler: (kind, piece) => this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece),
       chunks: (bytes) => {
-        partition.chunks = ChunkBlockBuilder.restore(bytes) ?? new ChunkBlockBuilder();
+        const chunks = ChunkBlockBuilder.restore(bytes);
+        if (chunks === undefined) throw new Error("a checkpoint holds chunks that this build cannot read");
+        partition.chunks = chunks;
       },
     });
     if (part.part === checkpoint.parts) this.#restoring++;
