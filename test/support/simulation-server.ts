@@ -4,6 +4,7 @@
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
+import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import type { ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
@@ -38,6 +39,7 @@ export interface SimulatedServerOptions {
   readonly idleMs: number;
   readonly keptMs?: number;
   readonly seriesLimit?: number;
+  readonly rings?: RingSizes;
 }
 
 /** Lets every promise that can go on go on. */

@@ -356,6 +356,7 @@ export class Engine {
     const self = this.#options.engine;
     this.#shard.define(unit);
     if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
+    this.#shard.takeOwnMessages(unit);
   }
 
   #answer(answers: readonly BodyAnswer[]): void {
@@ -417,6 +418,7 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
+    if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
 

@@ -13,7 +13,7 @@ import {
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { ARRIVAL_HISTORY, ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
+import { ARRIVAL_HISTORY, ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
@@ -28,6 +28,8 @@ import { StreamReturns } from "./cold/stream-returns.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { episodeFrame } from "./episode-frame.ts";
 import { HistoryRun } from "./history/history-run.ts";
+import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
+import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Partition } from "./partition.ts";
 import type { ServiceIndex } from "./service-index.ts";
@@ -71,6 +73,8 @@ export class Shard {
   /** Streams that are not in memory, and the rows that wait for them. */
   readonly cold: ColdStreams;
   readonly returns: StreamReturns;
+  /** By the kind of their messages. */
+  readonly #handlers = new Map<number, MessageHandler>();
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
@@ -103,7 +107,45 @@ export class Shard {
       return;
     }
     const { pointer, baseMs, arrivalMs } = frame;
+    const kind = frame.kind & 0xff;
+    if (kind >= SECTION_MESSAGES) {
+      const section = this.#dependencies.memory.bytes.subarray(pointer, pointer + frame.bytes);
+      for (const { partition, payload } of messagesOf(section)) this.takeMessage(kind, partition, payload, { baseMs, arrivalMs });
+      return;
+    }
     this.applyRows({ pointer, rows: frame.bytes / ROW_BYTES, baseMs, arrivalMs });
+  }
+
+  /** Has a handler take the messages of its kind from now on. */
+  addHandler(handler: MessageHandler): void {
+    this.#handlers.set(handler.kind, handler);
+  }
+
+  get handlers(): Iterable<MessageHandler> {
+    return this.#handlers.values();
+  }
+
+  /** Takes a message. Throws when no handler of this build knows its kind. */
+  takeMessage(kind: number, partition: number, payload: Uint8Array, arrival: MessageArrival): void {
+    this.#handler(kind).take(partition, payload, arrival);
+  }
+
+  /** Gives a handler back what a checkpoint kept of it. */
+  restoreHandler(kind: number, partition: number, piece: Uint8Array): void {
+    this.#handler(kind).restore(partition, piece);
+  }
+
+  #handler(kind: number): MessageHandler {
+    const handler = this.#handlers.get(kind);
+    if (handler === undefined) throw new Error(`messages of kind ${kind} are unknown to this build`);
+    return handler;
+  }
+
+  /** Takes the messages of a committed unit that are for this engine, behind its rows. */
+  takeOwnMessages(unit: WorkUnit): void {
+    for (const [kind, section] of unit.messageFrames(this.#options.engine, Number.POSITIVE_INFINITY)) {
+      for (const { partition, payload } of messagesOf(section)) this.takeMessage(kind, partition, payload, unit);
+    }
   }
 
   /** Takes the definitions of a committed unit, of which some may be other engines'. */
