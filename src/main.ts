@@ -168,6 +168,7 @@ class Server {
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
         retentionRawDays: config.RETENTION_RAW_DAYS,
+        fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
         diskLimitGib: config.DISK_LIMIT_GIB,
       },
     };

@@ -19,6 +19,7 @@ import {
 import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
@@ -41,6 +42,8 @@ export interface CoordinatorOptions {
   readonly zThreshold: number;
   readonly samplesMin: number;
   readonly window: number;
+  /** LOG_FIELD_EXCLUSIONS; none where they are not given. */
+  readonly exclusions?: FieldExclusions;
   /** RETENTION_DAYS and RETENTION_RAW_DAYS in ms. */
   readonly retentionMs: number;
   readonly rawRetentionMs: number;
@@ -274,7 +277,7 @@ export class Coordinator {
   #queryContext(engines: EngineClient): QueryContext {
     const { nowMs, breathe } = this.#dependencies;
     return {
-      options: this.#options,
+      options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
       engines,
       nowMs,

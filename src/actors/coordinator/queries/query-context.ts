@@ -2,6 +2,7 @@
 import type { CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
 import type { Principal } from "../../../core/protocol/query.ts";
+import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { EngineClient } from "../engine-client.ts";
 
@@ -22,6 +23,8 @@ export interface QueryOptions {
   readonly zThreshold: number;
   readonly samplesMin: number;
   readonly window: number;
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly exclusions: FieldExclusions;
 }
 
 /** Everything that a query may use. */

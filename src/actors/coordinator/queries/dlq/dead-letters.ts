@@ -124,12 +124,12 @@ export function oneDeadLetter({ state, nowMs }: QueryContext, { principal, path 
 
 /** Puts another payload in the place of the one that came: {"payload": record}, or the record itself. */
 export async function correctDeadLetter(
-  { state, nowMs, edit }: QueryContext,
+  { state, options, nowMs, edit }: QueryContext,
   { principal, path, body }: QueryRequest<"correctDeadLetter">,
 ): Promise<Outcome<unknown>> {
   const given = readJsonObject(body);
   if (!given.ok) return given;
-  const payload = "payload" in given.value && !("service_id" in given.value) ? given.value.payload : given.value;
+  const payload = options.exclusions.strip("payload" in given.value && !("service_id" in given.value) ? given.value.payload : given.value);
   if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
     return refused("invalid_record", "payload must be a telemetry record, a JSON object with service_id, timestamp and so on", "payload");
   }
