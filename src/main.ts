@@ -23,8 +23,8 @@ import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memo
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { runDemo } from "./cli/demo.ts";
-import { runImport } from "./cli/import/import.ts";
 import { HELP } from "./cli/help.ts";
+import { runImport } from "./cli/import/import.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
@@ -389,7 +389,9 @@ function checkExclusions(list: string): void {
   try {
     new FieldExclusions(list);
   } catch (error) {
-    throw error instanceof RangeError ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`) : error;
+    throw error instanceof RangeError
+      ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`)
+      : error;
   }
 }
 

@@ -24,7 +24,12 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
   });
 
   const put = (id: string, content: unknown) =>
-    client.ask({ method: "PUT", path: `/api/v1/dlq/${id}`, headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) });
+    client.ask({
+      method: "PUT",
+      path: `/api/v1/dlq/${id}`,
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(content),
+    });
   const points = async (service: string, metric: string) => {
     const answer = await client.get(`/api/v1/series/data?service_id=${service}&metric_name=${metric}`);
     return answer.status === 200 ? (answer.json().points as Array<{ value: number }>).map(({ value }) => value) : [];
@@ -40,10 +45,18 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
     const letters = await readLetters(client, "&service_id=fix");
     expect(letters.map(({ reason }) => reason).sort()).toEqual(["invalid_value", "missing_body", "timestamp_in_future"]);
     const idOf = (reason: string) => letters.find((letter) => letter.reason === reason)?.dlq_id as string;
-    expect((await put(idOf("invalid_value"), { ...record, value: null })).json()).toMatchObject({ replayable: false, problem: { field: "value" } });
-    expect((await put(idOf("invalid_value"), { payload: { ...record, value: 7 } })).json()).toMatchObject({ replayable: true, problem: null });
+    expect((await put(idOf("invalid_value"), { ...record, value: null })).json()).toMatchObject({
+      replayable: false,
+      problem: { field: "value" },
+    });
+    expect((await put(idOf("invalid_value"), { payload: { ...record, value: 7 } })).json()).toMatchObject({
+      replayable: true,
+      problem: null,
+    });
     expect((await put(idOf("missing_body"), { ...log, body: "five" })).json()).toMatchObject({ replayable: true });
-    expect((await put(idOf("timestamp_in_future"), { labels, value: 1, timestamp: Date.now() - 500 })).json()).toMatchObject({ replayable: true });
+    expect((await put(idOf("timestamp_in_future"), { labels, value: 1, timestamp: Date.now() - 500 })).json()).toMatchObject({
+      replayable: true,
+    });
     const rehearsal = (await client.postJson("/api/v1/dlq/replay", { filter: { service_id: "fix" }, dry_run: true })).json();
     expect(rehearsal).toMatchObject({ accepted: 3, refused: 0, selected: 3 });
     const job = await finishedReplay(client, await beginReplay(client, { filter: { service_id: "fix" } }));
@@ -58,9 +71,15 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
 
   it.skipIf(skipped)("are counted by reason and source, with their depth and bytes in /metrics", async () => {
     await client.postJson(BATCH, [{ service_id: "count" }, { metric_name: "m" }]);
-    await client.postRemoteWrite(compressSync(Buffer.from(encodeBody([{ labels: [["job", "count"]], samples: [{ value: 1, time: Date.now() }] }]))));
+    await client.postRemoteWrite(
+      compressSync(Buffer.from(encodeBody([{ labels: [["job", "count"]], samples: [{ value: 1, time: Date.now() }] }]))),
+    );
     const stats = (await client.get("/api/v1/debug/dlq-stats")).json();
-    expect(stats).toMatchObject({ by_reason: { missing_service_id: 1 }, by_topic: { remote_write: 1 }, dropped: { by_age: 0, by_size: 0 } });
+    expect(stats).toMatchObject({
+      by_reason: { missing_service_id: 1 },
+      by_topic: { remote_write: 1 },
+      dropped: { by_age: 0, by_size: 0 },
+    });
     expect(stats.by_topic.json).toBe(stats.total_failed - 1);
     expect(Date.parse(stats.oldest_entry)).toBeLessThanOrEqual(Date.parse(stats.newest_entry));
     expect(await client.metric("svc_dlq_depth")).toBe(stats.total_failed);

@@ -24,7 +24,9 @@ function* filesOf(folder: string): globalThis.Generator<readonly [name: string, 
 }
 
 function holders(folder: string, text: string): string[] {
-  return [...filesOf(folder)].filter(([, bytes]) => bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))).map(([name]) => name);
+  return [...filesOf(folder)]
+    .filter(([, bytes]) => bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le")))
+    .map(([name]) => name);
 }
 
 /** A record of any type, right or wrong, with secrets in excluded fields and plain values beside them. */

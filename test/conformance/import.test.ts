@@ -31,14 +31,20 @@ async function start(folder = bench.dataFolder(), settings: Record<string, strin
 }
 
 /** A quiet series of one sample a minute up to `untilMs`. */
-const quiet = (samples: number, untilMs: number) => Array.from({ length: samples }, (_, i) => [untilMs - (samples - i) * STEP_MS, 50 + ((i * 7) % 11) / 10] as const);
+const quiet = (samples: number, untilMs: number) =>
+  Array.from({ length: samples }, (_, i) => [untilMs - (samples - i) * STEP_MS, 50 + ((i * 7) % 11) / 10] as const);
 
 function csvOf(service: string, samples: ReadonlyArray<readonly [number, number]>): string {
   return `timestamp,service_id,metric_name,value,zone\n${samples.map(([ms, value]) => `${ms},${service},cpu,${value},a`).join("\n")}\n`;
 }
 
 const post = ({ client, token }: Started, body: string | Uint8Array, headers: Record<string, string> = {}) =>
-  client.ask({ method: "POST", path: "/api/v1/import", headers: { Authorization: `Bearer ${token}`, "Content-Type": "text/csv", ...headers }, body });
+  client.ask({
+    method: "POST",
+    path: "/api/v1/import",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "text/csv", ...headers },
+    body,
+  });
 
 async function readPoints({ client }: Started, service: string, query = "&limit=10000"): Promise<Array<readonly [number, number]>> {
   const answer = (await client.get(`/api/v1/series/data?service_id=${service}&metric_name=cpu${query}`)).json();
@@ -49,7 +55,9 @@ async function readPoints({ client }: Started, service: string, query = "&limit=
 function runImport(started: Started, file: string, ...args: string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const all = ["dist/main.js", "import", file, "--url", started.server.origin, "--token", started.token, ...args];
-    execFile(process.execPath, all, (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }));
+    execFile(process.execPath, all, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
+    );
   });
 }
 
@@ -58,7 +66,13 @@ describe("an import", () => {
     const started = await start();
     const nowMs = Date.now();
     const samples = quiet(3_000, nowMs).map(([ms, value], i) => [ms, i === 1_500 || i === 1_501 ? 900 : value] as const);
-    expect((await post(started, csvOf("shop", samples))).json()).toEqual({ status: "ok", imported: 3_000, series: 1, failed: 0, failures: [] });
+    expect((await post(started, csvOf("shop", samples))).json()).toEqual({
+      status: "ok",
+      imported: 3_000,
+      series: 1,
+      failed: 0,
+      failures: [],
+    });
     expect((await started.client.get("/api/v1/anomalies")).json().total).toBe(0);
     const live = { service_id: "shop", metric_name: "cpu", value: 90, timestamp: new Date(nowMs).toISOString(), attributes: { zone: "a" } };
     await started.client.postJson("/api/v1/telemetry", live);
@@ -80,7 +94,12 @@ describe("an import", () => {
     const old = [300, 200, 100, 50, 20].map((days) => [nowMs - days * DAY_MS, days] as const);
     const body = `${csvOf("shop", [...recent, ...old])}x,shop,cpu,1,a\n`;
     const answer = (await post(first, gzipSync(body), { "Content-Encoding": "gzip" })).json();
-    expect(answer).toMatchObject({ status: "partial", imported: 2_005, failed: 1, failures: [{ at: "line 2007", error: "invalid_timestamp" }] });
+    expect(answer).toMatchObject({
+      status: "partial",
+      imported: 2_005,
+      failed: 1,
+      failures: [{ at: "line 2007", error: "invalid_timestamp" }],
+    });
     const expected = [...old, ...recent, ...live];
     const query = `&limit=10000&since=${new Date(nowMs - 400 * DAY_MS).toISOString()}`;
     expect(await readPoints(first, "shop", query)).toEqual(expected);

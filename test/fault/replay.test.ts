@@ -21,7 +21,9 @@ afterEach(() => bench.close());
 function recordOf(n: number, baseMs: number, type: unknown) {
   const timestamp = new Date(baseMs + n * 1_000).toISOString();
   const service_id = `s${n % SERVICES}`;
-  return n % LOG_EVERY === 0 ? { service_id, type: type ?? "log", body: `line ${n}`, timestamp } : { service_id, type, metric_name: "m", value: n, timestamp };
+  return n % LOG_EVERY === 0
+    ? { service_id, type: type ?? "log", body: `line ${n}`, timestamp }
+    : { service_id, type, metric_name: "m", value: n, timestamp };
 }
 
 /** Dead letters that can be replayed: the server took them without what made them wrong, a future time of a first server's clock. */
@@ -29,7 +31,9 @@ async function makeLetters(client: ServerClient, baseMs: number): Promise<void> 
   for (let from = 0; from < LETTERS; from += BATCH_RECORDS) {
     const records = Array.from({ length: BATCH_RECORDS }, (_, i) => {
       const n = from + i;
-      return n % BAD_EVERY === 0 ? { ...recordOf(n, baseMs, "wrong"), value: null } : { ...recordOf(n, baseMs, undefined), service_id: undefined, app: `s${n % SERVICES}` };
+      return n % BAD_EVERY === 0
+        ? { ...recordOf(n, baseMs, "wrong"), value: null }
+        : { ...recordOf(n, baseMs, undefined), service_id: undefined, app: `s${n % SERVICES}` };
     });
     expect((await client.postJson("/api/v1/telemetry/batch", records)).json()).toMatchObject({ failed: BATCH_RECORDS });
   }
@@ -47,7 +51,12 @@ async function correct(client: ServerClient, baseMs: number): Promise<number> {
       some.map(async ({ dlq_id, payload }) => {
         const n = Math.round((Date.parse(payload.timestamp as string) - baseMs) / 1_000);
         const body = JSON.stringify(recordOf(n, baseMs, n % LOG_EVERY === 0 ? "log" : "metric"));
-        const answer = await client.ask({ method: "PUT", path: `/api/v1/dlq/${dlq_id}`, headers: { "Content-Type": "application/json" }, body });
+        const answer = await client.ask({
+          method: "PUT",
+          path: `/api/v1/dlq/${dlq_id}`,
+          headers: { "Content-Type": "application/json" },
+          body,
+        });
         expect([answer.status, answer.json().replayable]).toEqual([200, true]);
         corrected++;
       }),
@@ -64,7 +73,9 @@ async function held(client: ServerClient): Promise<{ values: number[]; bodies: s
   }
   const bodies: string[] = [];
   for (let token = ""; ; ) {
-    const page = (await client.get(`/api/v1/records?type=log&limit=1000${token === "" ? "" : `&page_token=${encodeURIComponent(token)}`}`)).json();
+    const page = (
+      await client.get(`/api/v1/records?type=log&limit=1000${token === "" ? "" : `&page_token=${encodeURIComponent(token)}`}`)
+    ).json();
     bodies.push(...(page.records as Array<{ body: string }>).map(({ body }) => body));
     token = page.page_token;
     if (token === "") return { values: values.sort((a, b) => a - b), bodies: bodies.sort() };

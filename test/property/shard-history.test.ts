@@ -80,7 +80,10 @@ describe("history of a stream", () => {
     const all = new Map<number, number>();
     const historyCount = Math.floor(random.uniform() * 900) + 1;
     const history = Array.from({ length: historyCount }, (_, i): Sample => [START_MS + i * STEP_MS, quiet(random)]);
-    const live = Array.from({ length: Math.floor(random.uniform() * 300) }, (_, i): Sample => [START_MS + (historyCount + i) * STEP_MS, quiet(random)]);
+    const live = Array.from(
+      { length: Math.floor(random.uniform() * 300) },
+      (_, i): Sample => [START_MS + (historyCount + i) * STEP_MS, quiet(random)],
+    );
     for (const [timeMs, value] of [...history, ...live]) all.set(timeMs, value);
     while (history.length + live.length > 0) {
       const isHistory = live.length === 0 || (history.length > 0 && random.uniform() < 0.5);
@@ -118,7 +121,11 @@ describe("history of a stream", () => {
     rig.apply(history, ARRIVAL_HISTORY);
     const before = [rig.ring(), new Map(rig.stored), rig.rig.statistics(rig.slot)];
     rig.apply(history, ARRIVAL_HISTORY);
-    const after = [rig.ring(), new Map([...rig.stored].filter(([timeMs]) => (before[1] as Map<number, number>).has(timeMs))), rig.rig.statistics(rig.slot)];
+    const after = [
+      rig.ring(),
+      new Map([...rig.stored].filter(([timeMs]) => (before[1] as Map<number, number>).has(timeMs))),
+      rig.rig.statistics(rig.slot),
+    ];
     expect(after).toEqual(before);
   });
 
@@ -132,7 +139,13 @@ describe("history of a stream", () => {
     const inOrder = new HistoryRig(FLAG_COUNTER);
     inOrder.apply(raw, ARRIVAL_HISTORY);
     const late = new HistoryRig(FLAG_COUNTER);
-    late.apply([[START_MS + 400 * STEP_MS, 1e6], [START_MS + 401 * STEP_MS, 1e6 + 1]], 5);
+    late.apply(
+      [
+        [START_MS + 400 * STEP_MS, 1e6],
+        [START_MS + 401 * STEP_MS, 1e6 + 1],
+      ],
+      5,
+    );
     for (let from = 0; from < raw.length; from += 90) late.apply(raw.slice(Math.max(0, from - 1), from + 90), ARRIVAL_HISTORY);
     const deltas = new Map([...inOrder.stored, ...inOrder.ring()]);
     expect(deltas.size).toBe(399);

@@ -54,7 +54,8 @@ export class ReplayEngine {
     this.entered.push(...taken.map(([, , payload]) => payload));
     this.histories.push(...taken.map(() => batch.isHistory));
     const ended: DeadLettersEnded = { ended: { tenant: batch.tenant, job, letters: taken.map(([ms, id]) => [ms, id] as const) } };
-    if (taken.length > 0) this.#rig.engines[0]?.frames.push({ kind: FRAME_DEAD_LETTER, payload: new TextEncoder().encode(JSON.stringify(ended)) });
+    if (taken.length > 0)
+      this.#rig.engines[0]?.frames.push({ kind: FRAME_DEAD_LETTER, payload: new TextEncoder().encode(JSON.stringify(ended)) });
     if (answers) await this.#answer(batch, 200, JSON.stringify({ replayed: taken.length, failures }));
     return answers;
   }

@@ -5,7 +5,13 @@ import { DAY_MS, deadLetter, Rig, START_MS } from "../support/coordinator-rig.ts
 import { ReplayEngine } from "../support/replay-engine.ts";
 
 const iso = (ms: number) => new Date(ms).toISOString();
-const good = (n: number, change: object = {}) => ({ service_id: "shop", metric_name: "m", value: n, timestamp: iso(START_MS - 1000 + n), ...change });
+const good = (n: number, change: object = {}) => ({
+  service_id: "shop",
+  metric_name: "m",
+  value: n,
+  timestamp: iso(START_MS - 1000 + n),
+  ...change,
+});
 
 /** Letters n = 0, 1, ... whose payloads may be replayed, a second apart. */
 const letters = (count: number, change: (n: number) => object = () => ({})) =>
@@ -20,7 +26,11 @@ describe("dead letters", () => {
     const rig = await Rig.open();
     await rig.take(
       deadLetter({ receivedMs: START_MS, payload: good(1), reason: "invalid_value" }),
-      deadLetter({ receivedMs: START_MS + 1, payload: { labels: { __name__: "up", job: "node" }, value: 1, timestamp: START_MS }, topic: "remote_write" }),
+      deadLetter({
+        receivedMs: START_MS + 1,
+        payload: { labels: { __name__: "up", job: "node" }, value: 1, timestamp: START_MS },
+        topic: "remote_write",
+      }),
       deadLetter({ receivedMs: START_MS + 2, payload: { service_id: "cart" } }),
       deadLetter({ receivedMs: START_MS + 3, tenant: "other" }),
     );
@@ -63,10 +73,19 @@ describe("dead letters", () => {
     await rig.take(letter);
     const { dlq_id: id } = (await list(rig)).entries[0];
     const put = (content: unknown) => rig.ask("correctDeadLetter", {}, { id }, "default", content);
-    expect((await put({ payload: good(1, { value: "y" }) })).body).toMatchObject({ replayable: false, problem: { reason: "invalid_value", field: "value" } });
+    expect((await put({ payload: good(1, { value: "y" }) })).body).toMatchObject({
+      replayable: false,
+      problem: { reason: "invalid_value", field: "value" },
+    });
     expect((await put(good(1, { timestamp: iso(START_MS - 2 * DAY_MS) }))).body.problem.reason).toBe("timestamp_too_old");
-    for (const content of ["", "[", "7", '{"payload":7}', `${'{"a":'.repeat(100)}1${"}".repeat(100)}`]) expect((await put(content)).status).toBe(400);
-    expect((await put({ payload: good(7) })).body).toMatchObject({ replayable: true, problem: null, corrected_at: iso(START_MS), payload: good(7) });
+    for (const content of ["", "[", "7", '{"payload":7}', `${'{"a":'.repeat(100)}1${"}".repeat(100)}`])
+      expect((await put(content)).status).toBe(400);
+    expect((await put({ payload: good(7) })).body).toMatchObject({
+      replayable: true,
+      problem: null,
+      corrected_at: iso(START_MS),
+      payload: good(7),
+    });
     const again = await rig.restarted();
     await again.take(letter);
     expect((await again.ask("deadLetter", {}, { id })).body).toMatchObject({ payload: good(7), reason: "missing_value" });
@@ -157,7 +176,13 @@ describe("a replay", () => {
     const absent = `${"0".repeat(43)}1`;
     const second = await replay(rig, { ids: [...ids, absent, ids[1]] });
     await engine.run();
-    expect(await job(rig, second.body.job_id)).toMatchObject({ state: "done", examined: 4, replayed: 2, already_replayed: 1, not_found: 1 });
+    expect(await job(rig, second.body.job_id)).toMatchObject({
+      state: "done",
+      examined: 4,
+      replayed: 2,
+      already_replayed: 1,
+      not_found: 1,
+    });
     expect(engine.entered.length).toBe(3);
     expect((await replay(rig, { ids: [ids[0], absent], dry_run: true })).body.entries).toMatchObject([
       { outcome: "already_replayed" },
@@ -167,7 +192,15 @@ describe("a replay", () => {
 
   it("refuses a request that it cannot read", async () => {
     const rig = await Rig.open();
-    const bad = [{}, { ids: [], dry_run: true }, { ids: ["x"] }, { ids: [], filter: {} }, { filter: { since: "x" } }, { filter: { a: 1 } }, { filter: {}, b: 1 }];
+    const bad = [
+      {},
+      { ids: [], dry_run: true },
+      { ids: ["x"] },
+      { ids: [], filter: {} },
+      { filter: { since: "x" } },
+      { filter: { a: 1 } },
+      { filter: {}, b: 1 },
+    ];
     for (const content of bad) expect([content, (await replay(rig, content)).status]).toEqual([content, 400]);
     expect((await rig.ask("replayJob", {}, { id: "x" })).status).toBe(404);
   });

@@ -10,7 +10,11 @@ describe("fields that are not stored", () => {
     ["user.email", { attributes: { user: { email: "a", id: 1 } } }, { attributes: { user: { id: 1 } } }],
     ["user.email", { attributes: { "user.email": "a", "user.id": 1 } }, { attributes: { "user.id": 1 } }],
     ["a.b.c", { a: { "b.c": 1, b: { c: 2, d: 3 } }, "a.b": { c: 4 }, "a.b.c": 5 }, { a: { b: { d: 3 } }, "a.b": {} }],
-    ["attributes.*.token", { attributes: { a: { token: 1 }, b: { token: 2, c: 3 }, token: 4 } }, { attributes: { a: {}, b: { c: 3 }, token: 4 } }],
+    [
+      "attributes.*.token",
+      { attributes: { a: { token: 1 }, b: { token: 2, c: 3 }, token: 4 } },
+      { attributes: { a: {}, b: { c: 3 }, token: 4 } },
+    ],
     ["*.secret", { x: { secret: 1 }, secret: 2 }, { x: {}, secret: 2 }],
     ["list.key", { list: [{ key: 1, o: 2 }, 3, [{ key: 4 }]] }, { list: [{ o: 2 }, 3, [{}]] }],
     ["ssn", { labels: { ssn: "1", job: "a" }, value: 1 }, { labels: { job: "a" }, value: 1 }],

@@ -169,11 +169,23 @@ describe("JSON", () => {
   });
 
   it("of OTLP gives gauges and sums, and names what it leaves out", () => {
-    const point = (fields: object) => ({ timeUnixNano: `${NOW_MS}000000`, attributes: [{ key: "zone", value: { stringValue: "a" } }], ...fields });
+    const point = (fields: object) => ({
+      timeUnixNano: `${NOW_MS}000000`,
+      attributes: [{ key: "zone", value: { stringValue: "a" } }],
+      ...fields,
+    });
     const metrics = [
-      { name: "g", gauge: { dataPoints: [point({ asDouble: 1.5 }), point({ asInt: "3", timeUnixNano: `${NOW_MS - 1000}000000` }), point({ flags: 1 })] } },
+      {
+        name: "g",
+        gauge: {
+          dataPoints: [point({ asDouble: 1.5 }), point({ asInt: "3", timeUnixNano: `${NOW_MS - 1000}000000` }), point({ flags: 1 })],
+        },
+      },
       { name: "c", sum: { isMonotonic: true, aggregationTemporality: 2, dataPoints: [point({ asInt: 4 })] } },
-      { name: "d", sum: { isMonotonic: true, aggregationTemporality: "AGGREGATION_TEMPORALITY_DELTA", dataPoints: [point({ asInt: "5" })] } },
+      {
+        name: "d",
+        sum: { isMonotonic: true, aggregationTemporality: "AGGREGATION_TEMPORALITY_DELTA", dataPoints: [point({ asInt: "5" })] },
+      },
       { name: "h", histogram: { dataPoints: [{}, {}] } },
       { name: "e", gauge: { dataPoints: [point({}), { asInt: 1 }] } },
     ];
@@ -188,7 +200,10 @@ describe("JSON", () => {
     const read = json({ resourceMetrics: [{ resource, scopeMetrics: [{ metrics }] }] });
     const attributes = { "deployment.environment": "prod", "host.name": "h1", zone: "a" };
     expect(read.series.map(({ name, samples }) => [name, samples.map(([, value]) => value)])).toEqual([
-      [["shop", "g", attributes], [3, 1.5]],
+      [
+        ["shop", "g", attributes],
+        [3, 1.5],
+      ],
       [["shop", "c", { ...attributes, metric_type: "counter" }], [4]],
       [["shop", "d", attributes], [5]],
     ]);

@@ -197,7 +197,10 @@ export class Coordinator {
     const more = await this.#write();
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
-    return this.#finished({ more, dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs) });
+    return this.#finished({
+      more,
+      dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs),
+    });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */

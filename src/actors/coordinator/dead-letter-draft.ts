@@ -2,20 +2,14 @@
 // has ended is not stored again, so a replay of the log changes neither letters nor counts.
 import type { KeyValueStore, StoreEntry, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import type { DeadLetterEnvelope, DeadLettersEnded } from "../../core/protocol/coordinator-frame.ts";
-import {
-  countLetters,
-  type DeadLetterBook,
-  type DeadLetterCounts,
-  deadLetterCountsKey,
-  isWorthKeeping,
-} from "./dead-letter-counts.ts";
+import { countLetters, type DeadLetterBook, type DeadLetterCounts, deadLetterCountsKey, isWorthKeeping } from "./dead-letter-counts.ts";
 import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay/replay-book.ts";
 import { decodeStored, encodeStored } from "./tables/stored-json.ts";
 import { tenantTimeKey } from "./tables/tables.ts";
 
 /** How a letter ended: the value of its row in `dead_letter_ends`. */
 export const END_REPLAYED = 1;
-export const END_DELETED = 2;
+const END_DELETED = 2;
 
 /** Why a letter leaves: by its age, or before its time for the bytes of all. */
 export type LetterLoss = "expired" | "dropped";

@@ -127,7 +127,8 @@ export class Transaction {
 
 const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Array) => void>> = {
   [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodePayload<EpisodeFrame>(payload)),
-  [FRAME_DEAD_LETTER]: (transaction, payload) => transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
+  [FRAME_DEAD_LETTER]: (transaction, payload) =>
+    transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),

@@ -17,10 +17,10 @@ import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { type Body, readBody, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { HistoryDecoder } from "./history/history-decoder.ts";
+import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Placement } from "./placement.ts";
-import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { RemoteWriteDecoder } from "./remote-write-decoder.ts";
 import { type BodyAnswer, WorkUnit } from "./work-unit.ts";
 

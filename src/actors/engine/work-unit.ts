@@ -27,8 +27,8 @@ import {
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { encodeMessage } from "./messages/shard-message.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */

@@ -207,7 +207,10 @@ function refuseBodyHeaders(request: HttpRequest): Refusal | undefined {
     return { code: "unsupported_media_type", message: `Content-Type must be application/json, got ${got}` };
   }
   if (/^identity$/i.test(encoding)) return undefined;
-  return { code: "unsupported_media_type", message: `Content-Encoding must be identity here, got ${JSON.stringify(encoding.slice(0, 80))}` };
+  return {
+    code: "unsupported_media_type",
+    message: `Content-Encoding must be identity here, got ${JSON.stringify(encoding.slice(0, 80))}`,
+  };
 }
 
 function retryHeaders(status: number): HttpHeaders {

@@ -144,7 +144,11 @@ export class Ingestion {
 /** What the headers say that the body is, or why it is not read. */
 function importKind(exchange: HttpExchange): number | Refusal {
   const type = exchange.request.header("content-type") ?? "";
-  const kind = /^text\/csv\s*(?:;|$)/i.test(type) ? BODY_IMPORT_CSV : /^application\/json\s*(?:;|$)/i.test(type) ? BODY_IMPORT_JSON : undefined;
+  const kind = /^text\/csv\s*(?:;|$)/i.test(type)
+    ? BODY_IMPORT_CSV
+    : /^application\/json\s*(?:;|$)/i.test(type)
+      ? BODY_IMPORT_JSON
+      : undefined;
   if (kind !== undefined) return refuseEncoding(exchange, /^(?:identity|gzip|x-gzip)$/i, "gzip or identity") ?? kind;
   const got = type === "" ? "none" : JSON.stringify(type.slice(0, 80));
   return { code: "unsupported_media_type", message: `Content-Type must be text/csv or application/json, got ${got}` };

@@ -7,7 +7,7 @@ import { errorCode } from "./log-file-system.ts";
 const TOKEN = /^[0-9a-f]{32,}$/;
 
 /** Path of the file. */
-export function adminTokenPath(dataDir: string): string {
+function adminTokenPath(dataDir: string): string {
   return join(dataDir, "admin-token");
 }
 
@@ -17,7 +17,8 @@ export function openAdminToken(dataDir: string, makeToken: () => string): string
   const stored = readText(path);
   if (stored === undefined) return storeToken(path, makeToken());
   const token = stored.trim();
-  if (!TOKEN.test(token)) throw new Error(`${path} must hold at least 32 lower-case hex digits; delete it and the next start makes another`);
+  if (!TOKEN.test(token))
+    throw new Error(`${path} must hold at least 32 lower-case hex digits; delete it and the next start makes another`);
   return token;
 }
 

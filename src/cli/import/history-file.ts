@@ -55,7 +55,8 @@ function readCsv(handle: number, collector: HistoryCollector): void {
 }
 
 function readJson(handle: number, bytes: number, collector: HistoryCollector): void {
-  if (bytes > IMPORT_JSON_BYTES_MAX) throw new HistoryError("unprocessable", `the file has ${bytes} bytes; at most ${IMPORT_JSON_BYTES_MAX} of JSON are read, split it`);
+  if (bytes > IMPORT_JSON_BYTES_MAX)
+    throw new HistoryError("unprocessable", `the file has ${bytes} bytes; at most ${IMPORT_JSON_BYTES_MAX} of JSON are read, split it`);
   const text = readFileSync(handle, "utf8");
   for (const document of documentsOf(text)) readJsonHistory(document, collector);
 }

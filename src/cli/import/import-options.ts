@@ -20,7 +20,7 @@ export interface ImportOptions {
 /** An import that cannot be done; the message is one line for the person at the terminal. */
 export class ImportError extends Error {}
 
-export const IMPORT_USAGE =
+const IMPORT_USAGE =
   "vedette import FILE [--url http://127.0.0.1:8080] [--token TOKEN | --token-file PATH] [--format csv|json] [--progress-file PATH]";
 
 /** Reads the arguments. The token is that of the data folder where none is given. Throws ImportError. */
@@ -29,7 +29,8 @@ export function readImportOptions(args: readonly string[], environment: Environm
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new ImportError(`give one file: ${IMPORT_USAGE}`);
   const format = values.format ?? (/\.csv$/i.test(file) ? "csv" : /\.(?:json|jsonl|ndjson)$/i.test(file) ? "json" : undefined);
-  if (format !== "csv" && format !== "json") throw new ImportError(`the name of ${file} does not say what it is; give --format csv or --format json`);
+  if (format !== "csv" && format !== "json")
+    throw new ImportError(`the name of ${file} does not say what it is; give --format csv or --format json`);
   const url = values.url ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
   return {
     file,
@@ -55,6 +56,8 @@ function readToken(path: string): string {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ImportError(`an import needs the admin's token: give --token, or --token-file with the path of admin-token in the data folder (${reason})`);
+    throw new ImportError(
+      `an import needs the admin's token: give --token, or --token-file with the path of admin-token in the data folder (${reason})`,
+    );
   }
 }

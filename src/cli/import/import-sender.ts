@@ -47,14 +47,18 @@ export class ImportSender {
       reason = outcome;
       await pause(retryMs);
     }
-    throw new ImportError(`the server did not take the samples for some minutes (${reason}); run the same command again to go on from there`);
+    throw new ImportError(
+      `the server did not take the samples for some minutes (${reason}); run the same command again to go on from there`,
+    );
   }
 
   /** The answer, or why to try again. */
   async #attempt({ body }: ImportRequest): Promise<ImportAnswer | string> {
     const headers = { "Content-Type": "application/json", Authorization: `Bearer ${this.#options.token}` };
     const signal = AbortSignal.timeout(REQUEST_MS_MAX);
-    const response = await fetch(`${this.#options.url}/api/v1/import`, { method: "POST", headers, body, signal }).catch((error: unknown) => error);
+    const response = await fetch(`${this.#options.url}/api/v1/import`, { method: "POST", headers, body, signal }).catch(
+      (error: unknown) => error,
+    );
     if (!(response instanceof Response)) return describeFailure(response);
     const text = await response.text().catch(() => undefined);
     if (text === undefined) return "the answer was cut off";

@@ -53,7 +53,8 @@ export class CsvHistory {
   end(): void {
     if (this.#rest !== "") this.#take(this.#rest);
     this.#rest = "";
-    if (this.#columns === undefined) throw new HistoryError("unprocessable", `the CSV is empty; its first line names the columns: ${REQUIRED.join(",")}`);
+    if (this.#columns === undefined)
+      throw new HistoryError("unprocessable", `the CSV is empty; its first line names the columns: ${REQUIRED.join(",")}`);
   }
 
   #take(given: string): void {
@@ -78,7 +79,11 @@ export class CsvHistory {
     const timeMs = cellTime(cell("timestamp").trim());
     const value = cell("value").trim();
     if (timeMs === undefined) {
-      collector.refuse(at, "invalid_timestamp", `timestamp must be RFC 3339 or seconds or milliseconds since 1970, got ${shown(cell("timestamp"))}`);
+      collector.refuse(
+        at,
+        "invalid_timestamp",
+        `timestamp must be RFC 3339 or seconds or milliseconds since 1970, got ${shown(cell("timestamp"))}`,
+      );
     } else if (!NUMBER.test(value)) collector.refuse(at, "invalid_value", `value must be a finite number, got ${shown(value)}`);
     else {
       const present = columns.attributes.filter(([place]) => cells[place] !== "");
@@ -126,17 +131,27 @@ function splitCells(line: string): string[] {
 function readHeader(cells: readonly string[], line: number): Columns {
   const names = cells.map((cell) => cell.trim());
   const fail = (what: string): never => {
-    throw new HistoryError("unprocessable", `line ${line}: the header ${what}; it must name ${REQUIRED.join(", ")}, other columns are attributes`);
+    throw new HistoryError(
+      "unprocessable",
+      `line ${line}: the header ${what}; it must name ${REQUIRED.join(", ")}, other columns are attributes`,
+    );
   };
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) fail(`names ${shown(twice)} twice`);
   if (names.includes("")) fail("has a column without a name");
   const missing = REQUIRED.find((name) => !names.includes(name));
   if (missing !== undefined) fail(`does not name ${missing}`);
-  const attributes = names.map((name, place) => [place, name] as const).filter(([, name]) => !(REQUIRED as readonly string[]).includes(name));
+  const attributes = names
+    .map((name, place) => [place, name] as const)
+    .filter(([, name]) => !(REQUIRED as readonly string[]).includes(name));
   if (attributes.length > ATTRIBUTES_MAX) fail(`names ${attributes.length} attributes, at most ${ATTRIBUTES_MAX} are read`);
   const place = (name: string) => names.indexOf(name);
-  const places = { timestamp: place("timestamp"), service_id: place("service_id"), metric_name: place("metric_name"), value: place("value") };
+  const places = {
+    timestamp: place("timestamp"),
+    service_id: place("service_id"),
+    metric_name: place("metric_name"),
+    value: place("value"),
+  };
   return { count: names.length, places, attributes };
 }
 

@@ -80,12 +80,16 @@ export class HistoryCollector {
   add(series: HistorySeries, timeMs: number, value: number, at: () => string): void {
     const { nowMs, samplesMax } = this.#limits;
     if (!Number.isFinite(value)) this.refuse(at, "invalid_value", `the value is ${value}, which is not finite`);
-    else if (!(timeMs >= nowMs - IMPORT_AGE_MS_MAX)) this.refuse(at, "timestamp_too_old", `${shownTime(timeMs)} is more than ten years in the past`);
+    else if (!(timeMs >= nowMs - IMPORT_AGE_MS_MAX))
+      this.refuse(at, "timestamp_too_old", `${shownTime(timeMs)} is more than ten years in the past`);
     else if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX) {
       this.refuse(at, "timestamp_in_future", `${shownTime(timeMs)} is more than 10 minutes in the future`);
     } else {
       if (++this.samples > samplesMax) {
-        throw new HistoryError("batch_too_large", `a history may have ${samplesMax} samples at a time, got more; split it, or use vedette import`);
+        throw new HistoryError(
+          "batch_too_large",
+          `a history may have ${samplesMax} samples at a time, got more; split it, or use vedette import`,
+        );
       }
       push(series, timeMs, value);
     }

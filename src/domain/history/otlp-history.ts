@@ -14,14 +14,18 @@ const NO_VALUE = 1;
 const DEPTH_MAX = 16;
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const objectOf = (value: unknown): JsonObject => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {});
+const objectOf = (value: unknown): JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 
 /** Reads the resourceMetrics of a document. */
 export function readOtlpHistory(resourceMetrics: readonly unknown[], collector: HistoryCollector): void {
   resourceMetrics.forEach((given, r) => {
     const resource = readAttributes(objectOf(objectOf(given).resource).attributes);
     const serviceId = resource["service.name"];
-    const scope = { serviceId: typeof serviceId === "string" && serviceId !== "" ? serviceId : "unknown_service", attributes: identifying(resource) };
+    const scope = {
+      serviceId: typeof serviceId === "string" && serviceId !== "" ? serviceId : "unknown_service",
+      attributes: identifying(resource),
+    };
     listOf(objectOf(given).scopeMetrics).forEach((metrics, s) => {
       listOf(objectOf(metrics).metrics).forEach((metric, m) => {
         readMetric(objectOf(metric), scope, `resourceMetrics ${r}, scopeMetrics ${s}, metric ${m}`, collector);
@@ -46,12 +50,19 @@ function readMetric(
   if (gauge === undefined && sum === undefined) {
     const kind = ["histogram", "exponentialHistogram", "summary"].find((name) => metric[name] !== undefined) ?? "no known kind";
     const points = listOf(objectOf(metric[kind]).dataPoints).length;
-    collector.refuse(() => place, "unprocessable", `${String(metric.name)} is of ${kind}; gauges and sums are imported`, Math.max(1, points));
+    collector.refuse(
+      () => place,
+      "unprocessable",
+      `${String(metric.name)} is of ${kind}; gauges and sums are imported`,
+      Math.max(1, points),
+    );
     return;
   }
   const { dataPoints, isMonotonic, aggregationTemporality } = objectOf(sum ?? gauge);
   const isCounter = sum !== undefined && isMonotonic === true && !DELTA.has(aggregationTemporality);
-  listOf(dataPoints).forEach((point, index) => readPoint(objectOf(point), metric.name as string, isCounter, scope, `${place}, point ${index}`, collector));
+  listOf(dataPoints).forEach((point, index) =>
+    readPoint(objectOf(point), metric.name as string, isCounter, scope, `${place}, point ${index}`, collector),
+  );
 }
 
 function readPoint(
@@ -69,14 +80,17 @@ function readPoint(
   if (series === undefined) return;
   const value = point.asDouble ?? point.asInt;
   const nanos = point.timeUnixNano;
-  if ((typeof value !== "number" && typeof value !== "string") || value === "") collector.refuse(at, "missing_value", "the point has neither asDouble nor asInt");
+  if ((typeof value !== "number" && typeof value !== "string") || value === "")
+    collector.refuse(at, "missing_value", "the point has neither asDouble nor asInt");
   else if ((typeof nanos !== "string" || !/^\d{1,20}$/.test(nanos)) && typeof nanos !== "number") {
     collector.refuse(at, "invalid_timestamp", "the point has no timeUnixNano");
   } else collector.add(series, Math.floor(Number(nanos) / 1e6), Number(value), at);
 }
 
 function readAttributes(given: unknown): Attributes {
-  const entries = listOf(given).map(objectOf).filter(({ key }) => typeof key === "string");
+  const entries = listOf(given)
+    .map(objectOf)
+    .filter(({ key }) => typeof key === "string");
   return Object.fromEntries(entries.map(({ key, value }) => [key as string, readValue(objectOf(value), DEPTH_MAX)]));
 }
 

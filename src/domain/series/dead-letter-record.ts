@@ -1,7 +1,7 @@
 // The telemetry record that a dead letter holds: as it stands for JSON, and put together again from the labels of a remote-write sample.
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
-import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { flagsOfSeries } from "./classification.ts";
 import { nameOfLabels } from "./stream-identity.ts";
 
@@ -15,7 +15,9 @@ export function recordOfLetter(payload: unknown): unknown {
     service_id: serviceId,
     metric_name: metricName,
     ...(value !== undefined && { value }),
-    ...(timestamp !== undefined && { timestamp: typeof timestamp === "number" && isTime(timestamp) ? formatRfc3339(timestamp) : timestamp }),
+    ...(timestamp !== undefined && {
+      timestamp: typeof timestamp === "number" && isTime(timestamp) ? formatRfc3339(timestamp) : timestamp,
+    }),
     // Of a JSON record its name says nothing about what its values are.
     attributes: (flagsOfSeries(metricName) & FLAG_COUNTER) === 0 ? attributes : ({ ...attributes, metric_type: "counter" } as Attributes),
   };

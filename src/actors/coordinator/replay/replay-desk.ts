@@ -188,7 +188,10 @@ export class ReplayDesk {
     counters.add("lettersNotReplayed", tally.failed);
     if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);
     const tookMs = monotonicMs() - startMs;
-    const pauseMs = Math.max((letters / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs, (tookMs * (1 - REPLAY_BUSY_SHARE)) / REPLAY_BUSY_SHARE);
+    const pauseMs = Math.max(
+      (letters / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
+      (tookMs * (1 - REPLAY_BUSY_SHARE)) / REPLAY_BUSY_SHARE,
+    );
     this.#dueMs = monotonicMs() + pauseMs;
     this.#batch = undefined;
   }

@@ -27,7 +27,16 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { ANOMALY_DICTIONARY } from "./anomaly-dictionary.ts";
 
 /** Tables of the environment `control`. */
-export const CONTROL_TABLES = ["anomalies", "episodes", "episode_times", "dead_letters", "dead_letter_ends", "replay_jobs", "counters", "secrets"] as const;
+export const CONTROL_TABLES = [
+  "anomalies",
+  "episodes",
+  "episode_times",
+  "dead_letters",
+  "dead_letter_ends",
+  "replay_jobs",
+  "counters",
+  "secrets",
+] as const;
 /** Those of them that are compressed. */
 export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["anomalies", ANOMALY_DICTIONARY]]);
 /** Tables of the environment `series`. */

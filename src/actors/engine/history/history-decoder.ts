@@ -86,7 +86,8 @@ export class HistoryDecoder {
       return;
     }
     const depth = kernel.jsonDepth(body.pointer, body.bytes);
-    if (depth > JSON_DEPTH_MAX) throw new HistoryError("invalid_json", `the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read`);
+    if (depth > JSON_DEPTH_MAX)
+      throw new HistoryError("invalid_json", `the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read`);
     const decoded = decodeJson(text);
     if (!decoded.ok) throw new HistoryError("invalid_json", `the body is not JSON: ${decoded.message}`);
     if (decoded.halves && holdsHalfCharacter(decoded.value)) {

@@ -4,13 +4,14 @@
  * A page looks at RECORDS_SCANNED_MAX letters at most, as a page of records does: it may then be shorter than `limit`, and its token goes on. `total`
  * is counted once, for the first page; `total_relation` is "gte" where the bound ended the count.
  */
+
+import type { StoreEntry } from "../../../../adapters/storage/key-value-store.ts";
 import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../../api/refusal.ts";
-import type { StoreEntry } from "../../../../adapters/storage/key-value-store.ts";
 import { RECORDS_SCANNED_MAX } from "../../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../../core/protocol/coordinator-frame.ts";
 import { DeadLetterDraft } from "../../dead-letter-draft.ts";
-import { letterKey, type LetterPlace } from "../../replay/letter-id.ts";
+import { type LetterPlace, letterKey } from "../../replay/letter-id.ts";
 import { fateOf, placeOf, readLetter, selects } from "../../replay/letter-selection.ts";
 import type { LetterSelection } from "../../replay/replay-book.ts";
 import { tenantTimeBound, tenantTimeKey } from "../../tables/tables.ts";

@@ -6,8 +6,8 @@
  */
 import { z } from "zod";
 import { done, type Outcome, refused, shown } from "../../../../api/refusal.ts";
-import { formatRfc3339, parseRfc3339 } from "../../../../core/base/rfc3339.ts";
 import { hash128 } from "../../../../core/base/hash128.ts";
+import { formatRfc3339, parseRfc3339 } from "../../../../core/base/rfc3339.ts";
 import {
   RECORDS_SCANNED_MAX,
   REPLAY_IDS_MAX,
@@ -16,7 +16,7 @@ import {
   REPLAY_SCAN_ROWS,
 } from "../../../../core/config/limits.ts";
 import { END_REPLAYED } from "../../dead-letter-draft.ts";
-import { letterId, letterKey, letterPlace, type LetterPlace } from "../../replay/letter-id.ts";
+import { type LetterPlace, letterId, letterKey, letterPlace } from "../../replay/letter-id.ts";
 import { fateOf, lettersAfter, placeOf, readLetter, selects } from "../../replay/letter-selection.ts";
 import { type LetterSelection, type ReplayJob, replayJobKey } from "../../replay/replay-book.ts";
 import { encodeStored } from "../../tables/stored-json.ts";
@@ -88,7 +88,10 @@ async function begin({ state, nowMs, edit }: QueryContext, tenant: string, selec
     const same = running.find((job) => JSON.stringify(job.selection) === JSON.stringify(selection));
     if (same !== undefined) return { ok: true, value: jobView(same), status: 202 };
     if (running.length >= REPLAY_JOBS_MAX) {
-      return refused("rate_limit_exceeded", `${running.length} replays are under way, as many as a tenant may have; ask again when one is done`);
+      return refused(
+        "rate_limit_exceeded",
+        `${running.length} replays are under way, as many as a tenant may have; ask again when one is done`,
+      );
     }
     const createdMs = nowMs();
     const id = hash128(JSON.stringify([tenant, createdMs, selection, jobs.length, state.replays.of(tenant).at(-1)?.id ?? ""]));

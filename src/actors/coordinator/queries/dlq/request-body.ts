@@ -11,7 +11,8 @@ export function readJsonObject(body: string | null): Outcome<Readonly<Record<str
   const { value } = decoded;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return refused("invalid_json", "the body must be a JSON object");
   if (!isShallow(value, JSON_DEPTH_MAX)) return refused("invalid_json", `the body nests more than ${JSON_DEPTH_MAX} levels deep`);
-  if (decoded.halves && holdsHalfCharacter(value)) return refused("invalid_json", "the body holds half of a surrogate pair, which is no character");
+  if (decoded.halves && holdsHalfCharacter(value))
+    return refused("invalid_json", "the body holds half of a surrogate pair, which is no character");
   return done(value as Readonly<Record<string, unknown>>);
 }
 
