@@ -97,7 +97,7 @@ export class HistoryCollector {
 
   /** Notes what is left out. */
   refuse(at: () => string, error: string, message: string, samples = 1): void {
-    this.refused += samples;
+    this.refused += Math.max(1, samples);
     if (this.problems.length < IMPORT_PROBLEMS_SHOWN) this.problems.push({ at: at(), error, message });
   }
 
