@@ -83,6 +83,7 @@ export class BucketFamilies implements MessageHandler {
   #touch(family: BucketFamily): void {
     if (family.isDirty) return;
     family.isDirty = true;
+    family.touchedMs = this.#wallMs;
     this.#dirty.push(family);
   }
 
@@ -208,7 +209,7 @@ export class BucketFamilies implements MessageHandler {
     const families = this.#families[this.#sweeping] as Map<string, BucketFamily>;
     this.#sweeping = (this.#sweeping + 1) % PARTITIONS;
     for (const [identity, family] of families) {
-      if (family.newestMs >= beforeMs || family.isDirty) continue;
+      if (Math.max(family.newestMs, family.touchedMs) >= beforeMs || family.isDirty) continue;
       family.isForgotten = true;
       families.delete(identity);
       this.#waiting.delete(family);

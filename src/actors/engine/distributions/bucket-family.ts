@@ -49,6 +49,8 @@ export class BucketFamily {
   isDirty = false;
   /** It is known no more: its streams look for another. */
   isForgotten = false;
+  /** Wall clock of the tick before its last sample. */
+  touchedMs = 0;
   /** Monotonic milliseconds of the bytes that the newest sample came with. */
   arrivalMs = 0;
   /** When all buckets had ended; 0 for no such time. */

@@ -36,6 +36,8 @@ interface PointSeries {
   readonly history: PointHistory;
   /** Time of the newest point, of whatever temporality. */
   newestMs: number;
+  /** Wall clock of the tick before its last point. */
+  touchedMs: number;
 }
 
 const STANDARD_SUFFIXES = [...QUANTILES.map(({ suffix }) => suffix), COUNT_SUFFIX, SUM_SUFFIX];
@@ -50,6 +52,7 @@ export class DistributionHandler implements MessageHandler {
   #count = 0;
   #bytes = 0;
   #sweeping = 0;
+  #wallMs = 0;
 
   constructor(options: DistributionHandlerOptions, dependencies: DistributionHandlerDependencies) {
     this.#options = options;
@@ -67,6 +70,7 @@ export class DistributionHandler implements MessageHandler {
     else if (this.#options.normalize) this.#takeCumulative(series, point, bytes, arrivalMs);
     else this.#emit(series, point, arrivalMs);
     series.newestMs = Math.max(series.newestMs, point.timeMs);
+    series.touchedMs = this.#wallMs;
     this.#dependencies.series.flush();
   }
 
@@ -89,7 +93,7 @@ export class DistributionHandler implements MessageHandler {
       seriesLimit: this.#options.seriesLimit,
       countRefused: () => counters.add("derivedRefused", 1),
     });
-    const added = { derived, history: new PointHistory(), newestMs: 0 };
+    const added = { derived, history: new PointHistory(), newestMs: 0, touchedMs: this.#wallMs };
     all.set(identity, added);
     this.#account(1, identity.length);
     return added;
@@ -158,8 +162,9 @@ export class DistributionHandler implements MessageHandler {
   tick(wallMs: number): void {
     const all = this.#series[this.#sweeping] as Map<string, PointSeries>;
     this.#sweeping = (this.#sweeping + 1) % PARTITIONS;
-    for (const [identity, { history, newestMs }] of all) {
-      if (newestMs >= wallMs - this.#options.idleMs) continue;
+    this.#wallMs = wallMs;
+    for (const [identity, { history, newestMs, touchedMs }] of all) {
+      if (Math.max(newestMs, touchedMs) >= wallMs - this.#options.idleMs) continue;
       all.delete(identity);
       this.#account(-1, -identity.length - history.bytes);
     }
