@@ -137,9 +137,7 @@ describe("the coding of a point", () => {
     .record({ ...head, scale: fc.integer({ min: -11, max: 20 }), zeroCount: count, positive: buckets, negative: buckets })
     .map((given) => ({ ...EMPTY_DISTRIBUTION, ...given, kind: "exponential" as const, zeroThreshold: 0.25 }));
   const quantiles = fc.array(fc.record({ quantile: fc.double({ min: 0, max: 1, noNaN: true }), value: fc.double() }), { maxLength: 20 });
-  const summary = fc
-    .record({ ...head, quantiles })
-    .map((given) => ({ ...EMPTY_DISTRIBUTION, ...given, kind: "summary" as const }));
+  const summary = fc.record({ ...head, quantiles }).map((given) => ({ ...EMPTY_DISTRIBUTION, ...given, kind: "summary" as const }));
 
   it("comes back as it was, and nothing that is cut off does", () => {
     const point = fc.tuple(fc.oneof(explicit, exponential, summary), fc.nat());
@@ -225,7 +223,12 @@ describe("the newest points of a series", () => {
   });
 
   it("leave a first point out unless counting has just begun, and a jump after a fall that no restart explains", () => {
-    const at = (i: number, count: number, startMs = 0): Distribution => ({ ...EMPTY_DISTRIBUTION, timeMs: START_MS + i * 10_000, startMs, count });
+    const at = (i: number, count: number, startMs = 0): Distribution => ({
+      ...EMPTY_DISTRIBUTION,
+      timeMs: START_MS + i * 10_000,
+      startMs,
+      count,
+    });
     const old = new Told();
     old.take(at(0, 500, START_MS - 3600_000));
     expect([...old.counts]).toEqual([]);
