@@ -8,6 +8,7 @@ import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { newStreams } from "./new-streams.mjs";
+import { overload } from "./overload.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
 
@@ -26,4 +27,5 @@ export const ROWS = [
   heap,
   engines,
   bystanders,
+  overload,
 ];
