@@ -23,6 +23,8 @@ import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
+import type { BucketFamilies } from "./distributions/bucket-families.ts";
+import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
@@ -52,6 +54,8 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
+  /** Whether cumulative histograms and sums become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  readonly normalizeTemporality?: boolean;
   readonly threshold: number;
   readonly minSamples: number;
   readonly window: number;
@@ -106,6 +110,7 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
   readonly #services: ServiceIndex;
+  readonly #families: BucketFamilies;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
   readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
@@ -149,6 +154,11 @@ export class Engine {
         tenantIndex: (name) => this.#tenantIndex(name),
         askForStreams: dependencies.reply,
       },
+    );
+    const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
+    this.#families = addDistributions(
+      { seriesLimit, idleMs, normalize },
+      { memory, kernel, processWords, counters: this.#counters, tenantIndex: (name) => this.#tenantIndex(name), shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
@@ -267,7 +277,10 @@ export class Engine {
     if (this.#replayed !== undefined) return this.#endReplay(this.#replayed) || did;
     const step = this.#dependencies.replay.next();
     if (step.done) this.#replayed = step.value;
-    else this.#recovery.apply(step.value);
+    else {
+      this.#recovery.apply(step.value);
+      this.#families.settle();
+    }
     this.#counters.set("rowsReplayed", this.#recovery.rows);
     return true;
   }
@@ -312,6 +325,7 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#families.settle() || did;
     did = this.#answerDelayed() || did;
     did = this.#tick() || did;
     did = this.#checkpoints?.step() || did;

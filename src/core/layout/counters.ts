@@ -46,6 +46,14 @@ export const ENGINE_COUNTERS = [
   "streamsForgotten",
   "rowsParked",
   "rowsDropped",
+  "distributions",
+  "distributionBytes",
+  "distributionsLate",
+  "distributionsRefused",
+  "bucketFamilies",
+  "bucketFamiliesRefused",
+  "bucketsLate",
+  "derivedRefused",
 ] as const;
 
 /** Names of coordinator slots, in order. */
