@@ -239,7 +239,8 @@ export class SimulatedServer {
     for (let rounds = 0; answer === undefined; rounds++) {
       if (rounds > TURNS_MAX) throw new Error(`${endpoint} is never answered`);
       for (let engine = 0; engine < this.engines; engine++) this.cluster.step(engine);
-      await this.turn();
+      // The coordinator goes on: an engine with a full ring could not answer.
+      if (!(await this.stepCoordinator())) await this.turn();
     }
     this.#answers.delete(id);
     if (answer.status !== 200) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
