@@ -69,6 +69,12 @@ export const COLD_FILTER_BYTES = 0x400000;
 /** Rows that waited for a stream, on their way into the shard. */
 export const PARKED_ROWS = 0x24400000;
 export const PARKED_ROWS_BYTES = 0x10000;
+/** By source of the lane table: u64, twice the number of the body that was decided on and 1 when its samples are taken. */
+export const REPLICA_DECISIONS = 0x24f00000;
+export const REPLICA_SOURCES_MAX = 65536;
+/** Symbols of the remote-write 2.0 body at hand, 32 bytes each (592 .. 608 MiB). A body of 10,000 series has some 30,000. */
+export const SYMBOL_INDEX = 0x25000000;
+export const SYMBOLS_MAX = 524288;
 export const REF_MAP = 0x26000000;
 export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;
