@@ -46,6 +46,13 @@ export const ENGINE_COUNTERS = [
   "streamsForgotten",
   "rowsParked",
   "rowsDropped",
+  "samplesUnobserved",
+  "samplesPassedOver",
+  "replicaTakeovers",
+  "replicasUntracked",
+  "metadataLearned",
+  "metadataDropped",
+  "kindChanges",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -88,6 +95,7 @@ export const COORDINATOR_COUNTERS = [
   "oldestRollupSeconds",
   "oldestRecordSeconds",
   "queries",
+  "metadataStored",
   "storeReadOnly",
 ] as const;
 

@@ -69,6 +69,9 @@ export const COLD_FILTER_BYTES = 0x400000;
 /** Rows that waited for a stream, on their way into the shard. */
 export const PARKED_ROWS = 0x24400000;
 export const PARKED_ROWS_BYTES = 0x10000;
+/** Names of series whose kind metadata say: twice so many words of 8 bytes. */
+export const SERIES_KINDS = 0x24e00000;
+export const SERIES_KINDS_MAX = 32768;
 /** By source of the lane table: u64, twice the number of the body that was decided on and 1 when its samples are taken. */
 export const REPLICA_DECISIONS = 0x24f00000;
 export const REPLICA_SOURCES_MAX = 65536;
@@ -113,7 +116,10 @@ export const PROCESS_NEXT_REF = 0;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 4096;
-export const PROCESS_WORDS_BYTES = PROCESS_TENANT_STREAMS + 4 * TENANTS_MAX;
+/** Groups of series of which one replica is taken: buckets of eight, 16 bytes each (adapters/runtime/replica-groups.ts). 65,536 groups, 1 MiB. */
+export const PROCESS_REPLICA_GROUPS = 32768;
+export const REPLICA_BUCKETS = 8192;
+export const PROCESS_WORDS_BYTES = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 128;
 
 // Descriptor of one body (byte offsets).
 export const DESCRIPTOR_POINTER = 0;

@@ -36,6 +36,7 @@ export const SECTION_ROWS = 2; // in the rings
 export const SECTION_PACKED_ROWS = 5; // in the log: assembly/row-pack.ts
 export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
 export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
+export const SECTION_METADATA = 6; // type, unit and help of a metric (JSON)
 
 /** Definition of a stream: {ref, partition, flags, tenant, hash u128, identity bytes u32, identity, padded to 8}. */
 export const DEFINE_HEADER_BYTES = 40;

@@ -47,6 +47,9 @@ export interface LaneExports {
   unknownBytes(): number;
   /** STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). `source` tells replicas apart, below REPLICA_SOURCES_MAX; 0 = one sender. */
   remoteWriteResolve(ref: number, destination: number, partition: number, source?: number): number;
+  /** Names of series whose kind metadata say otherwise than their suffix; 0 when there are SERIES_KINDS_MAX. BODY_PADDING_BYTES must follow the name. */
+  seriesKindsClear(): void;
+  seriesKindsAdd(name: number, bytes: number, tenant: number, counts: number): number;
   /** Which engine this is, of how many. */
   defineSetup(engine: number, engines: number): void;
   /** The tenant of the series to come: bytes at TENANT_HEAD (0: every new series is STATUS_UNKNOWN_STREAM), and what serviceSeed() says of it. */

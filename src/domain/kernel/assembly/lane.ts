@@ -9,6 +9,7 @@ export {
   definitionsBytes, definitionsReset,
 } from "./stream-definition";
 export { exemplarCount2, histogramCount2 } from "./remote-write-2-index";
+export { seriesKindsAdd, seriesKindsClear } from "./series-kinds";
 export { symbolBytes, symbolCount, symbolPointer } from "./remote-write-symbols";
 export {
   defineSettle, metadataHelp, metadataType, metadataUnit, remoteWrite2Begin, remoteWriteBegin, remoteWriteNoted, remoteWritePassedOver,
