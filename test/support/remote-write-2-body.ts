@@ -79,6 +79,11 @@ export function encodeBody2(series: readonly Series2[], first: readonly string[]
   return Request2.encode(Request2.fromObject({ symbols, timeseries })).finish();
 }
 
+/** Reads a body with protobufjs. */
+export function decodeBody2(body: Uint8Array): protobuf.Message {
+  return Request2.decode(body);
+}
+
 /** A series as the strict decoder reads it. */
 export interface RawSeries2 {
   /** References as they stand. */

@@ -123,20 +123,32 @@ function scanFrom(p: usize, end: usize, hasSymbols: bool, stopWhenFull: bool): i
   let isBehind = false; // a series came
   while (p < end) {
     const field = p;
-    p = readField(p, end);
-    if (p == 0) return STATUS_BAD_PROTOBUF;
-    if (fieldNumber == FIELD_SYMBOL) {
-      if (wireType != WIRE_BYTES) return STATUS_BAD_PROTOBUF;
-      if (hasSymbols) continue;
-      if (isBehind) return SYMBOL_BEHIND;
-      if (!addSymbol(payload, <u32>(p - payload))) return STATUS_TOO_LARGE;
-      continue;
+    const head = load<u32>(p);
+    let content: usize = 0;
+    if ((head & 0x80ff) == 0x2a) {
+      content = p + 2;
+      p = content + ((head >> 8) & 127);
+    } else if ((head & 0x8080ff) == 0x802a) {
+      content = p + 3;
+      p = content + (((head >> 8) & 127) | ((head >> 9) & 0x3f80));
     }
-    if (fieldNumber != FIELD_SERIES) continue;
-    if (wireType != WIRE_BYTES) return STATUS_BAD_PROTOBUF;
+    if (content == 0) {
+      p = readField(p, end);
+      if (p == 0) return STATUS_BAD_PROTOBUF;
+      if (fieldNumber == FIELD_SYMBOL) {
+        if (wireType != WIRE_BYTES) return STATUS_BAD_PROTOBUF;
+        if (hasSymbols) continue;
+        if (isBehind) return SYMBOL_BEHIND;
+        if (!addSymbol(payload, <u32>(p - payload))) return STATUS_TOO_LARGE;
+        continue;
+      }
+      if (fieldNumber != FIELD_SERIES) continue;
+      if (wireType != WIRE_BYTES) return STATUS_BAD_PROTOBUF;
+      content = payload;
+    }
     isBehind = true;
-    const before = samples, content = payload;
-    if (!readSeries(content, p)) return STATUS_BAD_PROTOBUF;
+    const before = samples;
+    if (p > end || !readSeries(content, p)) return STATUS_BAD_PROTOBUF;
     if (samples == before || unindexed2 != end) continue; // without samples it is no reason to define a stream
     if (indexEnd2 == INDEX_END) {
       unindexed2 = field;
@@ -244,11 +256,12 @@ function readSample(p: usize, end: usize): bool {
 function readMetadata(p: usize, end: usize): bool {
   metadataType |= ENTRY_DESCRIBED;
   while (p < end) {
-    const head = <u32>load<u16>(p);
-    // Tag and value of a byte each.
-    if ((head & 0x80c7) == 0 && (head & 0x38) != 0) {
-      takeMetadata((head & 0x38) >> 3, head >> 8);
-      p += 2;
+    const head = load<u32>(p) & 0xffffff;
+    // Values of one or two bytes.
+    if ((head & 0xc7) == 0 && (head & 0x38) != 0 && (head & 0x808000) != 0x808000) {
+      const isShort = (head & 0x8000) == 0;
+      takeMetadata((head & 0x38) >> 3, isShort ? (head >> 8) & 127 : ((head >> 8) & 127) | ((head >> 9) & 0x3f80));
+      p += isShort ? 2 : 3;
       continue;
     }
     p = readField(p, end);
