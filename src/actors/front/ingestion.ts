@@ -9,6 +9,7 @@ import { isLongerThan } from "../../core/base/utf8.ts";
 import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } from "../../core/config/limits.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
+import { remoteWriteKind } from "./remote-write-headers.ts";
 
 /** Body kind of each ingestion endpoint, by its name in the endpoint table. */
 const BODY_KINDS: Readonly<Record<string, number>> = {
@@ -49,8 +50,10 @@ export class Ingestion {
 
   /** Takes a request; must be called in the handler's turn, because the body begins to flow then. */
   take(endpoint: string, tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
-    const kind = BODY_KINDS[endpoint] as number;
-    const refusal = kind === BODY_REMOTE_WRITE_1 ? refuseRemoteWriteHeaders(exchange) : refuseJsonHeaders(exchange);
+    const usual = BODY_KINDS[endpoint] as number;
+    const told = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
+    const kind = told?.ok === true ? told.value : usual;
+    const refusal = told === undefined ? refuseJsonHeaders(exchange) : told.ok ? undefined : told.refusal;
     const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
     if (refusal !== undefined) sink.refuse(refusal);
     else if (isLongerThan(idempotencyKey, IDEMPOTENCY_KEY_BYTES_MAX)) {
@@ -62,7 +65,8 @@ export class Ingestion {
   }
 
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
-    const gzip = kind !== BODY_REMOTE_WRITE_1 && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    const gzip =
+      (kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH) && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
     exchange.collectBody(BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
@@ -123,23 +127,6 @@ function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
     };
   }
   return refuseEncoding(exchange, /^(?:identity|gzip|x-gzip)$/i, "gzip or identity");
-}
-
-function refuseRemoteWriteHeaders(exchange: HttpExchange): Refusal | undefined {
-  const type = exchange.request.header("content-type");
-  if (type !== undefined && !/^application\/x-protobuf\s*(?:;|$)/i.test(type)) {
-    return {
-      code: "unsupported_media_type",
-      message: `Content-Type must be application/x-protobuf, got ${JSON.stringify(type.slice(0, 80))}`,
-    };
-  }
-  if (type !== undefined && /proto\s*=\s*"?io\.prometheus\.write\.v2/i.test(type)) {
-    return {
-      code: "unsupported_media_type",
-      message: "remote-write 2.0 is not read yet; send 1.0 (application/x-protobuf without a proto parameter)",
-    };
-  }
-  return refuseEncoding(exchange, /^snappy$/i, "snappy");
 }
 
 function refuseEncoding(exchange: HttpExchange, known: RegExp, names: string): Refusal | undefined {

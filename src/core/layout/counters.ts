@@ -54,6 +54,13 @@ export const ENGINE_COUNTERS = [
   "bucketFamiliesRefused",
   "bucketsLate",
   "derivedRefused",
+  "samplesUnobserved",
+  "samplesPassedOver",
+  "replicaTakeovers",
+  "replicasUntracked",
+  "metadataLearned",
+  "metadataDropped",
+  "kindChanges",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -96,6 +103,7 @@ export const COORDINATOR_COUNTERS = [
   "oldestRollupSeconds",
   "oldestRecordSeconds",
   "queries",
+  "metadataStored",
   "storeReadOnly",
 ] as const;
 

@@ -3,3 +3,4 @@
 export const BODY_JSON_SINGLE = 1;
 export const BODY_JSON_BATCH = 2;
 export const BODY_REMOTE_WRITE_1 = 3;
+export const BODY_REMOTE_WRITE_2 = 4;

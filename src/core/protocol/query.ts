@@ -35,7 +35,7 @@ export type CoordinatorMessage =
   | QueryAnswer
   | StreamEvents
   | { readonly type: "ready"; readonly recordsReplayed: number }
-  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly line: string }
+  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly line: string }
   | { readonly type: "stopped" };
 
 export type CoordinatorCommand =

@@ -1,7 +1,14 @@
 // What decoders of OTLP and of native histograms hand on: one item each, with the names by which its stream is known.
+import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 
-/** One point of a histogram or a summary. */
+/** Buckets of an exponential histogram: `counts[i]` lies in (base^(offset + i), base^(offset + i + 1)], base = 2^(2^-scale). */
+export interface ExponentialBuckets {
+  readonly offset: number;
+  readonly counts: readonly number[];
+}
+
+/** One point of a histogram or a summary. What its kind does not have is 0 or empty. */
 export interface DistributionPoint {
   readonly serviceId: string;
   readonly environment: string;
@@ -25,10 +32,17 @@ export interface DistributionPoint {
   readonly scale: number;
   readonly zeroCount: number;
   readonly zeroThreshold: number;
-  readonly positive: { readonly offset: number; readonly counts: readonly number[] };
-  readonly negative: { readonly offset: number; readonly counts: readonly number[] };
+  readonly positive: ExponentialBuckets;
+  readonly negative: ExponentialBuckets;
   /** Summary. */
   readonly quantiles: ReadonlyArray<{ readonly quantile: number; readonly value: number }>;
   /** The sender says that there is no value any more. */
   readonly isStale: boolean;
+}
+
+/** Why an item is refused; `message` says what was wrong, what was got and what to do. */
+export interface ItemRefusal {
+  readonly reason: ValidationReason;
+  readonly field: string | null;
+  readonly message: string;
 }
