@@ -6,6 +6,12 @@ export const ROW_REF = 0;
 export const ROW_OFFSET = 4;
 export const ROW_VALUE = 8;
 
+/**
+ * A row whose value has this in its upper 16 bits (a NaN) is a start marker: the lower 48 bits are the ms since 1970 at which the cumulative value of
+ * the stream's row behind it, of the same time, began to be counted. Shards of gauges pass over it.
+ */
+export const START_MARKER_HIGH = 0x7ffd;
+
 /** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/row-pack.ts). */
 export const PACKED_ROW_BYTES_MAX = 18;
 

@@ -57,6 +57,31 @@ export interface LaneExports {
   laneLookup(pointer: number, bytes: number, tenant: number): number;
   /** Enters the key that was looked up last: STATUS_OK or STATUS_TABLE_FULL. */
   laneInsert(ref: number, destination: number, partition: number): number;
+  /** 1 when the counter found or inserted last began to count at another time (ms) than the table knew; it knows then. */
+  laneStartMovedMs(startMs: number): number;
+  /**
+   * Checks an OTLP metrics body and sets the walk over its number points to its start: their number, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that
+   * is to be decoded whole in TypeScript. Times as for remoteWriteBegin(); a point without one gets `arrivalMs`. `convert` 0: cumulative sums are plain values.
+   */
+  otlpMetricsBegin(
+    pointer: number,
+    bytes: number,
+    tenant: number,
+    baseMs: number,
+    minMs: number,
+    maxMs: number,
+    arrivalMs: number,
+    convert: number,
+    maxRows: number,
+  ): number;
+  /** Points of histograms and summaries in the body that was begun last; the walk passes over them. */
+  otlpDistributions(): number;
+  otlpMetricsRebase(baseMs: number): void;
+  /** STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point that cannot be stored) or _ROWS_FULL. Of the second and third OTLP_POINT says the point. */
+  otlpMetricsStep(): number;
+  /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
+  otlpMetricsResolve(ref: number, destination: number, partition: number): number;
+  otlpMetricsSkip(): void;
   laneTableClear(): void;
   laneTableEntries(): number;
   foundRef(): number;

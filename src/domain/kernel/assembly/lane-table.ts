@@ -15,6 +15,7 @@ const ENTRY_HASH_HIGH: usize = 8;
 const ENTRY_TENANT: usize = 16;
 const ENTRY_REF: usize = 20;
 const ENTRY_PLACE: usize = 24; // destination in bits 0..7, partition in bits 8..15
+const ENTRY_START: usize = 28; // what the stream's start time was last, in units of 2^20 ns (about a millisecond); 0 = not told
 
 const SLOT_SHIFT: usize = 3;
 const SLOT_NUMBER: usize = 4;
@@ -159,6 +160,7 @@ export function laneInsert(ref: u32, destination: u32, partition: u32): i32 {
     prepareNextRegion();
     index(keyLow, entries);
     found = entryOf(entries++);
+    store<u32>(found, 0, ENTRY_START);
   }
   store<u64>(found, keyLow, ENTRY_HASH_LOW);
   store<u64>(found, keyHigh, ENTRY_HASH_HIGH);
@@ -196,4 +198,19 @@ export function foundDestination(): u32 {
 /** Partition of the stream that was found or inserted last. */
 export function foundPartition(): u32 {
   return load<u32>(found, ENTRY_PLACE) >> 8;
+}
+
+/** Whether the counter that was found or inserted last began to count at another time than this table knows; it knows then. */
+// @ts-ignore
+@inline
+export function laneStartMoved(startNs: u64): bool {
+  const start = <u32>(startNs >> 20) | 1;
+  if (load<u32>(found, ENTRY_START) == start) return false;
+  store<u32>(found, start, ENTRY_START);
+  return true;
+}
+
+/** The same for a start time in ms: 1 or 0. */
+export function laneStartMovedMs(startMs: f64): u32 {
+  return laneStartMoved(<u64>startMs * 1_000_000) ? 1 : 0;
 }
