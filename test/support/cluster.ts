@@ -147,6 +147,7 @@ export class Cluster {
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: ["default"],
         seriesLimit: options.seriesLimit ?? 1_000_000,
+        convertsCounters: true,
         threshold: options.threshold ?? 3,
         minSamples: 12,
         window: 120,

@@ -26,6 +26,7 @@ import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
+import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
@@ -52,6 +53,8 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
+  /** OTEL_TEMPORALITY_NORMALIZE: cumulative values become deltas. */
+  readonly convertsCounters: boolean;
   readonly threshold: number;
   readonly minSamples: number;
   readonly window: number;
@@ -210,12 +213,12 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit } = this.#options;
+    const { engines, seriesLimit, convertsCounters } = this.#options;
     const { kernel, log, clock, processWords } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
     const definer = new StreamDefiner(
-      { engine: this.#options.engine, engines, seriesLimit },
+      { engine: this.#options.engine, engines, seriesLimit, convertsCounters },
       { memory, memories: this.#dependencies.memories, processWords, kernel },
     );
     const requestId = (admission: number) => this.#requestId(admission);
@@ -232,6 +235,7 @@ export class Engine {
         placement: this.#placement,
         json: new JsonDecoder(decoder),
         remoteWrite: new RemoteWriteDecoder(decoder),
+        otlp: new OtlpDecoder({ convertsCounters }, decoder),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),

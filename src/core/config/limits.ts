@@ -40,6 +40,8 @@ export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
 /** Rows one unit of work may stage: a 64 MiB body then never holds the engine for more than a few milliseconds. */
 export const WORK_ROWS_MAX = 20_000;
+/** Rows that one OTLP item may stage: a histogram gives five, a summary one for each quantile and two more. */
+export const OTLP_ITEM_ROWS_MAX = 64;
 /** Body bytes an engine takes in one wake-up before it turns to its other roles. */
 export const WORK_BODY_BYTES_MAX = 512 * 1024;
 /** Refs that a lane takes from the process's counter at a time: one atomic operation for so many new streams. */

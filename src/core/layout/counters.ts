@@ -46,6 +46,15 @@ export const ENGINE_COUNTERS = [
   "streamsForgotten",
   "rowsParked",
   "rowsDropped",
+  "otlpMetricsRequests",
+  "otlpMetricsItems",
+  "otlpMetricsRejected",
+  "otlpTracesRequests",
+  "otlpTracesItems",
+  "otlpTracesRejected",
+  "otlpLogsRequests",
+  "otlpLogsItems",
+  "otlpLogsRejected",
 ] as const;
 
 /** Names of coordinator slots, in order. */

@@ -27,8 +27,8 @@ export interface LaneExports {
   unknownBytes(): number;
   /** STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
   remoteWriteResolve(ref: number, destination: number, partition: number): number;
-  /** Which engine this is, of how many. */
-  defineSetup(engine: number, engines: number): void;
+  /** Which engine this is, of how many, and which flags (FLAG_*) its definitions may have. */
+  defineSetup(engine: number, engines: number, flags: number): void;
   /** The tenant of the series to come: bytes at TENANT_HEAD (0: every new series is STATUS_UNKNOWN_STREAM), and what serviceSeed() says of it. */
   defineTenant(headBytes: number, serviceSeed: number): void;
   /** Gives the kernel a run of refs for new streams; those it still had are lost. */
@@ -76,7 +76,6 @@ export interface LaneExports {
   ): number;
   /** Points of histograms and summaries in the body that was begun last; the walk passes over them. */
   otlpDistributions(): number;
-  otlpMetricsRebase(baseMs: number): void;
   /** STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point that cannot be stored) or _ROWS_FULL. Of the second and third OTLP_POINT says the point. */
   otlpMetricsStep(): number;
   /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
@@ -89,6 +88,9 @@ export interface LaneExports {
   foundPartition(): number;
   /** STATUS_OK or STATUS_ROWS_FULL. `offset` is milliseconds after the frame's base. */
   stageRow(destination: number, ref: number, offset: number, value: number): number;
+  /** A start marker (core/layout/row-frame.ts) for the cumulative value of the row behind it, and a stale marker. Statuses as of stageRow(). */
+  stageStart(destination: number, ref: number, offset: number, startMs: number): number;
+  stageStale(destination: number, ref: number, offset: number): number;
   stagedRows(): number;
   /** Bytes at STAGING + destination * STAGING_BYTES. */
   stagedBytes(destination: number): number;

@@ -62,7 +62,7 @@ export function millisecondsOf(value: unknown, field: string): number {
     const nanoseconds = Number(value.slice(-6));
     return nanoseconds === 0 ? whole : whole + nanoseconds / 1e6;
   }
-  if (typeof value === "number" && value >= 0) return value / 1e6;
+  if (typeof value === "number" && value >= 0 && value < 2 ** 64) return value / 1e6;
   throw new JsonItemError(`${field} must be nanoseconds since 1970 as a string of digits`);
 }
 

@@ -4,9 +4,6 @@
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 
-/** A signal of OTLP. */
-export type OtlpSignal = "metrics" | "traces" | "logs";
-
 /** What the items of a request say of their source. */
 export interface OtlpSource {
   readonly serviceId: string;

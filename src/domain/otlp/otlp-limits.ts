@@ -17,10 +17,13 @@ export const ANY_VALUE_DEPTH_MAX = 8;
 /** Buckets of one point: the OpenTelemetry SDKs make 160 at most; each is a number of 8 bytes here. */
 export const BUCKETS_MAX = 4_096;
 
+/** Attributes that a point's identity takes from its resource: instance and environment. */
+const RESOURCE_IDENTITY_MAX = 2;
+
 /** Attributes that SDKs add of themselves are few; what is set here is the sender's. */
-function refuseAttributes(attributes: Attributes): ItemRefusal | undefined {
+function refuseAttributes(attributes: Attributes, most = ATTRIBUTES_MAX): ItemRefusal | undefined {
   const names = Object.keys(attributes);
-  if (names.length > ATTRIBUTES_MAX)
+  if (names.length > most)
     return {
       reason: "invalid_attributes",
       field: "attributes",
@@ -67,7 +70,7 @@ export function refusePoint(
     refuseName(point.metricName, "name", "a metric") ??
     refuseService(point.serviceId) ??
     refuseTime(point.timeMs, nowMs, "timeUnixNano") ??
-    refuseAttributes(point.attributes)
+    refuseAttributes(point.attributes, ATTRIBUTES_MAX + RESOURCE_IDENTITY_MAX)
   );
 }
 

@@ -2,7 +2,7 @@
 export { snappyDecompress } from "./snappy";
 export { identityHash, setSeeds } from "./identity-hash";
 export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneStartMovedMs, laneTableClear, laneTableEntries } from "./lane-table";
-export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stagingReset } from "./lane-staging";
+export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stageStale, stageStart, stagingReset } from "./lane-staging";
 export { exemplarCount, histogramCount, metadataCount } from "./remote-write-index";
 export {
   defineAllow, definedDestination, definedHash, definedIsHeld, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
@@ -12,7 +12,7 @@ export {
   defineSettle, remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
 } from "./remote-write-walk";
 export { otlpDistributions } from "./otlp-metrics-index";
-export { otlpMetricsBegin, otlpMetricsRebase, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp-metrics-walk";
+export { otlpMetricsBegin, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp-metrics-walk";
 export { jsonDepth } from "./json-depth";
 export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";
 export { packRows, unpackRows } from "./row-pack";

@@ -10,14 +10,13 @@ import { ROW_BYTES, START_MARKER_HIGH } from "../../../core/layout/row-frame";
 import { STATUS_DONE, STATUS_ODD_RECORD, STATUS_OK, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM } from "../../../core/layout/kernel-status";
 import { hashForLane, hashHigh, hashInContext, hashLow } from "./identity-hash";
 import { foundDestination, foundRef, laneFind, laneFindNext, laneInsert, laneStartMoved } from "./lane-table";
-import { stagedRows, stagingAdvance, stagingPointer, writeRow } from "./lane-staging";
+import { stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "./lane-staging";
 import {
   FIELD_POINT, indexMetrics, METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE,
   METRIC_RESOURCE_BYTES, metricsEnd,
 } from "./otlp-metrics-index";
 import { fieldNumber, payload, readField, readVarint, varint } from "./protobuf-wire";
 
-const STALE_MARKER: u64 = 0x7ff0000000000002;
 const EXPONENT: u64 = 0x7ff0000000000000;
 const NO_RECORDED_VALUE: u64 = 1;
 const NANOSECONDS: u64 = 1_000_000; // in a millisecond
@@ -79,11 +78,6 @@ export function otlpMetricsBegin(
   fieldsAt = fieldsEnd = 0;
   pending = STATUS_OK;
   return points;
-}
-
-/** Row offsets count from another time from now on: the next unit has a base of its own. */
-export function otlpMetricsRebase(base: f64): void {
-  baseMs = <i64>base;
 }
 
 /** Runs until the body is done or TypeScript has to act: STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point to be refused) or _ROWS_FULL. */
