@@ -161,9 +161,21 @@ function storeFamilies({ coordinator }: MetricsSources): MetricFamily[] {
 
 /** Of each signal: requests, items in them, items of them that were refused. */
 const OTLP_FAMILIES = [
-  ["vedette_otlp_requests_total", "OTLP requests decoded, or refused by the decoder", ["otlpMetricsRequests", "otlpTracesRequests", "otlpLogsRequests"]],
-  ["vedette_otlp_items_total", "Data points, spans and log records in OTLP requests", ["otlpMetricsItems", "otlpTracesItems", "otlpLogsItems"]],
-  ["vedette_otlp_rejected_items_total", "Those of them that were refused", ["otlpMetricsRejected", "otlpTracesRejected", "otlpLogsRejected"]],
+  [
+    "vedette_otlp_requests_total",
+    "OTLP requests decoded, or refused by the decoder",
+    ["otlpMetricsRequests", "otlpTracesRequests", "otlpLogsRequests"],
+  ],
+  [
+    "vedette_otlp_items_total",
+    "Data points, spans and log records in OTLP requests",
+    ["otlpMetricsItems", "otlpTracesItems", "otlpLogsItems"],
+  ],
+  [
+    "vedette_otlp_rejected_items_total",
+    "Those of them that were refused",
+    ["otlpMetricsRejected", "otlpTracesRejected", "otlpLogsRejected"],
+  ],
 ] as const satisfies ReadonlyArray<readonly [string, string, readonly [EngineCounter, EngineCounter, EngineCounter]]>;
 
 function otlpFamilies({ engines }: MetricsSources): MetricFamily[] {

@@ -1,5 +1,16 @@
 // Log records of ExportLogsServiceRequest in JSON.
-import { addAttributes, anyValueOf, attempt, countOf, idOf, itemsOfJson, millisecondsOf, objectOf, type RequestNames, textOf } from "./json-values.ts";
+import {
+  addAttributes,
+  anyValueOf,
+  attempt,
+  countOf,
+  idOf,
+  itemsOfJson,
+  millisecondsOf,
+  objectOf,
+  type RequestNames,
+  textOf,
+} from "./json-values.ts";
 import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
 import type { AttributeMap } from "./protobuf-attributes.ts";

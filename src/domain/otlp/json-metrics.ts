@@ -89,7 +89,7 @@ function readNumberPoint(item: unknown, { source, name }: MetricHead, isCounter:
     source,
     metricName: name,
     isCounter,
-    value: valueOf(given),
+    value: pointValue(given),
     isStale: isNoRecordedValue(given),
     timeMs: Math.floor(millisecondsOf(given.timeUnixNano, "timeUnixNano")),
     startMs: Math.floor(millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano")),
@@ -98,7 +98,7 @@ function readNumberPoint(item: unknown, { source, name }: MetricHead, isCounter:
   };
 }
 
-function valueOf(given: JsonObject): number {
+function pointValue(given: JsonObject): number {
   if (given.asDouble !== undefined && given.asDouble !== null) return numberOf(given.asDouble, "asDouble");
   if (given.asInt !== undefined && given.asInt !== null) return numberOf(given.asInt, "asInt");
   return Number.NaN;

@@ -1,5 +1,16 @@
 // Spans of ExportTraceServiceRequest in JSON.
-import { addAttributes, attempt, enumOf, idOf, isObject, itemsOfJson, millisecondsOf, objectOf, type RequestNames, textOf } from "./json-values.ts";
+import {
+  addAttributes,
+  attempt,
+  enumOf,
+  idOf,
+  isObject,
+  itemsOfJson,
+  millisecondsOf,
+  objectOf,
+  type RequestNames,
+  textOf,
+} from "./json-values.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
 import type { AttributeMap } from "./protobuf-attributes.ts";
 

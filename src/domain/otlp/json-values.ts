@@ -1,8 +1,8 @@
 // The JSON encoding of OTLP: lowerCamelCase names, int64 as string or number, hex ids, enums as integers (names are read too), unknown fields ignored.
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
-import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 import type { OtlpSource } from "./otlp-items.ts";
+import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 import { sourceOf } from "./otlp-source.ts";
 import { type AttributeMap, doubleAttribute, setAttribute } from "./protobuf-attributes.ts";
 

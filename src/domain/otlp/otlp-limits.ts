@@ -1,4 +1,6 @@
 // What one OTLP item may be. Sizes are those of every way in (core/config/limits.ts).
+
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
@@ -8,7 +10,6 @@ import {
   TIMESTAMP_FUTURE_MS_MAX,
   VALUE_BYTES_MAX,
 } from "../../core/config/limits.ts";
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { ItemRefusal, OtlpLog, OtlpSpan } from "./otlp-items.ts";
 

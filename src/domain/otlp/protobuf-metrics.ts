@@ -152,7 +152,10 @@ function readPoint(reader: WireReader, from: number, to: number, head: MetricHea
     return point === undefined ? damaged("a number point") : { type: "number", point };
   }
   if (head.kind !== FIELD_SUMMARY && head.temporality !== DELTA && head.temporality !== CUMULATIVE) {
-    return { type: "damaged", item: { message: `a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${head.temporality}` } };
+    return {
+      type: "damaged",
+      item: { message: `a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${head.temporality}` },
+    };
   }
   const draft = new DistributionDraft(head);
   const isRead = draft.read(reader, to);
@@ -160,11 +163,20 @@ function readPoint(reader: WireReader, from: number, to: number, head: MetricHea
 }
 
 function damaged(what: string): MetricItem {
-  return { type: "damaged", item: { message: `the attributes or buckets of ${what} are not valid protobuf, or more than a point may have` } };
+  return {
+    type: "damaged",
+    item: { message: `the attributes or buckets of ${what} are not valid protobuf, or more than a point may have` },
+  };
 }
 
 /** Reads the NumberDataPoint at the reader, which ends at `to`; undefined when its attributes cannot be read. */
-export function readNumberPoint(reader: WireReader, to: number, source: OtlpSource, metricName: string, isCounter: boolean): NumberPoint | undefined {
+export function readNumberPoint(
+  reader: WireReader,
+  to: number,
+  source: OtlpSource,
+  metricName: string,
+  isCounter: boolean,
+): NumberPoint | undefined {
   let startMs = 0;
   let timeMs = 0;
   let value = Number.NaN;

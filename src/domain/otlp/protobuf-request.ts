@@ -7,7 +7,9 @@ import { WIRE_BYTES, WireReader } from "./wire-reader.ts";
 /** Whether the bytes are a request: its messages down to the items, and the fields of each item as far as `isItem` looks (the reader stands at one). */
 export function isRequest(bytes: Buffer, isItem: (reader: WireReader) => boolean = isReadable): boolean {
   const reader = new WireReader(bytes);
-  return holds(reader, bytes.length, 1, () => holdsBoth(reader, reader.to, isReadable, () => holdsBoth(reader, reader.to, isReadable, () => isItem(reader))));
+  return holds(reader, bytes.length, 1, () =>
+    holdsBoth(reader, reader.to, isReadable, () => holdsBoth(reader, reader.to, isReadable, () => isItem(reader))),
+  );
 }
 
 /** Field `field` of the message is a message that is good; others are skipped. */

@@ -1,7 +1,13 @@
 // Drives the kernel's walk over the number points of a protobuf body: this side defines new streams and refuses what cannot be stored.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
-import { STATUS_DONE, STATUS_ODD_RECORD, STATUS_ROWS_FULL, STATUS_TABLE_FULL, STATUS_UNKNOWN_STREAM } from "../../../core/layout/kernel-status.ts";
+import {
+  STATUS_DONE,
+  STATUS_ODD_RECORD,
+  STATUS_ROWS_FULL,
+  STATUS_TABLE_FULL,
+  STATUS_UNKNOWN_STREAM,
+} from "../../../core/layout/kernel-status.ts";
 import {
   OTLP_POINT,
   OTLP_POINT_BYTES,

@@ -97,7 +97,8 @@ export class NumberPoints {
     }
     const counts = point.isCounter && this.#options.convertsCounters && point.startMs > 0;
     if (counts && kernel.laneStartMovedMs(point.startMs) === 1) kernel.stageStart(destination, ref, offset, point.startMs);
-    if (kernel.stageRow(destination, ref, offset, point.value) !== STATUS_OK) throw new Error("a unit of work was begun without room for a point");
+    if (kernel.stageRow(destination, ref, offset, point.value) !== STATUS_OK)
+      throw new Error("a unit of work was begun without room for a point");
   }
 }
 
