@@ -17,7 +17,7 @@ import {
   textOf,
 } from "./json-values.ts";
 import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberPoint, OtlpSource } from "./otlp-items.ts";
-import { BUCKETS_MAX } from "./otlp-limits.ts";
+import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import type { AttributeMap } from "./protobuf-attributes.ts";
 
@@ -62,9 +62,6 @@ function readMetric(item: unknown, source: OtlpSource): (MetricHead & { readonly
   if (kind === undefined) return undefined;
   const data = objectOf(given[kind], kind);
   const temporality = enumOf(data.aggregationTemporality, "aggregationTemporality", "AGGREGATION_TEMPORALITY_", TEMPORALITIES);
-  if ((kind === "histogram" || kind === "exponentialHistogram") && temporality !== DELTA && temporality !== CUMULATIVE) {
-    throw new JsonItemError(`a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${temporality}`);
-  }
   return { source, name: textOf(given.name, "name"), kind, data, temporality, points: listOf(data.dataPoints, "dataPoints") };
 }
 
@@ -91,8 +88,8 @@ function readNumberPoint(item: unknown, { source, name }: MetricHead, isCounter:
     isCounter,
     value: pointValue(given),
     isStale: isNoRecordedValue(given),
-    timeMs: Math.floor(millisecondsOf(given.timeUnixNano, "timeUnixNano")),
-    startMs: Math.floor(millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano")),
+    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
+    startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
     spelling,
     attributes: () => identityAttributes(source, ownAttributes(given)),
   };
@@ -141,6 +138,7 @@ function quantilesOf(value: unknown): Array<{ quantile: number; value: number }>
 
 function readDistribution(item: unknown, { source, name, kind, temporality }: MetricHead): DistributionPoint {
   const given = objectOf(item, "a data point");
+  if (kind !== "summary" && temporality !== DELTA && temporality !== CUMULATIVE) throw new JsonItemError(temporalityProblem(temporality));
   const isExplicit = kind === "histogram";
   const isExponential = kind === "exponentialHistogram";
   return {
@@ -149,8 +147,8 @@ function readDistribution(item: unknown, { source, name, kind, temporality }: Me
     metricName: name,
     attributes: identityAttributes(source, ownAttributes(given)) as Attributes,
     temporality: temporality === DELTA ? "delta" : "cumulative",
-    timeMs: Math.floor(millisecondsOf(given.timeUnixNano, "timeUnixNano")),
-    startMs: Math.floor(millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano")),
+    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
+    startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
     kind: isExplicit ? "explicit" : isExponential ? "exponential" : "summary",
     count: countOf(given.count, "count"),
     sum: optionalOf(given.sum, "sum"),

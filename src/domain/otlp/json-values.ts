@@ -54,15 +54,23 @@ export function enumOf(value: unknown, field: string, prefix: string, names: rea
   return countOf(value, field);
 }
 
-/** Nanoseconds since 1970 as milliseconds with their fraction; 0 where absent. As digits they are read exactly. */
+/** Nanoseconds since 1970 as whole milliseconds, exactly where they are given as digits; 0 where absent. */
 export function millisecondsOf(value: unknown, field: string): number {
-  if (value === undefined || value === null) return 0;
-  if (typeof value === "string" && /^\d{1,20}$/.test(value)) {
-    const whole = Number(value.slice(0, -6));
-    const nanoseconds = Number(value.slice(-6));
-    return nanoseconds === 0 ? whole : whole + nanoseconds / 1e6;
-  }
-  if (typeof value === "number" && value >= 0 && value < 2 ** 64) return value / 1e6;
+  return Math.floor(isDigits(value) ? Number(value.slice(0, -6)) : nanosecondsOf(value, field) / 1e6);
+}
+
+/** The same with their fraction, as near as a double is: 0.25 us. */
+export function fractionalMillisecondsOf(value: unknown, field: string): number {
+  return isDigits(value) ? Number(value.slice(0, -6)) + Number(value.slice(-6)) / 1e6 : nanosecondsOf(value, field) / 1e6;
+}
+
+function isDigits(value: unknown): value is string {
+  return typeof value === "string" && /^\d{7,20}$/.test(value);
+}
+
+function nanosecondsOf(value: unknown, field: string): number {
+  const nanoseconds = countOf(value, field);
+  if (nanoseconds >= 0 && nanoseconds < 2 ** 64) return nanoseconds;
   throw new JsonItemError(`${field} must be nanoseconds since 1970 as a string of digits`);
 }
 

@@ -83,6 +83,11 @@ export function refuseValue(value: number, isStale: boolean): ItemRefusal | unde
   return { reason: "invalid_value", field: "asDouble", message: `the value of a point must be finite, got ${value}` };
 }
 
+/** What is wrong with a histogram of another temporality. */
+export function temporalityProblem(temporality: number): string {
+  return `a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${temporality}`;
+}
+
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 

@@ -3,7 +3,7 @@
 // Fields: opentelemetry/proto/metrics/v1/metrics.proto.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberPoint, OtlpSource } from "./otlp-items.ts";
-import { BUCKETS_MAX } from "./otlp-limits.ts";
+import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { DAMAGED_RESOURCE, isReadable, isRequest, itemsOf } from "./protobuf-request.ts";
@@ -152,10 +152,7 @@ function readPoint(reader: WireReader, from: number, to: number, head: MetricHea
     return point === undefined ? damaged("a number point") : { type: "number", point };
   }
   if (head.kind !== FIELD_SUMMARY && head.temporality !== DELTA && head.temporality !== CUMULATIVE) {
-    return {
-      type: "damaged",
-      item: { message: `a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${head.temporality}` },
-    };
+    return { type: "damaged", item: { message: temporalityProblem(head.temporality) } };
   }
   const draft = new DistributionDraft(head);
   const isRead = draft.read(reader, to);
@@ -183,8 +180,8 @@ export function readNumberPoint(
   let flags = 0;
   const own: AttributeMap = {};
   while (reader.next(to)) {
-    if (reader.field === 2) startMs = Math.floor(reader.milliseconds());
-    else if (reader.field === 3) timeMs = Math.floor(reader.milliseconds());
+    if (reader.field === 2) startMs = reader.milliseconds();
+    else if (reader.field === 3) timeMs = reader.milliseconds();
     else if (reader.field === 4) value = reader.double();
     else if (reader.field === 6) value = reader.signed();
     else if (reader.field === 7) readAttribute(reader, own);
@@ -241,8 +238,8 @@ class DistributionDraft {
     const fields = kind === FIELD_HISTOGRAM ? EXPLICIT : kind === FIELD_EXPONENTIAL ? EXPONENTIAL : SUMMARY;
     while (reader.next(to)) {
       if (reader.field === fields.attributes) readAttribute(reader, this.#own);
-      else if (reader.field === fields.start) this.#startMs = Math.floor(reader.milliseconds());
-      else if (reader.field === fields.time) this.#timeMs = Math.floor(reader.milliseconds());
+      else if (reader.field === fields.start) this.#startMs = reader.milliseconds();
+      else if (reader.field === fields.time) this.#timeMs = reader.milliseconds();
       else if (reader.field === fields.count) this.#count = reader.unsigned();
       else if (reader.field === fields.sum) this.#sum = reader.double();
       else if (reader.field === fields.flags) this.#flags = reader.unsigned();

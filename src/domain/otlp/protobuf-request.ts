@@ -4,36 +4,35 @@ import { sourceOf } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { WIRE_BYTES, WireReader } from "./wire-reader.ts";
 
-/** Whether the bytes are a request: its messages down to the items, and the fields of each item as far as `isItem` looks (the reader stands at one). */
+/** Whether the bytes are a request: its messages down to the items, and the fields of each item as far as `isItem` looks (the reader has entered it). */
 export function isRequest(bytes: Buffer, isItem: (reader: WireReader) => boolean = isReadable): boolean {
   const reader = new WireReader(bytes);
-  return holds(reader, bytes.length, 1, () =>
-    holdsBoth(reader, reader.to, isReadable, () => holdsBoth(reader, reader.to, isReadable, () => isItem(reader))),
-  );
-}
-
-/** Field `field` of the message is a message that is good; others are skipped. */
-function holds(reader: WireReader, end: number, field: number, isGood: () => boolean): boolean {
-  while (reader.next(end)) {
-    if (reader.field !== field) continue;
-    const to = reader.to;
-    if (!reader.enter() || !isGood()) return false;
-    if (reader.failed || reader.at !== to) return false;
+  const isScope = () => holds(reader, (field) => field !== 2 || isItem(reader));
+  const isSource = () => holds(reader, (field) => (field === 1 ? isResource(reader) : field !== 2 || isScope()));
+  while (reader.next(bytes.length)) {
+    if (reader.field !== 1) continue;
+    const end = reader.to;
+    if (!reader.enter() || !isSource()) return false;
+    reader.at = end;
   }
   return !reader.failed;
 }
 
-/** The levels of resources and scopes: {1: their description, 2: what they hold, 3: a URL}. */
-function holdsBoth(reader: WireReader, end: number, isDescription: (reader: WireReader) => boolean, isContent: () => boolean): boolean {
+/** The levels of resources and scopes: {1: their description, 2: what they hold, 3: a URL}. `isGood` has entered the field. */
+function holds(reader: WireReader, isGood: (field: number) => boolean): boolean {
+  const end = reader.to;
   while (reader.next(end)) {
     if (reader.field > 3) continue;
     const to = reader.to;
-    if (reader.wire !== WIRE_BYTES) return false;
-    if (reader.field === 3) continue;
-    reader.enter();
-    if (reader.field === 1 ? !isDescription(reader) : !isContent()) return false;
-    if (reader.failed || reader.at !== to) return false;
+    if (!reader.enter() || !isGood(reader.field)) return false;
+    reader.at = to;
   }
+  return !reader.failed;
+}
+
+function isResource(reader: WireReader): boolean {
+  const end = reader.to;
+  while (reader.next(end)) if (reader.field === 1 && reader.wire !== WIRE_BYTES) return false;
   return !reader.failed;
 }
 

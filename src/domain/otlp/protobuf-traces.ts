@@ -38,10 +38,10 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
         kind = reader.unsigned();
         break;
       case 7:
-        startMs = reader.milliseconds();
+        startMs = reader.fractionalMilliseconds();
         break;
       case 8:
-        endMs = reader.milliseconds();
+        endMs = reader.fractionalMilliseconds();
         break;
       case 9:
         readAttribute(reader, attributes);

@@ -145,17 +145,14 @@ export class WireReader {
     return (this.low >>> 1) ^ -(this.low & 1);
   }
 
-  /** Nanoseconds of a fixed64 as milliseconds, with their fraction. */
+  /** Nanoseconds of a fixed64 as whole milliseconds. 2^32 ns are 4,294 ms and 967,296 ns, so no step of this rounds. */
   milliseconds(): number {
     if (this.wire !== WIRE_FIXED64) this.failed = true;
-    return millisecondsOf(this.high, this.low);
+    return this.high * 4_294 + Math.floor((this.high * 967_296 + this.low) / 1e6);
   }
-}
 
-/** Nanoseconds in two words as milliseconds, whole ones exactly: 2^32 ns are 4,294 ms and 967,296 ns. */
-function millisecondsOf(high: number, low: number): number {
-  const rest = high * 967_296 + low;
-  const whole = high * 4_294 + Math.floor(rest / 1e6);
-  const nanoseconds = rest % 1e6;
-  return nanoseconds === 0 ? whole : whole + nanoseconds / 1e6;
+  /** The same with their fraction, as near as a double is: 0.25 us. */
+  fractionalMilliseconds(): number {
+    return this.milliseconds() + ((this.high * 967_296 + this.low) % 1e6) / 1e6;
+  }
 }

@@ -202,7 +202,7 @@ function readPoint(p: usize, end: usize): i32 {
     else if (field != spanEnd) scattered = true;
     spanEnd = p;
   }
-  if (timeNs == 0) time = arrivalMs;
+  if (timeNs < NANOSECONDS) time = arrivalMs;
   else {
     if (timeNs != lastNs) {
       lastNs = timeNs;
