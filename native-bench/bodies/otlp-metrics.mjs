@@ -42,7 +42,9 @@ export function otlpMetricsRequest({ points, timeMs, seed = 1 }) {
           }));
           left -= dataPoints.length;
           const name = `http.server.measurement.${String(metric).padStart(2, "0")}`;
-          return isSum ? { name, unit: "1", sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints } } : { name, unit: "s", gauge: { dataPoints } };
+          return isSum
+            ? { name, unit: "1", sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints } }
+            : { name, unit: "s", gauge: { dataPoints } };
         }),
       },
     ],

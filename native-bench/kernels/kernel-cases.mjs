@@ -9,11 +9,11 @@ import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../..
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { fillPowersOfFive } from "../../src/domain/kernel/powers-of-five.ts";
 import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
+import { OTLP_NOW_MS, OtlpRig } from "../../test/support/otlp-rig.ts";
+import { decodeMessage } from "../../test/support/otlp-schema.ts";
 import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { strictDecode } from "../../test/support/remote-write-decoder.ts";
 import { packRowsSlowly } from "../../test/support/row-packing.ts";
-import { decodeMessage } from "../../test/support/otlp-schema.ts";
-import { OTLP_NOW_MS, OtlpRig } from "../../test/support/otlp-rig.ts";
 import { jsonBatches } from "../bodies/json-records.mjs";
 import { otlpMetricsBody, otlpMetricsRequest } from "../bodies/otlp-metrics.mjs";
 import { remoteWriteBodies } from "../bodies/remote-write.mjs";
@@ -98,7 +98,17 @@ async function otlpMetricsCase() {
   const day = 24 * 3600 * 1000;
   const walk = () => {
     kernel.stagingReset(2);
-    kernel.otlpMetricsBegin(LARGE_BODY, body.length, 0, OTLP_NOW_MS - day, OTLP_NOW_MS - day, OTLP_NOW_MS, OTLP_NOW_MS, 1, 2 * pointsPerBody);
+    kernel.otlpMetricsBegin(
+      LARGE_BODY,
+      body.length,
+      0,
+      OTLP_NOW_MS - day,
+      OTLP_NOW_MS - day,
+      OTLP_NOW_MS,
+      OTLP_NOW_MS,
+      1,
+      2 * pointsPerBody,
+    );
     const status = kernel.otlpMetricsStep();
     if (status !== STATUS_DONE) throw new Error(`the walk stopped with ${status}`);
     return kernel.stagedRows();

@@ -1,5 +1,4 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
-import { createHash } from "node:crypto";
 import { type Body, readBody } from "../../src/actors/engine/body.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
@@ -130,9 +129,4 @@ export class OtlpRig {
     }
     return rows;
   }
-}
-
-/** 32 hex digits that stand for a text: ids of spans and traces in tests. */
-export function idFrom(text: string, bytes: number): Buffer {
-  return createHash("sha256").update(text).digest().subarray(0, bytes);
 }

@@ -19,7 +19,7 @@ export function doubleAttribute(value: number): AttributeValue {
 }
 
 /** An int64 as an attribute's value: beyond 2^53 its digits. */
-export function integerAttribute(high: number, low: number): AttributeValue {
+function integerAttribute(high: number, low: number): AttributeValue {
   const value = (high | 0) * 2 ** 32 + low;
   return Number.isSafeInteger(value) ? value : String((BigInt(high | 0) << 32n) + BigInt(low));
 }
