@@ -323,7 +323,7 @@ class Server {
       seeds,
       tenants: [DEFAULT_TENANT],
       seriesLimit: config.SERIES_LIMIT,
-      convertsCounters: config.OTEL_TEMPORALITY_NORMALIZE === "true",
+      normalizeTemporality: config.OTEL_TEMPORALITY_NORMALIZE === "true",
       threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
       minSamples: config.WATCHDOG_MIN_SAMPLES,
       window: config.WATCHDOG_WINDOW,

@@ -24,6 +24,8 @@ export interface OtlpIntake {
   readonly rows: string[];
   /** Records and dead letters, in order. */
   readonly frames: Array<{ readonly frame: number; readonly envelope: Record<string, unknown> }>;
+  /** Bytes of messages for shards: histograms and summaries. */
+  readonly messageBytes: number;
   readonly units: number;
 }
 
@@ -85,6 +87,7 @@ export class OtlpRig {
     const unit = this.#unit;
     const rows: string[] = [];
     const frames: OtlpIntake["frames"] = [];
+    let messageBytes = 0;
     for (let units = 1; ; units++) {
       this.kernel.stagingReset(ENGINES);
       unit.begin(body.admission, body.wallMs, body.arrivalMs);
@@ -94,8 +97,11 @@ export class OtlpRig {
         for (let engine = 0; engine < ENGINES; engine++) rows.push(...this.#rows(engine));
       }
       for (const { frame, payload } of unit.opaqueFrames) frames.push({ frame, envelope: JSON.parse(Buffer.from(payload).toString()) });
+      for (let engine = 0; engine < ENGINES; engine++) {
+        for (const [, section] of unit.messageFrames(engine, Number.POSITIVE_INFINITY)) messageBytes += section.byteLength;
+      }
       unit.committed();
-      if (answer !== undefined) return { answer, rows, frames, units };
+      if (answer !== undefined) return { answer, rows, frames, messageBytes, units };
     }
   }
 

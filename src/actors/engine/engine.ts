@@ -23,6 +23,8 @@ import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
+import type { BucketFamilies } from "./distributions/bucket-families.ts";
+import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
@@ -53,8 +55,8 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
-  /** OTEL_TEMPORALITY_NORMALIZE: cumulative values become deltas. */
-  readonly convertsCounters: boolean;
+  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  readonly normalizeTemporality?: boolean;
   readonly threshold: number;
   readonly minSamples: number;
   readonly window: number;
@@ -109,6 +111,7 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
   readonly #services: ServiceIndex;
+  readonly #families: BucketFamilies;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
   readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
@@ -152,6 +155,11 @@ export class Engine {
         tenantIndex: (name) => this.#tenantIndex(name),
         askForStreams: dependencies.reply,
       },
+    );
+    const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
+    this.#families = addDistributions(
+      { seriesLimit, idleMs, normalize },
+      { memory, kernel, processWords, counters: this.#counters, tenantIndex: (name) => this.#tenantIndex(name), shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
@@ -213,7 +221,7 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit, convertsCounters } = this.#options;
+    const { engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
     const { kernel, log, clock, processWords } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
@@ -271,7 +279,10 @@ export class Engine {
     if (this.#replayed !== undefined) return this.#endReplay(this.#replayed) || did;
     const step = this.#dependencies.replay.next();
     if (step.done) this.#replayed = step.value;
-    else this.#recovery.apply(step.value);
+    else {
+      this.#recovery.apply(step.value);
+      this.#families.settle();
+    }
     this.#counters.set("rowsReplayed", this.#recovery.rows);
     return true;
   }
@@ -316,6 +327,7 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#families.settle() || did;
     did = this.#answerDelayed() || did;
     did = this.#tick() || did;
     did = this.#checkpoints?.step() || did;
@@ -350,6 +362,7 @@ export class Engine {
     const self = this.#options.engine;
     this.#shard.define(unit);
     if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
+    this.#shard.takeOwnMessages(unit);
   }
 
   #answer(answers: readonly BodyAnswer[]): void {
@@ -411,6 +424,7 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
+    if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
 

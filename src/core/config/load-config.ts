@@ -61,12 +61,12 @@ export const SETTINGS = [
     ["loopback", "required"],
     "loopback: requests from this machine to a server bound to loopback need no credential to read",
   ),
+  whole("SERIES_LIMIT", 1_000_000, 1, 100_000_000, "streams a tenant may have in memory; further new ones are refused"),
   choice(
     "OTEL_TEMPORALITY_NORMALIZE",
     ["true", "false"],
-    "true: cumulative counters of every way in become deltas with resets found; false: their raw values are stored",
+    "true: cumulative counters and histograms of every way in become what was added per interval; false: they are taken as they stand",
   ),
-  whole("SERIES_LIMIT", 1_000_000, 1, 100_000_000, "streams a tenant may have in memory; further new ones are refused"),
   real(
     "STREAM_IDLE_HOURS",
     24,

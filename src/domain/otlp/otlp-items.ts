@@ -36,31 +36,35 @@ export interface ExponentialBuckets {
   readonly counts: number[];
 }
 
-/** A point of a histogram or a summary. What its kind does not have is 0 or empty. */
+/** One point of a histogram or a summary. */
 export interface DistributionPoint {
   readonly serviceId: string;
   readonly environment: string;
   readonly metricName: string;
+  /** Those that identify the stream. */
   readonly attributes: Attributes;
   readonly temporality: "delta" | "cumulative";
-  /** Whole. */
+  /** Milliseconds since 1970. */
   readonly timeMs: number;
+  /** When counting began; 0 = unknown. */
   readonly startMs: number;
   readonly kind: "explicit" | "exponential" | "summary";
   readonly count: number;
   readonly sum: number | null;
   readonly min: number | null;
   readonly max: number | null;
-  /** Upper bounds, one fewer than `bucketCounts` has; both empty when the point has no buckets. */
-  readonly bounds: number[];
-  readonly bucketCounts: number[];
+  /** Explicit: upper bounds, rising; bucketCounts has one more, for what lies above the last. */
+  readonly bounds: readonly number[];
+  readonly bucketCounts: readonly number[];
+  /** Exponential: bucket i covers (base^i, base^(i+1)], base = 2^(2^-scale); i = offset + place in counts. */
   readonly scale: number;
   readonly zeroCount: number;
   readonly zeroThreshold: number;
-  readonly positive: ExponentialBuckets;
-  readonly negative: ExponentialBuckets;
-  readonly quantiles: Array<{ readonly quantile: number; readonly value: number }>;
-  /** NO_RECORDED_VALUE. */
+  readonly positive: { readonly offset: number; readonly counts: readonly number[] };
+  readonly negative: { readonly offset: number; readonly counts: readonly number[] };
+  /** Summary. */
+  readonly quantiles: ReadonlyArray<{ readonly quantile: number; readonly value: number }>;
+  /** The sender says that there is no value any more. */
   readonly isStale: boolean;
 }
 

@@ -1,4 +1,5 @@
-// Takes the OTLP items that are no number points into the unit of work: logs and spans as records, of the form that JSON telemetry has.
+// Takes the OTLP items that are no number points into the unit of work: histograms and summaries as messages for the shard that owns them, logs and spans
+// as records of the form that JSON telemetry has.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
@@ -8,6 +9,8 @@ import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import type { Body } from "../body.ts";
 import { contentHash } from "../content-hash.ts";
+import { DistributionSink } from "../distributions/distribution-sink.ts";
+import type { StreamDefiner } from "../stream-definer.ts";
 import type { WorkUnit } from "../work-unit.ts";
 
 /** Canonical attributes of a record, as of JSON telemetry. */
@@ -20,6 +23,7 @@ const SEVERITIES = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"] as const
 export interface LaneSinkDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
+  readonly definer: StreamDefiner;
   readonly tenantName: (index: number) => string;
 }
 
@@ -29,6 +33,7 @@ type StoredRecord = Readonly<Record<string, unknown>> & { readonly attributes: A
 /** The sink of one lane; enter() says into which unit the items of which body go. */
 export class LaneSink implements OtlpSink {
   readonly #dependencies: LaneSinkDependencies;
+  readonly #distributions: DistributionSink;
   #body: Body | undefined;
   #unit: WorkUnit | undefined;
   /** Place of the item in its body. */
@@ -36,6 +41,7 @@ export class LaneSink implements OtlpSink {
 
   constructor(dependencies: LaneSinkDependencies) {
     this.#dependencies = dependencies;
+    this.#distributions = new DistributionSink(dependencies.definer);
   }
 
   enter(body: Body, unit: WorkUnit): void {
@@ -44,10 +50,12 @@ export class LaneSink implements OtlpSink {
     this.#unit = unit;
   }
 
-  /** Where histograms and summaries are to be converted into rows. */
-  distribution(point: DistributionPoint): ItemRefusal | undefined {
-    const message = `${point.metricName}: points of histograms and summaries are not taken yet; send gauges and sums`;
-    return { reason: "invalid_type", field: point.kind, message };
+  distribution(given: DistributionPoint): ItemRefusal | undefined {
+    const { tenant, wallMs } = this.#body as Body;
+    const point = given.timeMs === 0 ? { ...given, timeMs: wallMs } : given;
+    const source = { tenant, tenantName: this.#dependencies.tenantName(tenant), wallMs };
+    const problem = this.#distributions.add(this.#unit as WorkUnit, source, point);
+    return problem === undefined ? undefined : { ...problem, field: null };
   }
 
   span(given: OtlpSpan): ItemRefusal | undefined {

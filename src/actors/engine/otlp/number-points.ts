@@ -23,6 +23,9 @@ export interface NumberPointsDependencies {
   readonly tenantName: (index: number) => string;
 }
 
+/** Rows that one point may take: a counter's start marker and its value. */
+export const POINT_ROWS_MAX = 2;
+
 /** Stages number points for one lane. */
 export class NumberPoints {
   readonly #options: { readonly convertsCounters: boolean };

@@ -4,7 +4,6 @@ import { isUtf8 } from "node:buffer";
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import {
   JSON_DEPTH_MAX,
-  OTLP_ITEM_ROWS_MAX,
   TIMESTAMP_AGE_MS_MAX,
   TIMESTAMP_FUTURE_MS_MAX,
   WORK_BODY_BYTES_MAX,
@@ -29,7 +28,7 @@ import type { StreamDefiner } from "../stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
 import { LaneSink } from "./lane-sink.ts";
 import { MetricsWalk } from "./metrics-walk.ts";
-import { NumberPoints, recordOfPoint } from "./number-points.ts";
+import { NumberPoints, POINT_ROWS_MAX, recordOfPoint } from "./number-points.ts";
 import { OtlpOutcome } from "./otlp-outcome.ts";
 
 type Item = MetricItem | SpanItem | LogItem;
@@ -106,7 +105,7 @@ export class OtlpDecoder {
   }
 
   #hasRoom(unit: WorkUnit): boolean {
-    return this.#dependencies.kernel.stagedRows() + OTLP_ITEM_ROWS_MAX <= WORK_ROWS_MAX && unit.opaqueBytes < WORK_BODY_BYTES_MAX;
+    return this.#dependencies.kernel.stagedRows() + POINT_ROWS_MAX <= WORK_ROWS_MAX && unit.opaqueBytes < WORK_BODY_BYTES_MAX;
   }
 
   #beginProtobuf(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_protobuf"; message: string } | undefined {
