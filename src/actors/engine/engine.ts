@@ -30,6 +30,7 @@ import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
+import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
@@ -58,7 +59,7 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
-  /** Whether cumulative histograms and sums become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
   readonly normalizeTemporality?: boolean;
   readonly threshold: number;
   readonly minSamples: number;
@@ -228,12 +229,12 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit } = this.#options;
+    const { engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
     const { kernel, log, clock, processWords } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
     const definer = new StreamDefiner(
-      { engine: this.#options.engine, engines, seriesLimit },
+      { engine: this.#options.engine, engines, seriesLimit, convertsCounters },
       { memory, memories: this.#dependencies.memories, processWords, kernel },
     );
     const requestId = (admission: number) => this.#requestId(admission);
@@ -257,6 +258,7 @@ export class Engine {
         placement: this.#placement,
         json: new JsonDecoder(decoder),
         remoteWrite: new RemoteWriteDecoder(remoteWrite),
+        otlp: new OtlpDecoder({ convertsCounters }, decoder),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),

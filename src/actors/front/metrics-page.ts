@@ -15,6 +15,7 @@ import {
   SLOT_REJECTED,
   VALIDATION_REASONS,
 } from "../../core/layout/counters.ts";
+import { OTLP_SIGNALS } from "../../core/protocol/otlp-kind.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 
 /** What the page is made of. */
@@ -204,6 +205,34 @@ function storeFamilies({ coordinator }: MetricsSources): MetricFamily[] {
   ];
 }
 
+/** Of each signal: requests, items in them, items of them that were refused. */
+const OTLP_FAMILIES = [
+  [
+    "vedette_otlp_requests_total",
+    "OTLP requests decoded, or refused by the decoder",
+    ["otlpMetricsRequests", "otlpTracesRequests", "otlpLogsRequests"],
+  ],
+  [
+    "vedette_otlp_items_total",
+    "Data points, spans and log records in OTLP requests",
+    ["otlpMetricsItems", "otlpTracesItems", "otlpLogsItems"],
+  ],
+  [
+    "vedette_otlp_rejected_items_total",
+    "Those of them that were refused",
+    ["otlpMetricsRejected", "otlpTracesRejected", "otlpLogsRejected"],
+  ],
+] as const satisfies ReadonlyArray<readonly [string, string, readonly [EngineCounter, EngineCounter, EngineCounter]]>;
+
+function otlpFamilies({ engines }: MetricsSources): MetricFamily[] {
+  return OTLP_FAMILIES.map(([name, help, counters]): MetricFamily => {
+    const samples = OTLP_SIGNALS.map((signal, place): MetricSample => {
+      return { labels: { signal }, value: sumOf(engines, ENGINE_COUNTERS.indexOf(counters[place] as EngineCounter)) };
+    });
+    return { name, help, type: "counter", samples };
+  });
+}
+
 function engineFamily(sources: MetricsSources, [counter, type, name, help]: (typeof ENGINE_FAMILIES)[number]): MetricFamily {
   const place = ENGINE_COUNTERS.indexOf(counter);
   const samples = sources.engines.map(
@@ -250,6 +279,7 @@ export function metricFamilies(sources: MetricsSources): MetricFamily[] {
     sources.ports.map((one, engine): MetricSample => ({ labels: { engine: String(engine) }, value: value(one) }));
   return [
     ...ingestionFamilies(sources),
+    ...otlpFamilies(sources),
     { name: "svc_http_request_duration_seconds", help: "Requests from headers read to answer given", type: "histogram", samples: requests },
     {
       name: "svc_detection_latency_seconds",

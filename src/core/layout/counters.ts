@@ -61,6 +61,15 @@ export const ENGINE_COUNTERS = [
   "metadataLearned",
   "metadataDropped",
   "kindChanges",
+  "otlpMetricsRequests",
+  "otlpMetricsItems",
+  "otlpMetricsRejected",
+  "otlpTracesRequests",
+  "otlpTracesItems",
+  "otlpTracesRejected",
+  "otlpLogsRequests",
+  "otlpLogsItems",
+  "otlpLogsRejected",
 ] as const;
 
 /** Names of coordinator slots, in order. */

@@ -41,6 +41,15 @@ export const TENANT_HEAD_BYTES = 0x4000;
 export const BINDINGS = 0x690000;
 export const BINDINGS_BYTES = 0xe0000;
 
+/** The OTLP number point at which the lane kernel's walk stopped. u32 each: where the point and its parts lie in the body, whether it is a counter's. */
+export const OTLP_POINT = 0x684000;
+export const OTLP_POINT_BYTES = 4;
+export const OTLP_POINT_RESOURCE = 8;
+export const OTLP_POINT_RESOURCE_BYTES = 12;
+export const OTLP_POINT_NAME = 16;
+export const OTLP_POINT_NAME_BYTES = 20;
+export const OTLP_POINT_COUNTER = 24;
+
 export const BODY_RING = 0x800000;
 export const BODY_RING_BYTES = 0x200000;
 /** Definitions of the unit at hand, as they go into the log. A unit ends when they fill it: 7,000 of 300 bytes. */

@@ -146,8 +146,18 @@ const zigzags = (reader: ProtobufReader) => (reader.wireType === WIRE_BYTES ? re
 const doubles = (reader: ProtobufReader) => (reader.wireType === WIRE_BYTES ? reader.packedDoubles() : [reader.double]);
 
 const FIELDS: Readonly<Record<number, readonly [wireTypes: readonly number[], assign: Assign]>> = {
-  1: [VARINT, (message, { integer }) => void (message.count = integer)],
-  2: [DOUBLE, (message, { double }) => void (message.count = double)],
+  1: [
+    VARINT,
+    (message, { integer }) => {
+      message.count = integer;
+    },
+  ],
+  2: [
+    DOUBLE,
+    (message, { double }) => {
+      message.count = double;
+    },
+  ],
   3: [
     DOUBLE,
     (message, { double, doubleBits }) => {
@@ -155,20 +165,55 @@ const FIELDS: Readonly<Record<number, readonly [wireTypes: readonly number[], as
       message.sumBits = doubleBits;
     },
   ],
-  4: [VARINT, (message, { zigzag }) => void (message.schema = zigzag)],
-  5: [DOUBLE, (message, { double }) => void (message.zeroThreshold = double)],
-  6: [VARINT, (message, { integer }) => void (message.zeroCount = integer)],
-  7: [DOUBLE, (message, { double }) => void (message.zeroCount = double)],
+  4: [
+    VARINT,
+    (message, { zigzag }) => {
+      message.schema = zigzag;
+    },
+  ],
+  5: [
+    DOUBLE,
+    (message, { double }) => {
+      message.zeroThreshold = double;
+    },
+  ],
+  6: [
+    VARINT,
+    (message, { integer }) => {
+      message.zeroCount = integer;
+    },
+  ],
+  7: [
+    DOUBLE,
+    (message, { double }) => {
+      message.zeroCount = double;
+    },
+  ],
   8: [SPAN, (message, { content }) => takeSpan(message.negative.spans, content)],
   9: [ZIGZAGS, (message, reader) => append(message.negative.deltas, zigzags(reader))],
   10: [DOUBLES, (message, reader) => append(message.negative.counts, doubles(reader))],
   11: [SPAN, (message, { content }) => takeSpan(message.positive.spans, content)],
   12: [ZIGZAGS, (message, reader) => append(message.positive.deltas, zigzags(reader))],
   13: [DOUBLES, (message, reader) => append(message.positive.counts, doubles(reader))],
-  14: [VARINT, (message, { integer }) => void (message.resetHint = integer)],
-  15: [VARINT, (message, { integer }) => void (message.timeMs = integer)],
+  14: [
+    VARINT,
+    (message, { integer }) => {
+      message.resetHint = integer;
+    },
+  ],
+  15: [
+    VARINT,
+    (message, { integer }) => {
+      message.timeMs = integer;
+    },
+  ],
   16: [DOUBLES, (message, reader) => append(message.customValues, doubles(reader))],
-  17: [VARINT, (message, { integer }) => void (message.startMs = integer)],
+  17: [
+    VARINT,
+    (message, { integer }) => {
+      message.startMs = integer;
+    },
+  ],
 };
 
 /** Bounded here already, so that no sender decides how much is held. */
