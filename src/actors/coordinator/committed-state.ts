@@ -8,6 +8,7 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
 import { LogCoverage } from "./log-floor.ts";
+import { MetadataTable } from "./metadata-table.ts";
 import { ReplayBook } from "./replay/replay-book.ts";
 import { RollupBook } from "./retention/rollup-book.ts";
 import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
@@ -39,6 +40,7 @@ export class CommittedState {
   readonly replays = new ReplayBook();
   readonly coverage = new LogCoverage();
   readonly rollups = new RollupBook();
+  readonly metadata = new MetadataTable();
   #pageSecret: Uint8Array = new Uint8Array(0);
 
   constructor(stores: CoordinatorStores) {
@@ -57,6 +59,7 @@ export class CommittedState {
     this.anomalies.load();
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
+    this.metadata.load(this.series);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;

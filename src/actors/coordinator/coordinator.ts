@@ -16,9 +16,9 @@ import {
   RETENTION_INTERVAL_MS,
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
-import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
-import type { CoordinatorCommand, CoordinatorMessage, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
@@ -100,6 +100,7 @@ export class Coordinator {
   #stepping: Promise<StepReport> | undefined;
   /** Frames of the last transaction. */
   #lastFrames = 0;
+  #listeners: Listeners = { otlp: { state: "closed", port: 0 } };
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
@@ -115,7 +116,15 @@ export class Coordinator {
     this.#intake = new FrameIntake(engines);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
     const checkpointsStored = () => this.#coldDesk.retry();
-    const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored };
+    const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
+      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
+      for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
+    };
+    const observeLatencySeconds = (seconds: number) => {
+      dependencies.observeLatencySeconds(seconds);
+      this.#replay.observeLatency(seconds);
+    };
+    const shared = { ...dependencies, observeLatencySeconds, state: this.#state, counters: this.#counters, checkpointsStored, metadataStored };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
@@ -131,6 +140,7 @@ export class Coordinator {
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
     this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
+    this.#counters.set("metadataStored", this.#state.metadata.size);
   }
 
   /** Checkpoints for the engines that own their partitions; these ask for the states. */
@@ -146,6 +156,11 @@ export class Coordinator {
   /** Delivers streams that an engine wants back, now or once they are stored. */
   returnStreams(engine: number, { wanted }: StreamsWanted): void {
     this.#coldDesk.ask(engine, wanted);
+  }
+
+  /** Types, units and helps of metrics, for all engines. */
+  loadMetadata(): readonly MetricMetadataEnvelope[] {
+    return this.#state.metadata.all;
   }
 
   /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */
@@ -178,6 +193,10 @@ export class Coordinator {
   /** An engine has taken a batch of a replay, or has not. */
   takeReplayAnswer(answer: ReplayAnswer): void {
     this.#replay.take(answer);
+  }
+
+  setListeners(listeners: Listeners): void {
+    this.#listeners = listeners;
   }
 
   markEnginesReady(): void {
@@ -291,6 +310,7 @@ export class Coordinator {
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
+        listeners: this.#listeners,
       }),
       settle: () => this.#settle(),
       edit: (work) => this.#edit(work),
@@ -325,6 +345,7 @@ const HANDLE: {
   frames: async () => undefined,
   "replay-answer": async (coordinator, command) => coordinator.takeReplayAnswer(command),
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
+  listeners: async (coordinator, command) => coordinator.setListeners(command.listeners),
   stop: async (coordinator) => coordinator.stop(),
 };
 

@@ -7,7 +7,9 @@ import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../cor
 import {
   BODY_IMPORT_CSV,
   BODY_IMPORT_JSON,
+  BODY_OTLP,
   BODY_REMOTE_WRITE_1,
+  BODY_REMOTE_WRITE_2,
   BODY_REPLAY,
   BODY_REPLAY_HISTORY,
   isHistoryBody,
@@ -19,6 +21,7 @@ import type { EngineCounters } from "./engine-counters.ts";
 import type { HistoryDecoder } from "./history/history-decoder.ts";
 import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
+import type { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Placement } from "./placement.ts";
 import type { RemoteWriteDecoder } from "./remote-write-decoder.ts";
@@ -38,6 +41,7 @@ export interface LaneDependencies {
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
+  readonly otlp: OtlpDecoder;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly monotonicMs: () => number;
@@ -113,8 +117,9 @@ export class Lane {
     const base = this.#unit.baseMs;
     this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
     this.#unit.baseMs = base;
-    const { remoteWrite, history } = this.#dependencies;
-    this.#settle(body, isHistoryBody(body.kind) ? history.resume(body, this.#unit) : remoteWrite.resume(body, this.#unit));
+    const { remoteWrite, otlp, history } = this.#dependencies;
+    const decoder = isHistoryBody(body.kind) ? history : body.kind >= BODY_OTLP ? otlp : remoteWrite;
+    this.#settle(body, decoder.resume(body, this.#unit));
   }
 
   #hasRoom(): boolean {
@@ -131,13 +136,15 @@ export class Lane {
   }
 
   #decode(body: Body): void {
-    const { json, remoteWrite, replay, history, counters } = this.#dependencies;
+    const { json, remoteWrite, otlp, replay, history, counters } = this.#dependencies;
     this.#unit.admission = body.admission;
     this.#unit.bodies++;
     this.#unit.bodyBytes += body.bytes;
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
-    if (body.kind === BODY_REMOTE_WRITE_1) this.#settle(body, remoteWrite.begin(body, this.#unit));
+    if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
+    else if (body.kind === BODY_REMOTE_WRITE_1 || body.kind === BODY_REMOTE_WRITE_2)
+      this.#settle(body, remoteWrite.begin(body, this.#unit));
     else if (body.kind === BODY_IMPORT_CSV || body.kind === BODY_IMPORT_JSON) this.#settle(body, history.begin(body, this.#unit));
     else if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) this.#unit.answers.push(replay.decode(body, this.#unit));
     else this.#unit.answers.push(json.decode(body, this.#unit));
@@ -165,6 +172,7 @@ export class Lane {
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));
     unit.committed();
+    this.#dependencies.remoteWrite.saved();
   }
 
   /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */
@@ -188,7 +196,7 @@ export class Lane {
   }
 
   #refuseUnit(error: LogWriteError): void {
-    const { counters, placement, requestId, kernel } = this.#dependencies;
+    const { counters, placement, requestId, kernel, remoteWrite } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
@@ -197,6 +205,7 @@ export class Lane {
     placement.refuse(Array.from({ length: bodies }, () => refused));
     this.#unfinished = undefined;
     unit.dropOpaque();
+    remoteWrite.forget();
     kernel.stagingReset(this.#options.engines);
   }
 }

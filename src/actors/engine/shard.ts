@@ -4,6 +4,7 @@ import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-m
 import type { InboxFrame } from "../../adapters/runtime/inbox-ring.ts";
 import { LATE_IN_RING_MS_MAX } from "../../core/config/limits.ts";
 import {
+  EVENT_BUCKETS_DUE,
   EVENT_CHUNK_DUE,
   EVENT_CLOSE,
   EVENT_LATE,
@@ -75,6 +76,7 @@ export class Shard {
   readonly returns: StreamReturns;
   /** By the kind of their messages. */
   readonly #handlers = new Map<number, MessageHandler>();
+  #collectBuckets: () => void;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
@@ -83,6 +85,7 @@ export class Shard {
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
     this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.#storeValues(slot, times, values, count));
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
@@ -119,6 +122,11 @@ export class Shard {
   /** Has a handler take the messages of its kind from now on. */
   addHandler(handler: MessageHandler): void {
     this.#handlers.set(handler.kind, handler);
+  }
+
+  /** Has samples of histogram buckets read by `collect` whenever their list is full; it may not apply rows. */
+  collectBucketsWith(collect: () => void): void {
+    this.#collectBuckets = collect;
   }
 
   get handlers(): Iterable<MessageHandler> {
@@ -163,8 +171,10 @@ export class Shard {
 
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #restart(slot: number, flags: number): void {
+    this.#dependencies.counters.add("kindChanges", 1);
     this.#takeChunk(slot);
     this.#dependencies.kernel.records.restart(slot, flags);
+    this.#dependencies.kernel.markBucket(slot);
   }
 
   identityOf(slot: number): Uint8Array {
@@ -208,6 +218,7 @@ export class Shard {
   #handle(event: ShardEvent): void {
     if (event.kind === EVENT_CHUNK_DUE) this.#takeChunk(event.slot);
     else if (event.kind === EVENT_LATE) this.#takeLate(event);
+    else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }

@@ -38,6 +38,17 @@ export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 /** A late sample this close behind the newest still enters the ring. */
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
+/** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
+export const METRIC_METADATA_MAX = 50_000;
+/** Characters of a metric's help and unit; what is longer is cut. */
+export const METADATA_HELP_CHARACTERS_MAX = 1024;
+export const METADATA_UNIT_CHARACTERS_MAX = 64;
+/** Metadata messages of one body that are looked at, at 1 us; Prometheus sends 500 at a time. */
+export const METADATA_PER_BODY_MAX = 10_000;
+/** A metric's type is not changed more often: senders that contradict each other would restart its series for ever. */
+export const METADATA_TYPE_HOLD_MS = 3600 * 1000;
+/** Native histograms of one body, at 3 us. */
+export const HISTOGRAMS_PER_BODY_MAX = 10_000;
 /** Rows one unit of work may stage: a 64 MiB body then never holds the engine for more than a few milliseconds. */
 export const WORK_ROWS_MAX = 20_000;
 /** Body bytes an engine takes in one wake-up before it turns to its other roles. */
@@ -85,6 +96,25 @@ export const CHECKPOINT_WAITING_BYTES_MAX = 1024 * 1024;
 /** Parts of stored states that an engine asks for ahead of what it has restored: 1 MiB covers the coordinator's answer. */
 export const STATE_PARTS_WANTED_MAX = 8;
 
+/** Series of histogram and summary points that one engine keeps the newest points of; with five streams each they are a sixth of its streams. */
+export const DISTRIBUTIONS_MAX = 50_000;
+/** Bytes of all those points: 50,000 x 8 points of 300 bytes. */
+export const DISTRIBUTION_BYTES_MAX = 128 * 1024 * 1024;
+/** Newest points kept of one such series, and of one family of classic buckets: a point that comes among them finds its place. */
+export const POINTS_KEPT_MAX = 8;
+/** Bytes of them; the newest is kept however large it is. */
+export const POINTS_KEPT_BYTES_MAX = 4 * 1024;
+/** Families of classic histogram buckets in one engine: with 15 buckets each all of its streams. */
+export const BUCKET_FAMILIES_MAX = 100_000;
+/** Buckets of one family; clients have some 15. */
+export const FAMILY_BUCKETS_MAX = 512;
+/** Times of a family within one unit of work, before those that are not kept are dropped: more than a sender sends of one series at once. */
+export const FAMILY_ROWS_MAX = 1_024;
+/** A family whose buckets have not all come is evaluated after this. */
+export const FAMILY_WAIT_MS_MAX = 30_000;
+/** Bytes of a piece of what a message handler keeps in a checkpoint. */
+export const STATE_PIECE_BYTES_MAX = 64 * 1024;
+
 /** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
 export const ANOMALIES_MAX = 200_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
@@ -113,6 +143,9 @@ export const REPLAY_BODIES_WAITING_MAX = 32;
 /** Milliseconds that a replay waits for engines that are behind: doubled from the first to the last. */
 export const REPLAY_RETRY_MS_FIRST = 50;
 export const REPLAY_RETRY_MS_MAX = 5_000;
+/** A verdict of live telemetry that took longer makes a replay wait, 50 ms and doubled up to this: a machine that is full still moves 250 letters a second. */
+export const REPLAY_LATENCY_MS_MAX = 50;
+export const REPLAY_YIELD_MS_MAX = 1_000;
 /** Replays of a tenant that are not done; further ones get 429. */
 export const REPLAY_JOBS_MAX = 4;
 /** Replays of a tenant that are remembered with their outcome. */

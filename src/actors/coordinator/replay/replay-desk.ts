@@ -11,10 +11,12 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import {
   REPLAY_BUSY_SHARE,
+  REPLAY_LATENCY_MS_MAX,
   REPLAY_LETTERS_PER_SECOND_MAX,
   REPLAY_RETRY_MS_FIRST,
   REPLAY_RETRY_MS_MAX,
   REPLAY_SCAN_ROWS,
+  REPLAY_YIELD_MS_MAX,
 } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
@@ -75,11 +77,19 @@ export class ReplayDesk {
   #answer: ReplayAnswer | undefined;
   #dueMs = 0;
   #retryMs = REPLAY_RETRY_MS_FIRST;
+  /** Of the verdicts since the last batch ended. */
+  #slowestMs = 0;
+  #yieldMs = REPLAY_RETRY_MS_FIRST;
   /** The job that had its turn last. */
   #lastJob = "";
 
   constructor(dependencies: ReplayDeskDependencies) {
     this.#dependencies = dependencies;
+  }
+
+  /** A verdict was stored so long after its bytes had come. */
+  observeLatency(seconds: number): void {
+    this.#slowestMs = Math.max(this.#slowestMs, 1000 * seconds);
   }
 
   /** Takes what became of the body that is at an engine. */
@@ -192,7 +202,21 @@ export class ReplayDesk {
       (letters / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
       (tookMs * (1 - REPLAY_BUSY_SHARE)) / REPLAY_BUSY_SHARE,
     );
-    this.#dueMs = monotonicMs() + pauseMs;
+    this.#dueMs = monotonicMs() + Math.max(pauseMs, this.#yield());
     this.#batch = undefined;
+  }
+
+  /** Milliseconds to leave to live telemetry, longer and longer while its verdicts come late. */
+  #yield(): number {
+    const isLate = this.#slowestMs > REPLAY_LATENCY_MS_MAX;
+    this.#slowestMs = 0;
+    if (!isLate) {
+      this.#yieldMs = REPLAY_RETRY_MS_FIRST;
+      return 0;
+    }
+    this.#dependencies.counters.add("replayBackOffs", 1);
+    const yieldMs = this.#yieldMs;
+    this.#yieldMs = Math.min(REPLAY_YIELD_MS_MAX, 2 * yieldMs);
+    return yieldMs;
   }
 }

@@ -5,12 +5,13 @@ import {
   EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_PARKED, EVENT_REPLACE,
 } from "../../../core/layout/kernel-event";
 import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
-import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
+import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../../core/layout/row-frame";
 import {
-  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
+  FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
   SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
-import { convert, deltaFlags, scoredDelta, storedDelta } from "./shard-counter";
+import { addBucketSample } from "./shard-bucket";
+import { convert, deltaFlags, scoredDelta, storedDelta, takeStart } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
 import {
   countDuplicate, countInvalid, countLate, countLateCounter, countReplaced, countSample, countStale, countUnbound, emitPlain, eventsCount,
@@ -21,6 +22,7 @@ import { insert, windowValues } from "./shard-statistics";
 import { recordOf, slotOfRef } from "./shard-table";
 
 export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard-table";
+export { bucketSamples, bucketSamplesReset, markBucket } from "./shard-bucket";
 export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./shard-definition";
 export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } from "./identity-service";
 export { packChunk, packRing } from "./chunk-ring";
@@ -32,6 +34,7 @@ export {
 
 /** Prometheus' stale marker: a NaN with this payload. */
 const STALE_BITS: u64 = 0x7ff0000000000002;
+const START_BITS: u64 = 0xffffffffffff;
 const GAP_FACTOR: f64 = 10;
 const INTERVAL_MAX: f64 = 4294967295;
 /** Rows ahead whose record's header is touched, so that its cache misses overlap the rows before: 10-30 % where streams come in no order. */
@@ -126,10 +129,13 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & FLAG_ENDED) != 0) store<u32>(r, flags & ~(<u32>FLAG_ENDED), SR_FLAGS);
   if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, 0, elapsed, arrivalMs);
-  else if (convert(r, slot, time, value, elapsed, arrivalMs)) push(r, slot, time, storedDelta, scoredDelta, deltaFlags, elapsed, arrivalMs);
   else {
-    store<f64>(r, time, SR_LAST_TIME);
-    return true;
+    if (!isHistory && (flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
+    if (!convert(r, slot, time, value, elapsed, arrivalMs)) {
+      store<f64>(r, time, SR_LAST_TIME);
+      return true;
+    }
+    push(r, slot, time, storedDelta, scoredDelta, deltaFlags, elapsed, arrivalMs);
   }
   store<f64>(r, time, SR_LAST_TIME);
   const samples = load<f64>(r, SR_SAMPLES) + 1;
@@ -167,14 +173,17 @@ function learnResolution(r: usize, value: f64): void {
   if (step > 0 && (step < known || known == 0)) store<f64>(r, step, SR_RESOLUTION);
 }
 
-/** A stale marker that is not older than the newest value ends the stream; a value that comes later begins it again. */
+/** What is no value. A stale marker that is not older than the newest value ends the stream; a value that comes later begins it again. */
 function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
-  if (reinterpret<u64>(value) != STALE_BITS) {
-    countInvalid();
+  const bits = reinterpret<u64>(value);
+  if (bits != STALE_BITS) {
+    if (bits >>> 48 == START_MARKER_HIGH) takeStart(r, time, <f64>(bits & START_BITS));
+    else countInvalid();
     return;
   }
   countStale();
   const flags = load<u32>(r, SR_FLAGS);
+  if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
   if (time < last || (flags & FLAG_ENDED) != 0) return;
   store<u32>(r, flags | FLAG_ENDED, SR_FLAGS);
   emitPlain(EVENT_ENDED, slot, time, 0, 0, arrivalMs);
@@ -182,11 +191,14 @@ function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f
 
 /** Not newer than the newest: a repetition, a correction, or late. History corrects nothing; its late values are stored, cumulative ones too. */
 function old(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
-  const counter = (load<u32>(r, SR_FLAGS) & FLAG_COUNTER) != 0;
+  const flags = load<u32>(r, SR_FLAGS);
+  const counter = (flags & FLAG_COUNTER) != 0;
   if (isHistory && time == last) {
     countDuplicate();
     return;
   }
+  // A family may be behind its streams after a start, and wait for a bucket that comes late.
+  if (!isHistory && (flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
   if (time < last) {
     if (counter && !isHistory) countLateCounter();
     else {
