@@ -7,7 +7,7 @@
  */
 
 /** Where senders put fields of their own. */
-const CONTAINERS = ["attributes", "labels", "body"] as const;
+const CONTAINERS = ["attributes", "resourceAttributes", "labels", "body"] as const;
 const ANY = "*";
 /** What a log's body is read as JSON for: an object or an array. */
 const JSON_TEXT = /^\s*[{[]/;
