@@ -329,13 +329,14 @@ class Server {
       window: config.WATCHDOG_WINDOW,
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
+      metadata: state.metadata,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };
   }
 
   #fromEngine(handle: EngineHandle, engine: number, report: EngineReport): void {
-    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report.counts, report.statuses, report.bodies);
+    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report);
     else if (report.type === "stopped") handle.stopped.give();
     else {
       handle.ready.give();

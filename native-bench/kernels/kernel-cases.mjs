@@ -11,6 +11,7 @@ import { fillPowersOfFive } from "../../src/domain/kernel/powers-of-five.ts";
 import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
 import { OTLP_NOW_MS, OtlpRig } from "../../test/support/otlp-rig.ts";
 import { decodeMessage } from "../../test/support/otlp-schema.ts";
+import { decodeBody2, encodeBody2 } from "../../test/support/remote-write-2-body.ts";
 import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { strictDecode } from "../../test/support/remote-write-decoder.ts";
 import { packRowsSlowly } from "../../test/support/row-packing.ts";
@@ -27,6 +28,7 @@ const tenant = 1;
 export const KERNEL_CASES = [
   { name: "snappy", unit: "byte out", prepare: snappyCase },
   { name: "remote-write", unit: "sample", prepare: remoteWriteCase },
+  { name: "remote-write-2", unit: "sample", prepare: remoteWrite2Case },
   { name: "otlp-metrics", unit: "point", prepare: otlpMetricsCase },
   { name: "otlp-metrics-json", unit: "point", prepare: otlpMetricsJsonCase },
   { name: "identity-hash", unit: "byte", prepare: identityHashCase },
@@ -84,6 +86,47 @@ async function remoteWriteCase() {
   };
 }
 
+/** The same samples in both protocols, each series of 2.0 with its metadata, as Prometheus 3 sends them; compressed, as they come. */
+async function remoteWrite2Case() {
+  const harness = laneHarness();
+  const { kernel, place } = harness;
+  const first = new Uint8Array(snappy.uncompressSync(compressedBody()));
+  const metadata = (metric) => ({ type: 1 + (metric.length % 2), help: `Help of ${metric}, a sentence or two.`, unit: "" });
+  const second = encodeBody2(decodeBody(first).map((series) => ({ ...series, metadata: metadata(series.labels[0][1]) })));
+  const compressed = [snappy.compressSync(Buffer.from(first)), snappy.compressSync(Buffer.from(second))];
+  const at = [LARGE_BODY, LARGE_BODY + 0x400000];
+  compressed.forEach((bytes, i) => place(at[i], bytes));
+  for (const [i, body] of [first, second].entries()) assert.equal(harness.ingest(body, { version: i + 1 }).staged.length, samplesPerBody);
+  const take = (i, begin) => () => {
+    const bytes = kernel.snappyDecompress(at[i], compressed[i].length, DECOMPRESSED, 64 * 1024 * 1024);
+    return walk(begin, bytes);
+  };
+  const walk = (begin, bytes) => {
+    kernel.stagingReset(2);
+    begin(DECOMPRESSED, bytes, tenant, BASE_MS, BASE_MS, BASE_MS + WINDOW_MS, STAGING_BYTES / ROW_BYTES);
+    const status = kernel.remoteWriteStep();
+    if (status !== STATUS_DONE) throw new Error(`the walk stopped with ${status}`);
+    return kernel.stagedRows();
+  };
+  assert.equal(take(0, kernel.remoteWriteBegin)(), samplesPerBody);
+  assert.equal(take(1, kernel.remoteWrite2Begin)(), samplesPerBody);
+  // The walk alone reads the body where the last decompression left it.
+  const walkAlone = () => walk(kernel.remoteWrite2Begin, second.length);
+  console.log(
+    `remote-write-2: ${compressed.map(({ length }) => shownBytes(length)).join(" and ")} a sample compressed, ${shownBytes(first.length)} and ${shownBytes(second.length)} not`,
+  );
+  return {
+    units: samplesPerBody,
+    contestants: {
+      kernel: take(1, kernel.remoteWrite2Begin),
+      "kernel, walk alone": walkAlone,
+      "kernel, the same in 1.0": take(0, kernel.remoteWriteBegin),
+      "protobufjs, walk alone": () => decodeBody2(second),
+    },
+  };
+}
+
+const shownBytes = (bytes) => `${(bytes / samplesPerBody).toFixed(0)} B`;
 const pointsPerBody = 10_000;
 
 /** A protobuf body whose streams are known: check, walk and rows, against decoding it with protobufjs alone. */

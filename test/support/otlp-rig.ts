@@ -110,7 +110,7 @@ export class OtlpRig {
     const taken = this.#port.submit({ bytes, kind, tenant: 0, idempotencyKey, arrivalMs: 0, wallMs }, { answer: () => {} });
     if (!taken) throw new Error("the body found no room");
     this.#port.publish();
-    this.#port.answer([1], [200], [null]);
+    this.#port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null] });
     return readBody(this.memory, at);
   }
 

@@ -7,7 +7,7 @@ import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type { ReturnedStreams, StatePartWanted, StoredMetadata, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
@@ -83,6 +83,7 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
+      tell: (message: StoredMetadata) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
@@ -130,7 +131,10 @@ export class SimulatedServer {
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
-    this.#cluster = new Cluster({ ...options, checkpoints, laneMarks }, { ...this.#machine, loadStatePart, returnStreams });
+    this.#cluster = new Cluster(
+      { ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() },
+      { ...this.#machine, loadStatePart, returnStreams },
+    );
     return true;
   }
 

@@ -16,7 +16,7 @@ import {
   RETENTION_INTERVAL_MS,
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
-import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall } from "../../core/protocol/query.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
@@ -108,7 +108,11 @@ export class Coordinator {
     this.#intake = new FrameIntake(engines);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
     const checkpointsStored = () => this.#coldDesk.retry();
-    const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored };
+    const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
+      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
+      for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
+    };
+    const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored, metadataStored };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -122,6 +126,7 @@ export class Coordinator {
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
+    this.#counters.set("metadataStored", this.#state.metadata.size);
   }
 
   /** Checkpoints for the engines that own their partitions; these ask for the states. */
@@ -137,6 +142,11 @@ export class Coordinator {
   /** Delivers streams that an engine wants back, now or once they are stored. */
   returnStreams(engine: number, { wanted }: StreamsWanted): void {
     this.#coldDesk.ask(engine, wanted);
+  }
+
+  /** Types, units and helps of metrics, for all engines. */
+  loadMetadata(): readonly MetricMetadataEnvelope[] {
+    return this.#state.metadata.all;
   }
 
   /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */

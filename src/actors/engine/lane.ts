@@ -4,7 +4,7 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
-import { BODY_OTLP, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import { BODY_OTLP, BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../core/protocol/body-kind.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type Body, readBody, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
@@ -122,7 +122,8 @@ export class Lane {
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
     if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
-    else if (body.kind === BODY_REMOTE_WRITE_1) this.#settle(body, remoteWrite.begin(body, this.#unit));
+    else if (body.kind === BODY_REMOTE_WRITE_1 || body.kind === BODY_REMOTE_WRITE_2)
+      this.#settle(body, remoteWrite.begin(body, this.#unit));
     else this.#unit.answers.push(json.decode(body, this.#unit));
   }
 
@@ -148,6 +149,7 @@ export class Lane {
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));
     unit.committed();
+    this.#dependencies.remoteWrite.saved();
   }
 
   /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */
@@ -171,7 +173,7 @@ export class Lane {
   }
 
   #refuseUnit(error: LogWriteError): void {
-    const { counters, placement, requestId, kernel } = this.#dependencies;
+    const { counters, placement, requestId, kernel, remoteWrite } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
@@ -180,6 +182,7 @@ export class Lane {
     placement.refuse(Array.from({ length: bodies }, () => refused));
     this.#unfinished = undefined;
     unit.dropOpaque();
+    remoteWrite.forget();
     kernel.stagingReset(this.#options.engines);
   }
 }

@@ -10,12 +10,14 @@ import { splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
+import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domain/access/access-policy.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
+import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 
 /** What /healthz says. */
@@ -158,6 +160,7 @@ class Request implements IngestionSink {
   readonly #dependencies: FrontDependencies;
   readonly #endpoint: string;
   readonly #startMs: number;
+  #written: WrittenCounts | null = null;
   /** Of a request to an OTLP path: how it is answered. */
   readonly #dialect: OtlpDialect | undefined;
 
@@ -171,12 +174,17 @@ class Request implements IngestionSink {
   }
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
-    this.exchange.respond(status, headers, body);
+    this.exchange.respond(status, this.#isRemoteWrite2 ? [...headers, ...writtenHeaders(this.#written ?? undefined)] : headers, body);
     this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
   }
 
-  /** Passes on an answer of an engine or of the coordinator. */
-  answer(status: number, body: string | null): void {
+  get #isRemoteWrite2(): boolean {
+    return this.#written !== null || (this.#endpoint.startsWith("remoteWrite") && isRemoteWrite2(this.exchange.request));
+  }
+
+  /** Passes on an answer of an engine or of the coordinator; `written` is of remote-write 2.0. */
+  answer(status: number, body: string | null, written: WrittenCounts | null = null): void {
+    this.#written = written;
     if (this.#dialect !== undefined) this.#answerOtlp(this.#dialect, status, body);
     else if (status < 400) this.respond(status, body === null ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {

@@ -11,6 +11,7 @@ import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } fro
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_OTLP, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
+import { remoteWriteKind } from "./remote-write-headers.ts";
 
 /** Body kind of each ingestion endpoint, by its name in the endpoint table. */
 const BODY_KINDS: Readonly<Record<string, number>> = {
@@ -58,13 +59,10 @@ export class Ingestion {
 
   /** Takes a request; must be called in the handler's turn, because the body begins to flow then. */
   take(endpoint: string, tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
-    const kind = BODY_KINDS[endpoint] ?? otlpKind(exchange);
-    const refusal =
-      kind >= BODY_OTLP
-        ? refuseOtlpHeaders(exchange)
-        : kind === BODY_REMOTE_WRITE_1
-          ? refuseRemoteWriteHeaders(exchange)
-          : refuseJsonHeaders(exchange);
+    const usual = BODY_KINDS[endpoint] ?? otlpKind(exchange);
+    const told = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
+    const kind = told?.ok === true ? told.value : usual;
+    const refusal = told === undefined ? refuseHeaders(usual, exchange) : told.ok ? undefined : told.refusal;
     const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
     if (refusal !== undefined) sink.refuse(refusal);
     else if (isLongerThan(idempotencyKey, IDEMPOTENCY_KEY_BYTES_MAX)) {
@@ -76,7 +74,8 @@ export class Ingestion {
   }
 
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
-    const gzip = kind !== BODY_REMOTE_WRITE_1 && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    const gzip =
+      (kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH) && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
     exchange.collectBody(BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
@@ -145,6 +144,10 @@ function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
   return refuseEncoding(exchange, GZIP_OR_NONE, "gzip or identity");
 }
 
+function refuseHeaders(kind: number, exchange: HttpExchange): Refusal | undefined {
+  return kind >= BODY_OTLP ? refuseOtlpHeaders(exchange) : refuseJsonHeaders(exchange);
+}
+
 /** Kind of an OTLP body: the endpoint's path says the signal. */
 function otlpKind({ request }: HttpExchange): number {
   const { signal, encoding } = otlpDialect(request.path, request.header("content-type")) as OtlpDialect;
@@ -153,23 +156,6 @@ function otlpKind({ request }: HttpExchange): number {
 
 function refuseOtlpHeaders(exchange: HttpExchange): Refusal | undefined {
   return refuseOtlpType(exchange.request.header("content-type")) ?? refuseEncoding(exchange, GZIP_OR_NONE, "gzip or identity");
-}
-
-function refuseRemoteWriteHeaders(exchange: HttpExchange): Refusal | undefined {
-  const type = exchange.request.header("content-type");
-  if (type !== undefined && !/^application\/x-protobuf\s*(?:;|$)/i.test(type)) {
-    return {
-      code: "unsupported_media_type",
-      message: `Content-Type must be application/x-protobuf, got ${JSON.stringify(type.slice(0, 80))}`,
-    };
-  }
-  if (type !== undefined && /proto\s*=\s*"?io\.prometheus\.write\.v2/i.test(type)) {
-    return {
-      code: "unsupported_media_type",
-      message: "remote-write 2.0 is not read yet; send 1.0 (application/x-protobuf without a proto parameter)",
-    };
-  }
-  return refuseEncoding(exchange, /^snappy$/i, "snappy");
 }
 
 function refuseEncoding(exchange: HttpExchange, known: RegExp, names: string): Refusal | undefined {

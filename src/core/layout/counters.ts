@@ -54,6 +54,13 @@ export const ENGINE_COUNTERS = [
   "bucketFamiliesRefused",
   "bucketsLate",
   "derivedRefused",
+  "samplesUnobserved",
+  "samplesPassedOver",
+  "replicaTakeovers",
+  "replicasUntracked",
+  "metadataLearned",
+  "metadataDropped",
+  "kindChanges",
   "otlpMetricsRequests",
   "otlpMetricsItems",
   "otlpMetricsRejected",
@@ -105,6 +112,7 @@ export const COORDINATOR_COUNTERS = [
   "oldestRollupSeconds",
   "oldestRecordSeconds",
   "queries",
+  "metadataStored",
   "storeReadOnly",
 ] as const;
 

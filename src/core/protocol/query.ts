@@ -35,7 +35,7 @@ export type CoordinatorMessage =
   | QueryAnswer
   | StreamEvents
   | { readonly type: "ready"; readonly recordsReplayed: number }
-  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly line: string }
+  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly line: string }
   | { readonly type: "stopped" };
 
 /** A port besides the main one: not wanted, open, or not to be had. */

@@ -33,10 +33,10 @@ export interface NumberPoint {
 /** Buckets of an exponential histogram: `counts[i]` lies in (base^(offset + i), base^(offset + i + 1)], base = 2^(2^-scale). */
 export interface ExponentialBuckets {
   readonly offset: number;
-  readonly counts: number[];
+  readonly counts: readonly number[];
 }
 
-/** One point of a histogram or a summary. */
+/** One point of a histogram or a summary. What its kind does not have is 0 or empty. */
 export interface DistributionPoint {
   readonly serviceId: string;
   readonly environment: string;
@@ -60,8 +60,8 @@ export interface DistributionPoint {
   readonly scale: number;
   readonly zeroCount: number;
   readonly zeroThreshold: number;
-  readonly positive: { readonly offset: number; readonly counts: readonly number[] };
-  readonly negative: { readonly offset: number; readonly counts: readonly number[] };
+  readonly positive: ExponentialBuckets;
+  readonly negative: ExponentialBuckets;
   /** Summary. */
   readonly quantiles: ReadonlyArray<{ readonly quantile: number; readonly value: number }>;
   /** The sender says that there is no value any more. */

@@ -1,5 +1,6 @@
 // The identity of a stream: (tenant, environment, service, metric, identity attributes), and its canonical bytes.
 import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { REPLICA_LABELS } from "./replica-labels.ts";
 
 /** Attribute names that say the environment, in order of precedence (decisions.md section 1). */
 const ENVIRONMENT_NAMES = ["deployment.environment.name", "deployment.environment", "environment", "env"] as const;
@@ -71,7 +72,7 @@ export function nameOfRecord(tenant: string, serviceId: string, metricName: stri
 export function nameOfLabels(tenant: string, labels: ReadonlyArray<readonly [string, string]>): StreamName {
   const byName = new Map(labels);
   const serviceLabel = SERVICE_LABELS.find((label) => (byName.get(label) ?? "") !== "");
-  const entries = labels.filter(([label]) => label !== "__name__" && label !== serviceLabel);
+  const entries = labels.filter(([label]) => label !== "__name__" && label !== serviceLabel && !REPLICA_LABELS.has(label));
   const attributes = Object.fromEntries(entries);
   return {
     tenant,

@@ -8,8 +8,13 @@ export {
   defineAllow, definedDestination, definedHash, definedIsHeld, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
   definitionsBytes, definitionsReset,
 } from "./stream-definition";
+export { exemplarCount2, histogramCount2 } from "./remote-write-2-index";
+export { seriesKindsAdd, seriesKindsClear } from "./series-kinds";
+export { symbolBytes, symbolCount, symbolPointer } from "./remote-write-symbols";
 export {
-  defineSettle, remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
+  defineSettle, metadataHelp, metadataType, metadataUnit, remoteWrite2Begin, remoteWriteBegin, remoteWriteNoted, remoteWritePassedOver,
+  remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
+  unknownBytes, unknownPointer,
 } from "./remote-write-walk";
 export { otlpDistributions } from "./otlp-metrics-index";
 export { otlpMetricsBegin, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp-metrics-walk";

@@ -12,6 +12,7 @@ import {
 import { hashHigh, hashLow, identityHash } from "./identity-hash";
 import { identityBytes, serviceText, serviceTextBytes, TEXT_SLACK, writeIdentity } from "./identity-text";
 import { partitionOfService } from "./placement-hash";
+import { correctKind } from "./series-kinds";
 import { flagsOfName } from "./series-flags";
 import { metricLabel, readLabels, valueBytesOf, valueOf } from "./series-labels";
 import { findSlot } from "./shard-table";
@@ -113,7 +114,8 @@ export function prepareSeries(span: usize, spanBytes: u32, tenant: u32): i32 {
   if (!hasRoom(identity)) return STATUS_DEFINITIONS_FULL;
   if (nextRef == endRef) return STATUS_ALLOWANCE_SPENT;
   if (!writeIdentity(entry() + DEFINE_HEADER_BYTES, headBytes)) return STATUS_UNKNOWN_STREAM;
-  const flags = flagsOfName(valueOf(metricLabel), valueBytesOf(metricLabel));
+  const name = valueOf(metricLabel), nameBytes = valueBytesOf(metricLabel);
+  const flags = correctKind(name, nameBytes, tenant, flagsOfName(name, nameBytes));
   return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags);
 }
 
