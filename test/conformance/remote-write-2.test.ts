@@ -260,19 +260,24 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
     expect(await values("pairs", "paired")).toEqual([1, 2, 3]);
   });
 
-  check("native histograms are refused with a word on what to do, the samples beside them kept", async () => {
+  check("native histograms become quantiles, count and sum of what was added", async () => {
     const time = Date.now();
-    const histogram = {
-      countInt: 3,
-      sum: 1.5,
+    const histogram = (factor: number) => ({
+      countInt: 3 * factor,
+      sum: 1.5 * factor,
       schema: 3,
       positiveSpans: [{ offset: 1, length: 2 }],
-      positiveDeltas: [1, 1],
-      timestamp: time,
-    };
-    const answer = await post2([one("h", "native", [], { histograms: [histogram, histogram] }), one("g", "native", [{ value: 1, time }])]);
-    expect([answer.status, ...written(answer)]).toEqual([400, "1", "0", "0"]);
-    expect(answer.json().message).toMatch(/^2 of 3 samples were refused.*native histograms are not taken; send classic ones/);
+      positiveDeltas: [factor, factor],
+      timestamp: time - 60_000 + 1_000 * factor,
+    });
+    const answer = await post2([one("h", "native", [], { histograms: [histogram(1), histogram(2)] }), one("g", "native", [{ value: 1, time }])]);
+    expect([answer.status, ...written(answer)]).toEqual([204, "1", "2", "0"]);
     expect(await values("native", "g")).toEqual([1]);
+    expect(await values("native", "h.count")).toEqual([3]);
+    expect(await values("native", "h.sum")).toEqual([1.5]);
+    const [median] = await values("native", "h.p50");
+    // 1.5 of 3 lies in the second bucket, (2^(1/8), 2^(2/8)].
+    expect(median).toBeGreaterThan(2 ** (1 / 8));
+    expect(median).toBeLessThanOrEqual(2 ** (2 / 8));
   });
 });
