@@ -9,8 +9,8 @@ import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../..
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { fillPowersOfFive } from "../../src/domain/kernel/powers-of-five.ts";
 import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
-import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { decodeBody2, encodeBody2 } from "../../test/support/remote-write-2-body.ts";
+import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { strictDecode } from "../../test/support/remote-write-decoder.ts";
 import { packRowsSlowly } from "../../test/support/row-packing.ts";
 import { jsonBatches } from "../bodies/json-records.mjs";
@@ -107,7 +107,9 @@ async function remoteWrite2Case() {
   assert.equal(take(1, kernel.remoteWrite2Begin)(), samplesPerBody);
   // The walk alone reads the body where the last decompression left it.
   const walkAlone = () => walk(kernel.remoteWrite2Begin, second.length);
-  console.log(`remote-write-2: ${compressed.map(({ length }) => shownBytes(length)).join(" and ")} a sample compressed, ${shownBytes(first.length)} and ${shownBytes(second.length)} not`);
+  console.log(
+    `remote-write-2: ${compressed.map(({ length }) => shownBytes(length)).join(" and ")} a sample compressed, ${shownBytes(first.length)} and ${shownBytes(second.length)} not`,
+  );
   return {
     units: samplesPerBody,
     contestants: {

@@ -257,7 +257,11 @@ describe.each(ENGINES)("ingestion over $kind", ({ kind, skipped }) => {
     expectError(await send(SINGLE, { "Content-Type": "text/plain" }), 415, "unsupported_media_type");
     expectError(await send(SINGLE, { "Content-Type": "application/json", "Content-Encoding": "br" }), 415, "unsupported_media_type");
     expectError(await send(WRITE, { "Content-Type": "application/json" }), 415, "unsupported_media_type");
-    expectError(await send(WRITE, { "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v3.Request" }), 415, "unsupported_media_type");
+    expectError(
+      await send(WRITE, { "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v3.Request" }),
+      415,
+      "unsupported_media_type",
+    );
     expectError(await send(WRITE, { "Content-Type": "application/x-protobuf", "Content-Encoding": "gzip" }), 415, "unsupported_media_type");
   });
 

@@ -2,8 +2,8 @@
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENGINES } from "../support/http-exchanges.ts";
-import { bytesField, encodeBody, varintField } from "../support/remote-write-body.ts";
 import { encodeBody2, type Series2 } from "../support/remote-write-2-body.ts";
+import { bytesField, encodeBody, varintField } from "../support/remote-write-body.ts";
 import { type Answer, ServerClient } from "../support/server-client.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
@@ -57,7 +57,9 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
   const post2 = (series: readonly Series2[]) => post(encodeBody2(series));
   const listed = async (service: string) => (await client.get(`/api/v1/series?limit=1000&service_id=${service}`)).json().series;
   const values = async (service: string, metric: string): Promise<number[]> =>
-    (await client.get(`/api/v1/series/data?service_id=${service}&metric_name=${metric}&limit=10000`)).json().points.map(({ value }: { value: number }) => value);
+    (await client.get(`/api/v1/series/data?service_id=${service}&metric_name=${metric}&limit=10000`))
+      .json()
+      .points.map(({ value }: { value: number }) => value);
   const one = (metric: string, job: string, samples: Series2["samples"], more: Partial<Series2> = {}): Series2 => ({
     labels: [
       ["__name__", metric],
@@ -70,7 +72,13 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
 
   check("takes a request, says what was written, and finds the same streams as 1.0", async () => {
     const time = Date.now();
-    const answer = await post2([one("a", "both", [{ value: 1, time }]), one("b", "both", [{ value: 2, time: time - 1 }, { value: 3, time }])]);
+    const answer = await post2([
+      one("a", "both", [{ value: 1, time }]),
+      one("b", "both", [
+        { value: 2, time: time - 1 },
+        { value: 3, time },
+      ]),
+    ]);
     expect([answer.status, answer.text, ...written(answer)]).toEqual([204, "", "3", "0", "0"]);
     const older = one("a", "both", [{ value: 4, time: time + 1 }]);
     expect((await client.postRemoteWrite(compressSync(Buffer.from(encodeBody([older]))))).headers).not.toHaveProperty(
@@ -104,8 +112,19 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
   check("keeps the valid samples, says 400 and what was written; whole-body errors wrote nothing", async () => {
     const time = Date.now();
     const answer = await post2([
-      one("kept", "partly2", [{ value: 1, time }, { value: Number.NaN, time: time + 1 }], { exemplars: 2 }),
-      one("infinite", "partly2", [{ value: Number.POSITIVE_INFINITY, time }, { value: 5, time: time + 1 }]),
+      one(
+        "kept",
+        "partly2",
+        [
+          { value: 1, time },
+          { value: Number.NaN, time: time + 1 },
+        ],
+        { exemplars: 2 },
+      ),
+      one("infinite", "partly2", [
+        { value: Number.POSITIVE_INFINITY, time },
+        { value: 5, time: time + 1 },
+      ]),
       { labels: [["job", "partly2"]], samples: [{ value: 1, time }] },
     ]);
     expect([answer.status, answer.json().error, ...written(answer)]).toEqual([400, "missing_metric_name", "3", "0", "0"]);
@@ -127,7 +146,11 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
     expect([answer.status, ...written(answer)]).toEqual([204, "1", "0", "0"]);
     expect((await client.postRemoteWrite(compressSync(Buffer.from(encodeBody([series]))))).status).toBe(204);
     await expect
-      .poll(async () => (await Promise.all([0, 1].map((engine) => client.metric(`vedette_samples_unobserved_total{engine="${engine}"}`)))).reduce((a, b) => a + b))
+      .poll(async () =>
+        (await Promise.all([0, 1].map((engine) => client.metric(`vedette_samples_unobserved_total{engine="${engine}"}`)))).reduce(
+          (a, b) => a + b,
+        ),
+      )
       .toBeGreaterThanOrEqual(before + 2);
     expect(await values("unobserved", "quantile")).toEqual([]);
     expect((await client.get("/api/v1/debug/dlq-stats")).json().total_failed).toBe(letters);
@@ -135,7 +158,8 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
 
   check("stale markers end a stream, repeated and late samples change nothing", async () => {
     const time = Date.now();
-    const send = async (...samples: Series2["samples"][number][]) => expect((await post(withStaleMarkers(encodeBody2([one("g", "stale2", samples)])))).status).toBe(204);
+    const send = async (...samples: Series2["samples"][number][]) =>
+      expect((await post(withStaleMarkers(encodeBody2([one("g", "stale2", samples)])))).status).toBe(204);
     expect(Number.isNaN(STALE)).toBe(true);
     await send({ value: 1, time: time - 3000 }, { value: 2, time: time - 1000 });
     await send({ value: 2, time: time - 1000 });
@@ -178,7 +202,10 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
     await start();
     expect(await listed("told")).toMatchObject(expected);
     // 1.0 has no metadata beside its samples: what was told before decides, in the new process too.
-    const body = encodeBody([one("depth_total", "told", [{ value: 5, time: time + 2000 }]), one("requests", "told", [{ value: 20, time: time + 2000 }])]);
+    const body = encodeBody([
+      one("depth_total", "told", [{ value: 5, time: time + 2000 }]),
+      one("requests", "told", [{ value: 20, time: time + 2000 }]),
+    ]);
     expect((await client.postRemoteWrite(compressSync(Buffer.from(body)))).status).toBe(204);
     expect([await values("told", "depth_total"), await values("told", "requests")]).toEqual([
       [10, 12, 5],
@@ -194,7 +221,11 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
     await send(1000, 14);
     expect(await listed("messages")).toMatchObject([{ kind: "counter", type: null }]);
     const text = new TextEncoder();
-    const message = bytesField(3, [...varintField(1, GAUGE), ...bytesField(2, text.encode("late_count")), ...bytesField(5, text.encode("s"))]);
+    const message = bytesField(3, [
+      ...varintField(1, GAUGE),
+      ...bytesField(2, text.encode("late_count")),
+      ...bytesField(5, text.encode("s")),
+    ]);
     expect((await client.postRemoteWrite(compressSync(Buffer.from(message)))).status).toBe(204);
     await expect.poll(async () => (await listed("messages"))[0].type).toBe("gauge");
     await expect
@@ -218,7 +249,10 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
       await post2([from({ __replica__: "a" }, 1000, 2)]),
     ];
     expect(answers.map((answer) => [answer.status, ...written(answer)])).toEqual(Array.from({ length: 3 }, () => [204, "1", "0", "0"]));
-    for (const [replica, offset] of [["b", 1500], ["a", 2000]] as const) {
+    for (const [replica, offset] of [
+      ["b", 1500],
+      ["a", 2000],
+    ] as const) {
       const body = encodeBody([from({ __replica__: replica }, offset, replica === "a" ? 3 : 200)]);
       expect((await client.postRemoteWrite(compressSync(Buffer.from(body)))).status).toBe(204);
     }
@@ -228,7 +262,14 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
 
   check("native histograms are refused with a word on what to do, the samples beside them kept", async () => {
     const time = Date.now();
-    const histogram = { countInt: 3, sum: 1.5, schema: 3, positiveSpans: [{ offset: 1, length: 2 }], positiveDeltas: [1, 1], timestamp: time };
+    const histogram = {
+      countInt: 3,
+      sum: 1.5,
+      schema: 3,
+      positiveSpans: [{ offset: 1, length: 2 }],
+      positiveDeltas: [1, 1],
+      timestamp: time,
+    };
     const answer = await post2([one("h", "native", [], { histograms: [histogram, histogram] }), one("g", "native", [{ value: 1, time }])]);
     expect([answer.status, ...written(answer)]).toEqual([400, "1", "0", "0"]);
     expect(answer.json().message).toMatch(/^2 of 3 samples were refused.*native histograms are not taken; send classic ones/);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { START_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
 import { STATUS_BAD_PROTOBUF } from "../../src/core/layout/kernel-status.ts";
+import { START_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
 import { BASE_MS, byStream, LaneHarness, type Staged, WINDOW_MS } from "../support/lane-harness.ts";
 import { encodeBody2, expectedOf2, expectedStarts, type RawSeries2, type Series2, strictDecode2 } from "../support/remote-write-2-body.ts";
 import { bytesField, encodeBody, fixed64Field, sampleField, varint, varintField } from "../support/remote-write-body.ts";
@@ -66,13 +66,28 @@ const disorderly = fc
         .map(([, part]) => part);
     const bodies = all.map(({ refs, packed, samples, type }) => {
       const fields = packed
-        ? [bytesField(1, refs.slice(0, 3).flatMap((ref) => varint(ref))), bytesField(1, refs.slice(3).flatMap((ref) => varint(ref)))]
+        ? [
+            bytesField(
+              1,
+              refs.slice(0, 3).flatMap((ref) => varint(ref)),
+            ),
+            bytesField(
+              1,
+              refs.slice(3).flatMap((ref) => varint(ref)),
+            ),
+          ]
         : refs.map((ref) => varintField(1, ref));
-      const extra = [bytesField(5, [...varintField(1, type), ...varintField(7, 1), ...varintField(4, 1)]), fixed64Field(9, 1), varintField(6, BASE_MS)];
+      const extra = [
+        bytesField(5, [...varintField(1, type), ...varintField(7, 1), ...varintField(4, 1)]),
+        fixed64Field(9, 1),
+        varintField(6, BASE_MS),
+      ];
       return bytesField(5, shuffled([...fields, ...samples.map(sampleField), ...extra]).flat());
     });
     const encoder = new TextEncoder();
-    return Uint8Array.from(shuffled([...symbols.map((symbol) => bytesField(4, encoder.encode(symbol))), ...bodies, varintField(1, 7)]).flat());
+    return Uint8Array.from(
+      shuffled([...symbols.map((symbol) => bytesField(4, encoder.encode(symbol))), ...bodies, varintField(1, 7)]).flat(),
+    );
   });
 
 const isMarker = ({ bits, code }: Staged): boolean => code === 0 && bits >> 48n === BigInt(START_MARKER_HIGH);
@@ -141,7 +156,10 @@ describe("remote-write 2.0 walk", () => {
 
   it("knows a stream whatever its symbols are numbered, and apart from 1.0 and from other tenants", () => {
     const harness = new LaneHarness();
-    const labels = [["__name__", "up"], ["job", "node"]] as const;
+    const labels = [
+      ["__name__", "up"],
+      ["job", "node"],
+    ] as const;
     const samples = [{ value: 1, time: BASE_MS }];
     const first = harness.ingest(encodeBody2([{ labels, samples }]), VERSION);
     const renumbered = harness.ingest(encodeBody2([{ labels, samples }], ["x", "job", "y", "node"]), VERSION);
@@ -149,7 +167,15 @@ describe("remote-write 2.0 walk", () => {
     expect([first, renumbered, older].map(({ statuses }) => statuses.length)).toEqual([2, 1, 2]);
     expect(harness.ingest(encodeBody2([{ labels, samples }]), { ...VERSION, tenant: 2 }).statuses).toHaveLength(2);
     expect([renumbered, older].map(({ staged }) => staged)).toEqual([first.staged, first.staged]);
-    const swapped = encodeBody2([{ labels: [["__name__", "node"], ["job", "up"]], samples }]);
+    const swapped = encodeBody2([
+      {
+        labels: [
+          ["__name__", "node"],
+          ["job", "up"],
+        ],
+        samples,
+      },
+    ]);
     expect(harness.ingest(swapped, VERSION).statuses).toHaveLength(2);
   });
 
@@ -168,9 +194,18 @@ describe("remote-write 2.0 walk", () => {
 
   const plainRequest = fc.array(
     fc
-      .record({ labels: fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 2 }), times: fc.array(fc.nat(1000), { maxLength: 3 }), told: start, own: fc.boolean() })
+      .record({
+        labels: fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 2 }),
+        times: fc.array(fc.nat(1000), { maxLength: 3 }),
+        told: start,
+        own: fc.boolean(),
+      })
       .map(({ labels, times, told, own }): Series2 => {
-        const samples = times.map((at) => ({ value: 1, time: BASE_MS + at, ...(own && told !== undefined && told > 0 && { start: told }) }));
+        const samples = times.map((at) => ({
+          value: 1,
+          time: BASE_MS + at,
+          ...(own && told !== undefined && told > 0 && { start: told }),
+        }));
         return { labels, samples, ...(!own && told !== undefined && told > 0 && { created: told }) };
       }),
     { maxLength: 4 },

@@ -18,8 +18,8 @@ import {
 } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, REJECTS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
-import { type LaneExports, parseLabelSpan } from "../../src/domain/kernel/lane-kernel.ts";
 import { resolveLabelRefs } from "../../src/domain/kernel/label-refs.ts";
+import { type LaneExports, parseLabelSpan } from "../../src/domain/kernel/lane-kernel.ts";
 import { type LoadedKernel, loadKernel } from "./kernel.ts";
 
 /** Times from here to WINDOW_MS later are admitted. */

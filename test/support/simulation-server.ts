@@ -129,7 +129,10 @@ export class SimulatedServer {
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
-    this.#cluster = new Cluster({ ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() }, { ...this.#machine, loadStatePart, returnStreams });
+    this.#cluster = new Cluster(
+      { ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() },
+      { ...this.#machine, loadStatePart, returnStreams },
+    );
     return true;
   }
 

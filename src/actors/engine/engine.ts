@@ -365,7 +365,8 @@ export class Engine {
     const written: Array<WrittenCounts | null> = [];
     for (const { status, body, written: stored = null } of answers) {
       const last = counts.length - 1;
-      if (last >= 0 && statuses[last] === status && bodies[last] === body && written[last] === stored) counts[last] = (counts[last] as number) + 1;
+      if (last >= 0 && statuses[last] === status && bodies[last] === body && written[last] === stored)
+        counts[last] = (counts[last] as number) + 1;
       else {
         counts.push(1);
         statuses.push(status);

@@ -160,7 +160,13 @@ export class RemoteWriteDecoder {
       else if (status === STATUS_ALLOWANCE_SPENT) {
         if (!definer.allowSeries()) this.#resolve(body, unit);
       } else if (status === STATUS_BAD_LABELS)
-        this.#skip(body, unit, "missing_metric_name", this.#isVersion2 ? BAD_REFS : "a series has no labels; it needs __name__ at least", []);
+        this.#skip(
+          body,
+          unit,
+          "missing_metric_name",
+          this.#isVersion2 ? BAD_REFS : "a series has no labels; it needs __name__ at least",
+          [],
+        );
       else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL || status === STATUS_DEFINITIONS_FULL) {
         this.#buryRejects(body, unit);
         return undefined;

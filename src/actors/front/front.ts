@@ -15,8 +15,8 @@ import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domai
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
-import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { QueryLink } from "./query-link.ts";
+import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 
 /** What /healthz says. */

@@ -65,7 +65,8 @@ export class Ingestion {
   }
 
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
-    const gzip = (kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH) && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    const gzip =
+      (kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH) && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
     exchange.collectBody(BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };

@@ -42,7 +42,8 @@ export class ProtobufReader {
       this.#varint = this.#readVarint();
       return this.#varint >= 0 || !this.isMalformed;
     }
-    const bytes = this.wireType === WIRE_BYTES ? this.#readVarint() : this.wireType === WIRE_FIXED64 ? 8 : this.wireType === WIRE_FIXED32 ? 4 : -1;
+    const bytes =
+      this.wireType === WIRE_BYTES ? this.#readVarint() : this.wireType === WIRE_FIXED64 ? 8 : this.wireType === WIRE_FIXED32 ? 4 : -1;
     if (this.isMalformed || bytes < 0 || bytes > this.#bytes.length - this.#at) return false;
     this.#fixedAt = this.#at;
     if (this.wireType === WIRE_BYTES) this.content = this.#bytes.subarray(this.#at, this.#at + bytes);

@@ -8,7 +8,10 @@ const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * Labels that the references in a span of fields name, in the order they were sent; other fields are passed over. Undefined when the references are odd in
  * number or a text is not UTF-8. `symbol` gives the bytes of a symbol that is there.
  */
-export function resolveLabelRefs(span: Uint8Array, symbol: (number: number) => Uint8Array): Array<[name: string, value: string]> | undefined {
+export function resolveLabelRefs(
+  span: Uint8Array,
+  symbol: (number: number) => Uint8Array,
+): Array<[name: string, value: string]> | undefined {
   const reader = new ProtobufReader(new Uint8Array(span));
   const refs: number[] = [];
   while (reader.next()) {

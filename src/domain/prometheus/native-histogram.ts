@@ -51,7 +51,8 @@ export function decodeNativeHistogram(content: Uint8Array, createdMs: number): N
   const { schema, timeMs } = message;
   const startMs = message.startMs > 0 ? message.startMs : Math.max(0, createdMs);
   const isCustom = schema === CUSTOM_SCHEMA;
-  if (!isCustom && (schema < SCHEMA_MIN || schema > SCHEMA_MAX)) throw new NativeHistogramError(`its schema is ${schema}; -4 to 8 and -53 are known`);
+  if (!isCustom && (schema < SCHEMA_MIN || schema > SCHEMA_MAX))
+    throw new NativeHistogramError(`its schema is ${schema}; -4 to 8 and -53 are known`);
   const none: ExponentialBuckets = { offset: 0, counts: [] };
   const common = {
     temporality: "cumulative" as const,
@@ -112,7 +113,8 @@ function bucketCounts({ spans, deltas, counts: floats }: Message["positive"]): {
       counts.push(floats.length > 0 ? (floats[next] as number) : running);
     }
   }
-  if (counts.some((count) => !(count >= 0 && Number.isFinite(count)))) throw new NativeHistogramError("a bucket's count is not a number from 0 up");
+  if (counts.some((count) => !(count >= 0 && Number.isFinite(count))))
+    throw new NativeHistogramError("a bucket's count is not a number from 0 up");
   return { first, counts };
 }
 
@@ -128,7 +130,8 @@ function takeField(message: Message, reader: ProtobufReader): void {
   const take = FIELDS[reader.field];
   if (take === undefined) return;
   const [wireTypes, assign] = take;
-  if (!wireTypes.includes(reader.wireType)) throw new NativeHistogramError(`its field ${reader.field} has another wire type than it should`);
+  if (!wireTypes.includes(reader.wireType))
+    throw new NativeHistogramError(`its field ${reader.field} has another wire type than it should`);
   assign(message, reader);
 }
 
@@ -170,7 +173,8 @@ const FIELDS: Readonly<Record<number, readonly [wireTypes: readonly number[], as
 
 /** Bounded here already, so that no sender decides how much is held. */
 function append(numbers: number[], more: readonly number[]): void {
-  if (numbers.length + more.length > 2 * NATIVE_BUCKETS_MAX) throw new NativeHistogramError(`it has more than ${NATIVE_BUCKETS_MAX} buckets`);
+  if (numbers.length + more.length > 2 * NATIVE_BUCKETS_MAX)
+    throw new NativeHistogramError(`it has more than ${NATIVE_BUCKETS_MAX} buckets`);
   for (const number of more) numbers.push(number);
 }
 
@@ -184,6 +188,7 @@ function takeSpan(spans: Span[], content: Uint8Array): void {
     if (reader.field === 1) offset = reader.zigzag;
     else length = reader.integer;
   }
-  if (reader.isMalformed || length < 0 || spans.length >= NATIVE_BUCKETS_MAX) throw new NativeHistogramError("a span of its buckets is malformed");
+  if (reader.isMalformed || length < 0 || spans.length >= NATIVE_BUCKETS_MAX)
+    throw new NativeHistogramError("a span of its buckets is malformed");
   spans.push({ offset, length });
 }

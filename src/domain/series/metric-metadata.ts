@@ -2,7 +2,16 @@
 import type { MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 
 /** Types by their number in remote-write 1.0 and 2.0. */
-export const METRIC_TYPES = ["unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"] as const satisfies readonly MetricMetadataEnvelope["type"][];
+export const METRIC_TYPES = [
+  "unknown",
+  "counter",
+  "gauge",
+  "histogram",
+  "gaugehistogram",
+  "summary",
+  "info",
+  "stateset",
+] as const satisfies readonly MetricMetadataEnvelope["type"][];
 export type MetricType = MetricMetadataEnvelope["type"];
 
 /** Metadata of one metric of a tenant. 1.0 names the family, as in a TYPE line; 2.0 the series' own name. */

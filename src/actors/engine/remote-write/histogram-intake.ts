@@ -1,9 +1,5 @@
 // Native histograms of a remote-write body, on their way to whoever makes series of them.
-import {
-  HISTOGRAMS_PER_BODY_MAX,
-  TIMESTAMP_AGE_MS_MAX,
-  TIMESTAMP_FUTURE_MS_MAX,
-} from "../../../core/config/limits.ts";
+import { HISTOGRAMS_PER_BODY_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX } from "../../../core/config/limits.ts";
 import type { DistributionPoint, ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
 import { histogramSeries } from "../../../domain/prometheus/histogram-series.ts";
 import { decodeNativeHistogram, NativeHistogramError } from "../../../domain/prometheus/native-histogram.ts";
@@ -39,7 +35,8 @@ export class HistogramIntake {
   take(body: Uint8Array, version: 1 | 2, context: HistogramContext): number {
     const taker = this.#taker;
     if (taker === undefined) {
-      const message = "native histograms are not taken; send classic ones (scrape_native_histograms, or send_native_histograms of remote_write: false)";
+      const message =
+        "native histograms are not taken; send classic ones (scrape_native_histograms, or send_native_histograms of remote_write: false)";
       context.refuse(context.count, { reason: "invalid_type", message }, { histograms: context.count });
       return 0;
     }
@@ -77,7 +74,10 @@ function takeOne(taker: DistributionTaker, content: Uint8Array, createdMs: numbe
     if (timeMs < wallMs - TIMESTAMP_AGE_MS_MAX)
       return refuse({ reason: "timestamp_too_old", message: `a histogram of ${metricName} is more than 24 h in the past` }, timeMs);
     if (timeMs > wallMs + TIMESTAMP_FUTURE_MS_MAX)
-      return refuse({ reason: "timestamp_in_future", message: `a histogram of ${metricName} is more than 10 minutes in the future` }, timeMs);
+      return refuse(
+        { reason: "timestamp_in_future", message: `a histogram of ${metricName} is more than 10 minutes in the future` },
+        timeMs,
+      );
     const source = replicaSource(tenant, serviceId, labels);
     if (source !== undefined && !context.isTaken(source)) return true;
     const refusal = taker(tenant, { serviceId, environment, metricName, attributes, ...histogram }, unit);

@@ -56,7 +56,8 @@ export class MetadataIntake {
     const help = this.#symbol(kernel.metadataHelp());
     const told = this.#symbol(kernel.metadataUnit());
     // A series that tells nothing is not worth a row; one that told something before takes nothing back.
-    if (metricName !== "" && (type !== "unknown" || help !== "" || told !== "")) this.#learn({ metricName, type, help, unit: told }, body, unit);
+    if (metricName !== "" && (type !== "unknown" || help !== "" || told !== ""))
+      this.#learn({ metricName, type, help, unit: told }, body, unit);
     this.#correctKinds();
     kernel.remoteWriteNoted();
   }
