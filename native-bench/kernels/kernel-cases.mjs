@@ -9,11 +9,14 @@ import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../..
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { fillPowersOfFive } from "../../src/domain/kernel/powers-of-five.ts";
 import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
+import { OTLP_NOW_MS, OtlpRig } from "../../test/support/otlp-rig.ts";
+import { decodeMessage } from "../../test/support/otlp-schema.ts";
 import { decodeBody2, encodeBody2 } from "../../test/support/remote-write-2-body.ts";
 import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { strictDecode } from "../../test/support/remote-write-decoder.ts";
 import { packRowsSlowly } from "../../test/support/row-packing.ts";
 import { jsonBatches } from "../bodies/json-records.mjs";
+import { encodeMetrics, otlpMetricsRequest } from "../bodies/otlp-metrics.mjs";
 import { remoteWriteBodies } from "../bodies/remote-write.mjs";
 import { seededRandom } from "../bodies/series-labels.mjs";
 import { chunkCase, windowCase } from "./shard-cases.mjs";
@@ -26,6 +29,8 @@ export const KERNEL_CASES = [
   { name: "snappy", unit: "byte out", prepare: snappyCase },
   { name: "remote-write", unit: "sample", prepare: remoteWriteCase },
   { name: "remote-write-2", unit: "sample", prepare: remoteWrite2Case },
+  { name: "otlp-metrics", unit: "point", prepare: otlpMetricsCase },
+  { name: "otlp-metrics-json", unit: "point", prepare: otlpMetricsJsonCase },
   { name: "identity-hash", unit: "byte", prepare: identityHashCase },
   { name: "window", unit: "sample", prepare: windowCase },
   { name: "chunk", unit: "sample", prepare: chunkCase },
@@ -122,6 +127,47 @@ async function remoteWrite2Case() {
 }
 
 const shownBytes = (bytes) => `${(bytes / samplesPerBody).toFixed(0)} B`;
+const pointsPerBody = 10_000;
+
+/** A protobuf body whose streams are known: check, walk and rows, against decoding it with protobufjs alone. */
+async function otlpMetricsCase() {
+  const rig = new OtlpRig();
+  const { kernel, memory } = rig;
+  const body = encodeMetrics(otlpMetricsRequest({ points: pointsPerBody, timeMs: OTLP_NOW_MS }));
+  const { answer, rows } = rig.take(body, "metrics", "protobuf");
+  assert.deepEqual(answer, { status: 200, body: null });
+  assert.equal(rows.filter((row) => !row.includes(" start ")).length, pointsPerBody);
+  memory.bytes.set(body, LARGE_BODY);
+  const day = 24 * 3600 * 1000;
+  const walk = () => {
+    kernel.stagingReset(2);
+    kernel.otlpMetricsBegin(
+      LARGE_BODY,
+      body.length,
+      0,
+      OTLP_NOW_MS - day,
+      OTLP_NOW_MS - day,
+      OTLP_NOW_MS,
+      OTLP_NOW_MS,
+      1,
+      2 * pointsPerBody,
+    );
+    const status = kernel.otlpMetricsStep();
+    if (status !== STATUS_DONE) throw new Error(`the walk stopped with ${status}`);
+    return kernel.stagedRows();
+  };
+  assert.equal(walk(), pointsPerBody);
+  return { units: pointsPerBody, contestants: { kernel: walk, protobufjs: () => decodeMessage("metrics", body) } };
+}
+
+/** The same points in JSON, decoded and staged, against JSON.parse alone. */
+async function otlpMetricsJsonCase() {
+  const rig = new OtlpRig();
+  const body = Buffer.from(JSON.stringify(otlpMetricsRequest({ points: pointsPerBody, timeMs: OTLP_NOW_MS })));
+  const take = () => rig.take(body, "metrics", "json", { quiet: true });
+  assert.deepEqual(rig.take(body, "metrics", "json").answer, { status: 200, body: null });
+  return { units: pointsPerBody, contestants: { decoder: take, "string and JSON.parse": () => JSON.parse(body.toString()) } };
+}
 
 /** The twin has another hash function; what both must be is the same again for the same bytes. */
 async function identityHashCase() {

@@ -1,6 +1,7 @@
 // The rows in the order of the table of goals.
 import { answerLatency } from "./answer-latency.mjs";
 import { bystanders } from "./bystanders.mjs";
+import { coldStreams } from "./cold-streams.mjs";
 import { detectionLatency } from "./detection-latency.mjs";
 import { disk } from "./disk.mjs";
 import { engines } from "./engines.mjs";
@@ -8,6 +9,8 @@ import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { newStreams } from "./new-streams.mjs";
+import { otlpMetrics } from "./otlp-metrics.mjs";
+import { overload } from "./overload.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
 
@@ -18,12 +21,15 @@ export const ROWS = [
   tenSamplesASeries,
   newStreams,
   jsonBatches,
+  otlpMetrics,
   singleRecords,
   answerLatency,
   detectionLatency,
   millionStreams,
+  coldStreams,
   disk,
   heap,
   engines,
   bystanders,
+  overload,
 ];

@@ -5,6 +5,7 @@ import { chunkBlockTarget, sampleChunkTarget, waitingChunksTarget } from "./targ
 import { jsonBodyTarget, jsonDepthTarget } from "./targets/json-bodies.ts";
 import { labelSpanTarget } from "./targets/label-span.ts";
 import { logBlocksTarget } from "./targets/log-blocks.ts";
+import { otlpJsonTarget, otlpLogsTarget, otlpMetricsTarget, otlpTracesTarget } from "./targets/otlp.ts";
 import { packedRowsTarget } from "./targets/packed-rows.ts";
 import { remoteWriteTarget, warmRemoteWriteTarget } from "./targets/remote-write.ts";
 import { nativeHistogramTarget, remoteWrite2Target, warmRemoteWrite2Target } from "./targets/remote-write-2.ts";
@@ -21,6 +22,10 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   "remote-write-2": remoteWrite2Target,
   "remote-write-2-warm": warmRemoteWrite2Target,
   "native-histogram": nativeHistogramTarget,
+  "otlp-metrics": otlpMetricsTarget,
+  "otlp-traces": otlpTracesTarget,
+  "otlp-logs": otlpLogsTarget,
+  "otlp-json": otlpJsonTarget,
   "label-span": labelSpanTarget,
   "json-body": jsonBodyTarget,
   "json-depth": jsonDepthTarget,

@@ -12,7 +12,7 @@ import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import type { Clock } from "../../src/adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ring.ts";
-import { createEngineMemory, EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { EngineCounter } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark, MetricMetadataEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
@@ -53,6 +53,11 @@ export class VirtualClock implements Clock {
     this.#wallMs += ms;
     this.#monotonicMs += ms;
   }
+
+  /** Somebody sets the machine's clock. */
+  stepWall(ms: number): void {
+    this.#wallMs += ms;
+  }
 }
 
 export interface ClusterOptions {
@@ -70,6 +75,7 @@ export interface ClusterOptions {
   readonly checkpointPartBytes?: number;
   /** Default: streams stay in memory. */
   readonly idleMs?: number;
+  readonly rings?: RingSizes;
   readonly keptMs?: number;
 }
 
@@ -111,6 +117,18 @@ function kernelModule(): WebAssembly.Module {
 const SEEDS = [1n, 2n, 3n, 4n] as const;
 const STEPS_MAX = 2_000_000;
 
+/** Blocks whose payloads are spoiled at the next step, as their reader may do; Buffers, of which a slice is a view. */
+function* spoiling(blocks: ReturnType<typeof mergeBlocks>): ReturnType<typeof mergeBlocks> {
+  let step = blocks.next();
+  for (; !step.done; step = blocks.next()) {
+    const payload = Buffer.allocUnsafeSlow(step.value.payload.length);
+    payload.set(step.value.payload);
+    yield { ...step.value, payload };
+    payload.fill(0xee);
+  }
+  return step.value;
+}
+
 /** Some engines with their front ports. */
 export class Cluster {
   readonly members: readonly Member[];
@@ -123,7 +141,7 @@ export class Cluster {
 
   constructor(options: ClusterOptions, dependencies: ClusterDependencies) {
     this.#dependencies = dependencies;
-    const memories = Array.from({ length: options.engines }, () => new EngineMemory(createEngineMemory()));
+    const memories = Array.from({ length: options.engines }, () => new EngineMemory(createEngineMemory(), options.rings));
     const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
     this.#counters = memories.map((memory) => new EngineCounters(memory));
     this.members = memories.map((memory, engine) => this.#makeMember(options, memories, memory, engine, processWords));
@@ -169,7 +187,7 @@ export class Cluster {
           { directory: "log", epoch, lane: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 },
           disk,
         ),
-        replay: mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk),
+        replay: spoiling(mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk)),
         report: (report) => {
           if (report.type === "answers") bodies.answer(report);
           else if (report.type === "ready") this.replayedRows += report.replayedRows;

@@ -59,7 +59,10 @@ export class JsonRig {
     this.#decoder = new JsonDecoder({
       memory,
       kernel: this.kernel,
-      definer: new StreamDefiner({ engine: 0, engines: ENGINES, seriesLimit }, { memory, memories, processWords, kernel: this.kernel }),
+      definer: new StreamDefiner(
+        { engine: 0, engines: ENGINES, seriesLimit, convertsCounters: true },
+        { memory, memories, processWords, kernel: this.kernel },
+      ),
       counters: new EngineCounters(memory),
       tenantName: (index) => `tenant ${index}`,
       requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,

@@ -4,6 +4,7 @@
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
+import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import type { ReturnedStreams, StatePartWanted, StoredMetadata, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
@@ -38,6 +39,7 @@ export interface SimulatedServerOptions {
   readonly idleMs: number;
   readonly keptMs?: number;
   readonly seriesLimit?: number;
+  readonly rings?: RingSizes;
 }
 
 /** Lets every promise that can go on go on. */
@@ -241,7 +243,8 @@ export class SimulatedServer {
     for (let rounds = 0; answer === undefined; rounds++) {
       if (rounds > TURNS_MAX) throw new Error(`${endpoint} is never answered`);
       for (let engine = 0; engine < this.engines; engine++) this.cluster.step(engine);
-      await this.turn();
+      // The coordinator goes on: an engine with a full ring could not answer.
+      if (!(await this.stepCoordinator())) await this.turn();
     }
     this.#answers.delete(id);
     if (answer.status !== 200) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);

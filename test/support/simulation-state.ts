@@ -56,6 +56,7 @@ export function streamStates(series: MemoryStoreContents): Map<string, StreamSta
       if (!reader.decode(cursor)) throw new Error("a stored snapshot does not decode");
       states.set(Buffer.from(identity).toString(), stateOf(reader));
     },
+    handler: () => undefined,
     cold: () => undefined,
     ref: () => undefined,
     chunks: () => undefined,

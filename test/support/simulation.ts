@@ -2,6 +2,7 @@
 // end with the oracle. The same seed gives the same run.
 import { createHash } from "node:crypto";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
+import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import { VirtualClock } from "./cluster.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryDisk } from "./memory-log.ts";
@@ -28,6 +29,8 @@ export interface SimulationReport {
 
 /** Actions after which a run that has not ended is broken. */
 const ACTIONS_MAX = 400_000;
+/** Somebody sets the clock by so much, either way: within what a sample may lie in the future. */
+const CLOCK_STEP_MS_MAX = 60_000;
 
 /** Runs a seed; throws on the first difference. */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
@@ -90,6 +93,7 @@ class Run {
     readonly checkpointLogShare: number;
     readonly checkpointPartBytes: number;
     readonly idleMs: number;
+    readonly rings?: RingSizes;
     readonly commitTurnsMax: number;
   };
   readonly #streams: readonly StreamPlan[];
@@ -118,6 +122,11 @@ class Run {
       checkpointLogShare: options.seed % 3 === 0 ? 4 : 0,
       checkpointPartBytes: 2 ** (5 + (options.seed % 11)),
       // Two seeds of three lose streams from memory, also such as have a sample in every body.
+      // Narrow rings are often full: 4 KiB to their own sizes.
+      ...(options.faults &&
+        options.seed % 4 > 0 && {
+          rings: { coordinatorBytes: 2 ** (12 + (options.seed % 12)), inboxBytes: 2 ** (12 + (options.seed % 9)) },
+        }),
       idleMs: options.faults && options.seed % 3 > 0 ? 1000 * 4 ** (options.seed % 7) : Number.POSITIVE_INFINITY,
       commitTurnsMax: this.#below(12),
     };
@@ -210,6 +219,7 @@ class Run {
     else if (u < 0.0035) disk.createFails = true;
     else if (u < 0.0045) (this.#chance(0.5) ? this.server.control : this.server.series).failNext("EIO");
     else if (u < 0.005) (this.#chance(0.5) ? this.server.control : this.server.series).failAll("ENOSPC");
+    else if (u < 0.0052) clock.stepWall(this.#below(2 * CLOCK_STEP_MS_MAX) - CLOCK_STEP_MS_MAX);
     else if (clock.monotonicMs() > this.#faultsUntilMs) {
       this.#heal();
       this.#faultsUntilMs = clock.monotonicMs() + this.#below(20_000);

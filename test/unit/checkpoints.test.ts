@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCheckpointHeader } from "../../src/actors/coordinator/tables/checkpoint-row.ts";
 import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
+import type { MessageHandler } from "../../src/actors/engine/messages/message-handler.ts";
 import { Partition } from "../../src/actors/engine/partition.ts";
 import { PartitionStateWriter, readPartitionPart } from "../../src/actors/engine/partition-state.ts";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
@@ -20,6 +21,14 @@ import { ShardRig } from "../support/shard-rig.ts";
 
 const coldOf = (rig: ShardRig) => new ColdStreams({ bytes: new Uint8Array(rig.view.buffer) });
 const START = Date.UTC(2026, 0, 5, 12);
+/** A handler that keeps two pieces for each partition. */
+const handler: MessageHandler = {
+  kind: 99,
+  take: () => undefined,
+  save: (partition) => [Uint8Array.of(partition, 1), Uint8Array.of(partition, 2, 3)],
+  restore: () => undefined,
+  tick: () => undefined,
+};
 
 describe("the state of a partition", () => {
   /** A partition of `streams` streams in a rig's memory, two refs each. */
@@ -42,7 +51,8 @@ describe("the state of a partition", () => {
   }
 
   function parts(rig: ShardRig, partition: Partition, partBytes: number): Uint8Array[] {
-    const writer = new PartitionStateWriter({ kernel: rig.shard, cold: coldOf(rig), memory: new Uint8Array(rig.view.buffer), partBytes });
+    const memory = new Uint8Array(rig.view.buffer);
+    const writer = new PartitionStateWriter({ kernel: rig.shard, cold: coldOf(rig), memory, partBytes, handlers: () => [handler] });
     writer.begin(partition);
     const written: Uint8Array[] = [];
     for (let part = writer.next(); part !== undefined; part = writer.next()) written.push(part.slice());
@@ -56,11 +66,12 @@ describe("the state of a partition", () => {
     const partition = fill(rig, 150);
     partition.chunks.append(new Uint8Array(16).fill(9), Uint8Array.of(1, 2, 3), START, START);
     const whole = parts(rig, partition, 2 ** 30);
-    expect(whole.length).toBe(3);
+    expect(whole.length).toBe(5);
     for (const partBytes of [1, 700, 20_000]) {
       const other = new ShardRig({ window: 120 });
       const restored = new Partition(7, 1024);
       let at = IDENTITIES;
+      const kept: string[] = [];
       const written = parts(rig, partition, partBytes);
       expect(written.length).toBeGreaterThan(whole.length);
       for (const part of written) {
@@ -73,11 +84,13 @@ describe("the state of a partition", () => {
             restored.slots.push(slot);
             expect(other.shard.unpack(slot, cursor)).toBe(true);
           },
+          handler: (kind, piece) => kept.push(`${kind}: ${piece.join(" ")}`),
           cold: () => expect.fail("nothing is cold"),
           ref: (ref, stream, isCold) => restored.bind(ref, isCold ? -1 : restored.slots.at(stream)),
           chunks: (bytes) => expect(bytes).toEqual(partition.chunks.serialise()),
         });
       }
+      expect(kept).toEqual(["99: 7 1", "99: 7 2 3"]);
       restored.chunks = partition.chunks;
       expect(parts(other, restored, 2 ** 30)).toEqual(whole);
     }
@@ -85,8 +98,14 @@ describe("the state of a partition", () => {
 
   it("of another version, or with what no writer writes, is refused", () => {
     const rig = new ShardRig({ window: 120 });
-    const [streams] = parts(rig, fill(rig, 2), 2 ** 30) as [Uint8Array];
-    const visitor = { stream: () => undefined, cold: () => undefined, ref: () => undefined, chunks: () => undefined };
+    const [, , streams] = parts(rig, fill(rig, 2), 2 ** 30) as [Uint8Array, Uint8Array, Uint8Array];
+    const visitor = {
+      stream: () => undefined,
+      handler: () => undefined,
+      cold: () => undefined,
+      ref: () => undefined,
+      chunks: () => undefined,
+    };
     const changed = (at: number, to: number) => Uint8Array.from(streams, (byte, i) => (i === at ? to : byte));
     expect(() => readPartitionPart(changed(0, 1), visitor)).toThrow("version 1");
     expect(() => readPartitionPart(changed(1, 9), visitor)).toThrow("unknown kind 9");

@@ -18,7 +18,7 @@ import {
 } from "../../core/config/limits.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
-import type { CoordinatorCommand, CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
+import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall } from "../../core/protocol/query.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
@@ -93,6 +93,7 @@ export class Coordinator {
   #stepping: Promise<StepReport> | undefined;
   /** Frames of the last transaction. */
   #lastFrames = 0;
+  #listeners: Listeners = { otlp: { state: "closed", port: 0 } };
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
@@ -173,6 +174,10 @@ export class Coordinator {
   async query(call: QueryCall): Promise<void> {
     const answered = await this.#answer(call);
     this.#dependencies.emit({ type: "answer", id: call.id, ...answered });
+  }
+
+  setListeners(listeners: Listeners): void {
+    this.#listeners = listeners;
   }
 
   markEnginesReady(): void {
@@ -272,6 +277,7 @@ export class Coordinator {
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
+        listeners: this.#listeners,
       }),
       settle: () => this.#settle(),
     };
@@ -296,6 +302,7 @@ const HANDLE: {
   query: (coordinator, command) => coordinator.query(command),
   frames: async () => undefined,
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
+  listeners: async (coordinator, command) => coordinator.setListeners(command.listeners),
   stop: async (coordinator) => coordinator.stop(),
 };
 

@@ -130,6 +130,7 @@ export class Checkpoints {
       cold: dependencies.shard.cold,
       memory: (memories[options.engine] as EngineMemory).bytes,
       partBytes: options.partBytes,
+      handlers: () => dependencies.shard.handlers,
     });
     this.#owned = Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
       (partition) => engineOf(partition, options.engines) === options.engine,

@@ -24,12 +24,17 @@ import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
+import type { BucketFamilies } from "./distributions/bucket-families.ts";
+import { DistributionSink } from "./distributions/distribution-sink.ts";
+import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
+import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
+import type { DistributionTaker } from "./remote-write/histogram-intake.ts";
 import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
 import { SeriesQueries } from "./series-queries.ts";
@@ -54,6 +59,8 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
+  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  readonly normalizeTemporality?: boolean;
   readonly threshold: number;
   readonly minSamples: number;
   readonly window: number;
@@ -110,6 +117,7 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
   readonly #services: ServiceIndex;
+  readonly #families: BucketFamilies;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
   readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
@@ -155,6 +163,11 @@ export class Engine {
         tenantIndex: (name) => this.#tenantIndex(name),
         askForStreams: dependencies.reply,
       },
+    );
+    const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
+    this.#families = addDistributions(
+      { seriesLimit, idleMs, normalize },
+      { memory, kernel, processWords, counters: this.#counters, tenantIndex: (name) => this.#tenantIndex(name), shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
@@ -216,19 +229,24 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit } = this.#options;
+    const { engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
     const { kernel, log, clock, processWords } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
     const definer = new StreamDefiner(
-      { engine: this.#options.engine, engines, seriesLimit },
+      { engine: this.#options.engine, engines, seriesLimit, convertsCounters },
       { memory, memories: this.#dependencies.memories, processWords, kernel },
     );
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
     const decoder = { memory, kernel, definer, counters, tenantName, requestId };
     const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const remoteWrite = { ...decoder, tenantIndex, replicaGroups: processWords.replicas, metadata: this.#metadata };
+    const distributions = new DistributionSink(definer);
+    const takeDistribution: DistributionTaker = (tenant, point, unit) => {
+      const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: clock.wallMs() }, point);
+      return problem === undefined ? undefined : { field: null, ...problem };
+    };
+    const remoteWrite = { ...decoder, tenantIndex, takeDistribution, replicaGroups: processWords.replicas, metadata: this.#metadata };
     return new Lane(
       { engines },
       {
@@ -240,6 +258,7 @@ export class Engine {
         placement: this.#placement,
         json: new JsonDecoder(decoder),
         remoteWrite: new RemoteWriteDecoder(remoteWrite),
+        otlp: new OtlpDecoder({ convertsCounters }, decoder),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
@@ -275,7 +294,10 @@ export class Engine {
     if (this.#replayed !== undefined) return this.#endReplay(this.#replayed) || did;
     const step = this.#dependencies.replay.next();
     if (step.done) this.#replayed = step.value;
-    else this.#recovery.apply(step.value);
+    else {
+      this.#recovery.apply(step.value);
+      this.#families.settle();
+    }
     this.#counters.set("rowsReplayed", this.#recovery.rows);
     return true;
   }
@@ -322,6 +344,7 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#families.settle() || did;
     did = this.#answerDelayed() || did;
     did = this.#tick() || did;
     did = this.#checkpoints?.step() || did;
@@ -356,6 +379,7 @@ export class Engine {
     const self = this.#options.engine;
     this.#shard.define(unit);
     if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
+    this.#shard.takeOwnMessages(unit);
   }
 
   #answer(answers: readonly BodyAnswer[]): void {
@@ -421,6 +445,7 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
+    if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
 

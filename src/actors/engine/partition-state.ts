@@ -1,7 +1,8 @@
 /**
  * A partition's state as bytes of a checkpoint, in parts of a bounded size that are written and read one at a time:
  *
- *   part       version u8 = 2, kind u8, then
+ *   part       version u8 = 3, kind u8, then
+ *   handler    {SECTION_* u32} and a piece of what a message handler keeps (messages/message-handler.ts); first, because streams may be ahead of it
  *   streams    {bytes of the identity that the one before in the part shares varint, further bytes varint, those bytes, snapshot (domain/kernel/stream-snapshot.ts)} ...
  *   cold       {identity hash 16, serial u32, minutes of its newest sample u32} ... of streams that are in the store
  *   refs       {ref u32, the stream's number in the order of this state u32, from 2^31 on that of a cold one} ...
@@ -19,13 +20,15 @@ import type { ByteCursor } from "../../domain/codec/varint.ts";
 import { readVarint } from "../../domain/codec/varint.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { COLD, type ColdStream, type ColdStreams, RETURNED, WANTED } from "./cold/cold-streams.ts";
+import type { MessageHandler } from "./messages/message-handler.ts";
 import type { Partition } from "./partition.ts";
 
-const VERSION = 2;
+const VERSION = 3;
 const PART_STREAMS = 1;
 const PART_REFS = 2;
 const PART_CHUNKS = 3;
 const PART_COLD = 4;
+const PART_HANDLER = 5;
 const COLD_BYTES = 24;
 const HASH_BYTES = 16;
 const MINUTE_MS = 60_000;
@@ -40,6 +43,7 @@ export interface PartitionStateSources {
   readonly cold: ColdStreams;
   /** All of the engine's memory. */
   readonly memory: Uint8Array;
+  readonly handlers: () => Iterable<MessageHandler>;
   /** A part ends with the stream or ref that reaches so many bytes. */
   readonly partBytes: number;
 }
@@ -56,6 +60,8 @@ export class PartitionStateWriter {
   #numbers = new Uint32Array(0);
   #coldNumbers = new Uint32Array(0);
   #coldWritten = 0;
+  /** What handlers keep, as it was when the state was begun. */
+  #pieces: Array<{ readonly kind: number; readonly piece: Uint8Array }> = [];
   #previousAt = 0;
   #previousBytes = 0;
 
@@ -74,6 +80,9 @@ export class PartitionStateWriter {
     this.#ref = 0;
     this.#cold = 0;
     this.#coldWritten = 0;
+    this.#pieces = [...this.#sources.handlers()].flatMap((handler) =>
+      handler.save(partition.number).map((piece) => ({ kind: handler.kind, piece })),
+    );
     const slots = this.#sources.kernel.slots;
     if (this.#numbers.length < slots) this.#numbers = new Uint32Array(Math.max(slots, 2 * this.#numbers.length));
   }
@@ -81,6 +90,8 @@ export class PartitionStateWriter {
   /** The next part, a view that is valid until the next call; undefined when only the last one is left. About 2 ms. */
   next(): Uint8Array | undefined {
     const { slots, refs, cold } = this.#partition as Partition;
+    const handled = this.#pieces.shift();
+    if (handled !== undefined) return this.#handler(handled.kind, handled.piece);
     if (this.#stream < slots.length) return this.#streams(slots);
     if (this.#cold < cold.length) return this.#coldStreams(cold);
     if (this.#ref < refs.length) return this.#refs(refs);
@@ -104,6 +115,13 @@ export class PartitionStateWriter {
 
   #part(): Uint8Array {
     return this.#sink.bytes.subarray(0, this.#sink.at);
+  }
+
+  #handler(kind: number, piece: Uint8Array): Uint8Array {
+    this.#open(PART_HANDLER);
+    this.#sink.u32(kind);
+    this.#sink.copy(piece);
+    return this.#part();
   }
 
   #streams(slots: Uint32List): Uint8Array {
@@ -193,6 +211,8 @@ export class PartitionStateWriter {
 export interface PartitionStateVisitor {
   /** A stream with its identity, which is valid during the call; must move the cursor behind the snapshot that it stands at. */
   stream(identity: Uint8Array, cursor: ByteCursor): void;
+  /** A piece of what the handler of a kind of messages keeps, valid during the call. */
+  handler(kind: number, piece: Uint8Array): void;
   /** A stream that is in the store. */
   cold(stream: Omit<ColdStream, "partition">): void;
   /** A ref of the checkpoint's epoch and the number of its stream, counted from 0 for those in memory and for the others. */
@@ -209,8 +229,14 @@ export function readPartitionPart(bytes: Uint8Array, visitor: PartitionStateVisi
   if (kind === PART_STREAMS) readStreams({ bytes, at: PART_HEADER_BYTES, end: bytes.length }, visitor);
   else if (kind === PART_REFS) readRefs(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), visitor);
   else if (kind === PART_COLD) readColdStreams(bytes, visitor);
+  else if (kind === PART_HANDLER) readHandler(bytes, visitor);
   else if (kind === PART_CHUNKS) visitor.chunks(bytes.subarray(PART_HEADER_BYTES));
   else throw new Error(`checkpoint has a part of unknown kind ${kind}`);
+}
+
+function readHandler(bytes: Uint8Array, visitor: PartitionStateVisitor): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  visitor.handler(view.getUint32(PART_HEADER_BYTES, true), bytes.subarray(PART_HEADER_BYTES + 4));
 }
 
 function readStreams(cursor: ByteCursor, visitor: PartitionStateVisitor): void {

@@ -2,14 +2,10 @@
 // once every ring has been read past the body's rows. It never waits: a thread that did could stop a circle of full rings for ever.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { type FrameHead, InboxWriter } from "../../adapters/runtime/inbox-ring.ts";
-import { FRAME_ROWS_MAX } from "../../core/config/limits.ts";
 import { STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { FRAME_LAST, ROW_BYTES, SECTION_DEFINE, SECTION_ROWS } from "../../core/layout/row-frame.ts";
+import { FRAME_LAST, SECTION_DEFINE, SECTION_ROWS } from "../../core/layout/row-frame.ts";
 import type { LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
-
-/** Definitions of one frame: at most the largest identity with its header fits many times. */
-const DEFINE_FRAME_BYTES_MAX = FRAME_ROWS_MAX * ROW_BYTES;
 
 interface OutgoingFrame {
   readonly destination: number;
@@ -63,14 +59,16 @@ export class Placement {
   }
 
   #lineUp(destination: number, unit: WorkUnit, position: LogPosition, rowBytes: number): void {
-    const payloads: Array<[kind: number, payload: Uint8Array]> = [];
-    for (const definitions of unit.definitionFrames(destination, DEFINE_FRAME_BYTES_MAX)) payloads.push([SECTION_DEFINE, definitions]);
+    const bytesMax = (this.#writers[destination] as InboxWriter).payloadBytesMax;
+    const payloads: Array<readonly [kind: number, payload: Uint8Array]> = [];
+    for (const definitions of unit.definitionFrames(destination, bytesMax)) payloads.push([SECTION_DEFINE, definitions]);
     const staged = STAGING + destination * STAGING_BYTES;
     const own = this.#memories[this.self] as EngineMemory;
-    for (let at = 0; at < rowBytes; at += FRAME_ROWS_MAX * ROW_BYTES) {
-      const end = Math.min(rowBytes, at + FRAME_ROWS_MAX * ROW_BYTES);
+    for (let at = 0; at < rowBytes; at += bytesMax) {
+      const end = Math.min(rowBytes, at + bytesMax);
       payloads.push([SECTION_ROWS, own.bytes.subarray(staged + at, staged + end)]);
     }
+    payloads.push(...unit.messageFrames(destination, bytesMax));
     payloads.forEach(([kind, payload], index) => {
       const last = index === payloads.length - 1 ? FRAME_LAST : 0;
       const { baseMs, arrivalMs } = unit;

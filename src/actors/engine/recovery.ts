@@ -20,6 +20,7 @@ import {
   ROW_VALUE,
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
+  SECTION_MESSAGES,
   SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
@@ -33,10 +34,11 @@ import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-ke
 import { engineOf, partitionOf, serviceSeed } from "../../domain/placement/partition.ts";
 import { identityHead, identityName } from "../../domain/series/stream-identity.ts";
 import { type ColdStream, RETURNED } from "./cold/cold-streams.ts";
+import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
 import { readPartitionPart } from "./partition-state.ts";
 import type { Shard } from "./shard.ts";
-import { type Definition, sectionsOf } from "./work-unit.ts";
+import { type Definition, type Section, sectionsOf } from "./work-unit.ts";
 
 /** A log block as the merge of all lanes yields it. */
 export interface ReplayBlock {
@@ -173,8 +175,11 @@ export class Recovery {
       cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
       ref: (ref, stream, isCold) =>
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
+      handler: (kind, piece) => this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece),
       chunks: (bytes) => {
-        partition.chunks = ChunkBlockBuilder.restore(bytes) ?? new ChunkBlockBuilder();
+        const chunks = ChunkBlockBuilder.restore(bytes);
+        if (chunks === undefined) throw new Error("a checkpoint holds chunks that this build cannot read");
+        partition.chunks = chunks;
       },
     });
     if (part.part === checkpoint.parts) this.#restoring++;
@@ -230,6 +235,7 @@ export class Recovery {
     for (const section of sectionsOf(block.payload)) {
       if (section.kind === SECTION_DEFINE) this.#define(section.payload, block);
       else if (section.kind === SECTION_PACKED_ROWS) this.#applyRows(section.payload, block);
+      else if (section.kind >= SECTION_MESSAGES) this.#takeMessages(section, block);
       else if (this.#options.engine === 0) this.#sendAgain(section.kind, section.payload, block);
     }
   }
@@ -290,6 +296,15 @@ export class Recovery {
     this.rows += rows;
     const { baseMs } = block.header;
     if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0 });
+  }
+
+  /** Messages of this engine's partitions that no checkpoint covers, behind the block's rows. */
+  #takeMessages({ kind, payload }: Section, block: ReplayBlock): void {
+    const { engine, engines } = this.#options;
+    for (const message of messagesOf(payload)) {
+      if (engineOf(message.partition, engines) !== engine || this.#isCovered(message.partition, block)) continue;
+      this.#dependencies.shard.takeMessage(kind, message.partition, message.payload, { baseMs: block.header.baseMs, arrivalMs: 0 });
+    }
   }
 
   /** The rows of a section, behind the area that they are gathered in. */

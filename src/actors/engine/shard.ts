@@ -4,6 +4,7 @@ import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-m
 import type { InboxFrame } from "../../adapters/runtime/inbox-ring.ts";
 import { LATE_IN_RING_MS_MAX } from "../../core/config/limits.ts";
 import {
+  EVENT_BUCKETS_DUE,
   EVENT_CHUNK_DUE,
   EVENT_CLOSE,
   EVENT_LATE,
@@ -13,7 +14,7 @@ import {
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { ROW_BYTES, SECTION_DEFINE } from "../../core/layout/row-frame.ts";
+import { ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
@@ -27,6 +28,8 @@ import { ColdStreams } from "./cold/cold-streams.ts";
 import { StreamReturns } from "./cold/stream-returns.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { episodeFrame } from "./episode-frame.ts";
+import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
+import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Partition } from "./partition.ts";
 import type { ServiceIndex } from "./service-index.ts";
@@ -70,6 +73,9 @@ export class Shard {
   /** Streams that are not in memory, and the rows that wait for them. */
   readonly cold: ColdStreams;
   readonly returns: StreamReturns;
+  /** By the kind of their messages. */
+  readonly #handlers = new Map<number, MessageHandler>();
+  #collectBuckets: () => void;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
@@ -77,6 +83,7 @@ export class Shard {
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
     this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind });
@@ -100,7 +107,50 @@ export class Shard {
       return;
     }
     const { pointer, baseMs, arrivalMs } = frame;
+    const kind = frame.kind & 0xff;
+    if (kind >= SECTION_MESSAGES) {
+      const section = this.#dependencies.memory.bytes.subarray(pointer, pointer + frame.bytes);
+      for (const { partition, payload } of messagesOf(section)) this.takeMessage(kind, partition, payload, { baseMs, arrivalMs });
+      return;
+    }
     this.applyRows({ pointer, rows: frame.bytes / ROW_BYTES, baseMs, arrivalMs });
+  }
+
+  /** Has a handler take the messages of its kind from now on. */
+  addHandler(handler: MessageHandler): void {
+    this.#handlers.set(handler.kind, handler);
+  }
+
+  /** Has samples of histogram buckets read by `collect` whenever their list is full; it may not apply rows. */
+  collectBucketsWith(collect: () => void): void {
+    this.#collectBuckets = collect;
+  }
+
+  get handlers(): Iterable<MessageHandler> {
+    return this.#handlers.values();
+  }
+
+  /** Takes a message. Throws when no handler of this build knows its kind. */
+  takeMessage(kind: number, partition: number, payload: Uint8Array, arrival: MessageArrival): void {
+    this.#handler(kind).take(partition, payload, arrival);
+  }
+
+  /** Gives a handler back what a checkpoint kept of it. */
+  restoreHandler(kind: number, partition: number, piece: Uint8Array): void {
+    this.#handler(kind).restore(partition, piece);
+  }
+
+  #handler(kind: number): MessageHandler {
+    const handler = this.#handlers.get(kind);
+    if (handler === undefined) throw new Error(`messages of kind ${kind} are unknown to this build`);
+    return handler;
+  }
+
+  /** Takes the messages of a committed unit that are for this engine, behind its rows. */
+  takeOwnMessages(unit: WorkUnit): void {
+    for (const [kind, section] of unit.messageFrames(this.#options.engine, Number.POSITIVE_INFINITY)) {
+      for (const { partition, payload } of messagesOf(section)) this.takeMessage(kind, partition, payload, unit);
+    }
   }
 
   /** Takes the definitions of a committed unit, of which some may be other engines'. */
@@ -121,6 +171,7 @@ export class Shard {
     this.#dependencies.counters.add("kindChanges", 1);
     this.#takeChunk(slot);
     this.#dependencies.kernel.records.restart(slot, flags);
+    this.#dependencies.kernel.markBucket(slot);
   }
 
   identityOf(slot: number): Uint8Array {
@@ -163,6 +214,7 @@ export class Shard {
   #handle(event: ShardEvent): void {
     if (event.kind === EVENT_CHUNK_DUE) this.#takeChunk(event.slot);
     else if (event.kind === EVENT_LATE) this.#takeLate(event);
+    else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }

@@ -22,6 +22,7 @@ import { FRAME_DEAD_LETTER, FRAME_METADATA, FRAME_RECORD } from "../../core/prot
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
+import { encodeMessage } from "./messages/shard-message.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
 const BASE_LEAD_MS = 25 * 3600 * 1000;
@@ -107,6 +108,22 @@ function joinAligned(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
   return joined;
 }
 
+/** Joins items, whole, to pieces of at most `bytesMax`; a single larger one stands alone. */
+function* pieces(items: Iterable<Uint8Array>, bytesMax: number): Generator<Uint8Array> {
+  let piece: Uint8Array[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (bytes > 0 && bytes + item.byteLength > bytesMax) {
+      yield joinAligned(piece, bytes);
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(item);
+    bytes += item.byteLength;
+  }
+  if (bytes > 0) yield joinAligned(piece, bytes);
+}
+
 /** A section of a log block, in place. */
 export interface Section {
   readonly kind: number;
@@ -135,6 +152,8 @@ export class WorkUnit {
   #overflow: Uint8Array[] = [];
   #opaque: Array<{ section: number; frame: number; payload: Uint8Array }> = [];
   #opaqueBytes = 0;
+  /** Messages for shards, by kind and destination. */
+  #messages = new Map<number, Uint8Array[][]>();
   /**
    * Of the unit's last body: blocks of all lanes are replayed in this order. Whoever was answered for a body of one unit and then sends another
    * finds it in a unit with a higher number; by the first bodies' numbers it might stand before the one it follows.
@@ -191,6 +210,25 @@ export class WorkUnit {
     this.#add(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, envelope);
   }
 
+  /** Adds a message for the shard that owns a partition; `kind` is a SECTION_* from SECTION_MESSAGES on. Messages of one kind and partition keep their order. */
+  addMessage(kind: number, partition: number, payload: Uint8Array): void {
+    const message = encodeMessage(partition, payload);
+    let destinations = this.#messages.get(kind);
+    if (destinations === undefined) {
+      destinations = Array.from({ length: this.#engines }, () => []);
+      this.#messages.set(kind, destinations);
+    }
+    (destinations[engineOf(partition, this.#engines)] as Uint8Array[]).push(message);
+    this.#opaqueBytes += message.byteLength;
+  }
+
+  /** Sections of messages for one destination, in pieces of at most `bytesMax`; each piece starts at a multiple of 8. */
+  *messageFrames(destination: number, bytesMax: number): Generator<readonly [kind: number, section: Uint8Array]> {
+    for (const [kind, destinations] of this.#messages) {
+      for (const piece of pieces(destinations[destination] as Uint8Array[], bytesMax)) yield [kind, piece];
+    }
+  }
+
   addMetadata(metadata: object): void {
     this.#add(SECTION_METADATA, FRAME_METADATA, metadata);
   }
@@ -212,18 +250,7 @@ export class WorkUnit {
 
   /** The definitions for one destination, in order, in pieces of at most `bytesMax` (a single larger one stands alone); each piece starts at a multiple of 8. */
   *definitionFrames(destination: number, bytesMax: number): Generator<Uint8Array> {
-    let piece: Uint8Array[] = [];
-    let bytes = 0;
-    for (const definition of this.#definitionsFor(destination)) {
-      if (bytes > 0 && bytes + definition.byteLength > bytesMax) {
-        yield joinAligned(piece, bytes);
-        piece = [];
-        bytes = 0;
-      }
-      piece.push(definition);
-      bytes += definition.byteLength;
-    }
-    if (bytes > 0) yield joinAligned(piece, bytes);
+    yield* pieces(this.#definitionsFor(destination), bytesMax);
   }
 
   *#definitionsFor(destination: number): Generator<Uint8Array> {
@@ -247,6 +274,11 @@ export class WorkUnit {
     }
     const rows = this.#packRows(rowBytes);
     if (rows.byteLength > 0) parts.push(rows);
+    for (const [kind, destinations] of this.#messages) {
+      const messages = destinations.flat();
+      const bytes = messages.reduce((sum, message) => sum + message.byteLength, 0);
+      parts.push(sectionHeader(kind, bytes), joinAligned(messages, bytes));
+    }
     const opaque = this.#opaque.flatMap(({ section, payload }) => {
       const padding = new Uint8Array(align8(payload.byteLength) - payload.byteLength);
       return [sectionHeader(section, payload.byteLength), payload, padding];
@@ -281,6 +313,7 @@ export class WorkUnit {
 
   dropOpaque(): void {
     this.#opaque = [];
+    this.#messages.clear();
     this.#opaqueBytes = 0;
   }
 }

@@ -15,6 +15,7 @@ import {
   SLOT_REJECTED,
   VALIDATION_REASONS,
 } from "../../core/layout/counters.ts";
+import { OTLP_SIGNALS } from "../../core/protocol/otlp-kind.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 
 /** What the page is made of. */
@@ -83,6 +84,24 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["streamsForgotten", "counter", "vedette_streams_forgotten_total", "Streams out of memory that were dropped with their last samples"],
   ["rowsParked", "gauge", "vedette_rows_parked", "Rows that wait for a stream on its way back into memory"],
   ["rowsDropped", "counter", "vedette_rows_dropped_total", "Rows of streams that could not come back into memory for want of room"],
+  ["distributions", "gauge", "vedette_distributions", "Series of histogram and summary points whose newest points are kept"],
+  ["distributionBytes", "gauge", "vedette_distribution_bytes", "Bytes of the points that are kept of them"],
+  [
+    "distributionsLate",
+    "counter",
+    "vedette_distributions_late_total",
+    "Cumulative histogram points that came too late to find their place",
+  ],
+  ["distributionsRefused", "counter", "vedette_distributions_refused_total", "Points of new histogram series for which there was no room"],
+  ["bucketFamilies", "gauge", "vedette_bucket_families", "Families of classic histogram buckets that are evaluated together"],
+  ["bucketFamiliesRefused", "counter", "vedette_bucket_families_refused_total", "Bucket streams for whose family there was no room"],
+  ["bucketsLate", "counter", "vedette_buckets_late_total", "Bucket samples that came too late for their family"],
+  [
+    "derivedRefused",
+    "counter",
+    "vedette_derived_refused_total",
+    "Derived values without a stream, because the tenant has as many as SERIES_LIMIT allows",
+  ],
   ["streamsRefused", "counter", "vedette_streams_refused_total", "New streams turned away"],
   ["refs", "gauge", "vedette_stream_refs", "Stream refs bound since the start"],
   ["laneTableEntries", "gauge", "vedette_lane_table_entries", "Streams in the lane's look-up table"],
@@ -186,6 +205,34 @@ function storeFamilies({ coordinator }: MetricsSources): MetricFamily[] {
   ];
 }
 
+/** Of each signal: requests, items in them, items of them that were refused. */
+const OTLP_FAMILIES = [
+  [
+    "vedette_otlp_requests_total",
+    "OTLP requests decoded, or refused by the decoder",
+    ["otlpMetricsRequests", "otlpTracesRequests", "otlpLogsRequests"],
+  ],
+  [
+    "vedette_otlp_items_total",
+    "Data points, spans and log records in OTLP requests",
+    ["otlpMetricsItems", "otlpTracesItems", "otlpLogsItems"],
+  ],
+  [
+    "vedette_otlp_rejected_items_total",
+    "Those of them that were refused",
+    ["otlpMetricsRejected", "otlpTracesRejected", "otlpLogsRejected"],
+  ],
+] as const satisfies ReadonlyArray<readonly [string, string, readonly [EngineCounter, EngineCounter, EngineCounter]]>;
+
+function otlpFamilies({ engines }: MetricsSources): MetricFamily[] {
+  return OTLP_FAMILIES.map(([name, help, counters]): MetricFamily => {
+    const samples = OTLP_SIGNALS.map((signal, place): MetricSample => {
+      return { labels: { signal }, value: sumOf(engines, ENGINE_COUNTERS.indexOf(counters[place] as EngineCounter)) };
+    });
+    return { name, help, type: "counter", samples };
+  });
+}
+
 function engineFamily(sources: MetricsSources, [counter, type, name, help]: (typeof ENGINE_FAMILIES)[number]): MetricFamily {
   const place = ENGINE_COUNTERS.indexOf(counter);
   const samples = sources.engines.map(
@@ -232,6 +279,7 @@ export function metricFamilies(sources: MetricsSources): MetricFamily[] {
     sources.ports.map((one, engine): MetricSample => ({ labels: { engine: String(engine) }, value: value(one) }));
   return [
     ...ingestionFamilies(sources),
+    ...otlpFamilies(sources),
     { name: "svc_http_request_duration_seconds", help: "Requests from headers read to answer given", type: "histogram", samples: requests },
     {
       name: "svc_detection_latency_seconds",

@@ -1,16 +1,12 @@
 // Single-producer single-consumer ring of frames from an engine to the coordinator; it lies in the engine's memory. 8 MiB.
-// Frames of any size: larger ones travel as fragments of at most 256 KiB (flag MORE), which the reader joins again.
-import {
-  CONTROL_COORDINATOR_READ,
-  CONTROL_COORDINATOR_WRITTEN,
-  COORDINATOR_RING,
-  COORDINATOR_RING_BYTES,
-} from "../../core/layout/memory-map.ts";
+// Frames of any size: larger ones travel as fragments of a 32nd of the ring (flag MORE), which the reader joins again.
+import { CONTROL_COORDINATOR_READ, CONTROL_COORDINATOR_WRITTEN, COORDINATOR_RING } from "../../core/layout/memory-map.ts";
 import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
 const HEADER_BYTES = 8;
-const FRAGMENT_BYTES_MAX = 256 * 1024;
+/** A fragment takes at most this part of the ring. */
+const FRAGMENTS_MIN = 32;
 const KIND_WRAP = 0xff;
 const FLAG_MORE = 0x100;
 
@@ -19,16 +15,18 @@ const align8 = (bytes: number) => (bytes + 7) & ~7;
 /** The engine's end. A frame that found no room is continued by calling `write` again with the same payload. */
 export class CoordinatorRingWriter {
   readonly #memory: EngineMemory;
+  readonly #ringBytes: number;
   #written: number;
   #sent = 0;
 
   constructor(own: EngineMemory) {
     this.#memory = own;
+    this.#ringBytes = own.rings.coordinatorBytes;
     this.#written = own.load(CONTROL_COORDINATOR_WRITTEN);
   }
 
   get fill(): number {
-    return this.#used() / COORDINATOR_RING_BYTES;
+    return this.#used() / this.#ringBytes;
   }
 
   /** Where the next fragment goes: it moves on also when only a part of a frame went in. */
@@ -48,7 +46,7 @@ export class CoordinatorRingWriter {
   /** Puts a frame into the ring; false when only a part of it, or nothing, has gone in yet. */
   write(kind: number, payload: Uint8Array): boolean {
     do {
-      const part = payload.subarray(this.#sent, this.#sent + FRAGMENT_BYTES_MAX);
+      const part = payload.subarray(this.#sent, this.#sent + this.#ringBytes / FRAGMENTS_MIN);
       const more = this.#sent + part.byteLength < payload.byteLength;
       if (!this.#writeFragment(more ? kind | FLAG_MORE : kind, part)) return false;
       this.#sent += part.byteLength;
@@ -59,10 +57,10 @@ export class CoordinatorRingWriter {
 
   #writeFragment(kind: number, part: Uint8Array): boolean {
     const padded = align8(HEADER_BYTES + part.byteLength);
-    const at = this.#written % COORDINATOR_RING_BYTES;
-    const rest = COORDINATOR_RING_BYTES - at;
+    const at = this.#written % this.#ringBytes;
+    const rest = this.#ringBytes - at;
     const wrap = rest < padded ? rest : 0;
-    if (COORDINATOR_RING_BYTES - this.#used() < padded + wrap) return false;
+    if (this.#ringBytes - this.#used() < padded + wrap) return false;
     const view = this.#memory.view;
     if (wrap > 0) view.setUint32(COORDINATOR_RING + at + 4, KIND_WRAP, true);
     const pointer = COORDINATOR_RING + (wrap > 0 ? 0 : at);
@@ -78,11 +76,13 @@ export class CoordinatorRingWriter {
 /** The coordinator's end. */
 export class CoordinatorRingReader {
   readonly #memory: EngineMemory;
+  readonly #ringBytes: number;
   #read: number;
   #parts: Uint8Array[] = [];
 
   constructor(engine: EngineMemory) {
     this.#memory = engine;
+    this.#ringBytes = engine.rings.coordinatorBytes;
     this.#read = engine.load(CONTROL_COORDINATOR_READ);
   }
 
@@ -92,7 +92,7 @@ export class CoordinatorRingReader {
   }
 
   get fill(): number {
-    return ((this.#memory.load(CONTROL_COORDINATOR_WRITTEN) - this.#read) >>> 0) / COORDINATOR_RING_BYTES;
+    return ((this.#memory.load(CONTROL_COORDINATOR_WRITTEN) - this.#read) >>> 0) / this.#ringBytes;
   }
 
   /** Takes at most `most` whole frames, oldest first, as copies. */
@@ -112,9 +112,9 @@ export class CoordinatorRingReader {
   #takeFragment(): { kind: number; more: boolean } | undefined {
     if (this.#memory.load(CONTROL_COORDINATOR_WRITTEN) === this.#read) return undefined;
     const view = this.#memory.view;
-    let at = this.#read % COORDINATOR_RING_BYTES;
+    let at = this.#read % this.#ringBytes;
     if (view.getUint32(COORDINATOR_RING + at + 4, true) === KIND_WRAP) {
-      this.#read = (this.#read + COORDINATOR_RING_BYTES - at) >>> 0;
+      this.#read = (this.#read + this.#ringBytes - at) >>> 0;
       at = 0;
     }
     const pointer = COORDINATOR_RING + at;

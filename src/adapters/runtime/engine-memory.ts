@@ -4,7 +4,9 @@ import {
   CONTROL_BODIES_HEAD,
   CONTROL_DOORBELL,
   CONTROL_PLACED,
+  COORDINATOR_RING_BYTES,
   COUNTERS,
+  INBOX_BYTES,
   MEMORY_PAGES,
   PROCESS_NEXT_REF,
   PROCESS_TENANT_STREAMS,
@@ -60,9 +62,16 @@ export function createEngineMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum: MEMORY_PAGES, shared: true });
 }
 
+/** Bytes of the rings in one engine's memory, powers of two; a test may narrow them, the same for all who use the memory. */
+export interface RingSizes {
+  readonly coordinatorBytes: number;
+  readonly inboxBytes: number;
+}
+
 /** One engine's memory as its users see it. The size never changes, so the views stay valid. */
 export class EngineMemory {
   readonly memory: WebAssembly.Memory;
+  readonly rings: RingSizes;
   readonly bytes: Uint8Array;
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
@@ -70,8 +79,9 @@ export class EngineMemory {
   readonly #control: Int32Array;
   readonly #wide: BigInt64Array;
 
-  constructor(memory: WebAssembly.Memory) {
+  constructor(memory: WebAssembly.Memory, rings: RingSizes = { coordinatorBytes: COORDINATOR_RING_BYTES, inboxBytes: INBOX_BYTES }) {
     this.memory = memory;
+    this.rings = rings;
     const buffer = memory.buffer;
     this.bytes = new Uint8Array(buffer);
     this.words = new Uint32Array(buffer);

@@ -1,5 +1,6 @@
 // Single-producer single-consumer ring of frames from lane i to the shard of engine j; it lies in j's memory. 1 MiB: sixteen full frames.
 // Positions count bytes and wrap at 2^32. A frame never straddles the end: a FRAME_WRAP header fills the rest.
+import { FRAME_ROWS_MAX } from "../../core/config/limits.ts";
 import { CONTROL_INBOX, CONTROL_INBOX_READ, CONTROL_INBOX_STRIDE, INBOX, INBOX_BYTES } from "../../core/layout/memory-map.ts";
 import {
   FRAME_ARRIVAL,
@@ -10,6 +11,7 @@ import {
   FRAME_OFFSET,
   FRAME_SEGMENT,
   FRAME_WRAP,
+  ROW_BYTES,
 } from "../../core/layout/row-frame.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
@@ -34,6 +36,7 @@ const align8 = (bytes: number) => (bytes + 7) & ~7;
 /** The lane's end. */
 export class InboxWriter {
   readonly #memory: EngineMemory;
+  readonly #ringBytes: number;
   readonly #start: number;
   readonly #writtenWord: number;
   readonly #readWord: number;
@@ -41,10 +44,16 @@ export class InboxWriter {
 
   constructor(destination: EngineMemory, lane: number) {
     this.#memory = destination;
+    this.#ringBytes = destination.rings.inboxBytes;
     this.#start = INBOX + lane * INBOX_BYTES;
     this.#writtenWord = CONTROL_INBOX + lane * CONTROL_INBOX_STRIDE;
     this.#readWord = this.#writtenWord + CONTROL_INBOX_READ;
     this.#written = destination.load(this.#writtenWord);
+  }
+
+  /** Bytes of payload that several frames of one ring have: 64 KB, less where a ring is narrow. */
+  get payloadBytesMax(): number {
+    return Math.min(FRAME_ROWS_MAX * ROW_BYTES, this.#ringBytes / 8 - FRAME_HEADER_BYTES);
   }
 
   /** Bytes written so far (wraps): compare with `hasPassed` to know when the shard has taken them. */
@@ -57,16 +66,16 @@ export class InboxWriter {
   }
 
   get fill(): number {
-    return ((this.#written - this.#memory.load(this.#readWord)) >>> 0) / INBOX_BYTES;
+    return ((this.#written - this.#memory.load(this.#readWord)) >>> 0) / this.#ringBytes;
   }
 
   /** Copies one frame into the ring; false when it has no room now. `payload` must start at a multiple of 8. */
   write(head: FrameHead, payload: Uint8Array): boolean {
     const bytes = FRAME_HEADER_BYTES + payload.byteLength;
     const padded = align8(bytes);
-    const free = INBOX_BYTES - ((this.#written - this.#memory.load(this.#readWord)) >>> 0);
-    const at = this.#written % INBOX_BYTES;
-    const rest = INBOX_BYTES - at;
+    const free = this.#ringBytes - ((this.#written - this.#memory.load(this.#readWord)) >>> 0);
+    const at = this.#written % this.#ringBytes;
+    const rest = this.#ringBytes - at;
     const wrap = rest < padded ? rest : 0;
     if (free < padded + wrap) return false;
     if (wrap > 0) this.#memory.view.setUint32(this.#start + at + FRAME_KIND, FRAME_WRAP, true);
@@ -92,6 +101,7 @@ export class InboxWriter {
 /** The shard's end. */
 export class InboxReader {
   readonly #memory: EngineMemory;
+  readonly #ringBytes: number;
   readonly #start: number;
   readonly #writtenWord: number;
   readonly #readWord: number;
@@ -100,6 +110,7 @@ export class InboxReader {
 
   constructor(own: EngineMemory, lane: number) {
     this.#memory = own;
+    this.#ringBytes = own.rings.inboxBytes;
     this.#start = INBOX + lane * INBOX_BYTES;
     this.#writtenWord = CONTROL_INBOX + lane * CONTROL_INBOX_STRIDE;
     this.#readWord = this.#writtenWord + CONTROL_INBOX_READ;
@@ -121,9 +132,9 @@ export class InboxReader {
   peek(): InboxFrame | undefined {
     if (this.#memory.load(this.#writtenWord) === this.#read) return undefined;
     const view = this.#memory.view;
-    let at = this.#read % INBOX_BYTES;
+    let at = this.#read % this.#ringBytes;
     if (view.getUint32(this.#start + at + FRAME_KIND, true) === FRAME_WRAP) {
-      this.#read = (this.#read + INBOX_BYTES - at) >>> 0;
+      this.#read = (this.#read + this.#ringBytes - at) >>> 0;
       at = 0;
     }
     const pointer = this.#start + at;

@@ -54,7 +54,8 @@ export class ReplicaGroups {
   choose({ group, cluster, replica }: ReplicaKeys, nowMs: number): ReplicaChoice {
     const now = Math.floor(nowMs / TICK_MS) | 0;
     // The groups of one body mostly come from one server.
-    if (replica !== this.#heardReplica || cluster !== this.#heardCluster || now !== this.#heardAt) this.#hear(serverKey(cluster, replica), now);
+    if (replica !== this.#heardReplica || cluster !== this.#heardCluster || now !== this.#heardAt)
+      this.#hear(serverKey(cluster, replica), now);
     this.#heardReplica = replica;
     this.#heardCluster = cluster;
     this.#heardAt = now;

@@ -41,6 +41,15 @@ export const TENANT_HEAD_BYTES = 0x4000;
 export const BINDINGS = 0x690000;
 export const BINDINGS_BYTES = 0xe0000;
 
+/** The OTLP number point at which the lane kernel's walk stopped. u32 each: where the point and its parts lie in the body, whether it is a counter's. */
+export const OTLP_POINT = 0x684000;
+export const OTLP_POINT_BYTES = 4;
+export const OTLP_POINT_RESOURCE = 8;
+export const OTLP_POINT_RESOURCE_BYTES = 12;
+export const OTLP_POINT_NAME = 16;
+export const OTLP_POINT_NAME_BYTES = 20;
+export const OTLP_POINT_COUNTER = 24;
+
 export const BODY_RING = 0x800000;
 export const BODY_RING_BYTES = 0x200000;
 /** Definitions of the unit at hand, as they go into the log. A unit ends when they fill it: 7,000 of 300 bytes. */
@@ -69,6 +78,12 @@ export const COLD_FILTER_BYTES = 0x400000;
 /** Rows that waited for a stream, on their way into the shard. */
 export const PARKED_ROWS = 0x24400000;
 export const PARKED_ROWS_BYTES = 0x10000;
+/** Rows that a shard derives itself. */
+export const DERIVED_ROWS = 0x24410000;
+export const DERIVED_ROWS_BYTES = 0x10000;
+/** Samples of histogram buckets that their families have not seen yet (core/layout/bucket-sample.ts). */
+export const BUCKET_SAMPLES = 0x24500000;
+export const BUCKET_SAMPLES_BYTES = 0x20000;
 /** Names of series whose kind metadata say: twice so many words of 8 bytes. */
 export const SERIES_KINDS = 0x24e00000;
 export const SERIES_KINDS_MAX = 32768;

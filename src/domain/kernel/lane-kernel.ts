@@ -50,8 +50,8 @@ export interface LaneExports {
   /** Names of series whose kind metadata say otherwise than their suffix; 0 when there are SERIES_KINDS_MAX. BODY_PADDING_BYTES must follow the name. */
   seriesKindsClear(): void;
   seriesKindsAdd(name: number, bytes: number, tenant: number, counts: number): number;
-  /** Which engine this is, of how many. */
-  defineSetup(engine: number, engines: number): void;
+  /** Which engine this is, of how many, and which flags (FLAG_*) its definitions may have. */
+  defineSetup(engine: number, engines: number, flags: number): void;
   /** The tenant of the series to come: bytes at TENANT_HEAD (0: every new series is STATUS_UNKNOWN_STREAM), and what serviceSeed() says of it. */
   defineTenant(headBytes: number, serviceSeed: number): void;
   /** Gives the kernel a run of refs for new streams; those it still had are lost. */
@@ -80,6 +80,30 @@ export interface LaneExports {
   laneLookup(pointer: number, bytes: number, tenant: number): number;
   /** Enters the key that was looked up last: STATUS_OK or STATUS_TABLE_FULL. */
   laneInsert(ref: number, destination: number, partition: number): number;
+  /** 1 when the counter found or inserted last began to count at another time (ms) than the table knew; it knows then. */
+  laneStartMovedMs(startMs: number): number;
+  /**
+   * Checks an OTLP metrics body and sets the walk over its number points to its start: their number, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that
+   * is to be decoded whole in TypeScript. Times as for remoteWriteBegin(); a point without one gets `arrivalMs`. `convert` 0: cumulative sums are plain values.
+   */
+  otlpMetricsBegin(
+    pointer: number,
+    bytes: number,
+    tenant: number,
+    baseMs: number,
+    minMs: number,
+    maxMs: number,
+    arrivalMs: number,
+    convert: number,
+    maxRows: number,
+  ): number;
+  /** Points of histograms and summaries in the body that was begun last; the walk passes over them. */
+  otlpDistributions(): number;
+  /** STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point that cannot be stored) or _ROWS_FULL. Of the second and third OTLP_POINT says the point. */
+  otlpMetricsStep(): number;
+  /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
+  otlpMetricsResolve(ref: number, destination: number, partition: number): number;
+  otlpMetricsSkip(): void;
   laneTableClear(): void;
   laneTableEntries(): number;
   foundRef(): number;
@@ -87,6 +111,9 @@ export interface LaneExports {
   foundPartition(): number;
   /** STATUS_OK or STATUS_ROWS_FULL. `offset` is milliseconds after the frame's base. */
   stageRow(destination: number, ref: number, offset: number, value: number): number;
+  /** A start marker (core/layout/row-frame.ts) for the cumulative value of the row behind it, and a stale marker. Statuses as of stageRow(). */
+  stageStart(destination: number, ref: number, offset: number, startMs: number): number;
+  stageStale(destination: number, ref: number, offset: number): number;
   stagedRows(): number;
   /** Bytes at STAGING + destination * STAGING_BYTES. */
   stagedBytes(destination: number): number;

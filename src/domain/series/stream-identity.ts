@@ -16,13 +16,18 @@ export function ownAttribute(attributes: Attributes, name: string): AttributeVal
   return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
 }
 
+/** The name of the attribute that says the environment. */
+export function environmentAttribute(attributes: Attributes): string | undefined {
+  return ENVIRONMENT_NAMES.find((name) => {
+    const value = ownAttribute(attributes, name);
+    return typeof value === "string" && value !== "";
+  });
+}
+
 /** The environment that attributes name, or "" when none does. */
 export function environmentOf(attributes: Attributes): string {
-  for (const name of ENVIRONMENT_NAMES) {
-    const value = ownAttribute(attributes, name);
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return "";
+  const name = environmentAttribute(attributes);
+  return name === undefined ? "" : (attributes[name] as string);
 }
 
 function canonicalValue(value: AttributeValue): string {

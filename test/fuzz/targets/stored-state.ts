@@ -41,6 +41,7 @@ export function checkpointPartTarget(): FuzzTarget {
       must(cursor.at <= cursor.end, "read beyond the part");
       mustBeSound(rig, slot, memory);
     },
+    handler: () => refs++,
     cold: () => refs++,
     ref: () => refs++,
     chunks: (bytes) => (waiting = ChunkBlockBuilder.restore(bytes) === undefined ? 0 : 1),
@@ -51,9 +52,10 @@ export function checkpointPartTarget(): FuzzTarget {
     return whole === undefined ? -1 - magnitude(restored) : (magnitude(streams) * 8 + magnitude(refs)) * 2 + waiting;
   };
   const write = (out: ByteWriter, random: Random) => {
-    const kind = random.pick([1, 1, 1, 2, 3]);
-    out.u8(2).u8(kind);
+    const kind = random.pick([1, 1, 1, 2, 3, 5]);
+    out.u8(3).u8(kind);
     if (kind === 3) out.raw(WAITING);
+    else if (kind === 5) out.u32(random.below(100)).raw(WAITING);
     else if (kind === 2) for (let count = random.below(5); count > 0; count--) out.u32(random.below(100)).u32(random.below(4));
     else writeStreams(out, snapshots, random);
   };

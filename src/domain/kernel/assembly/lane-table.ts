@@ -15,7 +15,8 @@ const ENTRY_HASH_HIGH: usize = 8;
 const ENTRY_TENANT: usize = 16;
 const ENTRY_REF: usize = 20;
 const ENTRY_PLACE: usize = 24; // destination in bits 0..7, partition in bits 8..15, source in bits 16..31
-const ENTRY_NOTES: usize = 28; // hash of what was told last of the stream beside its samples; 0 = nothing
+/** What was told last of the stream beside its samples; 0 = nothing. Of remote-write a hash; of OTLP its start time in units of 2^20 ns (about a millisecond). */
+const ENTRY_NOTES: usize = 28;
 
 const SLOT_SHIFT: usize = 3;
 const SLOT_NUMBER: usize = 4;
@@ -224,4 +225,19 @@ export function foundDestination(): u32 {
 /** Partition of the stream that was found or inserted last. */
 export function foundPartition(): u32 {
   return (load<u32>(found, ENTRY_PLACE) >> 8) & 255;
+}
+
+/** Whether the counter that was found or inserted last began to count at another time than this table knows; it knows then. */
+// @ts-ignore
+@inline
+export function laneStartMoved(startNs: u64): bool {
+  const start = <u32>(startNs >> 20) | 1;
+  if (load<u32>(found, ENTRY_NOTES) == start) return false;
+  store<u32>(found, start, ENTRY_NOTES);
+  return true;
+}
+
+/** The same for a start time in ms: 1 or 0. */
+export function laneStartMovedMs(startMs: f64): u32 {
+  return laneStartMoved(<u64>startMs * 1_000_000) ? 1 : 0;
 }

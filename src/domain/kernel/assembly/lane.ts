@@ -1,8 +1,8 @@
 // What the lane exports: everything that turns a body into rows. TypeScript's view of it is src/domain/kernel/lane-kernel.ts.
 export { snappyDecompress } from "./snappy";
 export { identityHash, setSeeds } from "./identity-hash";
-export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneTableClear, laneTableEntries } from "./lane-table";
-export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stagingReset } from "./lane-staging";
+export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneStartMovedMs, laneTableClear, laneTableEntries } from "./lane-table";
+export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stageStale, stageStart, stagingReset } from "./lane-staging";
 export { exemplarCount, histogramCount, metadataCount } from "./remote-write-index";
 export {
   defineAllow, definedDestination, definedHash, definedIsHeld, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
@@ -16,6 +16,8 @@ export {
   remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
   unknownBytes, unknownPointer,
 } from "./remote-write-walk";
+export { otlpDistributions } from "./otlp-metrics-index";
+export { otlpMetricsBegin, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp-metrics-walk";
 export { jsonDepth } from "./json-depth";
 export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";
 export { packRows, unpackRows } from "./row-pack";
