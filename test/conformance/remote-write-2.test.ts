@@ -260,24 +260,32 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
     expect(await values("pairs", "paired")).toEqual([1, 2, 3]);
   });
 
-  check("native histograms become quantiles, count and sum of what was added", async () => {
-    const time = Date.now();
-    const histogram = (factor: number) => ({
-      countInt: 3 * factor,
-      sum: 1.5 * factor,
+  check("native histograms become series of their quantiles; what they lack is said of each", async () => {
+    const time = Date.now() - 20_000;
+    const histogram = (offset: number, counts: readonly [number, number], more: object = {}) => ({
+      countInt: counts[0] + counts[1],
+      sum: 1.5,
       schema: 3,
       positiveSpans: [{ offset: 1, length: 2 }],
-      positiveDeltas: [factor, factor],
-      timestamp: time - 60_000 + 1_000 * factor,
+      positiveDeltas: [counts[0], counts[1] - counts[0]],
+      timestamp: time + offset,
+      ...more,
     });
-    const answer = await post2([one("h", "native", [], { histograms: [histogram(1), histogram(2)] }), one("g", "native", [{ value: 1, time }])]);
+    const series = (histograms: object[]) => post2([one("h", "native", [], { histograms })]);
+    const answer = await post2([
+      one("h", "native", [], { histograms: [histogram(0, [1, 2]), histogram(1000, [3, 4])] }),
+      one("g", "native", [{ value: 1, time }]),
+    ]);
     expect([answer.status, ...written(answer)]).toEqual([204, "1", "2", "0"]);
-    expect(await values("native", "g")).toEqual([1]);
-    expect(await values("native", "h.count")).toEqual([3]);
-    expect(await values("native", "h.sum")).toEqual([1.5]);
+    await expect
+      .poll(async () => (await listed("native")).map(({ metric_name }: { metric_name: string }) => metric_name))
+      .toContain("h.p95");
     const [median] = await values("native", "h.p50");
-    // 1.5 of 3 lies in the second bucket, (2^(1/8), 2^(2/8)].
-    expect(median).toBeGreaterThan(2 ** (1 / 8));
-    expect(median).toBeLessThanOrEqual(2 ** (2 / 8));
+    // Half of the four new values lie in the first bucket, which ends at the base 2^(1/8).
+    expect(median).toBeGreaterThan(1);
+    expect(median).toBeLessThanOrEqual(2 ** (1 / 8) + 1e-9);
+    const refused = await series([histogram(2000, [4, 4], { schema: 77 }), histogram(3000, [5, 5]), histogram(-25 * 3_600_000, [1, 1])]);
+    expect([refused.status, refused.json().error, ...written(refused)]).toEqual([400, "invalid_value", "0", "1", "0"]);
+    expect(refused.json().message).toMatch(/^2 of 3 samples were refused.*a native histogram of h cannot be taken: its schema is 77/);
   });
 });

@@ -8,6 +8,7 @@ import { logBlocksTarget } from "./targets/log-blocks.ts";
 import { otlpJsonTarget, otlpLogsTarget, otlpMetricsTarget, otlpTracesTarget } from "./targets/otlp.ts";
 import { packedRowsTarget } from "./targets/packed-rows.ts";
 import { remoteWriteTarget, warmRemoteWriteTarget } from "./targets/remote-write.ts";
+import { nativeHistogramTarget, remoteWrite2Target, warmRemoteWrite2Target } from "./targets/remote-write-2.ts";
 import { pageTokenTarget, queryTarget } from "./targets/requests.ts";
 import { snappyTarget } from "./targets/snappy.ts";
 import { checkpointPartTarget, checkpointRowTarget, keyTarget, storedRecordTarget } from "./targets/stored-state.ts";
@@ -18,6 +19,9 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   snappy: snappyTarget,
   "remote-write": remoteWriteTarget,
   "remote-write-warm": warmRemoteWriteTarget,
+  "remote-write-2": remoteWrite2Target,
+  "remote-write-2-warm": warmRemoteWrite2Target,
+  "native-histogram": nativeHistogramTarget,
   "otlp-metrics": otlpMetricsTarget,
   "otlp-traces": otlpTracesTarget,
   "otlp-logs": otlpLogsTarget,
