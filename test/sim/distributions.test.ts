@@ -130,7 +130,7 @@ describe("points and their bounds", () => {
   };
 
   it("are refused with a reason", () => {
-    const sink = new DistributionSink({ mayHave: ({}, { metricName }) => metricName !== "full.count" });
+    const sink = new DistributionSink({ mayHave: (_tenant, { metricName }) => metricName !== "full.count" });
     const taken: number[] = [];
     const unit = { addMessage: (_kind: number, _partition: number, payload: Uint8Array) => void taken.push(payload.length) };
     const reason = (given: Partial<DistributionPoint>) =>
