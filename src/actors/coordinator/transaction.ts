@@ -15,14 +15,17 @@ import {
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
+  FRAME_METADATA,
   FRAME_RECORD,
   FRAME_VERDICT,
   type LaneMark,
+  type MetricMetadataEnvelope,
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
+import { metadataOperation } from "./metadata-table.ts";
 import { blockOperations } from "./tables/block-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
@@ -37,6 +40,8 @@ export class Transaction {
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
+  readonly metadata: MetricMetadataEnvelope[] = [];
+  readonly #takesMetadata: (metadata: MetricMetadataEnvelope) => boolean;
   readonly #retentionMs: number;
   readonly #wallNowMs: number;
   readonly #series: StoreOperation[] = [];
@@ -51,6 +56,7 @@ export class Transaction {
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
     this.deadLetters = new DeadLetterDraft(state.control, state.deadLetters);
     this.#seriesStore = state.series;
+    this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
     this.#retentionMs = limits.retentionMs;
     this.#wallNowMs = wallNowMs;
@@ -118,6 +124,12 @@ export class Transaction {
     return row && decodeCheckpointRow(row).header;
   }
 
+  takeMetadata(metadata: MetricMetadataEnvelope): void {
+    if (!this.#takesMetadata(metadata)) return;
+    this.#series.push(metadataOperation(metadata));
+    this.metadata.push(metadata);
+  }
+
   takeMark(mark: LaneMark): void {
     this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
     this.marks.push(mark);
@@ -131,5 +143,6 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
+  [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
 };

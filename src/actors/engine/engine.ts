@@ -8,7 +8,7 @@ import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-m
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ROW_BYTES } from "../../core/layout/row-frame.ts";
-import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineCommand,
   EngineQuery,
@@ -16,6 +16,7 @@ import type {
   EngineReport,
   EngineRequest,
   StoredCheckpoint,
+  WrittenCounts,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -24,13 +25,17 @@ import { partitionOf } from "../../domain/placement/partition.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import type { BucketFamilies } from "./distributions/bucket-families.ts";
+import { DistributionSink } from "./distributions/distribution-sink.ts";
 import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
+import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
+import type { DistributionTaker } from "./remote-write/histogram-intake.ts";
+import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
@@ -54,7 +59,7 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
-  /** Whether cumulative histograms and sums become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
   readonly normalizeTemporality?: boolean;
   readonly threshold: number;
   readonly minSamples: number;
@@ -67,6 +72,8 @@ export interface EngineOptions {
   readonly idleMs: number;
   readonly keptMs: number;
   readonly laneMarks: readonly LaneMark[];
+  /** What is stored of types, units and helps. */
+  readonly metadata?: readonly MetricMetadataEnvelope[];
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
   readonly checkpointLogShare?: number;
@@ -118,6 +125,7 @@ export class Engine {
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: string[];
+  readonly #metadata = new MetadataBook();
   readonly #startMs: number;
   #phase: Phase = "recovering";
   #nextTickMs = 0;
@@ -128,6 +136,7 @@ export class Engine {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#tenants = [...options.tenants];
+    this.#metadata.take(options.metadata ?? []);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
     this.#memory = memory;
@@ -221,17 +230,24 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit } = this.#options;
+    const { engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
     const { kernel, log, clock, processWords } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
     const definer = new StreamDefiner(
-      { engine: this.#options.engine, engines, seriesLimit },
+      { engine: this.#options.engine, engines, seriesLimit, convertsCounters },
       { memory, memories: this.#dependencies.memories, processWords, kernel },
     );
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
     const decoder = { memory, kernel, definer, counters, tenantName, requestId };
+    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const distributions = new DistributionSink(definer);
+    const takeDistribution: DistributionTaker = (tenant, point, unit) => {
+      const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: clock.wallMs() }, point);
+      return problem === undefined ? undefined : { field: null, ...problem };
+    };
+    const remoteWrite = { ...decoder, tenantIndex, takeDistribution, replicaGroups: processWords.replicas, metadata: this.#metadata };
     return new Lane(
       { engines },
       {
@@ -242,7 +258,8 @@ export class Engine {
         requestId,
         placement: this.#placement,
         json: new JsonDecoder(decoder),
-        remoteWrite: new RemoteWriteDecoder(decoder),
+        remoteWrite: new RemoteWriteDecoder(remoteWrite),
+        otlp: new OtlpDecoder({ convertsCounters }, decoder),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
@@ -298,6 +315,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type !== "state-part") this.#early.push(request);
     return true;
   }
@@ -308,6 +326,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
+    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
@@ -368,16 +387,19 @@ export class Engine {
     const counts: number[] = [];
     const statuses: number[] = [];
     const bodies: Array<string | null> = [];
-    for (const { status, body } of answers) {
+    const written: Array<WrittenCounts | null> = [];
+    for (const { status, body, written: stored = null } of answers) {
       const last = counts.length - 1;
-      if (last >= 0 && statuses[last] === status && bodies[last] === body) counts[last] = (counts[last] as number) + 1;
+      if (last >= 0 && statuses[last] === status && bodies[last] === body && written[last] === stored)
+        counts[last] = (counts[last] as number) + 1;
       else {
         counts.push(1);
         statuses.push(status);
         bodies.push(body);
+        written.push(stored);
       }
     }
-    this.#dependencies.report({ type: "answers", counts, statuses, bodies });
+    this.#dependencies.report({ type: "answers", counts, statuses, bodies, written });
   }
 
   #takeMessages(): boolean {
@@ -391,6 +413,7 @@ export class Engine {
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else this.#delay(request);
     return true;
   }

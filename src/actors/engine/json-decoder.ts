@@ -22,6 +22,7 @@ import { flagsOfRecord } from "../../domain/series/classification.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
 import { type Body, refusedAnswer } from "./body.ts";
+import { contentHash } from "./content-hash.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
@@ -239,20 +240,13 @@ export class JsonDecoder {
       body.idempotencyKey === "" ? JSON.stringify(content) + attributes : JSON.stringify([tenant, body.idempotencyKey, index]);
     unit.addRecord({
       tenant,
-      id: this.#hashText(natural),
+      id: contentHash(natural, this.#dependencies),
       timeMs: record.timeMs,
       receivedMs: body.wallMs,
       environment: environmentOf(record.attributes),
       record: storedRecord(record),
     });
     return undefined;
-  }
-
-  #hashText(text: string): string {
-    const { memory, kernel } = this.#dependencies;
-    const bytes = memory.slice(SCRATCH, SCRATCH_BYTES).write(text);
-    const pointer = kernel.identityHash(SCRATCH, bytes);
-    return memory.slice(pointer, 16).toString("hex");
   }
 
   #bury(failure: Failure, body: Body, unit: WorkUnit): void {

@@ -168,6 +168,7 @@ export class Shard {
 
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #restart(slot: number, flags: number): void {
+    this.#dependencies.counters.add("kindChanges", 1);
     this.#takeChunk(slot);
     this.#dependencies.kernel.records.restart(slot, flags);
     this.#dependencies.kernel.markBucket(slot);

@@ -14,10 +14,12 @@ import {
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
   SECTION_HEADER_BYTES,
+  SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
 } from "../../core/layout/row-frame.ts";
-import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
+import { FRAME_DEAD_LETTER, FRAME_METADATA, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
+import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import { encodeMessage } from "./messages/shard-message.ts";
@@ -40,6 +42,8 @@ export interface Definition {
 export interface BodyAnswer {
   status: number;
   body: string | null;
+  /** Of remote-write 2.0: what was stored. */
+  written?: WrittenCounts;
 }
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
@@ -223,6 +227,10 @@ export class WorkUnit {
     for (const [kind, destinations] of this.#messages) {
       for (const piece of pieces(destinations[destination] as Uint8Array[], bytesMax)) yield [kind, piece];
     }
+  }
+
+  addMetadata(metadata: object): void {
+    this.#add(SECTION_METADATA, FRAME_METADATA, metadata);
   }
 
   #add(section: number, frame: number, envelope: object): void {

@@ -19,6 +19,8 @@ export const FRAME_LANE_MARK = 6;
 /** {partition u32, generation u32, part u32} and a part of a partition's state. It counts once its checkpoint frame has come. */
 export const FRAME_CHECKPOINT_PART = 7;
 export const CHECKPOINT_PART_HEADER_BYTES = 12;
+/** Type, unit and help of a metric: JSON MetricMetadataEnvelope. */
+export const FRAME_METADATA = 8;
 
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
@@ -95,6 +97,15 @@ export interface RecordEnvelope {
   readonly environment: string;
   /** The record as in section 2.1 of the contract. */
   readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** What a sender says of one metric of a tenant. */
+export interface MetricMetadataEnvelope {
+  readonly tenant: string;
+  readonly metricName: string;
+  readonly type: "unknown" | "counter" | "gauge" | "histogram" | "gaugehistogram" | "summary" | "info" | "stateset";
+  readonly unit: string;
+  readonly help: string;
 }
 
 export interface DeadLetterEnvelope {

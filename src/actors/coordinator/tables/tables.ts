@@ -17,6 +17,7 @@
  *            checkpoint_parts partition, generation, part       ▶ the parts before it
  *            cold_streams    partition, first serial            ▶ cold-batch.ts: streams that left memory, up to the next key's serial
  *            cold_services   tenant, service, first serial      ▶ u32: how many of a batch's streams are the service's
+ *            metric_metadata tenant, metric name                ▶ MetricMetadataEnvelope
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *
  * Lane marks stand beside the records that they speak of, so that one transaction holds both.
@@ -40,6 +41,7 @@ export const SERIES_TABLES = [
   "checkpoint_parts",
   "cold_streams",
   "cold_services",
+  "metric_metadata",
   "lane_marks",
 ] as const;
 
