@@ -8,7 +8,7 @@ import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-an
 import type { Refusal } from "../../api/refusal.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } from "../../core/config/limits.ts";
-import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_OTLP, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_OTLP, BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
@@ -74,8 +74,8 @@ export class Ingestion {
   }
 
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
-    const gzip =
-      (kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH) && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
+    const gzip = !isSnappy && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
     exchange.collectBody(BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
