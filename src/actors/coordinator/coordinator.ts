@@ -124,7 +124,14 @@ export class Coordinator {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
     };
-    const shared = { ...dependencies, observeLatencySeconds, state: this.#state, counters: this.#counters, checkpointsStored, metadataStored };
+    const shared = {
+      ...dependencies,
+      observeLatencySeconds,
+      state: this.#state,
+      counters: this.#counters,
+      checkpointsStored,
+      metadataStored,
+    };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);

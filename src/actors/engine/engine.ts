@@ -226,6 +226,7 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
+        removing: (slots) => this.#families.removeSlots(slots),
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),

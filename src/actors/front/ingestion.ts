@@ -21,6 +21,7 @@ import {
   BODY_JSON_SINGLE,
   BODY_OTLP,
   BODY_REMOTE_WRITE_1,
+  BODY_REMOTE_WRITE_2,
   isHistoryBody,
 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
@@ -100,8 +101,8 @@ export class Ingestion {
   }
 
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
-    const isJson = kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH || isHistoryBody(kind);
-    const gzip = isJson && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
+    const gzip = !isSnappy && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
     exchange.collectBody(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
