@@ -22,28 +22,20 @@ import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
-import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import type { BucketFamilies } from "./distributions/bucket-families.ts";
-import { DistributionSink } from "./distributions/distribution-sink.ts";
 import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
-import { HistoryDecoder } from "./history/history-decoder.ts";
-import { ReplayDecoder } from "./history/replay-decoder.ts";
-import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
-import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
+import { makeLaneDecoders } from "./lane-decoders.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
-import type { DistributionTaker } from "./remote-write/histogram-intake.ts";
 import { MetadataBook } from "./remote-write/metadata-book.ts";
-import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
-import { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -235,41 +227,27 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
-    const { kernel, log, clock, processWords } = this.#dependencies;
+    const { kernel, log, clock, processWords, memories } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
-    const definer = new StreamDefiner(
-      { engine: this.#options.engine, engines, seriesLimit, convertsCounters },
-      { memory, memories: this.#dependencies.memories, processWords, kernel },
-    );
     const requestId = (admission: number) => this.#requestId(admission);
-    const tenantName = (index: number) => this.#tenants[index] as string;
-    const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
-    const decoder = { memory, kernel, definer, counters, exclusions, tenantName, requestId };
-    const json = new JsonDecoder(decoder);
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const distributions = new DistributionSink(definer);
-    const takeDistribution: DistributionTaker = (tenant, point, unit) => {
-      const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: clock.wallMs() }, point);
-      return problem === undefined ? undefined : { field: null, ...problem };
-    };
-    const remoteWrite = { ...decoder, tenantIndex, takeDistribution, replicaGroups: processWords.replicas, metadata: this.#metadata };
+    const shared = { memory, memories, processWords, kernel, counters, requestId, metadata: this.#metadata };
+    const decoders = makeLaneDecoders(this.#options, {
+      ...shared,
+      wallMs: () => clock.wallMs(),
+      tenantName: (index) => this.#tenants[index] as string,
+      tenantIndex: (name) => this.#tenantIndex(name),
+    });
     return new Lane(
-      { engines },
+      { engines: this.#options.engines },
       {
+        ...decoders,
         memory,
         kernel,
         log,
         counters,
         requestId,
         placement: this.#placement,
-        exclusions,
-        json,
-        replay: new ReplayDecoder({ ...decoder, json }),
-        history: new HistoryDecoder(decoder),
-        remoteWrite: new RemoteWriteDecoder(remoteWrite),
-        otlp: new OtlpDecoder({ convertsCounters }, decoder),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),

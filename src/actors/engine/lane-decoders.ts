@@ -1,0 +1,70 @@
+// The decoders of one lane, over what they share: one for each way in.
+import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { DistributionSink } from "./distributions/distribution-sink.ts";
+import type { EngineCounters } from "./engine-counters.ts";
+import { HistoryDecoder } from "./history/history-decoder.ts";
+import { ReplayDecoder } from "./history/replay-decoder.ts";
+import { JsonDecoder } from "./json-decoder.ts";
+import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
+import type { DistributionTaker } from "./remote-write/histogram-intake.ts";
+import type { MetadataBook } from "./remote-write/metadata-book.ts";
+import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
+import { StreamDefiner } from "./stream-definer.ts";
+
+export interface LaneDecoderOptions {
+  readonly engine: number;
+  readonly engines: number;
+  readonly seriesLimit: number;
+  /** OTEL_TEMPORALITY_NORMALIZE. */
+  readonly normalizeTemporality?: boolean;
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly fieldExclusions?: string;
+}
+
+export interface LaneDecoderDependencies {
+  readonly memory: EngineMemory;
+  readonly memories: readonly EngineMemory[];
+  readonly processWords: ProcessWords;
+  readonly kernel: LaneExports;
+  readonly counters: EngineCounters;
+  readonly metadata: MetadataBook;
+  readonly wallMs: () => number;
+  readonly tenantName: (index: number) => string;
+  readonly tenantIndex: (name: string) => number;
+  readonly requestId: (admission: number) => string;
+}
+
+/** What a lane decodes bodies with. */
+export interface LaneDecoders {
+  readonly exclusions: FieldExclusions;
+  readonly json: JsonDecoder;
+  readonly replay: ReplayDecoder;
+  readonly history: HistoryDecoder;
+  readonly remoteWrite: RemoteWriteDecoder;
+  readonly otlp: OtlpDecoder;
+}
+
+/** Makes the decoders. */
+export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: LaneDecoderDependencies): LaneDecoders {
+  const { processWords, tenantIndex, wallMs } = dependencies;
+  const { normalizeTemporality: convertsCounters = true, fieldExclusions = "" } = options;
+  const definer = new StreamDefiner({ ...options, convertsCounters }, dependencies);
+  const exclusions = new FieldExclusions(fieldExclusions);
+  const decoder = { ...dependencies, definer, exclusions };
+  const json = new JsonDecoder(decoder);
+  const distributions = new DistributionSink(definer);
+  const takeDistribution: DistributionTaker = (tenant, point, unit) => {
+    const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);
+    return problem === undefined ? undefined : { field: null, ...problem };
+  };
+  return {
+    exclusions,
+    json,
+    replay: new ReplayDecoder({ ...decoder, json }),
+    history: new HistoryDecoder(decoder),
+    remoteWrite: new RemoteWriteDecoder({ ...decoder, takeDistribution, replicaGroups: processWords.replicas }),
+    otlp: new OtlpDecoder({ convertsCounters }, decoder),
+  };
+}
