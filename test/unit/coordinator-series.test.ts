@@ -192,6 +192,25 @@ describe("the data of a series", () => {
     ]);
   });
 
+  it("has the newest of the range where a block of history was filled after them", async () => {
+    const { rig, held, partition } = await filled();
+    const history = [-400, -200].map((from) => {
+      const times = run(from, from + 200).map((second) => START_MS + second * 1000);
+      return {
+        streamId: held.streamId,
+        firstMs: times[0] as number,
+        lastMs: times[199] as number,
+        chunk: chunk(
+          times,
+          times.map(() => 5),
+        ),
+      };
+    });
+    await rig.take(block(partition, 4, chunkBlock(history)));
+    expect(numbers((await rig.ask("seriesData", { ...ask, until: at(350), limit: "150" })).body)).toEqual(run(200, 350));
+    expect(numbers((await rig.ask("seriesData", { ...ask, since: at(-10), until: at(10) })).body)).toEqual(run(-10, 10));
+  });
+
   it("sees a block that the engine has sent but nobody has committed yet", async () => {
     const { rig, held, partition } = await filled();
     const times = [START_MS - 2000, START_MS - 1000];
