@@ -3,6 +3,7 @@ import type { HttpEngineName } from "../../src/adapters/http/http-server.ts";
 import type { FuzzTarget } from "./target.ts";
 import { chunkBlockTarget, sampleChunkTarget, waitingChunksTarget } from "./targets/chunks.ts";
 import { distributionTarget } from "./targets/distributions.ts";
+import { csvHistoryTarget, jsonHistoryTarget } from "./targets/history.ts";
 import { jsonBodyTarget, jsonDepthTarget } from "./targets/json-bodies.ts";
 import { labelSpanTarget } from "./targets/label-span.ts";
 import { logBlocksTarget } from "./targets/log-blocks.ts";
@@ -43,6 +44,8 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   key: keyTarget,
   "page-token": pageTokenTarget,
   query: queryTarget,
+  "csv-history": csvHistoryTarget,
+  "json-history": jsonHistoryTarget,
 };
 
 /** The HTTP adapters, by the names of their targets; both share the corpus "http". */
