@@ -11,6 +11,7 @@ import {
   type EngineFrame,
   type EpisodeFrame,
   FRAME_BLOCK,
+  FRAME_CALLS,
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
@@ -24,6 +25,7 @@ import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { blockOperations } from "./tables/block-rows.ts";
+import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
@@ -94,6 +96,11 @@ export class Transaction {
     this.blockBytes += payload.length;
   }
 
+  takeCalls(payload: Uint8Array): void {
+    const { partition, since, edges } = readCallsFrame(payload);
+    this.#series.push({ table: "call_sums", key: callSumsKey(partition, since), value: edges });
+  }
+
   takeCheckpointPart(payload: Uint8Array): void {
     const { partition, generation, part, bytes } = readPartFrame(payload);
     this.#series.push({ table: "checkpoint_parts", key: checkpointPartKey(partition, generation, part), value: bytes });
@@ -129,6 +136,7 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_DEAD_LETTER]: (transaction, payload) => transaction.deadLetters.add(decodePayload<DeadLetterEnvelope>(payload)),
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
+  [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),

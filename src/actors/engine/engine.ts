@@ -26,6 +26,7 @@ import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
+import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
@@ -43,7 +44,7 @@ const SLOTS_PER_IDLE_STEP = 1_000;
 /** What waits for the coordinator while logs are read before it is told. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
-export const TICK_MS = 200;
+const TICK_MS = 200;
 /** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
 
@@ -97,6 +98,7 @@ export class Engine {
   readonly #counters: EngineCounters;
   readonly #outbox: Outbox;
   readonly #shard: Shard;
+  readonly #handlers: ShardHandlers;
   readonly #lane: Lane;
   readonly #placement: Placement;
   readonly #recovery: Recovery;
@@ -150,6 +152,16 @@ export class Engine {
         askForStreams: dependencies.reply,
       },
     );
+    this.#handlers = new ShardHandlers({
+      memory,
+      kernel,
+      processWords,
+      outbox,
+      shard: this.#shard,
+      counters: this.#counters,
+      clock: dependencies.clock,
+      tenantIndex: (name) => this.#tenantIndex(name),
+    });
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
@@ -314,6 +326,7 @@ export class Engine {
     did = this.#takeMessages() || did;
     did = this.#answerDelayed() || did;
     did = this.#tick() || did;
+    if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
     if (this.#phase === "stopping") did = this.#stop() || did;
     return did || this.#services.catchUp(SLOTS_PER_IDLE_STEP);
@@ -410,6 +423,11 @@ export class Engine {
     this.#publishCounters();
     if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
+  }
+
+  /** How long the engine may sleep when it has nothing to do. */
+  get restMs(): number {
+    return Math.min(TICK_MS, this.#handlers.dueInMs);
   }
 
   #endSegment(): boolean {

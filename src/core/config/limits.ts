@@ -149,6 +149,27 @@ export const DEAD_LETTER_GROUPS_MAX = 64;
 /** Rows of a series' first page that stand for a tenant's metrics in /records without service_id. */
 export const RECORD_SUMMARIES_MAX = 1_000;
 
+/** Services whose spans, or logs, one engine folds into windows; further ones are counted as dropped. A service takes 1-4 KiB besides its windows. */
+export const FOLDED_SERVICES_MAX = 20_000;
+/** Operations times open windows of one engine: 0.3-1 KiB each, so at most about 100 MB; two windows are open at a time, of up to 50,000 operations. */
+export const FOLD_CELLS_MAX = 100_000;
+/** Ids of one engine that open windows remember: 16 B each. A service at 300,000 spans/s has 4,500,000 in the 15 s that its windows are open. */
+export const WINDOW_IDS_MAX = 8_000_000;
+/** Spans of one partition of traces that are held for 5 minutes: 64 B each, so 256 partitions hold 4,194,304 in 256 MiB, 14,000 spans/s; beyond, less long. A power of two. */
+export const JOIN_SPANS_MAX = 16_384;
+/** From the arrival of one of two spans of a call to that of the other. */
+export const JOIN_MS_MAX = 5 * 60 * 1000;
+/** Pairs of services and minutes of one partition of traces between two checkpoints: 8,192 x 200 B. */
+export const PARTITION_CALLS_MAX = 8_192;
+/** Pairs of services in one minute of the call graph: 10,000 x 20 B as stored. */
+export const MINUTE_CALLS_MAX = 10_000;
+/** Edges of one answer. */
+export const CALL_EDGES_MAX = 10_000;
+/** Minutes of the call graph one query reads: a day. */
+export const CALL_MINUTES_READ_MAX = 1_440;
+/** Bytes of a piece of what a message handler keeps (actors/engine/messages/message-handler.ts). */
+export const HANDLER_PIECE_BYTES = 48 * 1024;
+
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],

@@ -7,6 +7,7 @@ import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/
 import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { callGraph } from "./call-graph.ts";
 import { dlqStats } from "./dlq-stats.ts";
 import type { QueryContext, QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
@@ -22,10 +23,17 @@ const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   series: listSeries,
   seriesData,
   records: listRecords,
+  callGraph,
 };
 
 /** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
-const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>(["anomalies", "anomaly", "records", "dlqStats"]);
+const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
+  "anomalies",
+  "anomaly",
+  "records",
+  "dlqStats",
+  "callGraph",
+]);
 
 /** Status and body of an answer. */
 export interface Answered {

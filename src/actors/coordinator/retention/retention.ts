@@ -13,6 +13,7 @@ import { decodeRollupSpan, type RollupSpan } from "../tables/rollup-rows.ts";
 import { scanTenants } from "../tables/scan.ts";
 import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
 import { episodeTimeKey } from "../verdict-draft.ts";
+import { expireCalls, mergeCalls } from "./call-minutes.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
 import { rollUp } from "./rollups.ts";
 
@@ -92,6 +93,8 @@ export class Retention {
     yield* this.#oldLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessLetters();
     yield* this.#records(wallNowMs - retentionMs);
+    yield* expireCalls(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
+    yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);
     yield* this.#blocks(wallNowMs - rawRetentionMs, wallNowMs - retentionMs);
     yield* this.#rollups(wallNowMs - retentionMs);
     yield* rollUp(this.#dependencies, wallNowMs, wallNowMs - retentionMs);

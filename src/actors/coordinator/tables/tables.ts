@@ -18,6 +18,8 @@
  *            cold_streams    partition, first serial            ▶ cold-batch.ts: streams that left memory, up to the next key's serial
  *            cold_services   tenant, service, first serial      ▶ u32: how many of a batch's streams are the service's
  *            lane_marks      epoch, lane                        ▶ LaneMark
+ *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
+ *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
  *
  * Lane marks stand beside the records that they speak of, so that one transaction holds both.
  */
@@ -41,6 +43,8 @@ export const SERIES_TABLES = [
   "cold_streams",
   "cold_services",
   "lane_marks",
+  "call_sums",
+  "call_minutes",
 ] as const;
 
 /** Bytes of an id of 32 hex digits. */

@@ -1,0 +1,63 @@
+// What a shard does with messages on spans: windows by service (span-folds.ts), callers and callees by trace (span-joins.ts).
+import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
+import { MESSAGE_FOLD } from "../../../domain/trace/fold-message.ts";
+import { MESSAGE_JOIN } from "../../../domain/trace/join-message.ts";
+import { closingMs, closingsUpTo } from "../../../domain/window/window-time.ts";
+import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
+import { BASE_LEAD_MS } from "../work-unit.ts";
+import { PIECE_CELLS, PIECE_IDS, PIECE_SERVICE, SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
+import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
+
+/** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
+export const REPLAY_SLACK_MS = 2_000;
+/** A closing so long ago was missed because the server was down: it says nothing of the latency. */
+export const MISSED_MS = 60_000;
+
+/** Handler of SECTION_SPANS. */
+export class SpanHandler implements MessageHandler {
+  readonly kind = SECTION_SPANS;
+  readonly #folds: SpanFolds;
+  readonly #joins: SpanJoins;
+
+  constructor(dependencies: SpanFoldsDependencies & SpanJoinsDependencies) {
+    this.#folds = new SpanFolds(dependencies);
+    this.#joins = new SpanJoins(dependencies);
+  }
+
+  take(partition: number, payload: Uint8Array, { baseMs, arrivalMs }: MessageArrival): void {
+    const arrivalWallMs = baseMs + BASE_LEAD_MS;
+    // While a log is replayed nobody looks at the clock.
+    if (arrivalMs === 0 && this.dueMs <= arrivalWallMs - REPLAY_SLACK_MS)
+      this.#close(closingsUpTo(arrivalWallMs - REPLAY_SLACK_MS), () => 0);
+    if (payload[0] === MESSAGE_FOLD) this.#folds.take(partition, payload, arrivalWallMs);
+    else if (payload[0] === MESSAGE_JOIN) this.#joins.take(partition, payload, arrivalWallMs);
+    else throw new Error(`messages on spans of kind ${payload[0]} are unknown to this build`);
+  }
+
+  get dueMs(): number {
+    return closingMs(this.#folds.nextClosing);
+  }
+
+  due(wallMs: number, monotonicMs: number): void {
+    this.#close(closingsUpTo(wallMs), (closingAtMs) => (wallMs - closingAtMs < MISSED_MS ? monotonicMs - (wallMs - closingAtMs) : 0));
+  }
+
+  #close(upTo: number, arrivalOf: (closingAtMs: number) => number): void {
+    this.#folds.close(upTo, arrivalOf);
+  }
+
+  tick(wallMs: number): void {
+    this.#joins.tick(wallMs);
+  }
+
+  save(partition: number): readonly Uint8Array[] {
+    return [...this.#folds.save(partition), ...this.#joins.save(partition)];
+  }
+
+  restore(partition: number, piece: Uint8Array): void {
+    const kind = piece[0];
+    if (kind === PIECE_HELD) this.#joins.restore(partition, piece);
+    else if (kind === PIECE_SERVICE || kind === PIECE_CELLS || kind === PIECE_IDS) this.#folds.restore(partition, piece);
+    else throw new Error("a checkpoint holds a piece on spans that this build cannot read");
+  }
+}
