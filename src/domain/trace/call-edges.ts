@@ -5,7 +5,7 @@
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { type ByteCursor, readText, readVarint, unzigzag, zigzag } from "../codec/varint.ts";
-import type { ServiceName } from "./fold-message.ts";
+import type { ServiceName } from "../window/window-message.ts";
 
 const VERSION = 1;
 const NAME_PARTS = 3;

@@ -6,7 +6,7 @@
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { type ByteCursor, readText, readVarint, unzigzag, zigzag } from "../codec/varint.ts";
-import type { ServiceName } from "./fold-message.ts";
+import type { ServiceName } from "../window/window-message.ts";
 
 export const MESSAGE_JOIN = 2;
 /** Of a span: it has a parent; it failed. */

@@ -3,8 +3,10 @@
 import type { OpenWindow } from "../window/open-windows.ts";
 import { OpenWindows } from "../window/open-windows.ts";
 import { DurationSketch } from "./duration-sketch.ts";
-import { SPAN_ERROR, SPAN_REQUEST } from "./fold-message.ts";
 
+/** Flags of a span: it counts as a request of its service; it failed. */
+export const SPAN_REQUEST = 1;
+export const SPAN_ERROR = 2;
 /** Operations of a service that have series of their own; the names beyond fold into OTHER. */
 export const OPERATIONS_MAX = 200;
 /** An operation that was not seen for so many windows (a day) gives its place to another. */

@@ -11,6 +11,10 @@ export class ClosedWindows {
   /** Pairs [first, behind the last], ascending, apart from each other. */
   #bounds: number[] = [];
 
+  get isEmpty(): boolean {
+    return this.#bounds.length === 0;
+  }
+
   has(window: number): boolean {
     const at = this.#above(window);
     return at % 2 === 1;

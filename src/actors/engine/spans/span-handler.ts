@@ -1,11 +1,11 @@
 // What a shard does with messages on spans: windows by service (span-folds.ts), callers and callees by trace (span-joins.ts).
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
-import { MESSAGE_FOLD } from "../../../domain/trace/fold-message.ts";
 import { MESSAGE_JOIN } from "../../../domain/trace/join-message.ts";
-import { closingMs, closingsUpTo } from "../../../domain/window/window-time.ts";
+import { MESSAGE_WINDOW } from "../../../domain/window/window-message.ts";
+import { closingsUpTo } from "../../../domain/window/window-time.ts";
 import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
 import { BASE_LEAD_MS } from "../work-unit.ts";
-import { PIECE_CELLS, PIECE_IDS, PIECE_SERVICE, SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
+import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
 import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
 
 /** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
@@ -29,13 +29,13 @@ export class SpanHandler implements MessageHandler {
     // While a log is replayed nobody looks at the clock.
     if (arrivalMs === 0 && this.dueMs <= arrivalWallMs - REPLAY_SLACK_MS)
       this.#close(closingsUpTo(arrivalWallMs - REPLAY_SLACK_MS), () => 0);
-    if (payload[0] === MESSAGE_FOLD) this.#folds.take(partition, payload, arrivalWallMs);
+    if (payload[0] === MESSAGE_WINDOW) this.#folds.take(partition, payload, arrivalWallMs);
     else if (payload[0] === MESSAGE_JOIN) this.#joins.take(partition, payload, arrivalWallMs);
     else throw new Error(`messages on spans of kind ${payload[0]} are unknown to this build`);
   }
 
   get dueMs(): number {
-    return closingMs(this.#folds.nextClosing);
+    return this.#folds.services.dueMs;
   }
 
   due(wallMs: number, monotonicMs: number): void {
@@ -43,7 +43,7 @@ export class SpanHandler implements MessageHandler {
   }
 
   #close(upTo: number, arrivalOf: (closingAtMs: number) => number): void {
-    this.#folds.close(upTo, arrivalOf);
+    this.#folds.services.close(upTo, arrivalOf);
   }
 
   tick(wallMs: number): void {
@@ -51,13 +51,11 @@ export class SpanHandler implements MessageHandler {
   }
 
   save(partition: number): readonly Uint8Array[] {
-    return [...this.#folds.save(partition), ...this.#joins.save(partition)];
+    return [...this.#folds.services.save(partition), ...this.#joins.save(partition)];
   }
 
   restore(partition: number, piece: Uint8Array): void {
-    const kind = piece[0];
-    if (kind === PIECE_HELD) this.#joins.restore(partition, piece);
-    else if (kind === PIECE_SERVICE || kind === PIECE_CELLS || kind === PIECE_IDS) this.#folds.restore(partition, piece);
-    else throw new Error("a checkpoint holds a piece on spans that this build cannot read");
+    if (piece[0] === PIECE_HELD) this.#joins.restore(partition, piece);
+    else this.#folds.services.restore(partition, piece);
   }
 }

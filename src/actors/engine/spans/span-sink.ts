@@ -8,9 +8,10 @@ import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
 import type { Refusal } from "../../../domain/series/telemetry-record.ts";
 import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
-import { FoldMessageWriter, type ServiceName, SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/fold-message.ts";
 import { JOIN_CHILD, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
+import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
+import { type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
 import { BASE_LEAD_MS, type MessageSource, type WorkUnit } from "../work-unit.ts";
 
@@ -38,7 +39,7 @@ export type ItemRefusal = Omit<Refusal, "type">;
 interface Source extends ServiceName {
   readonly partition: number;
   readonly seed: number;
-  readonly message: FoldMessageWriter;
+  readonly message: WindowMessageWriter;
 }
 
 /** Takes the spans of one lane. */
@@ -96,7 +97,7 @@ export class SpanSink implements MessageSource {
     let source = this.#sources.get(key);
     if (source === undefined) {
       const partition = partitionOf(tenant, serviceId);
-      source = { tenant, environment, serviceId, partition, seed: serviceSeed(tenant), message: new FoldMessageWriter() };
+      source = { tenant, environment, serviceId, partition, seed: serviceSeed(tenant), message: new WindowMessageWriter() };
       this.#sources.set(key, source);
     }
     this.#last = source;
