@@ -57,6 +57,7 @@ export class JsonRig {
     const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
     const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
     this.#decoder = new JsonDecoder({
+      logs: { count: () => undefined },
       memory,
       kernel: this.kernel,
       definer: new StreamDefiner({ engine: 0, engines: ENGINES, seriesLimit }, { memory, memories, processWords, kernel: this.kernel }),

@@ -26,6 +26,7 @@ import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
+import { LogSink } from "./logs/log-sink.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
@@ -232,6 +233,7 @@ export class Engine {
     );
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
+    const logs = new LogSink({ hashText: (text) => this.#shard.hashText(text) });
     const decoder = { memory, kernel, definer, counters, tenantName, requestId };
     return new Lane(
       { engines },
@@ -242,7 +244,7 @@ export class Engine {
         counters,
         requestId,
         placement: this.#placement,
-        json: new JsonDecoder(decoder),
+        json: new JsonDecoder({ ...decoder, logs }),
         remoteWrite: new RemoteWriteDecoder(decoder),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),

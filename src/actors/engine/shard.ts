@@ -12,7 +12,7 @@ import {
   EVENT_REPLACE,
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
-import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { COLD_SLOTS, DEFINITIONS, SCRATCH, SCRATCH_BYTES, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import { ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
@@ -270,14 +270,15 @@ export class Shard {
       threshold: this.#options.threshold,
       minSamples: this.#options.minSamples,
       baseline: kernel.baseline(slot, event.timeMs),
-      hashText: (text) => this.#hashText(text),
+      hashText: (text) => this.hashText(text),
     });
     if (frame !== undefined) outbox.sendJson(FRAME_VERDICT, frame);
   }
 
-  #hashText(text: string): string {
+  /** 32 hex digits of a text, of which SCRATCH_BYTES count. */
+  hashText(text: string): string {
     const { memory, kernel } = this.#dependencies;
-    const bytes = memory.slice(SCRATCH, 4096).write(text);
+    const bytes = memory.slice(SCRATCH, SCRATCH_BYTES).write(text);
     const pointer = kernel.identityHash(SCRATCH, bytes);
     return memory.slice(pointer, 16).toString("hex");
   }

@@ -1,6 +1,7 @@
 // The handlers of one shard, and their time: what is due is done once everything that came before is taken.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import { LogHandler } from "../logs/log-handler.ts";
 import type { Outbox } from "../outbox.ts";
 import type { Shard } from "../shard.ts";
 import { SpanHandler } from "../spans/span-handler.ts";
@@ -29,6 +30,7 @@ export class ShardHandlers {
     const send = (kind: number, payload: Uint8Array) => outbox.send(kind, payload);
     const generation = (partition: number) => shard.streams.partition(partition).generation;
     shard.addHandler(new SpanHandler({ series, counters, send, generation }));
+    shard.addHandler(new LogHandler({ series, counters }));
   }
 
   /** Does what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */

@@ -11,12 +11,16 @@ import { type ByteCursor, readText, readVarint } from "../../../domain/codec/var
 import { ClosedWindows } from "../../../domain/window/closed-windows.ts";
 import type { OpenWindow, OpenWindows } from "../../../domain/window/open-windows.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
-import { closingMs } from "../../../domain/window/window-time.ts";
+import { closingMs, closingsUpTo } from "../../../domain/window/window-time.ts";
 
 const PIECE_SERVICE = 1;
 const PIECE_CELLS = 2;
 const PIECE_IDS = 3;
 const ID_BYTES = 8;
+/** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
+const REPLAY_SLACK_MS = 2_000;
+/** A closing so long ago was missed because the server was down: it says nothing of the latency. */
+const MISSED_MS = 60_000;
 /** A service without items for so many closings, a day, is forgotten. */
 const IDLE_CLOSINGS = 9_000;
 
@@ -64,6 +68,11 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     this.#kind = kind;
   }
 
+  /** All services. */
+  *[Symbol.iterator](): Generator<WindowedService<F>> {
+    for (const services of this.#partitions) yield* services.values();
+  }
+
   /** Wall time at which the next window closes; Infinity for none. */
   get dueMs(): number {
     return closingMs(this.#nextClosing);
@@ -96,8 +105,18 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     this.#nextClosing = Math.min(this.#nextClosing, fold.windows.nextClosing);
   }
 
+  /** Ends what is due by the wall clock, which is at `monotonicMs` on the other. */
+  closeDue(wallMs: number, monotonicMs: number): void {
+    this.#close(closingsUpTo(wallMs), (atMs) => (wallMs - atMs < MISSED_MS ? monotonicMs - (wallMs - atMs) : 0));
+  }
+
+  /** Ends what was due before a message that a replay brings: nobody looks at the clock meanwhile. */
+  closeReplayed(arrivalWallMs: number): void {
+    if (this.dueMs <= arrivalWallMs - REPLAY_SLACK_MS) this.#close(closingsUpTo(arrivalWallMs - REPLAY_SLACK_MS), () => 0);
+  }
+
   /** Ends what is due up to a closing; `arrivalOf` says at which monotonic time a closing's values arrived. */
-  close(upTo: number, arrivalOf: (closingAtMs: number) => number): void {
+  #close(upTo: number, arrivalOf: (closingAtMs: number) => number): void {
     for (const service of this.#active) {
       const { windows } = service.fold;
       for (const { open, isLate } of windows.close(upTo)) {

@@ -2,16 +2,10 @@
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { MESSAGE_JOIN } from "../../../domain/trace/join-message.ts";
 import { MESSAGE_WINDOW } from "../../../domain/window/window-message.ts";
-import { closingsUpTo } from "../../../domain/window/window-time.ts";
 import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
 import { BASE_LEAD_MS } from "../work-unit.ts";
 import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
 import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
-
-/** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
-export const REPLAY_SLACK_MS = 2_000;
-/** A closing so long ago was missed because the server was down: it says nothing of the latency. */
-export const MISSED_MS = 60_000;
 
 /** Handler of SECTION_SPANS. */
 export class SpanHandler implements MessageHandler {
@@ -26,9 +20,7 @@ export class SpanHandler implements MessageHandler {
 
   take(partition: number, payload: Uint8Array, { baseMs, arrivalMs }: MessageArrival): void {
     const arrivalWallMs = baseMs + BASE_LEAD_MS;
-    // While a log is replayed nobody looks at the clock.
-    if (arrivalMs === 0 && this.dueMs <= arrivalWallMs - REPLAY_SLACK_MS)
-      this.#close(closingsUpTo(arrivalWallMs - REPLAY_SLACK_MS), () => 0);
+    if (arrivalMs === 0) this.#folds.services.closeReplayed(arrivalWallMs);
     if (payload[0] === MESSAGE_WINDOW) this.#folds.take(partition, payload, arrivalWallMs);
     else if (payload[0] === MESSAGE_JOIN) this.#joins.take(partition, payload, arrivalWallMs);
     else throw new Error(`messages on spans of kind ${payload[0]} are unknown to this build`);
@@ -39,11 +31,7 @@ export class SpanHandler implements MessageHandler {
   }
 
   due(wallMs: number, monotonicMs: number): void {
-    this.#close(closingsUpTo(wallMs), (closingAtMs) => (wallMs - closingAtMs < MISSED_MS ? monotonicMs - (wallMs - closingAtMs) : 0));
-  }
-
-  #close(upTo: number, arrivalOf: (closingAtMs: number) => number): void {
-    this.#folds.services.close(upTo, arrivalOf);
+    this.#folds.services.closeDue(wallMs, monotonicMs);
   }
 
   tick(wallMs: number): void {
