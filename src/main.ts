@@ -302,6 +302,7 @@ class Server {
       seeds,
       tenants: [DEFAULT_TENANT],
       seriesLimit: config.SERIES_LIMIT,
+      normalizeTemporality: config.OTEL_TEMPORALITY_NORMALIZE === "true",
       threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
       minSamples: config.WATCHDOG_MIN_SAMPLES,
       window: config.WATCHDOG_WINDOW,

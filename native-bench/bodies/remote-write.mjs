@@ -27,11 +27,11 @@ export function* remoteWriteBodies({ series, perRequest, samplesPerSeries = 1, s
   }
 }
 
-/** Bodies in which every sample begins a new series. */
-export function* newStreamBodies({ requests, perRequest, shards = 5, endMs }) {
+/** Bodies in which every sample begins a new series, numbered from `firstSeries`. */
+export function* newStreamBodies({ requests, perRequest, shards = 5, endMs, firstSeries = 0 }) {
   const value = makeUniform();
   for (let body = 0; body < requests; body++) {
-    const series = Array.from({ length: perRequest }, (_, place) => body * perRequest + place);
+    const series = Array.from({ length: perRequest }, (_, place) => firstSeries + body * perRequest + place);
     const request = makeRequest(series, 1);
     fill(request, endMs, 0, 1, value);
     yield { shard: body % shards, samples: perRequest, bytes: snappy.compressSync(request.bytes) };

@@ -1,6 +1,7 @@
 // The rows in the order of the table of goals.
 import { answerLatency } from "./answer-latency.mjs";
 import { bystanders } from "./bystanders.mjs";
+import { coldStreams } from "./cold-streams.mjs";
 import { detectionLatency } from "./detection-latency.mjs";
 import { disk } from "./disk.mjs";
 import { engines } from "./engines.mjs";
@@ -23,6 +24,7 @@ export const ROWS = [
   answerLatency,
   detectionLatency,
   millionStreams,
+  coldStreams,
   disk,
   heap,
   engines,

@@ -19,20 +19,28 @@ export class SeriesSink {
   #names: string[] = [];
   writes = 0;
 
-  open(name: StreamName, flags = 0): { readonly ref: number } {
-    const { tenant, environment, serviceId, metricName, attributes } = name;
-    const text = [tenant, environment, serviceId, metricName, ...Object.values(attributes)].join(" ");
-    this.flags.set(text, flags);
-    return { ref: this.#names.push(text) - 1 };
-  }
-
-  write({ ref }: { readonly ref: number }, timeMs: number, value: number, arrivalMs: number): void {
-    const key = `${this.#names[ref]} @${timeMs}`;
+  write(
+    stream: { readonly ref: number } | undefined,
+    name: () => StreamName,
+    flags: number,
+    timeMs: number,
+    value: number,
+    arrivalMs: number,
+  ): { readonly ref: number } {
+    const open = stream ?? this.#open(name(), flags);
+    const key = `${this.#names[open.ref]} @${timeMs}`;
     const before = this.values.get(key);
     if (before !== undefined && before !== value) throw new Error(`${key} was ${before}, is ${value}`);
     this.values.set(key, value);
     this.arrivals.push(arrivalMs);
     this.writes++;
+    return open;
+  }
+
+  #open({ tenant, environment, serviceId, metricName, attributes }: StreamName, flags: number): { readonly ref: number } {
+    const text = [tenant, environment, serviceId, metricName, ...Object.values(attributes)].join(" ");
+    this.flags.set(text, flags);
+    return { ref: this.#names.push(text) - 1 };
   }
 
   flush(): void {

@@ -54,6 +54,8 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
+  /** Whether cumulative histograms and sums become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  readonly normalizeTemporality?: boolean;
   readonly threshold: number;
   readonly minSamples: number;
   readonly window: number;
@@ -153,16 +155,13 @@ export class Engine {
         askForStreams: dependencies.reply,
       },
     );
-    this.#handlers = new ShardHandlers({
-      memory,
-      kernel,
-      processWords,
-      outbox,
-      shard: this.#shard,
-      counters: this.#counters,
-      clock: dependencies.clock,
-      tenantIndex: (name) => this.#tenantIndex(name),
-    });
+    const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
+    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const { clock } = dependencies;
+    this.#handlers = new ShardHandlers(
+      { seriesLimit, idleMs, normalize },
+      { memory, kernel, processWords, outbox, clock, tenantIndex, counters: this.#counters, shard: this.#shard },
+    );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
@@ -281,7 +280,10 @@ export class Engine {
     if (this.#replayed !== undefined) return this.#endReplay(this.#replayed) || did;
     const step = this.#dependencies.replay.next();
     if (step.done) this.#replayed = step.value;
-    else this.#recovery.apply(step.value);
+    else {
+      this.#recovery.apply(step.value);
+      this.#handlers.families.settle();
+    }
     this.#counters.set("rowsReplayed", this.#recovery.rows);
     return true;
   }
@@ -326,6 +328,7 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#handlers.families.settle() || did;
     did = this.#answerDelayed() || did;
     did = this.#tick() || did;
     if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;

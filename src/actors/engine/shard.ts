@@ -4,6 +4,7 @@ import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-m
 import type { InboxFrame } from "../../adapters/runtime/inbox-ring.ts";
 import { LATE_IN_RING_MS_MAX } from "../../core/config/limits.ts";
 import {
+  EVENT_BUCKETS_DUE,
   EVENT_CHUNK_DUE,
   EVENT_CLOSE,
   EVENT_LATE,
@@ -74,6 +75,7 @@ export class Shard {
   readonly returns: StreamReturns;
   /** By the kind of their messages. */
   readonly #handlers = new Map<number, MessageHandler>();
+  #collectBuckets: () => void;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
@@ -81,6 +83,7 @@ export class Shard {
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
     this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind });
@@ -116,6 +119,11 @@ export class Shard {
   /** Has a handler take the messages of its kind from now on. */
   addHandler(handler: MessageHandler): void {
     this.#handlers.set(handler.kind, handler);
+  }
+
+  /** Has samples of histogram buckets read by `collect` whenever their list is full; it may not apply rows. */
+  collectBucketsWith(collect: () => void): void {
+    this.#collectBuckets = collect;
   }
 
   get handlers(): Iterable<MessageHandler> {
@@ -162,6 +170,7 @@ export class Shard {
   #restart(slot: number, flags: number): void {
     this.#takeChunk(slot);
     this.#dependencies.kernel.records.restart(slot, flags);
+    this.#dependencies.kernel.markBucket(slot);
   }
 
   identityOf(slot: number): Uint8Array {
@@ -204,6 +213,7 @@ export class Shard {
   #handle(event: ShardEvent): void {
     if (event.kind === EVENT_CHUNK_DUE) this.#takeChunk(event.slot);
     else if (event.kind === EVENT_LATE) this.#takeLate(event);
+    else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }

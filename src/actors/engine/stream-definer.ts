@@ -121,6 +121,15 @@ export class StreamDefiner {
     return { ref, partition, destination };
   }
 
+  /** Whether a tenant may have one more stream, or has this one. */
+  mayHave(tenant: number, name: StreamName): boolean {
+    const { kernel, processWords } = this.#dependencies;
+    if (processWords.tenantStreams(tenant) < this.#options.seriesLimit) return true;
+    const bytes = this.#identity.write(identityText(name));
+    const destination = engineOf(partitionOf(name.tenant, name.serviceId), this.#options.engines);
+    return bytes <= IDENTITY_BYTES_MAX && this.#isHeld(destination, kernel.identityHash(SCRATCH, bytes), tenant);
+  }
+
   /** A ref for a stream, which is counted when it is new; undefined when the tenant has as many as it may. */
   #takeRef(tenant: number, held: boolean): number | undefined {
     const { processWords } = this.#dependencies;

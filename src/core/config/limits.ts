@@ -85,6 +85,25 @@ export const CHECKPOINT_WAITING_BYTES_MAX = 1024 * 1024;
 /** Parts of stored states that an engine asks for ahead of what it has restored: 1 MiB covers the coordinator's answer. */
 export const STATE_PARTS_WANTED_MAX = 8;
 
+/** Series of histogram and summary points that one engine keeps the newest points of; with five streams each they are a sixth of its streams. */
+export const DISTRIBUTIONS_MAX = 50_000;
+/** Bytes of all those points: 50,000 x 8 points of 300 bytes. */
+export const DISTRIBUTION_BYTES_MAX = 128 * 1024 * 1024;
+/** Newest points kept of one such series, and of one family of classic buckets: a point that comes among them finds its place. */
+export const POINTS_KEPT_MAX = 8;
+/** Bytes of them; the newest is kept however large it is. */
+export const POINTS_KEPT_BYTES_MAX = 4 * 1024;
+/** Families of classic histogram buckets in one engine: with 15 buckets each all of its streams. */
+export const BUCKET_FAMILIES_MAX = 100_000;
+/** Buckets of one family; clients have some 15. */
+export const FAMILY_BUCKETS_MAX = 512;
+/** Times of a family within one unit of work, before those that are not kept are dropped: more than a sender sends of one series at once. */
+export const FAMILY_ROWS_MAX = 1_024;
+/** A family whose buckets have not all come is evaluated after this. */
+export const FAMILY_WAIT_MS_MAX = 30_000;
+/** Bytes of a piece of what a message handler keeps in a checkpoint. */
+export const STATE_PIECE_BYTES_MAX = 64 * 1024;
+
 /** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
 export const ANOMALIES_MAX = 200_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */

@@ -61,6 +61,11 @@ export const SETTINGS = [
     "loopback: requests from this machine to a server bound to loopback need no credential to read",
   ),
   whole("SERIES_LIMIT", 1_000_000, 1, 100_000_000, "streams a tenant may have in memory; further new ones are refused"),
+  choice(
+    "OTEL_TEMPORALITY_NORMALIZE",
+    ["true", "false"],
+    "true: cumulative OTLP sums and histograms become what was added per interval; false: they are taken as they stand",
+  ),
   real(
     "STREAM_IDLE_HOURS",
     24,

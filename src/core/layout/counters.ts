@@ -60,6 +60,14 @@ export const ENGINE_COUNTERS = [
   "logsLate",
   "logsDropped",
   "logTemplates",
+  "distributions",
+  "distributionBytes",
+  "distributionsLate",
+  "distributionsRefused",
+  "bucketFamilies",
+  "bucketFamiliesRefused",
+  "bucketsLate",
+  "derivedRefused",
 ] as const;
 
 /** Names of coordinator slots, in order. */

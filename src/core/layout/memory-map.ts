@@ -72,6 +72,9 @@ export const PARKED_ROWS_BYTES = 0x10000;
 /** Rows that a shard derives itself. */
 export const DERIVED_ROWS = 0x24410000;
 export const DERIVED_ROWS_BYTES = 0x10000;
+/** Samples of histogram buckets that their families have not seen yet (core/layout/bucket-sample.ts). */
+export const BUCKET_SAMPLES = 0x24500000;
+export const BUCKET_SAMPLES_BYTES = 0x20000;
 export const REF_MAP = 0x26000000;
 export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;

@@ -35,6 +35,7 @@ export const SECTION_MESSAGES = 16;
 export const SECTION_DISTRIBUTION = 16; // histograms and summaries
 export const SECTION_SPANS = 17; // spans
 export const SECTION_LOGS = 18; // counts of logs
+export const SECTION_BUCKET_FAMILIES = 20; // no messages: only what a checkpoint keeps of families of classic buckets
 
 /** Definition of a stream: {ref, partition, flags, tenant, hash u128, identity bytes u32, identity, padded to 8}. */
 export const DEFINE_HEADER_BYTES = 40;

@@ -61,6 +61,7 @@ export const FLAG_HAS_PREVIOUS = 32; // SR_PREVIOUS_RAW holds a value
 export const FLAG_CONSTANT_SUSPECT_HIGH = 64; // the last sample left a constant series upwards
 export const FLAG_CONSTANT_SUSPECT_LOW = 128;
 export const FLAG_KEPT_AS_RECORDS = 256; // its values come from records that are stored as such (trace, profile)
+export const FLAG_BUCKET = 512; // a counter that is a bucket of a classic histogram: its samples are handed to its family
 
 // SR_STATE, one field per direction; low is the same shifted by STATE_LOW_SHIFT.
 export const STATE_OPEN = 1; // bit 0: an episode is open

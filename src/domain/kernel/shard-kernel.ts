@@ -29,6 +29,11 @@ export interface ShardExports {
   createStream(hashPointer: number, tenant: number, partition: number, flags: number, identity: number, identityBytes: number): number;
   /** Gives a stream's slot and the memory of its identity back; no ref may be bound to it any more. */
   removeStream(slot: number): void;
+  /** Gives a stream FLAG_BUCKET if it is a counter whose identity looks like that of a histogram's bucket. */
+  markBucket(slot: number): void;
+  /** Entries at BUCKET_SAMPLES (core/layout/bucket-sample.ts). */
+  bucketSamples(): number;
+  bucketSamplesReset(): void;
   /** Rows of a partition's streams are parked, each an event; or (0) no longer. */
   holdPartition(partition: number, isHeld: number): void;
   /** Streams that have a slot. */
@@ -173,6 +178,20 @@ export class ShardKernel {
   /** Gives a stream's slot and the memory of its identity back; no ref may be bound to it any more. */
   removeStream(slot: number): void {
     this.#kernel.removeStream(slot);
+  }
+
+  /** Marks a stream whose flags were set anew, if it is a bucket of a histogram. */
+  markBucket(slot: number): void {
+    this.#kernel.markBucket(slot);
+  }
+
+  /** Samples of buckets at BUCKET_SAMPLES, oldest first, since bucketSamplesReset(). */
+  bucketSamples(): number {
+    return this.#kernel.bucketSamples();
+  }
+
+  bucketSamplesReset(): void {
+    this.#kernel.bucketSamplesReset();
   }
 
   /** From now on each row of the partition's streams is an EVENT_PARKED and changes nothing; or no longer. */

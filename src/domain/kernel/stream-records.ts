@@ -84,6 +84,10 @@ export class StreamRecords {
     return this.view.getUint32(this.address(slot) + SR_FLAGS, true);
   }
 
+  clearFlags(slot: number, flags: number): void {
+    this.view.setUint32(this.address(slot) + SR_FLAGS, this.flags(slot) & ~flags, true);
+  }
+
   tenant(slot: number): number {
     return this.view.getUint32(this.address(slot) + SR_TENANT, true);
   }

@@ -1,6 +1,7 @@
 // What a shard does with messages on logs: counts by severity and template, in windows that close into series.
 import { hash128 } from "../../../core/base/hash128.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import { type LogCell, LogFold, type LogSeries, type LogWindow } from "../../../domain/logs/log-fold.ts";
@@ -8,7 +9,8 @@ import { SEVERITIES } from "../../../domain/logs/severity.ts";
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
 import type { EngineCounters } from "../engine-counters.ts";
-import type { DerivedSeries, DerivedStream } from "../messages/derived-series.ts";
+import type { DerivedStream } from "../messages/derived-series.ts";
+import type { LimitedSeries } from "../messages/limited-series.ts";
 import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
 import { type FoldKind, pieceNumber, pieceText, WindowedServices } from "../messages/windowed-services.ts";
 import { BASE_LEAD_MS } from "../work-unit.ts";
@@ -17,7 +19,7 @@ import { BASE_LEAD_MS } from "../work-unit.ts";
 const TEMPLATE_ID_DIGITS = 16;
 
 export interface LogHandlerDependencies {
-  readonly series: Pick<DerivedSeries, "open" | "write" | "flush">;
+  readonly series: Pick<LimitedSeries, "write" | "flush">;
   readonly counters: Pick<EngineCounters, "add" | "set">;
 }
 
@@ -106,15 +108,8 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
       return;
     }
     for (const { series: of, count } of fold.end(open)) {
-      of.stream ??= this.#open(name, of);
-      series.write(of.stream, windowTimeMs(open.window), count, arrivalMs);
+      of.stream = series.write(of.stream, () => streamName(name, of), 0, windowTimeMs(open.window), count, arrivalMs);
     }
-  }
-
-  #open(name: ServiceName, { scope, name: severity, label = "" }: Series): DerivedStream {
-    const template = { template: label, template_id: hash128(label).slice(0, TEMPLATE_ID_DIGITS) };
-    const [metricName, attributes] = scope === "severity" ? ["log.records", { severity }] : (["log.template", template] as const);
-    return this.#dependencies.series.open({ ...name, metricName, attributes });
   }
 
   flush(): void {
@@ -160,6 +155,12 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     const count = pieceNumber(cursor);
     if (series !== undefined) fold.cell(open, series).count += count;
   }
+}
+
+function streamName(name: ServiceName, { scope, name: severity, label = "" }: Series): StreamName {
+  if (scope === "severity") return { ...name, metricName: "log.records", attributes: { severity } };
+  const attributes = { template: label, template_id: hash128(label).slice(0, TEMPLATE_ID_DIGITS) };
+  return { ...name, metricName: "log.template", attributes };
 }
 
 function severityNamed(fold: Fold, name: string): Series {

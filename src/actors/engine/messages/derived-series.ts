@@ -11,6 +11,8 @@ import type { RowBatch, Shard } from "../shard.ts";
 const ROWS_MAX = DERIVED_ROWS_BYTES / ROW_BYTES;
 /** Row offsets are unsigned 32-bit: a value may be so much older or younger than the first of its batch. */
 const OFFSET_MIDDLE_MS = 2 ** 31;
+/** Prometheus' stale marker. A number would lose it: nobody says which NaN is written. */
+const STALE_BITS = 0x7ff0000000000002n;
 
 export interface DerivedSeriesDependencies {
   readonly memory: EngineMemory;
@@ -38,19 +40,42 @@ export class DerivedSeries {
 
   /** The stream of a name, whose service must be one of this engine's partitions. The caller keeps it: opening costs some microseconds and a ref. */
   open(name: StreamName, flags = 0): DerivedStream {
+    return this.#open(name, flags, Number.POSITIVE_INFINITY) as DerivedStream;
+  }
+
+  /** The same; undefined for a stream that would be a new one where the tenant has `streamsMax`. */
+  openWithin(name: StreamName, streamsMax: number, flags = 0): DerivedStream | undefined {
+    return this.#open(name, flags, streamsMax);
+  }
+
+  #open(name: StreamName, flags: number, streamsMax: number): DerivedStream | undefined {
     const { memory, kernel, processWords, shard, tenantIndex } = this.#dependencies;
     const identity = new TextEncoder().encode(identityText(name));
     memory.bytes.set(identity, SCRATCH);
     const at = kernel.identityHash(SCRATCH, identity.byteLength);
     const hash = new Uint8Array(memory.bytes.subarray(at, at + 16));
+    const tenant = tenantIndex(name.tenant);
+    if (processWords.tenantStreams(tenant) >= streamsMax && shard.streams.findAny(hash, tenant) < 0) return undefined;
     const ref = processWords.takeRef();
     const partition = partitionOf(name.tenant, name.serviceId);
-    shard.streams.takeOne({ ref, partition, flags, tenant: tenantIndex(name.tenant), hash, identity });
+    shard.streams.takeOne({ ref, partition, flags, tenant, hash, identity });
     return { ref };
   }
 
   /** Adds a value; `arrivalMs` (monotonic) is that of the bytes which it comes from. */
-  write({ ref }: DerivedStream, timeMs: number, value: number, arrivalMs: number): void {
+  write(stream: DerivedStream, timeMs: number, value: number, arrivalMs: number): void {
+    const { view } = this.#dependencies.memory;
+    view.setFloat64(this.#add(stream, timeMs, arrivalMs), value, true);
+  }
+
+  /** Ends a stream, as a stale marker does; a value that is written later begins it again. */
+  end(stream: DerivedStream, timeMs: number, arrivalMs: number): void {
+    const { view } = this.#dependencies.memory;
+    view.setBigUint64(this.#add(stream, timeMs, arrivalMs), STALE_BITS, true);
+  }
+
+  /** A row without its value: where that is to be written. */
+  #add({ ref }: DerivedStream, timeMs: number, arrivalMs: number): number {
     const { memory } = this.#dependencies;
     const offset = timeMs - this.#baseMs;
     if (this.#rows === ROWS_MAX || (this.#rows > 0 && (offset < 0 || offset >= 2 ** 32 || arrivalMs !== this.#arrivalMs))) this.flush();
@@ -61,8 +86,8 @@ export class DerivedSeries {
     const at = DERIVED_ROWS + this.#rows * ROW_BYTES;
     memory.view.setUint32(at + ROW_REF, ref, true);
     memory.view.setUint32(at + ROW_OFFSET, timeMs - this.#baseMs, true);
-    memory.view.setFloat64(at + ROW_VALUE, value, true);
     this.#rows++;
+    return at + ROW_VALUE;
   }
 
   /** Applies what was written. */

@@ -7,18 +7,17 @@ import { type FoldCell, type FoldSeries, type FoldWindow, OTHER_OPERATION, Servi
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
 import type { EngineCounters } from "../engine-counters.ts";
-import type { DerivedSeries, DerivedStream } from "../messages/derived-series.ts";
+import type { DerivedStream } from "../messages/derived-series.ts";
+import type { LimitedSeries } from "../messages/limited-series.ts";
 import { type FoldKind, pieceNumber, pieceText, WindowedServices } from "../messages/windowed-services.ts";
 
-/** What derived values are written with. */
-export type SeriesWriter = Pick<DerivedSeries, "open" | "write" | "flush">;
-
 export interface SpanFoldsDependencies {
-  readonly series: SeriesWriter;
+  readonly series: Pick<LimitedSeries, "write" | "flush">;
   readonly counters: Pick<EngineCounters, "add">;
 }
 
-type Streams = readonly DerivedStream[];
+/** By measure; those that there was no room for are undefined. */
+type Streams = Array<DerivedStream | undefined>;
 type SpanFold = ServiceFold<Streams>;
 type Cell = FoldCell<Streams>;
 type Operation = FoldSeries<Streams>;
@@ -97,18 +96,15 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     }
   }
 
-  #write(name: ServiceName, cell: Cell, timeMs: number, arrivalMs: number): void {
-    const { series } = this.#dependencies;
-    cell.series.streams ??= this.#open(name, cell.series);
-    cell.series.streams.forEach((stream, i) => {
-      series.write(stream, timeMs, (MEASURES[i] as (typeof MEASURES)[number])[1](cell), arrivalMs);
-    });
-  }
-
   /** Only series of operations take the bar of rule 1.1.8. */
-  #open(name: ServiceName, { scope, name: operation }: Operation): Streams {
+  #write(name: ServiceName, cell: Cell, timeMs: number, arrivalMs: number): void {
+    const { scope, name: operation } = cell.series;
     const [prefix, attributes, flags] = scope === "service" ? ["service", {}, 0] : (["span", { operation }, FLAG_OPERATION] as const);
-    return MEASURES.map(([measure]) => this.#dependencies.series.open({ ...name, metricName: `${prefix}.${measure}`, attributes }, flags));
+    cell.series.streams ??= [];
+    for (const [i, [measure, value]] of MEASURES.entries()) {
+      const named = () => ({ ...name, metricName: `${prefix}.${measure}`, attributes });
+      cell.series.streams[i] = this.#dependencies.series.write(cell.series.streams[i], named, flags, timeMs, value(cell), arrivalMs);
+    }
   }
 
   flush(): void {

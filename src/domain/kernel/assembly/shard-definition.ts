@@ -9,6 +9,7 @@ import {
   DEFINE_IDENTITY_BYTES, DEFINE_PARTITION, DEFINE_REF, DEFINE_TENANT,
 } from "../../../core/layout/row-frame";
 import { FLAG_COUNTER, SR_FLAGS, SR_IDENTITY, SR_IDENTITY_BYTES } from "../../../core/layout/stream-record";
+import { markBucket } from "./shard-bucket";
 import { partitionOfIdentity } from "./identity-service";
 import { bindRef, createSlot, findSlot, recordOf, removeSlot } from "./shard-table";
 
@@ -101,6 +102,7 @@ export function createStream(hashPointer: usize, tenant: u32, partition: u32, fl
   memory.copy(block, identity, identityLength);
   store<u32>(r, <u32>block, SR_IDENTITY);
   store<u32>(r, identityLength, SR_IDENTITY_BYTES);
+  markBucket(slot);
   return slot;
 }
 

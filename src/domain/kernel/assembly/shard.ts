@@ -7,9 +7,10 @@ import {
 import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
 import {
-  FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
+  FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
   SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
+import { addBucketSample } from "./shard-bucket";
 import { convert, deltaFlags, scoredDelta, storedDelta } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
 import {
@@ -21,6 +22,7 @@ import { insert, windowValues } from "./shard-statistics";
 import { recordOf, slotOfRef } from "./shard-table";
 
 export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard-table";
+export { bucketSamples, bucketSamplesReset, markBucket } from "./shard-bucket";
 export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./shard-definition";
 export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } from "./identity-service";
 export { packChunk, packRing } from "./chunk-ring";
@@ -122,10 +124,13 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & FLAG_ENDED) != 0) store<u32>(r, flags & ~(<u32>FLAG_ENDED), SR_FLAGS);
   if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, 0, elapsed, arrivalMs);
-  else if (convert(r, slot, time, value, elapsed, arrivalMs)) push(r, slot, time, storedDelta, scoredDelta, deltaFlags, elapsed, arrivalMs);
   else {
-    store<f64>(r, time, SR_LAST_TIME);
-    return true;
+    if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
+    if (!convert(r, slot, time, value, elapsed, arrivalMs)) {
+      store<f64>(r, time, SR_LAST_TIME);
+      return true;
+    }
+    push(r, slot, time, storedDelta, scoredDelta, deltaFlags, elapsed, arrivalMs);
   }
   store<f64>(r, time, SR_LAST_TIME);
   const samples = load<f64>(r, SR_SAMPLES) + 1;
@@ -171,6 +176,7 @@ function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f
   }
   countStale();
   const flags = load<u32>(r, SR_FLAGS);
+  if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
   if (time < last || (flags & FLAG_ENDED) != 0) return;
   store<u32>(r, flags | FLAG_ENDED, SR_FLAGS);
   emitPlain(EVENT_ENDED, slot, time, 0, 0, arrivalMs);
@@ -178,7 +184,10 @@ function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f
 
 /** Not newer than the newest: a repetition, a correction, or late. */
 function old(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
-  const counter = (load<u32>(r, SR_FLAGS) & FLAG_COUNTER) != 0;
+  const flags = load<u32>(r, SR_FLAGS);
+  const counter = (flags & FLAG_COUNTER) != 0;
+  // A family may be behind its streams after a start, and wait for a bucket that comes late.
+  if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
   if (time < last) {
     if (counter) countLateCounter();
     else {

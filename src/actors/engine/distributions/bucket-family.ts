@@ -1,0 +1,255 @@
+// The buckets of one classic histogram, which come as streams of their own, put together by time. A time is evaluated once all known buckets have it, a later
+// time has come, or 30 seconds have passed; a bucket that comes after that corrects what was said. The newest few times are kept.
+import { FAMILY_BUCKETS_MAX, FAMILY_ROWS_MAX, POINTS_KEPT_MAX } from "../../../core/config/limits.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { IMPLAUSIBLE_FACTOR, IMPLAUSIBLE_INTERVALS_MIN } from "../../../domain/distribution/interval.ts";
+import { classicQuantile } from "../../../domain/distribution/quantile.ts";
+import { type DerivedQuantiles, QUANTILES } from "./derived-quantiles.ts";
+
+/** A known bucket that is missing so many times in a row is not waited for any more. */
+const MISSED_MAX = 3;
+
+/** The evaluation at hand, by rising bound: bounds, what was added up to each, and the counts as they stand. */
+const bounds = new Float64Array(FAMILY_BUCKETS_MAX);
+const rises = new Float64Array(FAMILY_BUCKETS_MAX);
+const counts = new Float64Array(FAMILY_BUCKETS_MAX);
+
+/** One bucket, by its upper bound. */
+interface Bucket {
+  readonly bound: number;
+  /** It is waited for. */
+  isActive: boolean;
+  missed: number;
+}
+
+/** What is known of one time. */
+export interface FamilyRow {
+  readonly timeMs: number;
+  /** Cumulative counts by bucket; NaN, or beyond the end, for one that has not come. */
+  values: Float64Array;
+  seen: number;
+  /** Something came that no evaluation has seen. */
+  isNew: boolean;
+  /** It is not waited for any more. */
+  isClosed: boolean;
+}
+
+/** One family of buckets. */
+export class BucketFamily {
+  readonly identity: string;
+  readonly name: StreamName;
+  readonly partition: number;
+  readonly derived: DerivedQuantiles;
+  readonly buckets: Bucket[] = [];
+  /** By time, oldest first. */
+  readonly rows: FamilyRow[] = [];
+  /** Times have been dropped: what is older than the oldest may have been evaluated. */
+  isTrimmed = false;
+  /** Is to be settled. */
+  isDirty = false;
+  /** It is known no more: its streams look for another. */
+  isForgotten = false;
+  /** Wall clock of the tick before its last sample. */
+  touchedMs = 0;
+  /** Monotonic milliseconds of the bytes that the newest sample came with. */
+  arrivalMs = 0;
+  /** When all buckets had ended; 0 for no such time. */
+  #endedMs = 0;
+  #tellsEnd = false;
+  #active = 0;
+  #rising: readonly number[] | undefined;
+
+  constructor(identity: string, name: StreamName, partition: number, derived: DerivedQuantiles) {
+    this.identity = identity;
+    this.name = name;
+    this.partition = partition;
+    this.derived = derived;
+  }
+
+  get newestMs(): number {
+    return this.rows.at(-1)?.timeMs ?? 0;
+  }
+
+  /** Number of the bucket with a bound, which is entered at first sight. */
+  bucket(bound: number): number {
+    const known = this.buckets.findIndex((bucket) => bucket.bound === bound);
+    if (known >= 0) return known;
+    this.#rising = undefined;
+    return this.buckets.push({ bound, isActive: false, missed: 0 }) - 1;
+  }
+
+  /** Enters a bucket as a checkpoint kept it. */
+  restoreBucket(bound: number, isActive: boolean): void {
+    const bucket = this.buckets[this.bucket(bound)] as Bucket;
+    if (isActive) this.#activate(bucket);
+  }
+
+  /** Takes a bucket's cumulative count; false when it is too late. */
+  take(index: number, timeMs: number, value: number): boolean {
+    const row = this.#row(timeMs);
+    if (row === undefined) return false;
+    const bucket = this.buckets[index] as Bucket;
+    if (!bucket.isActive && timeMs > this.#endedMs) this.#activate(bucket);
+    if (index >= row.values.length) row.values = longer(row.values, this.buckets.length);
+    const known = row.values[index] as number;
+    if (known === value) return true;
+    if (Number.isNaN(known)) row.seen++;
+    row.values[index] = value;
+    row.isNew = true;
+    return true;
+  }
+
+  /** A bucket's stream ends. */
+  end(index: number, timeMs: number): void {
+    const bucket = this.buckets[index] as Bucket;
+    if (!bucket.isActive || timeMs < this.newestMs) return;
+    this.#deactivate(bucket);
+    if (this.#active > 0) return;
+    this.#endedMs = timeMs;
+    this.#tellsEnd = true;
+  }
+
+  #activate(bucket: Bucket): void {
+    bucket.isActive = true;
+    bucket.missed = 0;
+    this.#active++;
+  }
+
+  #deactivate(bucket: Bucket): void {
+    bucket.isActive = false;
+    this.#active--;
+  }
+
+  #row(timeMs: number): FamilyRow | undefined {
+    const { rows } = this;
+    let at = rows.length;
+    while (at > 0 && (rows[at - 1] as FamilyRow).timeMs > timeMs) at--;
+    const known = rows[at - 1];
+    if (known?.timeMs === timeMs) return known;
+    if (at === 0 && this.isTrimmed) return undefined;
+    if (rows.length >= FAMILY_ROWS_MAX) {
+      this.#drop();
+      at--;
+      if (at < 0) return undefined;
+    }
+    const row = { timeMs, values: longer(new Float64Array(0), this.buckets.length), seen: 0, isNew: false, isClosed: false };
+    rows.splice(at, 0, row);
+    return row;
+  }
+
+  #drop(): void {
+    this.rows.shift();
+    this.isTrimmed = true;
+  }
+
+  /** Whether the newest time waits for buckets. */
+  get waits(): boolean {
+    const newest = this.rows.at(-1);
+    return newest?.isNew === true && !newest.isClosed;
+  }
+
+  /** No bucket of the newest time is waited for any more. */
+  close(): void {
+    const newest = this.rows.at(-1);
+    if (newest !== undefined) newest.isClosed = true;
+  }
+
+  /** Writes what can be said now, oldest first. */
+  settle(): void {
+    const { rows } = this;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as FamilyRow;
+      const isLast = i === rows.length - 1;
+      if (!row.isNew || (isLast && !row.isClosed && row.seen < this.#active)) continue;
+      if (!isLast && !row.isClosed && row.seen < this.buckets.length) this.#countMissing(row);
+      row.isNew = false;
+      row.isClosed = true;
+      this.#evaluate(i);
+      // What was added by the next time counts from this one.
+      const next = rows[i + 1];
+      if (next?.isClosed === true) next.isNew = true;
+    }
+    while (rows.length > POINTS_KEPT_MAX) this.#drop();
+    if (this.#tellsEnd) this.#tellEnd();
+  }
+
+  #tellEnd(): void {
+    const suffixes = QUANTILES.map(({ suffix }) => suffix);
+    this.derived.end(suffixes, this.#endedMs, this.arrivalMs);
+    this.#tellsEnd = false;
+  }
+
+  #countMissing(row: FamilyRow): void {
+    this.buckets.forEach((bucket, index) => {
+      const isMissing = !isThere(row.values[index]);
+      bucket.missed = isMissing ? bucket.missed + 1 : 0;
+      if (isMissing && bucket.isActive && bucket.missed >= MISSED_MAX) this.#deactivate(bucket);
+    });
+  }
+
+  /** Numbers of the buckets by rising bound. */
+  get #byBound(): readonly number[] {
+    this.#rising ??= this.buckets.map((_, index) => index).sort((a, b) => this.#bound(a) - this.#bound(b));
+    return this.#rising;
+  }
+
+  #bound(index: number): number {
+    return (this.buckets[index] as Bucket).bound;
+  }
+
+  #evaluate(at: number): void {
+    const byBound = this.#byBound;
+    const top = byBound.at(-1) as number;
+    const { values, timeMs } = this.rows[at] as FamilyRow;
+    let before = at - 1;
+    while (before >= 0 && !isThere((this.rows[before] as FamilyRow).values[top])) before--;
+    if (before < 0) return;
+    const previous = (this.rows[before] as FamilyRow).values;
+    let count = 0;
+    let fell = false;
+    for (const index of byBound) {
+      const rise = (values[index] as number) - (previous[index] as number);
+      if (!isThere(rise)) continue;
+      if (rise < 0) fell = true;
+      bounds[count] = this.#bound(index);
+      rises[count] = rise;
+      counts[count] = values[index] as number;
+      count++;
+    }
+    if (count === 0 || bounds[count - 1] !== Number.POSITIVE_INFINITY) return;
+    if (fell && this.#isImplausible(counts[count - 1] as number, before, top)) return;
+    const added = fell ? counts : rises;
+    makeMonotonic(added, count);
+    if (added[count - 1] === 0) return;
+    for (const { quantile, suffix } of QUANTILES)
+      this.derived.write(suffix, timeMs, classicQuantile(quantile, bounds, added, count), this.arrivalMs);
+  }
+
+  /** After a fall: so many that they cannot be of one interval; see PointHistory. */
+  #isImplausible(newest: number, before: number, top: number): boolean {
+    let largest = 0;
+    let intervals = 0;
+    for (let i = 1; i <= before; i++) {
+      const added = ((this.rows[i] as FamilyRow).values[top] as number) - ((this.rows[i - 1] as FamilyRow).values[top] as number);
+      if (!(added >= 0)) continue;
+      largest = Math.max(largest, added);
+      intervals++;
+    }
+    return intervals >= IMPLAUSIBLE_INTERVALS_MIN && newest > IMPLAUSIBLE_FACTOR * largest;
+  }
+}
+
+function isThere(value: number | undefined): boolean {
+  return value !== undefined && !Number.isNaN(value);
+}
+
+function longer(values: Float64Array, length: number): Float64Array {
+  const result = new Float64Array(length).fill(Number.NaN);
+  result.set(values);
+  return result;
+}
+
+/** Counts up to a bound may fall by rounding (Prometheus' ensureMonotonicAndIgnoreSmallDeltas). */
+function makeMonotonic(cumulative: Float64Array, count: number): void {
+  for (let i = 1; i < count; i++) cumulative[i] = Math.max(cumulative[i] as number, cumulative[i - 1] as number);
+}

@@ -1,0 +1,63 @@
+// The series that stand for one histogram or summary: its quantiles, its count and its sum. Each stream is opened when its first value comes.
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { DerivedSeries, DerivedStream } from "../messages/derived-series.ts";
+
+/** Quantiles that every histogram gives, and what the names of their series end with. */
+export const QUANTILES = [
+  { quantile: 0.5, suffix: ".p50" },
+  { quantile: 0.95, suffix: ".p95" },
+  { quantile: 0.99, suffix: ".p99" },
+] as const;
+export const COUNT_SUFFIX = ".count";
+export const SUM_SUFFIX = ".sum";
+/** Bytes that a suffix adds to a name at most. */
+export const SUFFIX_BYTES_MAX = 24;
+
+export interface DerivedQuantilesDependencies {
+  readonly series: Pick<DerivedSeries, "openWithin" | "write" | "end">;
+  readonly seriesLimit: number;
+  /** Told of each value that finds no stream, because the tenant has as many as it may. */
+  readonly countRefused: () => void;
+}
+
+/** What a quantile's series is called: ".p99.9" for 0.999. */
+export function suffixOf(quantile: number): string {
+  return `.p${Number((quantile * 100).toPrecision(12))}`;
+}
+
+/** Series of one base name. */
+export class DerivedQuantiles {
+  readonly #name: StreamName;
+  readonly #dependencies: DerivedQuantilesDependencies;
+  readonly #streams = new Map<string, DerivedStream>();
+
+  constructor(name: StreamName, dependencies: DerivedQuantilesDependencies) {
+    this.#name = name;
+    this.#dependencies = dependencies;
+  }
+
+  /** Writes a value; one that is not finite is left out. */
+  write(suffix: string, timeMs: number, value: number, arrivalMs: number): void {
+    if (!Number.isFinite(value)) return;
+    const stream = this.#stream(suffix);
+    if (stream === undefined) this.#dependencies.countRefused();
+    else this.#dependencies.series.write(stream, timeMs, value, arrivalMs);
+  }
+
+  /** Ends the series with these suffixes. */
+  end(suffixes: Iterable<string>, timeMs: number, arrivalMs: number): void {
+    for (const suffix of suffixes) {
+      const stream = this.#stream(suffix);
+      if (stream !== undefined) this.#dependencies.series.end(stream, timeMs, arrivalMs);
+    }
+  }
+
+  #stream(suffix: string): DerivedStream | undefined {
+    const known = this.#streams.get(suffix);
+    if (known !== undefined) return known;
+    const { series, seriesLimit } = this.#dependencies;
+    const opened = series.openWithin({ ...this.#name, metricName: this.#name.metricName + suffix }, seriesLimit);
+    if (opened !== undefined) this.#streams.set(suffix, opened);
+    return opened;
+  }
+}

@@ -1,0 +1,172 @@
+// The shard's side of histograms and summaries: points become the series `<metric>.p50 .p95 .p99 .count .sum`, per interval; an interval without values
+// gives none. Of each series with cumulative points the newest few are kept, and written into checkpoints, so that a start goes on where it was; a
+// point that comes again changes nothing.
+import { DISTRIBUTION_BYTES_MAX, DISTRIBUTIONS_MAX } from "../../../core/config/limits.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
+import type { Distribution } from "../../../domain/distribution/distribution.ts";
+import { readDistribution } from "../../../domain/distribution/distribution-coding.ts";
+import type { Interval } from "../../../domain/distribution/interval.ts";
+import { quantileOf } from "../../../domain/distribution/quantile.ts";
+import { identityName } from "../../../domain/series/stream-identity.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { DerivedSeries } from "../messages/derived-series.ts";
+import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
+import { COUNT_SUFFIX, DerivedQuantiles, QUANTILES, SUM_SUFFIX, suffixOf } from "./derived-quantiles.ts";
+import { PointHistory } from "./point-history.ts";
+import { readPointMessage } from "./point-message.ts";
+import { readSeriesState, StatePieces, writeSeriesState } from "./series-state.ts";
+
+export interface DistributionHandlerOptions {
+  readonly seriesLimit: number;
+  /** STREAM_IDLE_HOURS in ms. */
+  readonly idleMs: number;
+  /** False: cumulative points are taken as they stand (OTEL_TEMPORALITY_NORMALIZE). */
+  readonly normalize: boolean;
+}
+
+export interface DistributionHandlerDependencies {
+  readonly series: DerivedSeries;
+  readonly counters: EngineCounters;
+}
+
+/** One series of points. */
+interface PointSeries {
+  readonly derived: DerivedQuantiles;
+  readonly history: PointHistory;
+  /** Time of the newest point, of whatever temporality. */
+  newestMs: number;
+  /** Wall clock of the tick before its last point. */
+  touchedMs: number;
+}
+
+const STANDARD_SUFFIXES = [...QUANTILES.map(({ suffix }) => suffix), COUNT_SUFFIX, SUM_SUFFIX];
+
+/** Points of the partitions of one engine. */
+export class DistributionHandler implements MessageHandler {
+  readonly kind = SECTION_DISTRIBUTION;
+  readonly #options: DistributionHandlerOptions;
+  readonly #dependencies: DistributionHandlerDependencies;
+  /** By partition and identity. */
+  readonly #series: ReadonlyArray<Map<string, PointSeries>> = Array.from({ length: PARTITIONS }, () => new Map());
+  #count = 0;
+  #bytes = 0;
+  #sweeping = 0;
+  #wallMs = 0;
+
+  constructor(options: DistributionHandlerOptions, dependencies: DistributionHandlerDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  take(partition: number, payload: Uint8Array, { arrivalMs }: MessageArrival): void {
+    const { identity, bytes } = readPointMessage(payload);
+    const point = readDistribution({ bytes, at: 0, end: bytes.length });
+    if (point === undefined) throw new Error("a logged point of a histogram cannot be read");
+    const series = this.#seriesOf(partition, identity, point.isStale);
+    if (series === undefined) return;
+    if (point.isStale) this.#end(series, point, arrivalMs);
+    else if (point.temporality === "delta") this.#emit(series, point, arrivalMs);
+    else if (this.#options.normalize) this.#takeCumulative(series, point, bytes, arrivalMs);
+    else this.#emit(series, point, arrivalMs);
+    series.newestMs = Math.max(series.newestMs, point.timeMs);
+    series.touchedMs = this.#wallMs;
+    this.#dependencies.series.flush();
+  }
+
+  /** The series of an identity, which is made at first sight; undefined when there is no room, or for the end of one that is not known. */
+  #seriesOf(partition: number, identity: string, isEnd: boolean): PointSeries | undefined {
+    const all = this.#series[partition] as Map<string, PointSeries>;
+    const known = all.get(identity);
+    if (known !== undefined || isEnd) return known;
+    if (this.#count >= DISTRIBUTIONS_MAX || this.#bytes >= DISTRIBUTION_BYTES_MAX) {
+      this.#dependencies.counters.add("distributionsRefused", 1);
+      return undefined;
+    }
+    return this.#add(all, identity);
+  }
+
+  #add(all: Map<string, PointSeries>, identity: string): PointSeries {
+    const { series, counters } = this.#dependencies;
+    const derived = new DerivedQuantiles(identityName(Buffer.from(identity, "latin1").toString("utf8")), {
+      series,
+      seriesLimit: this.#options.seriesLimit,
+      countRefused: () => counters.add("derivedRefused", 1),
+    });
+    const added = { derived, history: new PointHistory(), newestMs: 0, touchedMs: this.#wallMs };
+    all.set(identity, added);
+    this.#account(1, identity.length);
+    return added;
+  }
+
+  #account(series: number, bytes: number): void {
+    this.#count += series;
+    this.#bytes += bytes;
+    this.#dependencies.counters.set("distributions", this.#count);
+    this.#dependencies.counters.set("distributionBytes", this.#bytes);
+  }
+
+  #takeCumulative(series: PointSeries, point: Distribution, bytes: Uint8Array, arrivalMs: number): void {
+    const before = series.history.bytes;
+    const isFirst = series.newestMs === 0;
+    const emit = ({ added }: Interval) => this.#emit(series, added, arrivalMs);
+    const placed = series.history.take(point, bytes, emit);
+    if (placed === "late") this.#dependencies.counters.add("distributionsLate", 1);
+    // What a summary says of itself needs no point before.
+    if (isFirst && point.kind === "summary") this.#emitQuantiles(series, point, arrivalMs);
+    this.#account(0, series.history.bytes - before);
+  }
+
+  #emit(series: PointSeries, added: Distribution, arrivalMs: number): void {
+    if (added.count === 0) return;
+    const { derived } = series;
+    const { timeMs } = added;
+    if (added.kind === "summary") this.#emitQuantiles(series, added, arrivalMs);
+    else for (const { quantile, suffix } of QUANTILES) derived.write(suffix, timeMs, quantileOf(added, quantile), arrivalMs);
+    derived.write(COUNT_SUFFIX, timeMs, added.count, arrivalMs);
+    if (added.sum !== null) derived.write(SUM_SUFFIX, timeMs, added.sum, arrivalMs);
+  }
+
+  #emitQuantiles({ derived }: PointSeries, { quantiles, timeMs }: Distribution, arrivalMs: number): void {
+    for (const { quantile, value } of quantiles) derived.write(suffixOf(quantile), timeMs, value, arrivalMs);
+  }
+
+  #end({ derived, history }: PointSeries, { timeMs }: Distribution, arrivalMs: number): void {
+    const last = history.newest;
+    const isSummary = last?.kind === "summary";
+    const suffixes = isSummary
+      ? [...last.quantiles.map(({ quantile }) => suffixOf(quantile)), COUNT_SUFFIX, SUM_SUFFIX]
+      : STANDARD_SUFFIXES;
+    derived.end(suffixes, timeMs, arrivalMs);
+  }
+
+  save(partition: number): readonly Uint8Array[] {
+    const pieces = new StatePieces();
+    for (const [identity, { history, newestMs }] of this.#series[partition] as Map<string, PointSeries>) {
+      pieces.add((sink) => writeSeriesState(sink, { identity, newestMs, isTrimmed: history.isTrimmed, points: [...history.encoded()] }));
+    }
+    return pieces.finish();
+  }
+
+  restore(partition: number, piece: Uint8Array): void {
+    const all = this.#series[partition] as Map<string, PointSeries>;
+    for (const { identity, newestMs, isTrimmed, points } of readSeriesState(piece)) {
+      const series = this.#add(all, identity);
+      series.newestMs = newestMs;
+      series.history.restore(points, isTrimmed);
+      this.#account(0, series.history.bytes);
+    }
+  }
+
+  /** Forgets series without a point for as long as streams may be idle: the next partition's, at most DISTRIBUTIONS_MAX at 20 ns. */
+  tick(wallMs: number): void {
+    const all = this.#series[this.#sweeping] as Map<string, PointSeries>;
+    this.#sweeping = (this.#sweeping + 1) % PARTITIONS;
+    this.#wallMs = wallMs;
+    for (const [identity, { history, newestMs, touchedMs }] of all) {
+      if (Math.max(newestMs, touchedMs) >= wallMs - this.#options.idleMs) continue;
+      all.delete(identity);
+      this.#account(-1, -identity.length - history.bytes);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// The lane's side of histograms and summaries: a point that is in order goes into the unit of work as a message for the shard that owns its series.
+import { isLongerThan } from "../../../core/base/utf8.ts";
+import {
+  ATTRIBUTES_MAX,
+  IDENTITY_BYTES_MAX,
+  NAME_BYTES_MAX,
+  TIMESTAMP_AGE_MS_MAX,
+  TIMESTAMP_FUTURE_MS_MAX,
+} from "../../../core/config/limits.ts";
+import type { ValidationReason } from "../../../core/layout/counters.ts";
+import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { type DistributionProblem, distributionProblem } from "../../../domain/distribution/distribution.ts";
+import type { DistributionPoint } from "../../../domain/otlp/otlp-items.ts";
+import { partitionOf } from "../../../domain/placement/partition.ts";
+import { identityText } from "../../../domain/series/stream-identity.ts";
+import { MESSAGE_BYTES_MAX } from "../messages/shard-message.ts";
+import type { StreamDefiner } from "../stream-definer.ts";
+import type { WorkUnit } from "../work-unit.ts";
+import { COUNT_SUFFIX, SUFFIX_BYTES_MAX } from "./derived-quantiles.ts";
+import { PointMessageWriter } from "./point-message.ts";
+
+/** Whose points come, and when. */
+export interface PointSource {
+  /** Index and name. */
+  readonly tenant: number;
+  readonly tenantName: string;
+  /** Wall clock milliseconds at which they came. */
+  readonly wallMs: number;
+}
+
+/** Takes points for one lane. */
+export class DistributionSink {
+  readonly #definer: Pick<StreamDefiner, "mayHave">;
+  readonly #writer = new PointMessageWriter();
+  readonly #encoder = new TextEncoder();
+
+  constructor(definer: Pick<StreamDefiner, "mayHave">) {
+    this.#definer = definer;
+  }
+
+  /** Adds a point to the unit, or says why not. A time is cut to whole milliseconds. */
+  add(unit: Pick<WorkUnit, "addMessage">, source: PointSource, point: DistributionPoint): DistributionProblem | undefined {
+    const { serviceId, environment, metricName, attributes } = point;
+    const problem = nameProblem(point) ?? timeProblem(point, source.wallMs) ?? distributionProblem(point);
+    if (problem !== undefined) return problem;
+    const name: StreamName = { tenant: source.tenantName, environment, serviceId, metricName, attributes };
+    const identity = this.#encoder.encode(identityText(name));
+    if (identity.length > IDENTITY_BYTES_MAX - SUFFIX_BYTES_MAX)
+      return refused("field_too_long", "the names and attributes of a point are too long together");
+    if (!this.#definer.mayHave(source.tenant, { ...name, metricName: metricName + COUNT_SUFFIX }))
+      return refused(
+        "series_limit_exceeded",
+        "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused, existing ones go on",
+      );
+    const startMs = Number.isFinite(point.startMs) ? Math.max(0, Math.trunc(point.startMs)) : 0;
+    const payload = this.#writer.write(identity, { ...point, timeMs: Math.trunc(point.timeMs), startMs });
+    if (payload.length > MESSAGE_BYTES_MAX)
+      return refused("field_too_long", `a point takes ${payload.length} bytes with its names; ${MESSAGE_BYTES_MAX} are possible`);
+    unit.addMessage(SECTION_DISTRIBUTION, partitionOf(name.tenant, serviceId), payload);
+    return undefined;
+  }
+}
+
+function refused(reason: ValidationReason, message: string): DistributionProblem {
+  return { reason, message };
+}
+
+function nameProblem({ metricName, serviceId, attributes }: DistributionPoint): DistributionProblem | undefined {
+  if (metricName === "") return refused("missing_metric_name", "a point has no metric name");
+  if (serviceId === "") return refused("missing_service_id", "a point has no service");
+  if (isLongerThan(metricName, NAME_BYTES_MAX - SUFFIX_BYTES_MAX))
+    return refused("field_too_long", `the name of a histogram or summary may have ${NAME_BYTES_MAX - SUFFIX_BYTES_MAX} bytes`);
+  if (isLongerThan(serviceId, NAME_BYTES_MAX)) return refused("field_too_long", `a service name may have ${NAME_BYTES_MAX} bytes`);
+  const count = Object.keys(attributes).length;
+  return count > ATTRIBUTES_MAX ? refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${count}`) : undefined;
+}
+
+function timeProblem({ timeMs }: DistributionPoint, wallMs: number): DistributionProblem | undefined {
+  if (!Number.isFinite(timeMs)) return refused("invalid_timestamp", "a point has no time");
+  if (timeMs < wallMs - TIMESTAMP_AGE_MS_MAX) return refused("timestamp_too_old", "a point is more than 24 h in the past");
+  if (timeMs > wallMs + TIMESTAMP_FUTURE_MS_MAX) return refused("timestamp_in_future", "a point is more than 10 minutes in the future");
+  return undefined;
+}

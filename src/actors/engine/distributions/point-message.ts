@@ -1,0 +1,28 @@
+// A point on its way from a lane to the shard that owns it: {bytes of the identity varint, the identity of its base name, the point}.
+import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { readVarint } from "../../../domain/codec/varint.ts";
+import type { Distribution } from "../../../domain/distribution/distribution.ts";
+import { writeDistribution } from "../../../domain/distribution/distribution-coding.ts";
+
+/** Writes payloads into a buffer that is used again. */
+export class PointMessageWriter {
+  readonly #sink = new ByteSink();
+
+  /** Valid until the next call. */
+  write(identity: Uint8Array, point: Distribution): Uint8Array {
+    this.#sink.at = 0;
+    this.#sink.varint(identity.length);
+    this.#sink.copy(identity);
+    writeDistribution(this.#sink, point);
+    return this.#sink.bytes.subarray(0, this.#sink.at);
+  }
+}
+
+/** The identity, as text of one byte a character, and the bytes of the point, in place. Throws when the payload is none. */
+export function readPointMessage(payload: Uint8Array): { readonly identity: string; readonly bytes: Uint8Array } {
+  const cursor = { bytes: payload, at: 0, end: payload.length };
+  const length = readVarint(cursor);
+  if (length < 0 || cursor.at + length > payload.length) throw new Error("a message of a point is cut off");
+  const identity = Buffer.from(payload.buffer, payload.byteOffset + cursor.at, length).toString("latin1");
+  return { identity, bytes: payload.subarray(cursor.at + length) };
+}

@@ -1,0 +1,113 @@
+// Quantiles of histograms by the rules of Prometheus' histogram_quantile (promql/quantile.go): linear within a classic bucket, exponential within a
+// native one (since 3.0). Where a point says its smallest and largest value, the outer buckets end there and no estimate lies beyond.
+import type { Distribution, ExponentialBuckets } from "./distribution.ts";
+import { lowerExponent } from "./exponential-buckets.ts";
+
+/** Values that the buckets of a histogram cannot exceed; null = unknown. */
+interface Extremes {
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+const UNKNOWN: Extremes = { min: null, max: null };
+
+/** The estimate of a quantile, 0 to 1; NaN where the buckets say nothing. */
+export function quantileOf(point: Distribution, quantile: number): number {
+  return point.kind === "explicit"
+    ? explicitQuantile(quantile, point.bounds, point.bucketCounts, point)
+    : exponentialQuantile(quantile, point);
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/**
+ * Of a histogram with rising upper bounds and one count more than bounds. As in Prometheus: NaN when it is empty or has no bounds, the lowest bound where that is not
+ * above zero and the quantile lies below it, the highest where it lies above; -Infinity and Infinity for quantiles below 0 and above 1.
+ */
+export function explicitQuantile(
+  quantile: number,
+  bounds: readonly number[],
+  counts: readonly number[],
+  extremes: Extremes = UNKNOWN,
+): number {
+  if (quantile < 0) return Number.NEGATIVE_INFINITY;
+  if (quantile > 1) return Number.POSITIVE_INFINITY;
+  const count = total(counts);
+  if (count === 0 || bounds.length === 0 || counts.length !== bounds.length + 1) return Number.NaN;
+  let rank = quantile * count;
+  let bucket = 0;
+  while (bucket < bounds.length && rank > (counts[bucket] as number)) rank -= counts[bucket++] as number;
+  const { min, max } = extremes;
+  const low = bucket > 0 ? (bounds[bucket - 1] as number) : (min ?? Math.min(0, bounds[0] as number));
+  const high = bucket < bounds.length ? (bounds[bucket] as number) : (max ?? low);
+  if (bucket === bounds.length && max === null) return clamped(low, extremes);
+  if (bucket === 0 && min === null && high <= 0) return clamped(high, extremes);
+  return clamped(low + Math.max(0, high - low) * (rank / (counts[bucket] as number)), extremes);
+}
+
+/**
+ * The same from counts up to each of the first `length` rising bounds, the last of which is +Infinity, as classic buckets come. The counts may not fall.
+ * About 20 ns.
+ */
+export function classicQuantile(quantile: number, bounds: ArrayLike<number>, cumulative: ArrayLike<number>, length: number): number {
+  if (quantile < 0) return Number.NEGATIVE_INFINITY;
+  if (quantile > 1) return Number.POSITIVE_INFINITY;
+  const count = cumulative[length - 1] as number;
+  if (length < 2 || count === 0) return Number.NaN;
+  const rank = quantile * count;
+  let bucket = 0;
+  while (bucket < length - 1 && (cumulative[bucket] as number) < rank) bucket++;
+  if (bucket === length - 1) return bounds[length - 2] as number;
+  const high = bounds[bucket] as number;
+  if (bucket === 0 && high <= 0) return high;
+  const low = bucket === 0 ? 0 : (bounds[bucket - 1] as number);
+  const before = bucket === 0 ? 0 : (cumulative[bucket - 1] as number);
+  return low + (high - low) * ((rank - before) / ((cumulative[bucket] as number) - before));
+}
+
+function clamped(value: number, { min, max }: Extremes): number {
+  return Math.min(Math.max(value, min ?? Number.NEGATIVE_INFINITY), max ?? Number.POSITIVE_INFINITY);
+}
+
+function magnitudeAt(scale: number, index: number, fraction: number): number {
+  return Math.min(2 ** lowerExponent(scale, index + fraction), Number.MAX_VALUE);
+}
+
+function exponentialQuantile(quantile: number, point: Distribution): number {
+  const { scale, positive, negative, zeroCount } = point;
+  const count = total(positive.counts) + total(negative.counts) + zeroCount;
+  if (count === 0) return Number.NaN;
+  let rank = quantile * count;
+  for (let i = negative.counts.length - 1; i >= 0; i--) {
+    const held = negative.counts[i] as number;
+    if (held > 0 && rank <= held) return clamped(-magnitudeAt(scale, negative.offset + i, 1 - rank / held), point);
+    rank -= held;
+  }
+  if (zeroCount > 0 && rank <= zeroCount) return clamped(inZero(point, rank / zeroCount), point);
+  rank -= zeroCount;
+  for (let i = 0; i < positive.counts.length; i++) {
+    const held = positive.counts[i] as number;
+    if (held > 0 && rank <= held) return clamped(magnitudeAt(scale, positive.offset + i, Math.max(0, rank) / held), point);
+    rank -= held;
+  }
+  return clamped(largest(point), point);
+}
+
+/** Linear; a side on which no values lie is left out. */
+function inZero({ positive, negative, zeroThreshold }: Distribution, fraction: number): number {
+  const hasNegative = total(negative.counts) > 0;
+  const hasPositive = total(positive.counts) > 0;
+  const low = hasNegative || !hasPositive ? -zeroThreshold : 0;
+  const high = hasPositive || !hasNegative ? zeroThreshold : 0;
+  return low + (high - low) * fraction;
+}
+
+/** Where the last value lies at most: rounding of the rank passed the last bucket. */
+function largest(point: Distribution): number {
+  const last = (buckets: ExponentialBuckets) => buckets.counts.findLastIndex((held) => held > 0);
+  const at = last(point.positive);
+  if (at >= 0) return magnitudeAt(point.scale, point.positive.offset + at, 1);
+  return point.zeroCount > 0 ? point.zeroThreshold : -magnitudeAt(point.scale, point.negative.offset, 0);
+}
