@@ -92,7 +92,11 @@ export class SpanRig {
   readonly #stored = Array.from({ length: PARTITIONS }, (): StoredPart => ({ generation: 0, pieces: [], covered: 0 }));
   #monotonicMs = 1_000_000;
 
-  constructor() {
+  readonly #keepsLog: boolean;
+
+  /** Without a log there are no restarts. */
+  constructor({ keepsLog = true } = {}) {
+    this.#keepsLog = keepsLog;
     this.handler = this.#makeHandler();
   }
 
@@ -117,7 +121,7 @@ export class SpanRig {
     for (const [kind, section] of unit.messageFrames(0, Number.POSITIVE_INFINITY)) {
       for (const { partition, payload } of messagesOf(section)) {
         const message = { kind, partition, payload: new Uint8Array(payload), baseMs: wallMs - BASE_LEAD_MS };
-        this.log.push(message);
+        if (this.#keepsLog) this.log.push(message);
         this.handler.take(partition, message.payload, { baseMs: message.baseMs, arrivalMs: this.#monotonicMs });
       }
     }

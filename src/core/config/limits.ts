@@ -6,6 +6,7 @@ import {
   INBOX_BYTES,
   LARGE_BODY_BYTES,
   PACKED_ROWS_BYTES,
+  PARTITIONS,
   STAGING_BYTES,
 } from "../layout/memory-map.ts";
 import { FRAME_HEADER_BYTES, PACKED_ROW_BYTES_MAX, ROW_BYTES } from "../layout/row-frame.ts";
@@ -174,11 +175,15 @@ export const FOLDED_SERVICES_MAX = 20_000;
 export const FOLD_CELLS_MAX = 100_000;
 /** Ids of one engine that open windows remember: 16 B each. A service at 300,000 spans/s has 4,500,000 in the 15 s that its windows are open. */
 export const WINDOW_IDS_MAX = 8_000_000;
-/** Spans of one partition of traces that are held for 5 minutes: 64 B each, so 256 partitions hold 4,194,304 in 256 MiB, 14,000 spans/s; beyond, less long. A power of two. */
-export const JOIN_SPANS_MAX = 16_384;
+/** Partitions that traces hash to, the first of all: fewer make fewer, fuller messages, and as many as engines at most share them evenly. */
+export const TRACE_PARTITIONS = 64;
+/** Spans of one partition of traces that are held for 5 minutes: 56 B each, so all hold 4,194,304 in 224 MiB, 14,000 spans/s; beyond, less long. A power of two. */
+export const JOIN_SPANS_MAX = 65_536;
+/** Services that one engine joins traces of, since its start; spans of further ones are not joined: 200,000 x 100 B. */
+export const JOIN_SERVICES_MAX = 200_000;
 /** From the arrival of one of two spans of a call to that of the other. */
 export const JOIN_MS_MAX = 5 * 60 * 1000;
-/** Pairs of services and minutes of one partition of traces between two checkpoints: 8,192 x 200 B. */
+/** Pairs of services and minutes of one partition of traces between two checkpoints: 8,192 x 200 B, and 64 KiB as sent. */
 export const PARTITION_CALLS_MAX = 8_192;
 /** Pairs of services in one minute of the call graph: 10,000 x 20 B as stored. */
 export const MINUTE_CALLS_MAX = 10_000;
@@ -197,6 +202,7 @@ const ties: Array<[boolean, string]> = [
   [SMALL_BODY_BYTES_MAX * 2 <= BODY_RING_BYTES, "two small bodies fit the body ring"],
   [BLOCK_BYTES * 4 <= COORDINATOR_RING_BYTES, "blocks fit the coordinator ring"],
   [SERIES_POINTS_MAX <= SERIES_DATA_SAMPLES_MAX, "the points of an answer fit the samples of a query"],
+  [TRACE_PARTITIONS <= PARTITIONS && TRACE_PARTITIONS >= ENGINES_MAX, "every engine has a partition of traces"],
   [RECORDS_SCANNED_MAX >= PAGE_ROWS_MAX, "a page of records fits what a query looks at"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`limits.ts: it must hold that ${what}`);

@@ -20,7 +20,8 @@ export interface CallEdge {
   readonly microseconds: number;
 }
 
-interface Sum {
+/** The same with texts of `serviceText` for the services. */
+export interface CallSum {
   readonly caller: string;
   readonly callee: string;
   readonly minute: number;
@@ -41,7 +42,7 @@ function serviceName(text: string): ServiceName {
 
 /** Edges under way. Services are texts of `serviceText`. */
 export class CallEdges {
-  readonly #sums = new Map<string, Sum>();
+  readonly #sums = new Map<string, CallSum>();
   readonly #edgesMax: number;
   /** Calls of edges beyond the bound. */
   dropped = 0;
@@ -79,21 +80,26 @@ export class CallEdges {
   }
 
   encode(): Uint8Array {
-    const sink = new ByteSink(256);
-    const names = new Map<string, number>();
-    sink.u8(VERSION);
-    let before = 0;
-    for (const { caller, callee, minute, calls, errors, microseconds } of this.#sums.values()) {
-      writeName(sink, names, caller);
-      writeName(sink, names, callee);
-      sink.varint(zigzag(minute - before));
-      sink.varint(calls);
-      sink.varint(errors);
-      sink.varint(microseconds);
-      before = minute;
-    }
-    return sink.bytes.slice(0, sink.at);
+    return encodeCalls(this.#sums.values());
   }
+}
+
+/** Writes edges. */
+export function encodeCalls(sums: Iterable<Readonly<CallSum>>): Uint8Array {
+  const sink = new ByteSink(256);
+  const names = new Map<string, number>();
+  sink.u8(VERSION);
+  let before = 0;
+  for (const { caller, callee, minute, calls, errors, microseconds } of sums) {
+    writeName(sink, names, caller);
+    writeName(sink, names, callee);
+    sink.varint(zigzag(minute - before));
+    sink.varint(calls);
+    sink.varint(errors);
+    sink.varint(microseconds);
+    before = minute;
+  }
+  return sink.bytes.slice(0, sink.at);
 }
 
 function writeName(sink: ByteSink, names: Map<string, number>, text: string): void {

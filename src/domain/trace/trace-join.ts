@@ -7,10 +7,10 @@ const PLACES_FIRST = 64;
 const NONE = -1;
 const WAITS = 4;
 
-/** A span of one service that another service's span called. Names are whatever the caller of `add` gave. */
-export interface JoinedCall<S> {
-  readonly caller: S;
-  readonly callee: S;
+/** A span of one service that another service's span called. Services are the numbers that the owner gave. */
+export interface JoinedCall {
+  readonly caller: number;
+  readonly callee: number;
   /** Of the called span: minutes since 1970 of its end. */
   readonly minute: number;
   readonly microseconds: number;
@@ -18,8 +18,8 @@ export interface JoinedCall<S> {
 }
 
 /** A span as it is added. */
-export interface JoinSpan<S> {
-  readonly service: S;
+export interface JoinSpan {
+  readonly service: number;
   readonly flags: number;
   readonly high: number;
   readonly low: number;
@@ -29,10 +29,10 @@ export interface JoinSpan<S> {
   readonly microseconds: number;
 }
 
-/** The spans of one partition; `S` compares by identity. */
-export class TraceJoin<S> {
+/** The spans of one partition. */
+export class TraceJoin {
   readonly #spansMax: number;
-  readonly #onCall: (call: JoinedCall<S>) => void;
+  readonly #onCall: (call: JoinedCall) => void;
   /** Numbers of the oldest span held and of the next one; a span lies at its number modulo the places. */
   #first = 0;
   #next = 0;
@@ -43,7 +43,7 @@ export class TraceJoin<S> {
   #minutes = new Uint32Array(0);
   #microseconds = new Float64Array(0);
   #flags = new Uint8Array(0);
-  #services: Array<S | undefined> = [];
+  #services = new Uint32Array(0);
   /** Chains of places: of spans by key, and of waiting children by their parent's key. */
   #heads = new Int32Array(0);
   #links = new Int32Array(0);
@@ -52,7 +52,7 @@ export class TraceJoin<S> {
   /** Spans that had to go before their time. */
   evictions = 0;
 
-  constructor(spansMax: number, onCall: (call: JoinedCall<S>) => void) {
+  constructor(spansMax: number, onCall: (call: JoinedCall) => void) {
     this.#spansMax = spansMax;
     this.#onCall = onCall;
     this.#allocate(PLACES_FIRST);
@@ -63,7 +63,7 @@ export class TraceJoin<S> {
   }
 
   /** Takes a span that arrived at a time in seconds; false when it is held already. */
-  add(span: JoinSpan<S>, arrivalSeconds: number): boolean {
+  add(span: JoinSpan, arrivalSeconds: number): boolean {
     if (this.#find(span.high, span.low) !== NONE) return false;
     const place = this.#put(span, arrivalSeconds);
     if ((span.flags & JOIN_CHILD) !== 0) {
@@ -76,7 +76,7 @@ export class TraceJoin<S> {
   }
 
   /** Puts back a span that was held, without joining it. */
-  restore(span: JoinSpan<S>, arrivalSeconds: number, waits: boolean): void {
+  restore(span: JoinSpan, arrivalSeconds: number, waits: boolean): void {
     const place = this.#put(span, arrivalSeconds);
     if (waits) this.#wait(place);
   }
@@ -87,16 +87,16 @@ export class TraceJoin<S> {
   }
 
   /** Calls with every span held, oldest first. */
-  forEach(visit: (span: JoinSpan<S>, arrivalSeconds: number, waits: boolean) => void): void {
+  forEach(visit: (span: JoinSpan, arrivalSeconds: number, waits: boolean) => void): void {
     for (let number = this.#first; number < this.#next; number++) {
       const place = number & this.#mask;
       visit(this.#spanAt(place), this.#arrivals[place]!, (this.#flags[place]! & WAITS) !== 0);
     }
   }
 
-  #spanAt(place: number): JoinSpan<S> {
+  #spanAt(place: number): JoinSpan {
     return {
-      service: this.#services[place] as S,
+      service: this.#services[place]!,
       flags: this.#flags[place]! & ~WAITS,
       high: this.#keys[2 * place]!,
       low: this.#keys[2 * place + 1]!,
@@ -107,7 +107,7 @@ export class TraceJoin<S> {
     };
   }
 
-  #put(span: JoinSpan<S>, arrivalSeconds: number): number {
+  #put(span: JoinSpan, arrivalSeconds: number): number {
     if (this.size === this.#services.length) this.#makeRoom();
     const place = this.#next++ & this.#mask;
     this.#keys[2 * place] = span.high;
@@ -158,8 +158,8 @@ export class TraceJoin<S> {
   }
 
   #join(parent: number, child: number): void {
-    const caller = this.#services[parent] as S;
-    const callee = this.#services[child] as S;
+    const caller = this.#services[parent]!;
+    const callee = this.#services[child]!;
     if (caller === callee) return;
     const isError = (this.#flags[child]! & JOIN_ERROR) !== 0;
     this.#onCall({ caller, callee, minute: this.#minutes[child]!, microseconds: this.#microseconds[child]!, isError });
@@ -177,11 +177,10 @@ export class TraceJoin<S> {
     const place = this.#first++ & this.#mask;
     unlink(this.#heads, this.#links, this.#keys[2 * place + 1]! & this.#mask, place);
     if ((this.#flags[place]! & WAITS) !== 0) unlink(this.#waitHeads, this.#waitLinks, this.#parents[2 * place + 1]! & this.#mask, place);
-    this.#services[place] = undefined;
   }
 
   #grow(): void {
-    const held: Array<[JoinSpan<S>, number, boolean]> = [];
+    const held: Array<readonly [JoinSpan, number, boolean]> = [];
     this.forEach((span, arrivalSeconds, waits) => held.push([span, arrivalSeconds, waits]));
     this.#allocate(2 * this.#services.length);
     this.#first = 0;
@@ -197,7 +196,7 @@ export class TraceJoin<S> {
     this.#minutes = new Uint32Array(places);
     this.#microseconds = new Float64Array(places);
     this.#flags = new Uint8Array(places);
-    this.#services = new Array<S | undefined>(places).fill(undefined);
+    this.#services = new Uint32Array(places);
     this.#heads = new Int32Array(places).fill(NONE);
     this.#links = new Int32Array(places).fill(NONE);
     this.#waitHeads = new Int32Array(places).fill(NONE);

@@ -3,12 +3,20 @@
 //
 //   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
 //   and of one that waits: parent's key u32 u32, minute varint, microseconds varint} ...
-import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SPANS_MAX, NAME_BYTES_MAX, PARTITION_CALLS_MAX } from "../../../core/config/limits.ts";
+import {
+  HANDLER_PIECE_BYTES,
+  JOIN_MS_MAX,
+  JOIN_SERVICES_MAX,
+  JOIN_SPANS_MAX,
+  NAME_BYTES_MAX,
+  PARTITION_CALLS_MAX,
+} from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { CALLS_HEADER_BYTES, FRAME_CALLS } from "../../../core/protocol/coordinator-frame.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { type ByteCursor, readText, readVarint } from "../../../domain/codec/varint.ts";
-import { CallEdges, serviceText } from "../../../domain/trace/call-edges.ts";
+import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
+import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
 import { type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
 import type { EngineCounters } from "../engine-counters.ts";
@@ -16,7 +24,6 @@ import type { EngineCounters } from "../engine-counters.ts";
 export const PIECE_HELD = 4;
 /** Bit of the stored flags: the span waits for its parent. */
 const HELD_WAITS = 4;
-const NAMES_KEPT_MAX = 10_000;
 const SECONDS_2020 = 1_577_836_800;
 /** Sums of a partition are sent this often while they change. */
 const SENT_EVERY_MS = 2_000;
@@ -30,8 +37,8 @@ export interface SpanJoinsDependencies {
 
 /** Traces of one partition. */
 interface JoinedPartition {
-  readonly join: TraceJoin<string>;
-  calls: CallEdges;
+  readonly join: TraceJoin;
+  calls: CallSums;
   /** Whether sums have changed since they were sent, and when that was. */
   isChanged: boolean;
   sentMs: number;
@@ -43,9 +50,10 @@ interface JoinedPartition {
 export class SpanJoins {
   readonly #dependencies: SpanJoinsDependencies;
   readonly #partitions: Array<JoinedPartition | undefined> = Array.from({ length: PARTITIONS });
-  /** One string object for each service, so that they compare and take room as one. */
-  readonly #names = new Map<string, string>();
-  readonly #span = { service: "", flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+  /** Texts of services by number, and numbers by text. */
+  readonly #names: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #span = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
 
   constructor(dependencies: SpanJoinsDependencies) {
     this.#dependencies = dependencies;
@@ -55,14 +63,15 @@ export class SpanJoins {
   take(partition: number, payload: Uint8Array, arrivalWallMs: number): void {
     const { join } = this.#partition(partition);
     const reader = new JoinMessageReader(payload);
-    const services: string[] = [];
+    const services: number[] = [];
     const span = this.#span;
     const seconds = Math.floor(arrivalWallMs / 1000);
     const evictions = join.evictions;
     join.expire(seconds - JOIN_MS_MAX / 1000);
     while (reader.next()) {
-      if (reader.newService !== undefined) services.push(this.#name(serviceText(reader.newService)));
-      span.service = services[reader.service - 1] as string;
+      if (reader.newService !== undefined) services.push(this.#number(serviceText(reader.newService)));
+      span.service = services[reader.service - 1] as number;
+      if (span.service < 0) continue;
       span.flags = reader.flags;
       span.high = reader.high;
       span.low = reader.low;
@@ -78,29 +87,31 @@ export class SpanJoins {
   #partition(number: number): JoinedPartition {
     let partition = this.#partitions[number];
     if (partition === undefined) {
-      const join = new TraceJoin<string>(JOIN_SPANS_MAX, (call) => this.#count(number, call));
-      partition = { join, calls: new CallEdges(PARTITION_CALLS_MAX), isChanged: false, sentMs: 0, since: -1 };
+      const join = new TraceJoin(JOIN_SPANS_MAX, (call) => this.#count(number, call));
+      partition = { join, calls: new CallSums(PARTITION_CALLS_MAX, this.#names), isChanged: false, sentMs: 0, since: -1 };
       this.#partitions[number] = partition;
     }
     return partition;
   }
 
-  #name(text: string): string {
-    const known = this.#names.get(text);
+  /** Number of a service, -1 where there are too many. */
+  #number(text: string): number {
+    const known = this.#numbers.get(text);
     if (known !== undefined) return known;
-    if (this.#names.size >= NAMES_KEPT_MAX) this.#names.clear();
-    this.#names.set(text, text);
-    return text;
+    if (this.#names.length >= JOIN_SERVICES_MAX) {
+      this.#dependencies.counters.add("callsDropped", 1);
+      return -1;
+    }
+    this.#numbers.set(text, this.#names.length);
+    return this.#names.push(text) - 1;
   }
 
-  #count(number: number, { caller, callee, minute, microseconds, isError }: JoinedCall<string>): void {
+  #count(number: number, { caller, callee, minute, microseconds, isError }: JoinedCall): void {
     const { counters, generation } = this.#dependencies;
     const partition = this.#partitions[number] as JoinedPartition;
     if (partition.since < 0) partition.since = generation(number);
-    const { dropped } = partition.calls;
-    partition.calls.add(caller, callee, minute, 1, isError ? 1 : 0, microseconds);
     partition.isChanged = true;
-    counters.add(partition.calls.dropped > dropped ? "callsDropped" : "callsJoined", 1);
+    counters.add(partition.calls.add(caller, callee, minute, isError, microseconds) ? "callsJoined" : "callsDropped", 1);
   }
 
   /** Forgets what is too old, and sends sums that have changed. */
@@ -116,7 +127,7 @@ export class SpanJoins {
   }
 
   #send(number: number, partition: JoinedPartition, wallMs: number): void {
-    const edges = partition.calls.encode();
+    const edges = encodeCalls(partition.calls.values());
     const frame = new Uint8Array(CALLS_HEADER_BYTES + edges.length);
     const view = new DataView(frame.buffer);
     view.setUint32(0, number, true);
@@ -132,16 +143,16 @@ export class SpanJoins {
     const partition = this.#partitions[number];
     if (partition === undefined) return [];
     if (partition.isChanged) this.#send(number, partition, partition.sentMs);
-    partition.calls = new CallEdges(PARTITION_CALLS_MAX);
+    partition.calls = new CallSums(PARTITION_CALLS_MAX, this.#names);
     partition.since = -1;
-    return heldPieces(partition.join);
+    return heldPieces(partition.join, this.#names);
   }
 
   restore(number: number, piece: Uint8Array): void {
     const { join } = this.#partition(number);
     const cursor: ByteCursor = { bytes: piece, at: 1, end: piece.length };
     const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength);
-    const names: string[] = [];
+    const numbers: number[] = [];
     const word = () => {
       cursor.at += 4;
       return view.getUint32(cursor.at - 4, true);
@@ -149,8 +160,8 @@ export class SpanJoins {
     while (cursor.at < cursor.end) {
       const known = readNumber(cursor);
       if (known === 0)
-        names.push(this.#name(serviceText({ tenant: readName(cursor), environment: readName(cursor), serviceId: readName(cursor) })));
-      const service = (known === 0 ? names.at(-1) : names[known - 1]) as string;
+        numbers.push(this.#number(serviceText({ tenant: readName(cursor), environment: readName(cursor), serviceId: readName(cursor) })));
+      const service = (known === 0 ? numbers.at(-1) : numbers[known - 1]) as number;
       const flags = cursor.bytes[cursor.at++] as number;
       const waits = (flags & HELD_WAITS) !== 0;
       const key = { service, flags: flags & ~HELD_WAITS, high: word(), low: word() };
@@ -158,14 +169,14 @@ export class SpanJoins {
       const parent = waits
         ? { parentHigh: word(), parentLow: word(), minute: readNumber(cursor), microseconds: readNumber(cursor) }
         : { parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
-      join.restore({ ...key, ...parent }, seconds, waits);
+      if (service >= 0) join.restore({ ...key, ...parent }, seconds, waits);
     }
   }
 }
 
-function heldPieces(join: TraceJoin<string>): Uint8Array[] {
+function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
-  const names = new Map<string, number>();
+  const names = new Map<number, number>();
   const sink = new ByteSink(1024);
   const end = () => {
     pieces.push(sink.bytes.slice(0, sink.at));
@@ -178,7 +189,7 @@ function heldPieces(join: TraceJoin<string>): Uint8Array[] {
     sink.varint(known);
     if (known === 0) {
       names.set(service, names.size + 1);
-      for (const part of JSON.parse(service) as string[]) sink.text(part);
+      for (const part of JSON.parse(texts[service] as string) as string[]) sink.text(part);
     }
     sink.u8((flags & ~JOIN_CHILD) | (waits ? JOIN_CHILD | HELD_WAITS : 0));
     sink.u32(high);

@@ -1,8 +1,7 @@
 // The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span. What is gathered leaves with the unit, or earlier when a message is full.
 import { isLongerThan } from "../../../core/base/utf8.ts";
-import { NAME_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX } from "../../../core/config/limits.ts";
-import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { NAME_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
@@ -46,7 +45,7 @@ interface Source extends ServiceName {
 export class SpanSink implements MessageSource {
   readonly #sources = new Map<string, Source>();
   #last: Source | undefined;
-  readonly #joins: Array<JoinMessageWriter | undefined> = Array.from({ length: PARTITIONS });
+  readonly #joins: Array<JoinMessageWriter | undefined> = Array.from({ length: TRACE_PARTITIONS });
   /** Numbers of the partitions whose join message holds something, and the sources whose fold message does. */
   #begunJoins: number[] = [];
   #begunFolds: Source[] = [];
@@ -115,7 +114,7 @@ export class SpanSink implements MessageSource {
   }
 
   #join(source: Source, span: OtlpSpan, isChild: boolean, endMs: number, microseconds: number, unit: WorkUnit): void {
-    const partition = this.#key.traceHash % PARTITIONS;
+    const partition = this.#key.traceHash % TRACE_PARTITIONS;
     const message = this.#joins[partition] ?? this.#newJoin(partition);
     const minute = Math.floor(endMs / MINUTE_MS);
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_SPANS, partition, message.finish());
