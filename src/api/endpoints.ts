@@ -185,6 +185,7 @@ export const ENDPOINTS = [
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       type: choiceParameter("type", RECORD_TYPES, "invalid_type").optional(),
+      trace_id: textParameter("trace_id").optional(),
       ...TIME_RANGE,
       ...PAGE,
     }),

@@ -17,10 +17,12 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
+  FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
   type LaneMark,
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
+import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
@@ -29,7 +31,7 @@ import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
-import { checkpointPartKey, partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
 /** Drafts of one transaction over the committed state. */
@@ -90,6 +92,15 @@ export class Transaction {
     return this.#recordIds.has(id) || this.#seriesStore.get("records", key) !== undefined;
   }
 
+  takeSpans(payload: Uint8Array): void {
+    const { tenant, second, spans } = readSpanBlockHead(payload);
+    if (second * 1000 < this.#wallNowMs - this.#retentionMs) this.recordsDropped += spans;
+    else {
+      this.#series.push({ table: "span_blocks", key: tenantTimeKey(tenant, second * 1000, idText(spanBlockId(payload))), value: payload });
+      this.records += spans;
+    }
+  }
+
   takeBlock(payload: Uint8Array): void {
     this.#series.push(...blockOperations(payload));
     this.blocks++;
@@ -139,5 +150,6 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
+  [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
 };

@@ -23,8 +23,15 @@ import {
   SECTION_MESSAGES,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
+  SECTION_SPAN_BLOCK,
 } from "../../core/layout/row-frame.ts";
-import { FRAME_DEAD_LETTER, FRAME_RECORD, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
+import {
+  FRAME_DEAD_LETTER,
+  FRAME_RECORD,
+  FRAME_SPAN_BLOCK,
+  type LaneMark,
+  type LogPosition,
+} from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import type { ByteCursor } from "../../domain/codec/varint.ts";
@@ -71,6 +78,12 @@ export interface RecoveryDependencies {
 const ROW_WORDS = ROW_BYTES >>> 2;
 /** Rows as a section of the log held them, until those of this engine are in STAGING. */
 const UNPACKED_ROWS = STAGING + STAGING_BYTES;
+/** What a section becomes that the coordinator is sent again. */
+const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
+  [SECTION_RECORD]: FRAME_RECORD,
+  [SECTION_DEAD_LETTER]: FRAME_DEAD_LETTER,
+  [SECTION_SPAN_BLOCK]: FRAME_SPAN_BLOCK,
+};
 const UNKNOWN = 0;
 const COVERED = 1;
 const NOT_COVERED = 2;
@@ -347,12 +360,13 @@ export class Recovery {
   }
 
   #sendAgain(kind: number, payload: Uint8Array, block: ReplayBlock): void {
-    if (kind !== SECTION_RECORD && kind !== SECTION_DEAD_LETTER) throw new Error(`unknown section ${kind} in the log`);
+    const frame = FRAME_OF_SECTION[kind];
+    if (frame === undefined) throw new Error(`unknown section ${kind} in the log`);
     const mark = this.#options.laneMarks.find(({ epoch, lane }) => epoch === block.epoch && lane === block.lane);
     if (mark !== undefined && isCovered(block.end, mark)) return;
     this.records++;
     // A copy: the reader fills its buffer anew while this waits. (`slice` of a Buffer would be a view.)
-    this.#dependencies.outbox.send(kind === SECTION_RECORD ? FRAME_RECORD : FRAME_DEAD_LETTER, new Uint8Array(payload));
+    this.#dependencies.outbox.send(frame, new Uint8Array(payload));
   }
 }
 

@@ -239,7 +239,11 @@ export class WorkUnit {
   }
 
   #add(section: number, frame: number, envelope: object): void {
-    const payload = this.#encoder.encode(JSON.stringify(envelope));
+    this.addOpaque(section, frame, this.#encoder.encode(JSON.stringify(envelope)));
+  }
+
+  /** Adds what goes to the log as a section and to the coordinator as a frame. */
+  addOpaque(section: number, frame: number, payload: Uint8Array): void {
     this.#opaque.push({ section, frame, payload });
     this.#opaqueBytes += payload.byteLength;
   }

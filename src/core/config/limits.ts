@@ -135,6 +135,9 @@ export const SERIES_DATA_BLOCKS_MAX = 256;
 export const SERIES_DATA_SAMPLES_MAX = 100_000;
 /** Stored records one query looks at: 20,000 at 7 us, in turns of a thousand; the page ends early beyond, and its token goes on. */
 export const RECORDS_SCANNED_MAX = 20_000;
+/** Blocks and spans one page of records reads before it ends early, at the end of a second: 2,000 heads are 10 ms, 50,000 spans 100 ms, in turns of 64 blocks. */
+export const SPAN_BLOCKS_READ_MAX = 2_000;
+export const SPANS_READ_MAX = 50_000;
 /** Series whose samples one page of records merges: 50 engine queries of about 50 us. */
 export const RECORD_SERIES_MAX = 50;
 /** Frames taken from one engine's ring at a time: a transaction of records needs a thousand; the ring itself holds 8 MiB, so about that much waits. */

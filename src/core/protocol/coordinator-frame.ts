@@ -27,6 +27,9 @@ export const CHECKPOINT_PART_HEADER_BYTES = 12;
 export const FRAME_CALLS = 8;
 export const CALLS_HEADER_BYTES = 8;
 
+/** Spans to be kept as records: domain/trace/span-block.ts. */
+export const FRAME_SPAN_BLOCK = 9;
+
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
   readonly kind: number;

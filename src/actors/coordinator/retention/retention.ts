@@ -5,6 +5,7 @@ import type { CoordinatorCounter } from "../../../core/layout/counters.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
 import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
+import { readSpanBlockHead } from "../../../domain/trace/span-block.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { DeadLetterDraft } from "../dead-letter-draft.ts";
@@ -190,6 +191,7 @@ export class Retention {
   *#records(beforeMs: number): Generator<RetentionStep> {
     const { series } = this.#dependencies.state;
     let oldestMs = Number.POSITIVE_INFINITY;
+    yield* this.#spanBlocks(beforeMs);
     for (const tenant of scanTenants(series, "records")) {
       const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
       const range = { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep };
@@ -203,6 +205,20 @@ export class Retention {
       if (first !== undefined) oldestMs = Math.min(oldestMs, recordTime(first.key));
     }
     this.#tellOldest("oldestRecordSeconds", oldestMs);
+  }
+
+  *#spanBlocks(beforeMs: number): Generator<RetentionStep> {
+    const { series } = this.#dependencies.state;
+    for (const tenant of scanTenants(series, "span_blocks")) {
+      const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
+      for (;;) {
+        const entries = series.range("span_blocks", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.blocksPerStep });
+        if (entries.length === 0) break;
+        const spans = entries.reduce((sum, { value }) => sum + readSpanBlockHead(value).spans, 0);
+        const operations = entries.map(({ key }) => ({ table: "span_blocks", key, value: undefined }));
+        yield { store: series, operations, apply: () => this.#count("recordsExpired", spans) };
+      }
+    }
   }
 
   /** Blocks that are not rolled up yet stay, unless their hours would be too old as well. */

@@ -8,6 +8,7 @@
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
+ *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that began in that second
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
  *            rollups         partition, roll-up                 ▶ roll-up block
@@ -33,6 +34,7 @@ export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["
 /** Tables of the environment `series`. */
 export const SERIES_TABLES = [
   "records",
+  "span_blocks",
   "blocks",
   "block_spans",
   "rollups",

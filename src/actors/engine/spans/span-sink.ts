@@ -13,6 +13,7 @@ import { SpanKey } from "../../../domain/trace/span-key.ts";
 import { type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
 import { BASE_LEAD_MS, type MessageSource, type WorkUnit } from "../work-unit.ts";
+import { SpanRecords } from "./span-records.ts";
 
 /** A message leaves at this size: with one more span and its names, 4 KiB, it is still below MESSAGE_BYTES_MAX. */
 const MESSAGE_BYTES_FULL = 8 * 1024;
@@ -39,6 +40,7 @@ interface Source extends ServiceName {
   readonly partition: number;
   readonly seed: number;
   readonly message: WindowMessageWriter;
+  readonly records: SpanRecords;
 }
 
 /** Takes the spans of one lane. */
@@ -50,6 +52,8 @@ export class SpanSink implements MessageSource {
   #begunJoins: number[] = [];
   #begunFolds: Source[] = [];
   readonly #key = new SpanKey();
+  /** Of the next block of records. */
+  #serial = 0;
   #parentHigh = 0;
   #parentLow = 0;
 
@@ -74,12 +78,16 @@ export class SpanSink implements MessageSource {
     const microseconds = Math.min(MICROSECONDS_MAX, Math.max(0, Math.round((endMs - startMs) * 1000)));
     this.#fold(source, span, isChild, endMs, microseconds, unit);
     this.#join(source, span, isChild, endMs, microseconds, unit);
+    source.records.add(span, isChild ? span.parentSpanId : "", Math.round(startMs * 1000), microseconds, key.low, unit);
     return undefined;
   }
 
   /** Adds what has been gathered. */
   addMessages(unit: WorkUnit): void {
-    for (const source of this.#begunFolds) unit.addMessage(SECTION_SPANS, source.partition, source.message.finish());
+    for (const source of this.#begunFolds) {
+      unit.addMessage(SECTION_SPANS, source.partition, source.message.finish());
+      source.records.flush(unit);
+    }
     for (const partition of this.#begunJoins)
       unit.addMessage(SECTION_SPANS, partition, (this.#joins[partition] as JoinMessageWriter).finish());
     this.#begunFolds = [];
@@ -96,7 +104,8 @@ export class SpanSink implements MessageSource {
     let source = this.#sources.get(key);
     if (source === undefined) {
       const partition = partitionOf(tenant, serviceId);
-      source = { tenant, environment, serviceId, partition, seed: serviceSeed(tenant), message: new WindowMessageWriter() };
+      const records = new SpanRecords({ tenant, environment, serviceId }, () => this.#serial++ % 2 ** 32);
+      source = { tenant, environment, serviceId, partition, seed: serviceSeed(tenant), message: new WindowMessageWriter(), records };
       this.#sources.set(key, source);
     }
     this.#last = source;
