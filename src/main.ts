@@ -13,13 +13,14 @@ import { QueryLink } from "./actors/front/query-link.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
-import type { HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
+import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
+import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { writeLine } from "./cli/terminal.ts";
@@ -28,7 +29,7 @@ import { type Config, ConfigError, loadConfig } from "./core/config/load-config.
 import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
-import type { CoordinatorCommand, CoordinatorMessage } from "./core/protocol/query.ts";
+import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
 import { DEFAULT_TENANT } from "./domain/access/access-policy.ts";
 import { engineOf } from "./domain/placement/partition.ts";
 
@@ -94,6 +95,9 @@ class Server {
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
   readonly #http: HttpServer;
+  readonly #front: Front;
+  /** While it listens. */
+  #otlpHttp: HttpServer | undefined;
   #engines: readonly EngineHandle[] = [];
   #streamsStored = 0;
   #admissions = 0;
@@ -109,7 +113,8 @@ class Server {
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
     this.#coordinator = this.#startCoordinator();
     this.#queries = new QueryLink((command) => this.#coordinator.port.send(command));
-    this.#http = this.#makeHttp();
+    this.#front = this.#makeFront();
+    this.#http = this.#makeHttp((exchange) => this.#front.handle(exchange));
   }
 
   #log(level: LogLevel, line: string): void {
@@ -124,6 +129,7 @@ class Server {
   async start(): Promise<string> {
     const { HOST: host, PORT: wanted } = this.#config;
     const { port } = await this.#http.listen(host, wanted);
+    await this.#listenOtlp(host);
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
@@ -172,18 +178,31 @@ class Server {
     else if (message.type === "log") this.#log(message.level, message.line);
   }
 
-  #makeHttp(): HttpServer {
-    const front = this.#makeFront();
+  /** Opens the second port; one that is not to be had is told, and the start goes on. */
+  async #listenOtlp(host: string): Promise<void> {
+    const wanted = this.#config.OTLP_PORT;
+    if (wanted === 0) return;
+    const server = this.#makeHttp((exchange) => this.#front.handleOtlp(exchange));
+    let state: ListenerState["state"] = "listening";
+    try {
+      await server.listen(host, wanted);
+      this.#otlpHttp = server;
+    } catch (error) {
+      state = "unavailable";
+      this.#log(
+        "warn",
+        `OTLP_PORT is not served: ${error instanceof Error ? error.message : String(error)}; OTLP is taken on the main port`,
+      );
+    }
+    this.#coordinator.port.send({ type: "listeners", listeners: { otlp: { state, port: wanted } } });
+  }
+
+  #makeHttp(handler: HttpHandler): HttpServer {
     const options = {
-      refusal: (_status: number, code: RefusalCode, message: string) => this.#refusal(code, message),
+      refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) => this.#refusal(code, message, request),
       onHandlerFault: (error: unknown) => this.#log("error", `a request failed: ${error instanceof Error ? error.stack : String(error)}`),
     };
-    return createHttpServer(
-      this.#config.HTTP_ENGINE as "auto" | "uws" | "node",
-      options,
-      (exchange) => front.handle(exchange),
-      (line) => this.#log("info", line),
-    );
+    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, handler, (line) => this.#log("info", line));
   }
 
   #makeFront(): Front {
@@ -194,7 +213,7 @@ class Server {
     const vitals = new Vitals({
       clock: systemClock,
       startedMs,
-      http: () => this.#http,
+      openConnections: () => this.#http.openConnections + (this.#otlpHttp?.openConnections ?? 0),
       residentBytes: () => process.memoryUsage.rss(),
       ports: this.#bodyPorts,
       ingestion,
@@ -243,8 +262,10 @@ class Server {
   }
 
   /** The answers that the HTTP adapter gives by itself look like all others. */
-  #refusal(code: RefusalCode, message: string) {
-    const answer = errorAnswer({ code: code === "body_too_large" ? "payload_too_large" : code, message }, this.#nextRequestId(), undefined);
+  #refusal(code: RefusalCode, message: string, request: HttpRequest | undefined) {
+    const refusal = { code: code === "body_too_large" ? "payload_too_large" : code, message } as const;
+    const dialect = request === undefined ? undefined : otlpDialect(request.path, request.header("content-type"));
+    const answer = dialect === undefined ? errorAnswer(refusal, this.#nextRequestId(), undefined) : otlpError(dialect, refusal);
     const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];
     if (answer.status === 503) headers.push(["Retry-After", "1"]);
     return { headers, body: answer.body };
@@ -308,13 +329,14 @@ class Server {
       window: config.WATCHDOG_WINDOW,
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
+      metadata: state.metadata,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };
   }
 
   #fromEngine(handle: EngineHandle, engine: number, report: EngineReport): void {
-    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report.counts, report.statuses, report.bodies);
+    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report);
     else if (report.type === "stopped") handle.stopped.give();
     else {
       handle.ready.give();
@@ -334,7 +356,7 @@ class Server {
   /** Stops in order: no new requests, answers out, engines checkpointed, store closed. */
   async stop(): Promise<void> {
     this.#streams.end();
-    await this.#http.drain(DRAIN_MS_MAX);
+    await Promise.all([this.#http.drain(DRAIN_MS_MAX), this.#otlpHttp?.drain(DRAIN_MS_MAX)]);
     this.#stopping = true;
     for (const { port, memory } of this.#engines) {
       port.send({ type: "stop" });

@@ -9,10 +9,14 @@ import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../..
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { fillPowersOfFive } from "../../src/domain/kernel/powers-of-five.ts";
 import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
+import { OTLP_NOW_MS, OtlpRig } from "../../test/support/otlp-rig.ts";
+import { decodeMessage } from "../../test/support/otlp-schema.ts";
+import { decodeBody2, encodeBody2 } from "../../test/support/remote-write-2-body.ts";
 import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { strictDecode } from "../../test/support/remote-write-decoder.ts";
 import { packRowsSlowly } from "../../test/support/row-packing.ts";
 import { jsonBatches } from "../bodies/json-records.mjs";
+import { otlpMetricsBody, otlpMetricsRequest } from "../bodies/otlp-metrics.mjs";
 import { remoteWriteBodies } from "../bodies/remote-write.mjs";
 import { seededRandom } from "../bodies/series-labels.mjs";
 import { chunkCase, windowCase } from "./shard-cases.mjs";
@@ -25,6 +29,9 @@ const tenant = 1;
 export const KERNEL_CASES = [
   { name: "snappy", unit: "byte out", prepare: snappyCase },
   { name: "remote-write", unit: "sample", prepare: remoteWriteCase },
+  { name: "remote-write-2", unit: "sample", prepare: remoteWrite2Case },
+  { name: "otlp-metrics", unit: "point", prepare: otlpMetricsCase },
+  { name: "otlp-metrics-json", unit: "point", prepare: otlpMetricsJsonCase },
   { name: "identity-hash", unit: "byte", prepare: identityHashCase },
   { name: "window", unit: "sample", prepare: windowCase },
   { name: "chunk", unit: "sample", prepare: chunkCase },
@@ -79,6 +86,89 @@ async function remoteWriteCase() {
     units: samplesPerBody,
     contestants: { kernel: walk, protobufjs: () => decodeBody(body), "strict decoder in TypeScript": () => strictDecode(body) },
   };
+}
+
+/** The same samples in both protocols, each series of 2.0 with its metadata, as Prometheus 3 sends them; compressed, as they come. */
+async function remoteWrite2Case() {
+  const harness = laneHarness();
+  const { kernel, place } = harness;
+  const first = new Uint8Array(snappy.uncompressSync(compressedBody()));
+  const metadata = (metric) => ({ type: 1 + (metric.length % 2), help: `Help of ${metric}, a sentence or two.`, unit: "" });
+  const second = encodeBody2(decodeBody(first).map((series) => ({ ...series, metadata: metadata(series.labels[0][1]) })));
+  const compressed = [snappy.compressSync(Buffer.from(first)), snappy.compressSync(Buffer.from(second))];
+  const at = [LARGE_BODY, LARGE_BODY + 0x400000];
+  compressed.forEach((bytes, i) => place(at[i], bytes));
+  for (const [i, body] of [first, second].entries()) assert.equal(harness.ingest(body, { version: i + 1 }).staged.length, samplesPerBody);
+  const take = (i, begin) => () => {
+    const bytes = kernel.snappyDecompress(at[i], compressed[i].length, DECOMPRESSED, 64 * 1024 * 1024);
+    return walk(begin, bytes);
+  };
+  const walk = (begin, bytes) => {
+    kernel.stagingReset(2);
+    begin(DECOMPRESSED, bytes, tenant, BASE_MS, BASE_MS, BASE_MS + WINDOW_MS, STAGING_BYTES / ROW_BYTES);
+    const status = kernel.remoteWriteStep();
+    if (status !== STATUS_DONE) throw new Error(`the walk stopped with ${status}`);
+    return kernel.stagedRows();
+  };
+  assert.equal(take(0, kernel.remoteWriteBegin)(), samplesPerBody);
+  assert.equal(take(1, kernel.remoteWrite2Begin)(), samplesPerBody);
+  // The walk alone reads the body where the last decompression left it.
+  const walkAlone = () => walk(kernel.remoteWrite2Begin, second.length);
+  console.log(
+    `remote-write-2: ${compressed.map(({ length }) => shownBytes(length)).join(" and ")} a sample compressed, ${shownBytes(first.length)} and ${shownBytes(second.length)} not`,
+  );
+  return {
+    units: samplesPerBody,
+    contestants: {
+      kernel: take(1, kernel.remoteWrite2Begin),
+      "kernel, walk alone": walkAlone,
+      "kernel, the same in 1.0": take(0, kernel.remoteWriteBegin),
+      "protobufjs, walk alone": () => decodeBody2(second),
+    },
+  };
+}
+
+const shownBytes = (bytes) => `${(bytes / samplesPerBody).toFixed(0)} B`;
+const pointsPerBody = 10_000;
+
+/** A protobuf body whose streams are known: check, walk and rows, against decoding it with protobufjs alone. */
+async function otlpMetricsCase() {
+  const rig = new OtlpRig();
+  const { kernel, memory } = rig;
+  const body = otlpMetricsBody({ points: pointsPerBody, timeMs: OTLP_NOW_MS });
+  const { answer, rows } = rig.take(body, "metrics", "protobuf");
+  assert.deepEqual(answer, { status: 200, body: null });
+  assert.equal(rows.filter((row) => !row.includes(" start ")).length, pointsPerBody);
+  memory.bytes.set(body, LARGE_BODY);
+  const day = 24 * 3600 * 1000;
+  const walk = () => {
+    kernel.stagingReset(2);
+    kernel.otlpMetricsBegin(
+      LARGE_BODY,
+      body.length,
+      0,
+      OTLP_NOW_MS - day,
+      OTLP_NOW_MS - day,
+      OTLP_NOW_MS,
+      OTLP_NOW_MS,
+      1,
+      2 * pointsPerBody,
+    );
+    const status = kernel.otlpMetricsStep();
+    if (status !== STATUS_DONE) throw new Error(`the walk stopped with ${status}`);
+    return kernel.stagedRows();
+  };
+  assert.equal(walk(), pointsPerBody);
+  return { units: pointsPerBody, contestants: { kernel: walk, protobufjs: () => decodeMessage("metrics", body) } };
+}
+
+/** The same points in JSON, decoded and staged, against JSON.parse alone. */
+async function otlpMetricsJsonCase() {
+  const rig = new OtlpRig();
+  const body = Buffer.from(JSON.stringify(otlpMetricsRequest({ points: pointsPerBody, timeMs: OTLP_NOW_MS })));
+  const take = () => rig.take(body, "metrics", "json", { quiet: true });
+  assert.deepEqual(rig.take(body, "metrics", "json").answer, { status: 200, body: null });
+  return { units: pointsPerBody, contestants: { decoder: take, "string and JSON.parse": () => JSON.parse(body.toString()) } };
 }
 
 /** The twin has another hash function; what both must be is the same again for the same bytes. */

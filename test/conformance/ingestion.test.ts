@@ -258,7 +258,7 @@ describe.each(ENGINES)("ingestion over $kind", ({ kind, skipped }) => {
     expectError(await send(SINGLE, { "Content-Type": "application/json", "Content-Encoding": "br" }), 415, "unsupported_media_type");
     expectError(await send(WRITE, { "Content-Type": "application/json" }), 415, "unsupported_media_type");
     expectError(
-      await send(WRITE, { "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v2.Request" }),
+      await send(WRITE, { "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v3.Request" }),
       415,
       "unsupported_media_type",
     );

@@ -5,6 +5,7 @@ import { chunkBlockTarget, sampleChunkTarget, waitingChunksTarget } from "./targ
 import { jsonBodyTarget, jsonDepthTarget } from "./targets/json-bodies.ts";
 import { labelSpanTarget } from "./targets/label-span.ts";
 import { logBlocksTarget } from "./targets/log-blocks.ts";
+import { otlpJsonTarget, otlpLogsTarget, otlpMetricsTarget, otlpTracesTarget } from "./targets/otlp.ts";
 import { packedRowsTarget } from "./targets/packed-rows.ts";
 import { remoteWriteTarget, warmRemoteWriteTarget } from "./targets/remote-write.ts";
 import { pageTokenTarget, queryTarget } from "./targets/requests.ts";
@@ -17,6 +18,10 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   snappy: snappyTarget,
   "remote-write": remoteWriteTarget,
   "remote-write-warm": warmRemoteWriteTarget,
+  "otlp-metrics": otlpMetricsTarget,
+  "otlp-traces": otlpTracesTarget,
+  "otlp-logs": otlpLogsTarget,
+  "otlp-json": otlpJsonTarget,
   "label-span": labelSpanTarget,
   "json-body": jsonBodyTarget,
   "json-depth": jsonDepthTarget,

@@ -1,6 +1,7 @@
 // The shard kernel against its slow twin, sample by sample: the same events, and the same statistics to 1e-9.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { EVENT_RESET } from "../../src/core/layout/kernel-event.ts";
 import { FLAG_COUNTER, FLAG_OPERATION } from "../../src/core/layout/stream-record.ts";
 import type { OracleEvent } from "../../src/domain/detection/episode-oracle.ts";
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
@@ -129,7 +130,55 @@ function run(rig: ShardRig, window: number, flags: number, series: readonly Samp
   return events;
 }
 
+/** The start times that a sender tells with its values: of the last reset, with jitter, now and then late, absent or its own time. */
+function starts(series: readonly Sample[], seed: number): Array<number | undefined> {
+  const random = generator(seed ^ 0x3333);
+  let start = (series[0]?.timeMs ?? 0) - Math.floor(random.uniform() * 240_000);
+  return series.map(({ timeMs, value }, i) => {
+    const before = series[i - 1];
+    const fell = before !== undefined && value < before.value;
+    const u = random.uniform();
+    if ((fell && u < 0.9) || u < 0.01) start = timeMs - Math.floor(random.uniform() * 12_000);
+    if (u > 0.97) return undefined;
+    if (u > 0.95) return timeMs;
+    return u > 0.9 ? start - 120_000 : start + Math.floor(random.uniform() * 1_500);
+  });
+}
+
 describe("shard kernel and its slow twin", () => {
+  it("agree on counters that tell their start time", () => {
+    let resets = 0;
+    let firsts = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(12, 40, 120), fc.integer(), fc.constantFrom(0, FLAG_COUNTER), (window, seed, flags) => {
+        const rig = new ShardRig({ window });
+        const gauge = samples(SHAPES["small integers"] as Shape, seed, 300);
+        const series = cumulative(gauge, seed);
+        const tables = rig.shard.thresholdTables;
+        const oracle = new StreamOracle({ window, tables, counter: flags === FLAG_COUNTER, operation: false });
+        const slot = rig.stream(flags);
+        starts(series, seed).forEach((startMs, i) => {
+          const { timeMs, value } = series[i] as Sample;
+          const what = `window ${window} seed ${seed}, sample ${i}`;
+          if (startMs !== undefined) {
+            oracle.begin(timeMs, startMs);
+            expect(rig.applyStart(slot, timeMs, startMs), what).toEqual([]);
+            if (i % 3 === 0) expect(rig.applyStart(slot, timeMs, startMs), what).toEqual([]);
+          }
+          const expected = oracle.apply(timeMs, value);
+          compareEvents(rig.apply(slot, timeMs, value), expected, what);
+          compareStatistics(rig, slot, oracle, what);
+          const fell = value < (series[i - 1]?.value ?? 0);
+          if (!fell && expected.some(({ kind }) => kind === EVENT_RESET)) resets++;
+          if (i === 0 && flags === FLAG_COUNTER && rig.shard.records.count(slot) === 1) firsts++;
+        });
+      }),
+      { numRuns: 60 },
+    );
+    expect(resets).toBeGreaterThan(20);
+    expect(firsts).toBeGreaterThan(3);
+  });
+
   for (const [name, shape] of Object.entries(SHAPES)) {
     it(`agree on ${name}`, () => {
       fc.assert(

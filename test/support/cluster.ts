@@ -15,7 +15,7 @@ import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ri
 import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { EngineCounter } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
-import type { EngineFrame, LaneMark } from "../../src/core/protocol/coordinator-frame.ts";
+import type { EngineFrame, LaneMark, MetricMetadataEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
   EngineCommand,
@@ -25,6 +25,7 @@ import type {
   StatePartWanted,
   StoredCheckpoint,
   StreamsWanted,
+  WrittenCounts,
 } from "../../src/core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
@@ -64,6 +65,7 @@ export interface ClusterOptions {
   readonly epoch: number;
   readonly checkpoints?: readonly StoredCheckpoint[];
   readonly laneMarks?: readonly LaneMark[];
+  readonly metadata?: readonly MetricMetadataEnvelope[];
   readonly seriesLimit?: number;
   readonly threshold?: number;
   readonly segmentBytes?: number;
@@ -92,6 +94,8 @@ export interface ClusterDependencies {
 export interface ClusterAnswer {
   readonly status: number;
   readonly body: string | null;
+  /** Of remote-write 2.0. */
+  readonly written: WrittenCounts | null;
 }
 
 /** One engine with its ends of rings and ports. */
@@ -164,6 +168,7 @@ export class Cluster {
         idleMs: options.idleMs ?? Number.POSITIVE_INFINITY,
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: ["default"],
+        metadata: options.metadata ?? [],
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
         minSamples: 12,
@@ -184,7 +189,7 @@ export class Cluster {
         ),
         replay: spoiling(mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk)),
         report: (report) => {
-          if (report.type === "answers") bodies.answer(report.counts, report.statuses, report.bodies);
+          if (report.type === "answers") bodies.answer(report);
           else if (report.type === "ready") this.replayedRows += report.replayedRows;
         },
         ringCoordinator: () => {},
@@ -212,7 +217,7 @@ export class Cluster {
     const { clock } = this.#dependencies;
     const port = (this.members[engine] as Member).bodies;
     const body = { bytes, kind, tenant: 0, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-    const taken = port.submit(body, { answer: (status, text) => onAnswer({ status, body: text }) });
+    const taken = port.submit(body, { answer: (status, text, written) => onAnswer({ status, body: text, written }) });
     port.publish();
     return taken;
   }
@@ -263,6 +268,7 @@ export class Cluster {
     return {
       takeFrames: (most) => ring.take(most),
       deliver: (streams) => void queries.push(streams),
+      tell: (message) => void queries.push(message),
       ask: (query) => {
         queries.push(query);
         return new Promise((resolve) => this.#askers.set(`${engine} ${query.id}`, resolve));

@@ -25,6 +25,7 @@ import type {
   ReturnedStreams,
   SeriesDataAnswer,
   SeriesSummary,
+  StoredMetadata,
 } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
@@ -53,6 +54,13 @@ export class FakeEngine implements EngineLink {
   /** What the coordinator gave back. */
   readonly delivered: ReturnedStreams[] = [];
   isDead = false;
+
+  /** What it was told. */
+  readonly told: StoredMetadata[] = [];
+
+  tell(message: StoredMetadata): void {
+    this.told.push(message);
+  }
 
   deliver(streams: ReturnedStreams): void {
     this.delivered.push(streams);

@@ -22,7 +22,7 @@ export class DefinitionRig {
     this.#tenant = tenant;
     const head = new TextEncoder().encode(identityHead(tenant));
     this.loaded.bytes.set(head, TENANT_HEAD);
-    this.kernel.defineSetup(engine, engines);
+    this.kernel.defineSetup(engine, engines, 0xffff);
     this.kernel.defineTenant(head.length, serviceSeed(tenant));
     this.kernel.defineRefs(100, 1_000_000);
     this.kernel.defineAllow(1_000_000);

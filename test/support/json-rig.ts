@@ -60,7 +60,10 @@ export class JsonRig {
       logs: { count: () => undefined },
       memory,
       kernel: this.kernel,
-      definer: new StreamDefiner({ engine: 0, engines: ENGINES, seriesLimit }, { memory, memories, processWords, kernel: this.kernel }),
+      definer: new StreamDefiner(
+        { engine: 0, engines: ENGINES, seriesLimit, convertsCounters: true },
+        { memory, memories, processWords, kernel: this.kernel },
+      ),
       counters: new EngineCounters(memory),
       tenantName: (index) => `tenant ${index}`,
       requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
@@ -106,7 +109,7 @@ export class JsonRig {
     const taken = this.#port.submit({ bytes, kind, tenant, idempotencyKey, arrivalMs: 0, wallMs }, { answer: () => {} });
     if (!taken) throw new Error("the body found no room");
     this.#port.publish();
-    this.#port.answer([1], [200], [null]);
+    this.#port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null] });
     return readBody(this.#memory, at);
   }
 

@@ -10,6 +10,7 @@ import {
 import {
   STATUS_BAD_LABELS,
   STATUS_DONE,
+  STATUS_METADATA,
   STATUS_REJECTS_FULL,
   STATUS_ROWS_FULL,
   STATUS_TABLE_FULL,
@@ -17,6 +18,7 @@ import {
 } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, REJECTS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
+import { resolveLabelRefs } from "../../src/domain/kernel/label-refs.ts";
 import { type LaneExports, parseLabelSpan } from "../../src/domain/kernel/lane-kernel.ts";
 import { type LoadedKernel, loadKernel } from "./kernel.ts";
 
@@ -43,6 +45,8 @@ export interface Ingested {
   /** Every status that remoteWriteStep() answered. */
   readonly statuses: number[];
   readonly skippedSamples: number;
+  /** Labels, type, help and unit of each series that told its metadata. */
+  readonly metadata: string[];
 }
 
 export class LaneHarness {
@@ -50,6 +54,7 @@ export class LaneHarness {
   readonly kernel = this.loaded.kernel;
   readonly refs = new Map<string, number>();
   #streams: string[] = [];
+  #version = 1;
 
   /** Puts bytes and their padding at an address. */
   place(address: number, bytes: Uint8Array): void {
@@ -58,16 +63,19 @@ export class LaneHarness {
   }
 
   /** Walks a decompressed body to its end; a stream's ref is decided by its labels, its engine by its ref. */
-  ingest(body: Uint8Array, { tenant = 1, maxRows = STAGING_BYTES / ROW_BYTES } = {}): Ingested {
+  ingest(body: Uint8Array, { tenant = 1, maxRows = STAGING_BYTES / ROW_BYTES, version = 1 } = {}): Ingested {
     const { kernel } = this;
     this.place(DECOMPRESSED, body);
-    const begun = kernel.remoteWriteBegin(DECOMPRESSED, body.length, tenant, BASE_MS, BASE_MS, BASE_MS + WINDOW_MS, maxRows);
-    const result: Ingested & { skippedSamples: number } = { begun, staged: [], statuses: [], skippedSamples: 0 };
+    const args = [DECOMPRESSED, body.length, tenant, BASE_MS, BASE_MS, BASE_MS + WINDOW_MS, maxRows] as const;
+    this.#version = version;
+    const begun = version === 1 ? kernel.remoteWriteBegin(...args) : kernel.remoteWrite2Begin(...args);
+    const result: Ingested & { skippedSamples: number } = { begun, staged: [], statuses: [], skippedSamples: 0, metadata: [] };
     if (begun < 0) return result;
     for (;;) {
       const status = kernel.remoteWriteStep();
       result.statuses.push(status);
       if (status === STATUS_UNKNOWN_STREAM) result.skippedSamples += this.#resolve();
+      else if (status === STATUS_METADATA) result.metadata.push(this.#takeMetadata());
       else if (status === STATUS_BAD_LABELS) result.skippedSamples += kernel.remoteWriteSkipSeries();
       else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL || status === STATUS_DONE)
         result.staged.push(...this.takeStaged());
@@ -82,13 +90,31 @@ export class LaneHarness {
     return parseLabelSpan(this.loaded.bytes.subarray(at, at + this.kernel.unknownBytes()));
   }
 
+  /** What the kernel tells at STATUS_METADATA, as one text. */
+  #takeMetadata(): string {
+    const { kernel } = this;
+    const text = (number: number): string => (number < kernel.symbolCount() ? this.#symbol(number).toString() : "");
+    const metadata = [this.unknownLabels(), kernel.metadataType(), text(kernel.metadataHelp()), text(kernel.metadataUnit())];
+    kernel.remoteWriteNoted();
+    return JSON.stringify(metadata);
+  }
+
+  #symbol(number: number): Buffer {
+    const at = this.kernel.symbolPointer(number);
+    return Buffer.from(this.loaded.bytes.slice(at, at + this.kernel.symbolBytes(number)));
+  }
+
+  #rejectedLabels(span: Uint8Array): Array<[string, string]> | undefined {
+    return this.#version === 1 ? parseLabelSpan(span) : resolveLabelRefs(span, (number) => this.#symbol(number));
+  }
+
   #resolve(): number {
     const labels = this.unknownLabels();
     if (labels === undefined) return this.kernel.remoteWriteSkipSeries();
     const stream = JSON.stringify(labels);
     const ref = this.refs.get(stream) ?? this.#streams.push(stream) - 1;
     this.refs.set(stream, ref);
-    if (this.kernel.remoteWriteResolve(ref, ref % ENGINES, ref % 256) === STATUS_TABLE_FULL) throw new Error("table full");
+    if (this.kernel.remoteWriteResolve(ref, ref % ENGINES, ref % 256, 0) === STATUS_TABLE_FULL) throw new Error("table full");
     return 0;
   }
 
@@ -117,7 +143,7 @@ export class LaneHarness {
       const labels = view.getUint32(at + REJECT_LABELS, true);
       const span = this.loaded.bytes.subarray(labels, labels + view.getUint32(at + REJECT_LABELS_BYTES, true));
       staged.push({
-        stream: JSON.stringify(parseLabelSpan(span)),
+        stream: JSON.stringify(this.#rejectedLabels(span)),
         time: view.getFloat64(at + REJECT_TIME, true),
         bits: view.getBigUint64(at + REJECT_VALUE, true),
         code: view.getUint32(at + REJECT_CODE, true),

@@ -14,16 +14,16 @@ export interface RawSeries {
   readonly samples: RawSample[];
 }
 
-interface Field {
+export interface WireField {
   readonly number: number;
   readonly wireType: number;
   readonly value: bigint;
   readonly content: Uint8Array;
 }
 
-class Malformed extends Error {}
+export class Malformed extends Error {}
 
-function readVarint(bytes: Uint8Array, from: number): [value: bigint, end: number] {
+export function readVarint(bytes: Uint8Array, from: number): [value: bigint, end: number] {
   let value = 0n;
   for (let i = 0; i < 10; i++) {
     const byte = bytes[from + i];
@@ -34,8 +34,9 @@ function readVarint(bytes: Uint8Array, from: number): [value: bigint, end: numbe
   throw new Malformed("varint is too long");
 }
 
-function fieldsOf(bytes: Uint8Array): Field[] {
-  const fields: Field[] = [];
+/** The fields of a message. Throws Malformed. */
+export function fieldsOf(bytes: Uint8Array): WireField[] {
+  const fields: WireField[] = [];
   for (let at = 0; at < bytes.length; ) {
     const [tag, start] = readVarint(bytes, at);
     const number = Number(tag >> 3n);
@@ -56,7 +57,7 @@ function fieldsOf(bytes: Uint8Array): Field[] {
   return fields;
 }
 
-function expectWire(field: Field, wireTypes: readonly number[]): void {
+export function expectWire(field: WireField, wireTypes: readonly number[]): void {
   const expected = wireTypes[field.number];
   if (expected !== undefined && expected !== field.wireType) throw new Malformed("wire type of a known field");
 }
@@ -75,7 +76,8 @@ function labelOf(content: Uint8Array): [string, string] | undefined {
   return isText ? label : undefined;
 }
 
-function textOf(content: Uint8Array): string | undefined {
+/** Text of UTF-8 bytes, or undefined. */
+export function textOf(content: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
@@ -125,11 +127,19 @@ export function expectedOf(series: readonly RawSeries[]): Staged[] {
   return series.flatMap(({ labels, samples }) =>
     labels === undefined || labels.length === 0
       ? []
-      : samples.map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })),
+      : samples
+          .filter(({ bits }) => !isUnobserved(bits))
+          .map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })),
   );
 }
 
-function codeOf(bits: bigint, time: bigint): number {
+/** A NaN that is no stale marker. */
+export function isUnobserved(bits: bigint): boolean {
+  return (bits & 0x7ff0000000000000n) === 0x7ff0000000000000n && (bits & 0xfffffffffffffn) !== 0n && bits !== 0x7ff0000000000002n;
+}
+
+/** 0 for a sample that is staged, else why not. */
+export function codeOf(bits: bigint, time: bigint): number {
   const exponent = 0x7ff0000000000000n;
   if ((bits & exponent) === exponent && bits !== 0x7ff0000000000002n) return REJECT_INVALID_VALUE;
   if (time < BigInt(BASE_MS)) return REJECT_TOO_OLD;

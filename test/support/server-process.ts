@@ -23,7 +23,7 @@ export class ServerProcess {
   private constructor(settings: ServerSettings, prefix: readonly string[]) {
     const [program = process.execPath, ...args] = [...prefix, process.execPath, MAIN];
     this.#child = spawn(program, args, {
-      env: { PORT: "0", ...settings },
+      env: { PORT: "0", OTLP_PORT: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#output += text.toString()));

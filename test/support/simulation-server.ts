@@ -7,7 +7,7 @@ import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type { ReturnedStreams, StatePartWanted, StoredMetadata, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
@@ -83,6 +83,7 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
+      tell: (message: StoredMetadata) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
@@ -130,7 +131,10 @@ export class SimulatedServer {
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
-    this.#cluster = new Cluster({ ...options, checkpoints, laneMarks }, { ...this.#machine, loadStatePart, returnStreams });
+    this.#cluster = new Cluster(
+      { ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() },
+      { ...this.#machine, loadStatePart, returnStreams },
+    );
     return true;
   }
 
@@ -239,7 +243,8 @@ export class SimulatedServer {
     for (let rounds = 0; answer === undefined; rounds++) {
       if (rounds > TURNS_MAX) throw new Error(`${endpoint} is never answered`);
       for (let engine = 0; engine < this.engines; engine++) this.cluster.step(engine);
-      await this.turn();
+      // The coordinator goes on: an engine with a full ring could not answer.
+      if (!(await this.stepCoordinator())) await this.turn();
     }
     this.#answers.delete(id);
     if (answer.status !== 200) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);

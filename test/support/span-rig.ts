@@ -2,13 +2,14 @@
 
 import { messagesOf } from "../../src/actors/engine/messages/shard-message.ts";
 import { SpanHandler } from "../../src/actors/engine/spans/span-handler.ts";
-import { type ItemRefusal, SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
+import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
 import { BASE_LEAD_MS, WorkUnit } from "../../src/actors/engine/work-unit.ts";
 import type { EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
 import { PARTITIONS } from "../../src/core/layout/memory-map.ts";
 import { CALLS_HEADER_BYTES, type StreamName } from "../../src/core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
-import type { OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
+import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
+import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { CallEdges } from "../../src/domain/trace/call-edges.ts";
 
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
@@ -116,7 +117,7 @@ export class SpanRig {
   send(spans: readonly OtlpSpan[], wallMs: number, tenant = "default"): Array<ItemRefusal | undefined> {
     const unit = new WorkUnit({} as EngineMemory, {} as LaneExports, 1);
     unit.begin(1, wallMs, this.#monotonicMs);
-    const refusals = spans.map((span) => this.#sink.take(tenant, span, unit));
+    const refusals = spans.map((span) => refuseSpan(span, wallMs) ?? this.#sink.take(tenant, span, unit));
     this.#sink.addMessages(unit);
     for (const [kind, section] of unit.messageFrames(0, Number.POSITIVE_INFINITY)) {
       for (const { partition, payload } of messagesOf(section)) {

@@ -17,7 +17,7 @@ it("keeps a large body that waits for the place of large ones, though its sender
   pooled.fill(3);
   port.publish();
   expect(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + pooled.length).every((byte) => byte === 1)).toBe(true);
-  port.answer([1], [204], [null]);
+  port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null] });
   expect(answers).toEqual([204]);
   expect(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + pooled.length).every((byte) => byte === 2)).toBe(true);
 });

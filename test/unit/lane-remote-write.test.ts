@@ -80,7 +80,7 @@ describe("remote-write flow", () => {
 
   it("stops before a reject that has no room", () => {
     const room = REJECTS_BYTES / REJECT_BYTES;
-    begin(encodeBody([seriesOf("a", room + 2, Number.NaN)]));
+    begin(encodeBody([seriesOf("a", room + 2, Infinity)]));
     kernel.remoteWriteStep();
     kernel.remoteWriteResolve(1, 0, 0);
     expect([kernel.remoteWriteStep(), kernel.rejectsCount(), kernel.remoteWriteStep()]).toEqual([
@@ -92,7 +92,7 @@ describe("remote-write flow", () => {
     expect([kernel.remoteWriteStep(), kernel.rejectsCount(), kernel.stagedRows()]).toEqual([STATUS_DONE, 2, 0]);
   });
 
-  it("rejects values that are not finite and times outside the window, but keeps stale markers", () => {
+  it("rejects infinities and times outside the window, keeps stale markers, and passes over a NaN", () => {
     const samples = [
       { value: 1, time: BASE_MS - 1 },
       { value: 1, time: BASE_MS },
@@ -113,10 +113,10 @@ describe("remote-write flow", () => {
       [-1, REJECT_TOO_OLD],
       [0, REJECT_INVALID_VALUE],
       [0, REJECT_INVALID_VALUE],
-      [0, REJECT_INVALID_VALUE],
       [WINDOW_MS + 1, REJECT_IN_FUTURE],
       [-5 - BASE_MS, REJECT_TOO_OLD],
     ]);
+    expect(kernel.remoteWriteUnobserved()).toBe(1);
     expect(staged[2]?.bits).toBe(0x7ff0000000000002n);
     expect(new Set(staged.map(({ stream }) => stream))).toEqual(new Set(['[["__name__","a"]]']));
   });

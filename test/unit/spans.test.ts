@@ -16,7 +16,7 @@ function span(fields: Partial<OtlpSpan> & { readonly id: number; readonly trace?
     parentSpanId: parent === undefined ? "" : hex(parent, 16),
     name: "GET /",
     kind: 2,
-    startMs: START + 1_000,
+    startMs: (rest.endMs ?? START + 1_100) - 100,
     endMs: START + 1_100,
     statusCode: 0,
     attributes: {},
@@ -28,7 +28,9 @@ function span(fields: Partial<OtlpSpan> & { readonly id: number; readonly trace?
 describe("windows of spans", () => {
   it("close 5 s after their end, with requests, errors and quantiles of the service and of each operation", () => {
     const rig = new SpanRig();
-    const spans = Array.from({ length: 100 }, (_, i) => span({ id: i + 1, endMs: START + 1_000 + (i + 1), statusCode: i < 7 ? 2 : 0 }));
+    const spans = Array.from({ length: 100 }, (_, i) =>
+      span({ id: i + 1, startMs: START + 1_000, endMs: START + 1_000 + (i + 1), statusCode: i < 7 ? 2 : 0 }),
+    );
     spans.push(span({ id: 1_000, name: "SELECT", kind: 3, parent: 1 }));
     expect(rig.send(spans, START + 5_000)).toEqual(spans.map(() => undefined));
     rig.pass(START + 14_999);
@@ -101,22 +103,35 @@ describe("windows of spans", () => {
 
 describe("a span", () => {
   it.each([
-    ["invalid_record", "trace_id", { traceId: "" }],
-    ["invalid_record", "trace_id", { traceId: "0".repeat(32) }],
-    ["invalid_record", "trace_id", { traceId: `${"0".repeat(31)}g` }],
-    ["invalid_record", "span_id", { spanId: "12" }],
-    ["invalid_record", "parent_span_id", { parentSpanId: "zzzzzzzzzzzzzzzz" }],
-    ["timestamp_too_old", "end_time_unix_nano", { endMs: START - 25 * 3_600_000 }],
-    ["timestamp_in_future", "end_time_unix_nano", { endMs: START + 11 * 60_000 }],
-    [undefined, undefined, { endMs: Number.NaN, startMs: 1 }],
-    ["missing_service_id", "service.name", { serviceId: "" }],
-    ["field_too_long", "name", { name: "x".repeat(1025) }],
-    [undefined, undefined, { name: "é".repeat(512) }],
-    [undefined, undefined, { name: "" }],
+    ["invalid_record", "traceId", { traceId: "0".repeat(32) }],
+    ["invalid_record", "spanId", { spanId: "12" }],
+    ["invalid_record", "parentSpanId", { parentSpanId: "zzzzzzzzzzzzzzzz" }],
+    ["invalid_record", "parentSpanId", { parentSpanId: "12" }],
+    ["invalid_timestamp", "endTimeUnixNano", { endMs: Number.NaN }],
+    ["field_too_long", "deployment.environment.name", { environment: "x".repeat(1025) }],
+    [undefined, undefined, { environment: "é".repeat(512) }],
     [undefined, undefined, { parentSpanId: "0".repeat(16) }],
   ] as const)("of case %# is refused as %s, %s", (reason, field, fields) => {
     const [refusal] = new SpanRig().send([span({ id: 1, ...fields })], START);
     expect([refusal?.reason, refusal?.field]).toEqual([reason, field]);
+  });
+
+  it("may have the longest names, and others beside it", () => {
+    const rig = new SpanRig();
+    const long = (letter: string) => letter.repeat(1024);
+    const spans = Array.from({ length: 40 }, (_, id) =>
+      span({
+        id: id + 1,
+        parent: id + 2,
+        serviceId: long(String.fromCharCode(65 + (id % 26))),
+        environment: long("e"),
+        name: long(String.fromCharCode(97 + (id % 26))),
+      }),
+    );
+    expect(rig.send(spans, START + 2_000)).toEqual(spans.map(() => undefined));
+    rig.restart();
+    rig.pass(START + 15_000);
+    expect([...rig.series.values].filter(([key, value]) => key.includes(" span.requests ") && value > 0).length).toBe(26);
   });
 });
 

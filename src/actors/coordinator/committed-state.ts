@@ -8,6 +8,7 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
 import { LogCoverage } from "./log-floor.ts";
+import { MetadataTable } from "./metadata-table.ts";
 import { RollupBook } from "./retention/rollup-book.ts";
 import { callSumsKey } from "./tables/call-rows.ts";
 import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
@@ -40,6 +41,7 @@ export class CommittedState {
   readonly rollups = new RollupBook();
   /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations = new Map<number, number>();
+  readonly metadata = new MetadataTable();
   #pageSecret: Uint8Array = new Uint8Array(0);
 
   constructor(stores: CoordinatorStores) {
@@ -57,6 +59,7 @@ export class CommittedState {
   async open(randomBytes: (count: number) => Uint8Array): Promise<void> {
     this.anomalies.load();
     this.deadLetters.load(this.control);
+    this.metadata.load(this.series);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;

@@ -1,5 +1,5 @@
 // Makes frames durable, and tells of it: latencies, events, counters, the floor of the logs.
-import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { EngineFrame, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import type { CoordinatorCounters } from "./coordinator-counters.ts";
@@ -20,6 +20,8 @@ export interface CommitterDependencies {
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
   /** Checkpoints have been stored, and with them the streams that have left memory. */
   checkpointsStored(): void;
+  /** Metadata of metrics have been stored. */
+  metadataStored(metadata: readonly MetricMetadataEnvelope[]): void;
 }
 
 const MARKS_PER_STEP = 1_000;
@@ -85,6 +87,9 @@ export class Committer {
     const { state, counters } = this.#dependencies;
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
+    for (const metadata of transaction.metadata) state.metadata.put(metadata);
+    if (transaction.metadata.length > 0) this.#dependencies.metadataStored(transaction.metadata);
+    counters.set("metadataStored", state.metadata.size);
     if (transaction.checkpoints.length > 0) this.#dependencies.checkpointsStored();
     this.#floorIsStale ||= transaction.checkpoints.length + transaction.marks.length > 0;
     counters.add("recordsStored", transaction.records);

@@ -16,9 +16,9 @@ import {
   RETENTION_INTERVAL_MS,
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
-import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
-import type { CoordinatorCommand, CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
+import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall } from "../../core/protocol/query.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
@@ -93,6 +93,7 @@ export class Coordinator {
   #stepping: Promise<StepReport> | undefined;
   /** Frames of the last transaction. */
   #lastFrames = 0;
+  #listeners: Listeners = { otlp: { state: "closed", port: 0 } };
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
@@ -107,7 +108,11 @@ export class Coordinator {
     this.#intake = new FrameIntake(engines);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
     const checkpointsStored = () => this.#coldDesk.retry();
-    const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored };
+    const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
+      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
+      for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
+    };
+    const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored, metadataStored };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -121,6 +126,7 @@ export class Coordinator {
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
+    this.#counters.set("metadataStored", this.#state.metadata.size);
   }
 
   /** Checkpoints for the engines that own their partitions; these ask for the states. */
@@ -136,6 +142,11 @@ export class Coordinator {
   /** Delivers streams that an engine wants back, now or once they are stored. */
   returnStreams(engine: number, { wanted }: StreamsWanted): void {
     this.#coldDesk.ask(engine, wanted);
+  }
+
+  /** Types, units and helps of metrics, for all engines. */
+  loadMetadata(): readonly MetricMetadataEnvelope[] {
+    return this.#state.metadata.all;
   }
 
   /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */
@@ -163,6 +174,10 @@ export class Coordinator {
   async query(call: QueryCall): Promise<void> {
     const answered = await this.#answer(call);
     this.#dependencies.emit({ type: "answer", id: call.id, ...answered });
+  }
+
+  setListeners(listeners: Listeners): void {
+    this.#listeners = listeners;
   }
 
   markEnginesReady(): void {
@@ -262,6 +277,7 @@ export class Coordinator {
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
+        listeners: this.#listeners,
       }),
       settle: () => this.#settle(),
     };
@@ -286,6 +302,7 @@ const HANDLE: {
   query: (coordinator, command) => coordinator.query(command),
   frames: async () => undefined,
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
+  listeners: async (coordinator, command) => coordinator.setListeners(command.listeners),
   stop: async (coordinator) => coordinator.stop(),
 };
 

@@ -9,6 +9,7 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
+  StoredMetadata,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
@@ -17,6 +18,8 @@ import type { FrameSource } from "./frame-intake.ts";
 /** The coordinator's end of one engine. `ask` rejects when the engine does not answer in time. */
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
+  /** Sends what is not answered. */
+  tell(message: StoredMetadata): void;
 }
 
 /** An engine did not answer. */

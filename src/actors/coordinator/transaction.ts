@@ -16,16 +16,19 @@ import {
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
+  FRAME_METADATA,
   FRAME_RECORD,
   FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
   type LaneMark,
+  type MetricMetadataEnvelope,
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
+import { metadataOperation } from "./metadata-table.ts";
 import { blockOperations } from "./tables/block-rows.ts";
 import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
@@ -41,6 +44,8 @@ export class Transaction {
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
+  readonly metadata: MetricMetadataEnvelope[] = [];
+  readonly #takesMetadata: (metadata: MetricMetadataEnvelope) => boolean;
   readonly #retentionMs: number;
   readonly #wallNowMs: number;
   readonly #series: StoreOperation[] = [];
@@ -55,6 +60,7 @@ export class Transaction {
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
     this.deadLetters = new DeadLetterDraft(state.control, state.deadLetters);
     this.#seriesStore = state.series;
+    this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
     this.#retentionMs = limits.retentionMs;
     this.#wallNowMs = wallNowMs;
@@ -136,6 +142,12 @@ export class Transaction {
     return row && decodeCheckpointRow(row).header;
   }
 
+  takeMetadata(metadata: MetricMetadataEnvelope): void {
+    if (!this.#takesMetadata(metadata)) return;
+    this.#series.push(metadataOperation(metadata));
+    this.metadata.push(metadata);
+  }
+
   takeMark(mark: LaneMark): void {
     this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
     this.marks.push(mark);
@@ -151,5 +163,6 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
+  [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
 };

@@ -11,7 +11,7 @@ import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
-import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
   EngineQuery,
@@ -20,6 +20,7 @@ import type {
   ReturnedStreams,
   StatePart,
   StoredCheckpoint,
+  StoredMetadata,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { Coordinator } from "./coordinator.ts";
@@ -53,6 +54,7 @@ export interface LoadedState {
   readonly type: "loaded";
   readonly checkpoints: readonly StoredCheckpoint[];
   readonly laneMarks: readonly LaneMark[];
+  readonly metadata: readonly MetricMetadataEnvelope[];
 }
 
 /** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
@@ -84,6 +86,11 @@ class EngineThreadLink implements EngineLink {
 
   deliver(streams: ReturnedStreams): void {
     this.#port.send(streams);
+    this.#memory.ringBell();
+  }
+
+  tell(message: StoredMetadata): void {
+    this.#port.send(message);
     this.#memory.ringBell();
   }
 
@@ -229,7 +236,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   );
   const pacer = new Pacer(coordinator);
   await coordinator.open();
-  main.send({ type: "loaded", checkpoints: [...coordinator.loadCheckpoints()], laneMarks: coordinator.loadLaneMarks() });
+  const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
+  main.send({ type: "loaded", checkpoints, laneMarks, metadata });
   ports.forEach((port, engine) => {
     port.onMessage((message) => {
       const link = engines[engine] as EngineThreadLink;

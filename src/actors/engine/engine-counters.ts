@@ -14,8 +14,16 @@ import {
   VALIDATION_REASONS,
   type ValidationReason,
 } from "../../core/layout/counters.ts";
+import type { OtlpSignal } from "../../core/protocol/otlp-kind.ts";
 
 const PLACES = new Map<EngineCounter, number>(ENGINE_COUNTERS.map((name, place) => [name, place]));
+
+/** Requests, items in them, items of them that were refused. */
+const OTLP_COUNTERS: Readonly<Record<OtlpSignal, readonly [EngineCounter, EngineCounter, EngineCounter]>> = {
+  metrics: ["otlpMetricsRequests", "otlpMetricsItems", "otlpMetricsRejected"],
+  traces: ["otlpTracesRequests", "otlpTracesItems", "otlpTracesRejected"],
+  logs: ["otlpLogsRequests", "otlpLogsItems", "otlpLogsRejected"],
+};
 
 /** Single writer of one engine's counter slots. */
 export class EngineCounters {
@@ -49,6 +57,14 @@ export class EngineCounters {
   rejected(type: RecordType, reason: ValidationReason, count: number): void {
     this.#bump(SLOT_REJECTED + RECORD_TYPES.indexOf(type), count);
     this.#bump(SLOT_REASONS + VALIDATION_REASONS.indexOf(reason), count);
+  }
+
+  /** Counts an OTLP request and what became of its items. */
+  otlp(signal: OtlpSignal, accepted: number, rejected: number): void {
+    const [requests, items, refused] = OTLP_COUNTERS[signal];
+    this.add(requests, 1);
+    this.add(items, accepted + rejected);
+    this.add(refused, rejected);
   }
 
   /** Observes the number of records of one body. */

@@ -8,7 +8,7 @@ import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-m
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ROW_BYTES } from "../../core/layout/row-frame.ts";
-import type { LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineCommand,
   EngineQuery,
@@ -21,21 +21,20 @@ import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
+import { runsOfAnswers } from "./answer-runs.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
-import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
-import { LogSink } from "./logs/log-sink.ts";
+import { laneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
-import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
+import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
-import { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -54,7 +53,7 @@ export interface EngineOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly seriesLimit: number;
-  /** Whether cumulative histograms and sums become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
   readonly normalizeTemporality?: boolean;
   readonly threshold: number;
   readonly minSamples: number;
@@ -67,6 +66,8 @@ export interface EngineOptions {
   readonly idleMs: number;
   readonly keptMs: number;
   readonly laneMarks: readonly LaneMark[];
+  /** What is stored of types, units and helps. */
+  readonly metadata?: readonly MetricMetadataEnvelope[];
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
   readonly checkpointLogShare?: number;
@@ -118,6 +119,7 @@ export class Engine {
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: string[];
+  readonly #metadata = new MetadataBook();
   readonly #startMs: number;
   #phase: Phase = "recovering";
   #nextTickMs = 0;
@@ -128,6 +130,7 @@ export class Engine {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#tenants = [...options.tenants];
+    this.#metadata.take(options.metadata ?? []);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
     this.#memory = memory;
@@ -222,18 +225,26 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit } = this.#options;
-    const { kernel, log, clock, processWords } = this.#dependencies;
+    const { engine, engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
+    const { kernel, log, clock, processWords, memories } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
-    const definer = new StreamDefiner(
-      { engine: this.#options.engine, engines, seriesLimit },
-      { memory, memories: this.#dependencies.memories, processWords, kernel },
-    );
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
-    const logs = new LogSink({ hashText: (text) => this.#shard.hashText(text) });
-    const decoder = { memory, kernel, definer, counters, tenantName, requestId };
+    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const wallMs = () => clock.wallMs();
+    const shared = {
+      memory,
+      memories,
+      kernel,
+      processWords,
+      counters,
+      metadata: this.#metadata,
+      wallMs,
+      tenantName,
+      tenantIndex,
+      requestId,
+    };
     return new Lane(
       { engines },
       {
@@ -243,8 +254,7 @@ export class Engine {
         counters,
         requestId,
         placement: this.#placement,
-        json: new JsonDecoder({ ...decoder, logs }),
-        remoteWrite: new RemoteWriteDecoder(decoder),
+        ...laneDecoders({ engine, engines, seriesLimit, convertsCounters }, shared),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
@@ -300,6 +310,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type !== "state-part") this.#early.push(request);
     return true;
   }
@@ -310,6 +321,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
+    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
@@ -368,19 +380,7 @@ export class Engine {
   }
 
   #answer(answers: readonly BodyAnswer[]): void {
-    const counts: number[] = [];
-    const statuses: number[] = [];
-    const bodies: Array<string | null> = [];
-    for (const { status, body } of answers) {
-      const last = counts.length - 1;
-      if (last >= 0 && statuses[last] === status && bodies[last] === body) counts[last] = (counts[last] as number) + 1;
-      else {
-        counts.push(1);
-        statuses.push(status);
-        bodies.push(body);
-      }
-    }
-    this.#dependencies.report({ type: "answers", counts, statuses, bodies });
+    this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) });
   }
 
   #takeMessages(): boolean {
@@ -394,6 +394,7 @@ export class Engine {
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else this.#delay(request);
     return true;
   }

@@ -23,6 +23,7 @@ import { flagsOfRecord } from "../../domain/series/classification.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
 import { type Body, refusedAnswer } from "./body.ts";
+import { contentHash } from "./content-hash.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { LogSink } from "./logs/log-sink.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
@@ -242,7 +243,7 @@ export class JsonDecoder {
     const natural =
       body.idempotencyKey === "" ? JSON.stringify(content) + attributes : JSON.stringify([tenant, body.idempotencyKey, index]);
     const { serviceId, timeMs } = record;
-    const id = this.#hashText(natural);
+    const id = contentHash(natural, this.#dependencies);
     const environment = environmentOf(record.attributes);
     unit.addRecord({ tenant, id, timeMs, receivedMs: body.wallMs, environment, record: storedRecord(record) });
     if (record.type === "log") {
@@ -250,13 +251,6 @@ export class JsonDecoder {
       this.#dependencies.logs.count(tenant, { serviceId, environment, timeMs, severity, body: record.body, id }, unit);
     }
     return undefined;
-  }
-
-  #hashText(text: string): string {
-    const { memory, kernel } = this.#dependencies;
-    const bytes = memory.slice(SCRATCH, SCRATCH_BYTES).write(text);
-    const pointer = kernel.identityHash(SCRATCH, bytes);
-    return memory.slice(pointer, 16).toString("hex");
   }
 
   #bury(failure: Failure, body: Body, unit: WorkUnit): void {

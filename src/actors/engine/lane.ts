@@ -4,11 +4,12 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
-import { BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import { BODY_OTLP, BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../core/protocol/body-kind.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type Body, readBody, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
+import type { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Placement } from "./placement.ts";
 import type { RemoteWriteDecoder } from "./remote-write-decoder.ts";
@@ -25,6 +26,7 @@ export interface LaneDependencies {
   readonly placement: Placement;
   readonly json: JsonDecoder;
   readonly remoteWrite: RemoteWriteDecoder;
+  readonly otlp: OtlpDecoder;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly monotonicMs: () => number;
@@ -95,7 +97,8 @@ export class Lane {
     const base = this.#unit.baseMs;
     this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
     this.#unit.baseMs = base;
-    this.#settle(body, this.#dependencies.remoteWrite.resume(body, this.#unit));
+    const { remoteWrite, otlp } = this.#dependencies;
+    this.#settle(body, (body.kind >= BODY_OTLP ? otlp : remoteWrite).resume(body, this.#unit));
   }
 
   #hasRoom(): boolean {
@@ -112,13 +115,15 @@ export class Lane {
   }
 
   #decode(body: Body): void {
-    const { json, remoteWrite, counters } = this.#dependencies;
+    const { json, remoteWrite, otlp, counters } = this.#dependencies;
     this.#unit.admission = body.admission;
     this.#unit.bodies++;
     this.#unit.bodyBytes += body.bytes;
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
-    if (body.kind === BODY_REMOTE_WRITE_1) this.#settle(body, remoteWrite.begin(body, this.#unit));
+    if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
+    else if (body.kind === BODY_REMOTE_WRITE_1 || body.kind === BODY_REMOTE_WRITE_2)
+      this.#settle(body, remoteWrite.begin(body, this.#unit));
     else this.#unit.answers.push(json.decode(body, this.#unit));
   }
 
@@ -144,6 +149,7 @@ export class Lane {
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));
     unit.committed();
+    this.#dependencies.remoteWrite.saved();
   }
 
   /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */
@@ -167,7 +173,7 @@ export class Lane {
   }
 
   #refuseUnit(error: LogWriteError): void {
-    const { counters, placement, requestId, kernel } = this.#dependencies;
+    const { counters, placement, requestId, kernel, remoteWrite } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
@@ -176,6 +182,7 @@ export class Lane {
     placement.refuse(Array.from({ length: bodies }, () => refused));
     this.#unfinished = undefined;
     unit.dropOpaque();
+    remoteWrite.forget();
     kernel.stagingReset(this.#options.engines);
   }
 }

@@ -21,12 +21,14 @@ import {
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
   SECTION_MESSAGES,
+  SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
   SECTION_SPAN_BLOCK,
 } from "../../core/layout/row-frame.ts";
 import {
   FRAME_DEAD_LETTER,
+  FRAME_METADATA,
   FRAME_RECORD,
   FRAME_SPAN_BLOCK,
   type LaneMark,
@@ -78,10 +80,11 @@ export interface RecoveryDependencies {
 const ROW_WORDS = ROW_BYTES >>> 2;
 /** Rows as a section of the log held them, until those of this engine are in STAGING. */
 const UNPACKED_ROWS = STAGING + STAGING_BYTES;
-/** What a section becomes that the coordinator is sent again. */
+/** What a section that is the coordinator's is sent as. */
 const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
   [SECTION_RECORD]: FRAME_RECORD,
   [SECTION_DEAD_LETTER]: FRAME_DEAD_LETTER,
+  [SECTION_METADATA]: FRAME_METADATA,
   [SECTION_SPAN_BLOCK]: FRAME_SPAN_BLOCK,
 };
 const UNKNOWN = 0;

@@ -13,7 +13,7 @@ import {
   EVENT_REPLACE,
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
-import { COLD_SLOTS, DEFINITIONS, SCRATCH, SCRATCH_BYTES, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
+import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import { ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
@@ -168,6 +168,7 @@ export class Shard {
 
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #restart(slot: number, flags: number): void {
+    this.#dependencies.counters.add("kindChanges", 1);
     this.#takeChunk(slot);
     this.#dependencies.kernel.records.restart(slot, flags);
     this.#dependencies.kernel.markBucket(slot);
@@ -280,15 +281,14 @@ export class Shard {
       threshold: this.#options.threshold,
       minSamples: this.#options.minSamples,
       baseline: kernel.baseline(slot, event.timeMs),
-      hashText: (text) => this.hashText(text),
+      hashText: (text) => this.#hashText(text),
     });
     if (frame !== undefined) outbox.sendJson(FRAME_VERDICT, frame);
   }
 
-  /** 32 hex digits of a text, of which SCRATCH_BYTES count. */
-  hashText(text: string): string {
+  #hashText(text: string): string {
     const { memory, kernel } = this.#dependencies;
-    const bytes = memory.slice(SCRATCH, SCRATCH_BYTES).write(text);
+    const bytes = memory.slice(SCRATCH, 4096).write(text);
     const pointer = kernel.identityHash(SCRATCH, bytes);
     return memory.slice(pointer, 16).toString("hex");
   }

@@ -5,6 +5,7 @@ import { IDENTITY_BYTES_MAX, NEW_STREAMS_AHEAD_MAX, REFS_AHEAD } from "../../cor
 import { STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL } from "../../core/layout/kernel-status.ts";
 import { CONTROL_TABLE_BITS, CONTROL_TABLE_EDITS, SCRATCH, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../core/layout/memory-map.ts";
 import { DEFINE_COUNTED } from "../../core/layout/row-frame.ts";
+import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { shardHolds, TABLE_BITS_FIRST } from "../../domain/kernel/shard-lookup.ts";
@@ -26,6 +27,8 @@ export interface StreamDefinerOptions {
   readonly engine: number;
   readonly engines: number;
   readonly seriesLimit: number;
+  /** Cumulative values become deltas (OTEL_TEMPORALITY_NORMALIZE); else no stream is a counter. */
+  readonly convertsCounters: boolean;
 }
 
 export interface StreamDefinerDependencies {
@@ -37,6 +40,8 @@ export interface StreamDefinerDependencies {
 }
 
 const NO_TENANT = -1;
+/** Of a stream, below those of its definition. */
+const ALL_FLAGS = DEFINE_COUNTED - 1;
 /** Looks into another shard's table; each takes about 1 us, an edit of it 100 us. */
 const LOOKS_MAX = 200;
 
@@ -44,6 +49,7 @@ const LOOKS_MAX = 200;
 export class StreamDefiner {
   readonly #options: StreamDefinerOptions;
   readonly #dependencies: StreamDefinerDependencies;
+  readonly #flagsKept: number;
   readonly #identity: Buffer;
   readonly #head: Buffer;
   /** The tenant whose series the kernel defines now. */
@@ -55,7 +61,8 @@ export class StreamDefiner {
     this.#dependencies = dependencies;
     this.#identity = dependencies.memory.slice(SCRATCH, IDENTITY_BYTES_MAX * 3);
     this.#head = dependencies.memory.slice(TENANT_HEAD, TENANT_HEAD_BYTES);
-    dependencies.kernel.defineSetup(options.engine, options.engines);
+    this.#flagsKept = options.convertsCounters ? ALL_FLAGS : ALL_FLAGS & ~FLAG_COUNTER;
+    dependencies.kernel.defineSetup(options.engine, options.engines, this.#flagsKept);
   }
 
   /** Lets the kernel define the series of a tenant. To be ended with endSeries() before this lane does anything else. */
@@ -102,8 +109,9 @@ export class StreamDefiner {
   }
 
   /** Gives the stream a ref and puts its definition into the unit, or says why not. */
-  define(unit: WorkUnit, tenant: number, name: StreamName, flags: number): DefinedStream | DefineRefusal {
+  define(unit: WorkUnit, tenant: number, name: StreamName, given: number): DefinedStream | DefineRefusal {
     const { kernel } = this.#dependencies;
+    const flags = given & this.#flagsKept;
     const text = identityText(name);
     if (text.length > IDENTITY_BYTES_MAX) return "identity_too_long";
     const bytes = this.#identity.write(text);

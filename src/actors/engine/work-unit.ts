@@ -14,10 +14,12 @@ import {
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
   SECTION_HEADER_BYTES,
+  SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
 } from "../../core/layout/row-frame.ts";
-import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
+import { FRAME_DEAD_LETTER, FRAME_METADATA, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
+import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import { encodeMessage } from "./messages/shard-message.ts";
@@ -40,6 +42,8 @@ export interface Definition {
 export interface BodyAnswer {
   status: number;
   body: string | null;
+  /** Of remote-write 2.0: what was stored. */
+  written?: WrittenCounts;
 }
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
@@ -231,11 +235,21 @@ export class WorkUnit {
     this.#sources.add(source);
   }
 
+  /** Has all sources add what they have gathered: nothing more comes into the unit. */
+  gather(): void {
+    for (const source of this.#sources) source.addMessages(this);
+    this.#sources.clear();
+  }
+
   /** Sections of messages for one destination, in pieces of at most `bytesMax`; each piece starts at a multiple of 8. */
   *messageFrames(destination: number, bytesMax: number): Generator<readonly [kind: number, section: Uint8Array]> {
     for (const [kind, destinations] of this.#messages) {
       for (const piece of pieces(destinations[destination] as Uint8Array[], bytesMax)) yield [kind, piece];
     }
+  }
+
+  addMetadata(metadata: object): void {
+    this.#add(SECTION_METADATA, FRAME_METADATA, metadata);
   }
 
   #add(section: number, frame: number, envelope: object): void {
@@ -275,8 +289,7 @@ export class WorkUnit {
 
   /** The block's payload: views on the staging areas and copies of the rest. `rowBytes(j)` is what is staged for destination j. */
   logParts(rowBytes: (destination: number) => number): Uint8Array[] {
-    for (const source of this.#sources) source.addMessages(this);
-    this.#sources.clear();
+    this.gather();
     const parts: Uint8Array[] = [];
     const definitions = this.#definitions;
     if (definitions.length > 0) {

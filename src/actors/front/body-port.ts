@@ -19,6 +19,7 @@ import {
   DESCRIPTORS,
   LARGE_BODY,
 } from "../../core/layout/memory-map.ts";
+import type { EngineReport, WrittenCounts } from "../../core/protocol/engine-control.ts";
 
 /** Large bodies that may wait for the engine's one large place; each is held whole, so 4 x 64 MiB at most. */
 const LARGE_WAITING_MAX = 4;
@@ -35,9 +36,12 @@ export interface OutgoingBody {
 
 /** Who waits for the engine's answer to a body. */
 export interface AnswerSink {
-  /** Called once; `body` null means none. */
-  answer(status: number, body: string | null): void;
+  /** Called once; `body` null means none; `written` is of remote-write 2.0. */
+  answer(status: number, body: string | null, written: WrittenCounts | null): void;
 }
+
+/** Answers as an engine reports them. */
+export type EngineAnswers = Omit<Extract<EngineReport, { type: "answers" }>, "type">;
 
 const align64 = (bytes: number) => (bytes + 63) & ~63;
 const encoder = new TextEncoder();
@@ -134,15 +138,16 @@ export class BodyPort {
     this.#memory.ringBell();
   }
 
-  /** Takes the engine's answers to the oldest bodies: `counts[i]` of them got the status and body i. */
-  answer(counts: readonly number[], statuses: readonly number[], bodies: ReadonlyArray<string | null>): void {
+  /** Takes the engine's answers to the oldest bodies: `counts[i]` of them got the i-th status, body and so on. */
+  answer({ counts, statuses, bodies, written }: EngineAnswers): void {
     for (let i = 0; i < counts.length; i++) {
-      for (let count = counts[i] as number; count > 0; count--) this.#answerNext(statuses[i] as number, bodies[i] as string | null);
+      for (let count = counts[i] as number; count > 0; count--)
+        this.#answerNext(statuses[i] as number, bodies[i] as string | null, written[i] as WrittenCounts | null);
     }
     this.#sendWaitingLarge();
   }
 
-  #answerNext(status: number, body: string | null): void {
+  #answerNext(status: number, body: string | null, written: WrittenCounts | null): void {
     const place = this.#answered % DESCRIPTOR_COUNT;
     const sink = this.#sinks[place] as AnswerSink;
     const ringBytes = this.#ringBytes[place] as number;
@@ -150,7 +155,7 @@ export class BodyPort {
     this.#answered++;
     this.#ringUsed -= ringBytes;
     if (ringBytes === 0) this.#largeBusy = false;
-    sink.answer(status, body);
+    sink.answer(status, body, written);
   }
 
   #sendWaitingLarge(): void {

@@ -5,16 +5,19 @@ import type { Endpoint } from "../../api/endpoint.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
+import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
 import { splitQuery } from "../../api/query-parsing.ts";
-import type { Refusal } from "../../api/refusal.ts";
+import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
+import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domain/access/access-policy.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
+import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 
 /** What /healthz says. */
@@ -75,6 +78,16 @@ export class Front {
       return;
     }
     this.#dispatch(request, route.endpoint, decision.principal, route.path);
+  }
+
+  /** The handler of the OTLP port: nothing else is served there. */
+  handleOtlp(exchange: HttpExchange): void {
+    const { path } = exchange.request;
+    if (otlpDialect(path, undefined) !== undefined) this.handle(exchange);
+    else {
+      const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
+      new Request(exchange, this.#dependencies, "unmatched").refuse({ code: "not_found", message });
+    }
   }
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
@@ -147,22 +160,33 @@ class Request implements IngestionSink {
   readonly #dependencies: FrontDependencies;
   readonly #endpoint: string;
   readonly #startMs: number;
+  #written: WrittenCounts | null = null;
+  /** Of a request to an OTLP path: how it is answered. */
+  readonly #dialect: OtlpDialect | undefined;
 
   constructor(exchange: HttpExchange, dependencies: FrontDependencies, endpoint: string) {
+    const { request } = exchange;
     this.exchange = exchange;
+    this.#dialect = request.path.includes("/v1/") ? otlpDialect(request.path, request.header("content-type")) : undefined;
     this.#dependencies = dependencies;
     this.#endpoint = endpoint;
     this.#startMs = dependencies.clock.monotonicMs();
   }
 
-  respond(status: number, headers: HttpHeaders, body: string): void {
-    this.exchange.respond(status, headers, body);
+  respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
+    this.exchange.respond(status, this.#isRemoteWrite2 ? [...headers, ...writtenHeaders(this.#written ?? undefined)] : headers, body);
     this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
   }
 
-  /** Passes on an answer of an engine or of the coordinator. */
-  answer(status: number, body: string | null): void {
-    if (status < 400) this.respond(status, body === null ? NO_HEADERS : JSON_HEADERS, body ?? "");
+  get #isRemoteWrite2(): boolean {
+    return this.#written !== null || (this.#endpoint.startsWith("remoteWrite") && isRemoteWrite2(this.exchange.request));
+  }
+
+  /** Passes on an answer of an engine or of the coordinator; `written` is of remote-write 2.0. */
+  answer(status: number, body: string | null, written: WrittenCounts | null = null): void {
+    this.#written = written;
+    if (this.#dialect !== undefined) this.#answerOtlp(this.#dialect, status, body);
+    else if (status < 400) this.respond(status, body === null ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
       const known = JSON.parse(body as string) as { request_id?: string };
       const answer = completeError(
@@ -174,7 +198,25 @@ class Request implements IngestionSink {
     }
   }
 
+  /** Of an engine: nothing, a partial success, or a refusal as api/error-answer.ts writes it. */
+  #answerOtlp(dialect: OtlpDialect, status: number, body: string | null): void {
+    const known: unknown = body === null ? null : JSON.parse(body);
+    if (status < 400) this.#respondOtlp(otlpSuccess(dialect, known as PartialSuccess | null));
+    else {
+      const { error: code, message } = known as { error: ErrorCode; message: string };
+      this.#respondOtlp(otlpError(dialect, { code, message }));
+    }
+  }
+
+  #respondOtlp({ status, contentType, body }: OtlpAnswer, headers: HttpHeaders = []): void {
+    this.respond(status, [["Content-Type", contentType], ...retryHeaders(status), ...headers], body);
+  }
+
   refuse(refusal: Refusal, headers: HttpHeaders = []): void {
+    if (this.#dialect !== undefined) {
+      this.#respondOtlp(otlpError(this.#dialect, refusal), headers);
+      return;
+    }
     const answer = errorAnswer(refusal, this.#dependencies.nextRequestId(), this.exchange.request.header("accept"));
     this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
   }

@@ -4,11 +4,14 @@ import { createHash } from "node:crypto";
 import { gunzip } from "node:zlib";
 import type { HttpExchange } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
+import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
 import type { Refusal } from "../../api/refusal.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } from "../../core/config/limits.ts";
-import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_OTLP, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
+import { remoteWriteKind } from "./remote-write-headers.ts";
 
 /** Body kind of each ingestion endpoint, by its name in the endpoint table. */
 const BODY_KINDS: Readonly<Record<string, number>> = {
@@ -18,8 +21,14 @@ const BODY_KINDS: Readonly<Record<string, number>> = {
   remoteWriteOtherSpelling: BODY_REMOTE_WRITE_1,
 };
 
-/** Bodies that may be inflating at once: the thread pool has four threads and each may hold 64 MiB. */
-const INFLATING_MAX = 16;
+/**
+ * Bodies that may be inflating or wait for it, and bytes of them: the thread pool has four threads, each of which may hold 64 MiB besides. Collectors send
+ * gzip as a rule, 8 to 100 KiB at a time.
+ */
+const INFLATING_MAX = 256;
+const INFLATING_BYTES_MAX = 64 * 1024 * 1024;
+
+const GZIP_OR_NONE = /^(?:identity|gzip|x-gzip)$/i;
 
 /** How the caller hears of the outcome, once. */
 export interface IngestionSink extends AnswerSink {
@@ -37,6 +46,7 @@ export interface IngestionDependencies {
 export class Ingestion {
   readonly #dependencies: IngestionDependencies;
   #inflating = 0;
+  #inflatingBytes = 0;
   overloaded = 0;
 
   constructor(dependencies: IngestionDependencies) {
@@ -49,8 +59,10 @@ export class Ingestion {
 
   /** Takes a request; must be called in the handler's turn, because the body begins to flow then. */
   take(endpoint: string, tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
-    const kind = BODY_KINDS[endpoint] as number;
-    const refusal = kind === BODY_REMOTE_WRITE_1 ? refuseRemoteWriteHeaders(exchange) : refuseJsonHeaders(exchange);
+    const usual = BODY_KINDS[endpoint] ?? otlpKind(exchange);
+    const told = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
+    const kind = told?.ok === true ? told.value : usual;
+    const refusal = told === undefined ? refuseHeaders(usual, exchange) : told.ok ? undefined : told.refusal;
     const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
     if (refusal !== undefined) sink.refuse(refusal);
     else if (isLongerThan(idempotencyKey, IDEMPOTENCY_KEY_BYTES_MAX)) {
@@ -62,7 +74,8 @@ export class Ingestion {
   }
 
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
-    const gzip = kind !== BODY_REMOTE_WRITE_1 && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    const gzip =
+      (kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH) && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
     exchange.collectBody(BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
@@ -72,20 +85,26 @@ export class Ingestion {
   }
 
   #inflate(body: OutgoingBody, sink: IngestionSink): void {
-    if (this.#inflating >= INFLATING_MAX) {
+    const bytes = body.bytes.byteLength;
+    if (this.#inflating >= INFLATING_MAX || this.#inflatingBytes + bytes > INFLATING_BYTES_MAX) {
       this.#refuseOverload(sink);
       return;
     }
     this.#inflating++;
+    this.#inflatingBytes += bytes;
     gunzip(Buffer.from(body.bytes), { maxOutputLength: DECOMPRESSED_BYTES_MAX }, (error, inflated) => {
       this.#inflating--;
+      this.#inflatingBytes -= bytes;
       if (error === null) this.#submit({ ...body, bytes: inflated }, sink);
       else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
         sink.refuse({
           code: "payload_too_large",
           message: `the body inflates to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests`,
         });
-      } else sink.refuse({ code: "invalid_json", message: `the body is not gzip, although Content-Encoding says so: ${error.message}` });
+      } else {
+        const code = body.kind >= BODY_OTLP && otlpOfBodyKind(body.kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
+        sink.refuse({ code, message: `the body is not gzip, although Content-Encoding says so: ${error.message}` });
+      }
     });
   }
 
@@ -122,24 +141,21 @@ function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
       message: `Content-Type must be application/json, got ${type === undefined ? "none" : JSON.stringify(type.slice(0, 80))}`,
     };
   }
-  return refuseEncoding(exchange, /^(?:identity|gzip|x-gzip)$/i, "gzip or identity");
+  return refuseEncoding(exchange, GZIP_OR_NONE, "gzip or identity");
 }
 
-function refuseRemoteWriteHeaders(exchange: HttpExchange): Refusal | undefined {
-  const type = exchange.request.header("content-type");
-  if (type !== undefined && !/^application\/x-protobuf\s*(?:;|$)/i.test(type)) {
-    return {
-      code: "unsupported_media_type",
-      message: `Content-Type must be application/x-protobuf, got ${JSON.stringify(type.slice(0, 80))}`,
-    };
-  }
-  if (type !== undefined && /proto\s*=\s*"?io\.prometheus\.write\.v2/i.test(type)) {
-    return {
-      code: "unsupported_media_type",
-      message: "remote-write 2.0 is not read yet; send 1.0 (application/x-protobuf without a proto parameter)",
-    };
-  }
-  return refuseEncoding(exchange, /^snappy$/i, "snappy");
+function refuseHeaders(kind: number, exchange: HttpExchange): Refusal | undefined {
+  return kind >= BODY_OTLP ? refuseOtlpHeaders(exchange) : refuseJsonHeaders(exchange);
+}
+
+/** Kind of an OTLP body: the endpoint's path says the signal. */
+function otlpKind({ request }: HttpExchange): number {
+  const { signal, encoding } = otlpDialect(request.path, request.header("content-type")) as OtlpDialect;
+  return otlpBodyKind(signal, encoding);
+}
+
+function refuseOtlpHeaders(exchange: HttpExchange): Refusal | undefined {
+  return refuseOtlpType(exchange.request.header("content-type")) ?? refuseEncoding(exchange, GZIP_OR_NONE, "gzip or identity");
 }
 
 function refuseEncoding(exchange: HttpExchange, known: RegExp, names: string): Refusal | undefined {

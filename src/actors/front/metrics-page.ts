@@ -15,6 +15,7 @@ import {
   SLOT_REJECTED,
   VALIDATION_REASONS,
 } from "../../core/layout/counters.ts";
+import { OTLP_SIGNALS } from "../../core/protocol/otlp-kind.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 
 /** What the page is made of. */
@@ -43,6 +44,33 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["samplesReplaced", "counter", "vedette_samples_replaced_total", "Samples that replaced the newest of their stream"],
   ["staleMarkers", "counter", "vedette_stale_markers_total", "Stale markers taken"],
   ["counterResets", "counter", "vedette_counter_resets_total", "Resets of cumulative counters"],
+  ["samplesUnobserved", "counter", "vedette_samples_unobserved_total", "Remote-write samples that were a NaN: no observation, not stored"],
+  [
+    "samplesPassedOver",
+    "counter",
+    "vedette_samples_replica_passed_over_total",
+    "Remote-write samples of a replica while another replica's were taken",
+  ],
+  ["replicaTakeovers", "counter", "vedette_replica_takeovers_total", "Times a replica's samples were taken after another fell silent"],
+  [
+    "replicasUntracked",
+    "counter",
+    "vedette_replicas_untracked_total",
+    "Times samples of a replica were taken for want of room to remember it",
+  ],
+  [
+    "metadataLearned",
+    "counter",
+    "vedette_metric_metadata_learned_total",
+    "Types, units and helps of metrics that were new or other than before",
+  ],
+  ["metadataDropped", "counter", "vedette_metric_metadata_dropped_total", "Metadata of metrics turned away for want of room"],
+  [
+    "kindChanges",
+    "counter",
+    "vedette_stream_kind_changes_total",
+    "Streams that began anew because their sender said that they count, or do not",
+  ],
   ["rowsUnbound", "counter", "vedette_rows_without_stream_total", "Rows of streams that this engine had no room for"],
   ["rowsInvalid", "counter", "vedette_rows_invalid_total", "Rows that were no finite value"],
   ["rowsPlaced", "counter", "vedette_rows_placed_total", "Rows handed to shards"],
@@ -146,6 +174,7 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["callsFolded", "counter", "vedette_calls_folded_total", "Sums of calls merged into their minutes"],
   ["callsOverflow", "counter", "vedette_calls_overflow_total", "Calls of minutes that hold as many pairs of services as they may"],
   ["queries", "counter", "vedette_queries_total", "Queries answered"],
+  ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
     "storeReadOnly",
     "gauge",
@@ -191,6 +220,34 @@ function storeFamilies({ coordinator }: MetricsSources): MetricFamily[] {
       samples: EXPIRED.map(([what, counter]) => ({ labels: { what }, value: slot(counter) })),
     },
   ];
+}
+
+/** Of each signal: requests, items in them, items of them that were refused. */
+const OTLP_FAMILIES = [
+  [
+    "vedette_otlp_requests_total",
+    "OTLP requests decoded, or refused by the decoder",
+    ["otlpMetricsRequests", "otlpTracesRequests", "otlpLogsRequests"],
+  ],
+  [
+    "vedette_otlp_items_total",
+    "Data points, spans and log records in OTLP requests",
+    ["otlpMetricsItems", "otlpTracesItems", "otlpLogsItems"],
+  ],
+  [
+    "vedette_otlp_rejected_items_total",
+    "Those of them that were refused",
+    ["otlpMetricsRejected", "otlpTracesRejected", "otlpLogsRejected"],
+  ],
+] as const satisfies ReadonlyArray<readonly [string, string, readonly [EngineCounter, EngineCounter, EngineCounter]]>;
+
+function otlpFamilies({ engines }: MetricsSources): MetricFamily[] {
+  return OTLP_FAMILIES.map(([name, help, counters]): MetricFamily => {
+    const samples = OTLP_SIGNALS.map((signal, place): MetricSample => {
+      return { labels: { signal }, value: sumOf(engines, ENGINE_COUNTERS.indexOf(counters[place] as EngineCounter)) };
+    });
+    return { name, help, type: "counter", samples };
+  });
 }
 
 function engineFamily(sources: MetricsSources, [counter, type, name, help]: (typeof ENGINE_FAMILIES)[number]): MetricFamily {
@@ -239,6 +296,7 @@ export function metricFamilies(sources: MetricsSources): MetricFamily[] {
     sources.ports.map((one, engine): MetricSample => ({ labels: { engine: String(engine) }, value: value(one) }));
   return [
     ...ingestionFamilies(sources),
+    ...otlpFamilies(sources),
     { name: "svc_http_request_duration_seconds", help: "Requests from headers read to answer given", type: "histogram", samples: requests },
     {
       name: "svc_detection_latency_seconds",

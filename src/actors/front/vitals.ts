@@ -1,5 +1,4 @@
 // What the front says of the whole process: the sources of /metrics, and the two words of /healthz.
-import type { HttpServer } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { COORDINATOR_COUNTERS } from "../../core/layout/counters.ts";
 import type { BodyPort } from "./body-port.ts";
@@ -17,7 +16,7 @@ const STORE_READ_ONLY = COORDINATOR_COUNTERS.indexOf("storeReadOnly");
 export interface VitalsDependencies {
   readonly clock: Clock;
   readonly startedMs: number;
-  readonly http: () => HttpServer | undefined;
+  readonly openConnections: () => number;
   readonly residentBytes: () => number;
   readonly ports: readonly BodyPort[];
   readonly ingestion: Ingestion;
@@ -44,11 +43,11 @@ export class Vitals {
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, http, residentBytes, streams, queries, ingestion } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
-      ["vedette_open_connections", "Open HTTP connections", http()?.openConnections ?? 0],
+      ["vedette_open_connections", "Open HTTP connections", openConnections()],
       ["vedette_event_streams", "Open event streams", streams.count],
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],

@@ -65,13 +65,13 @@ export type HttpHandler = (exchange: HttpExchange) => void;
 /** Headers and body of an answer which the adapter gives by itself. */
 export interface Refusal {
   readonly headers: HttpHeaders;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 /** What a server is made with. */
 export interface HttpServerOptions {
-  /** Makes the answers that the adapter gives by itself, so that they look like all others. */
-  refusal(status: number, code: RefusalCode, message: string): Refusal;
+  /** Makes the answers that the adapter gives by itself, so that they look like all others; without a request when none could be read. */
+  refusal(status: number, code: RefusalCode, message: string, request?: HttpRequest): Refusal;
   /** Told of everything that a handler or a callback threw. */
   onHandlerFault(error: unknown): void;
   /** Departures from HTTP_LIMITS. */

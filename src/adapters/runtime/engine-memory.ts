@@ -12,13 +12,16 @@ import {
   PROCESS_TENANT_STREAMS,
 } from "../../core/layout/memory-map.ts";
 import type { LogPosition } from "../../core/protocol/coordinator-frame.ts";
+import { ReplicaGroups } from "./replica-groups.ts";
 
 /** Words of the whole process, shared by all engines. */
 export class ProcessWords {
   readonly #words: Int32Array;
+  readonly replicas: ReplicaGroups;
 
   constructor(buffer: SharedArrayBuffer) {
     this.#words = new Int32Array(buffer);
+    this.replicas = new ReplicaGroups(buffer);
   }
 
   /** Takes the next stream ref. */

@@ -39,6 +39,17 @@ export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 /** A late sample this close behind the newest still enters the ring. */
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
+/** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
+export const METRIC_METADATA_MAX = 50_000;
+/** Characters of a metric's help and unit; what is longer is cut. */
+export const METADATA_HELP_CHARACTERS_MAX = 1024;
+export const METADATA_UNIT_CHARACTERS_MAX = 64;
+/** Metadata messages of one body that are looked at, at 1 us; Prometheus sends 500 at a time. */
+export const METADATA_PER_BODY_MAX = 10_000;
+/** A metric's type is not changed more often: senders that contradict each other would restart its series for ever. */
+export const METADATA_TYPE_HOLD_MS = 3600 * 1000;
+/** Native histograms of one body, at 3 us. */
+export const HISTOGRAMS_PER_BODY_MAX = 10_000;
 /** Rows one unit of work may stage: a 64 MiB body then never holds the engine for more than a few milliseconds. */
 export const WORK_ROWS_MAX = 20_000;
 /** Body bytes an engine takes in one wake-up before it turns to its other roles. */

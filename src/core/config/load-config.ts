@@ -41,6 +41,7 @@ function text<const N extends string>(name: N, initial: string, meaning: string)
 export const SETTINGS = [
   whole("PORT", 8080, 0, 65535, "port of the API and of ingestion (0 = any free port)"),
   text("HOST", "127.0.0.1", "address to listen on"),
+  whole("OTLP_PORT", 4318, 0, 65535, "second port, for OTLP only (0 = closed); a port that is taken is told and the start goes on"),
   text("DATA_DIR", "./data", "folder of everything durable"),
   whole("ENGINES", 0, 0, 64, "engine threads; 0 = cores - 1, at least 1; may change between restarts"),
   choice(
@@ -64,7 +65,7 @@ export const SETTINGS = [
   choice(
     "OTEL_TEMPORALITY_NORMALIZE",
     ["true", "false"],
-    "true: cumulative OTLP sums and histograms become what was added per interval; false: they are taken as they stand",
+    "true: cumulative counters and histograms of every way in become what was added per interval; false: they are taken as they stand",
   ),
   real(
     "STREAM_IDLE_HOURS",

@@ -68,6 +68,22 @@ export const ENGINE_COUNTERS = [
   "bucketFamiliesRefused",
   "bucketsLate",
   "derivedRefused",
+  "samplesUnobserved",
+  "samplesPassedOver",
+  "replicaTakeovers",
+  "replicasUntracked",
+  "metadataLearned",
+  "metadataDropped",
+  "kindChanges",
+  "otlpMetricsRequests",
+  "otlpMetricsItems",
+  "otlpMetricsRejected",
+  "otlpTracesRequests",
+  "otlpTracesItems",
+  "otlpTracesRejected",
+  "otlpLogsRequests",
+  "otlpLogsItems",
+  "otlpLogsRejected",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -113,6 +129,7 @@ export const COORDINATOR_COUNTERS = [
   "oldestRollupSeconds",
   "oldestRecordSeconds",
   "queries",
+  "metadataStored",
   "storeReadOnly",
 ] as const;
 

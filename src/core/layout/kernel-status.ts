@@ -22,6 +22,10 @@ export const STATUS_ASK_OWNER = 8;
 export const STATUS_ALLOWANCE_SPENT = 9;
 /** The definitions area is full: commit the unit, then step again. */
 export const STATUS_DEFINITIONS_FULL = 10;
+/** A series tells its type, help or unit for the first time, or others than before: take them, remoteWriteNoted(), then step again. */
+export const STATUS_METADATA = 11;
+/** A series comes from one of several replicas: remoteWriteReplica() says whether this body's samples are taken, then step again. */
+export const STATUS_ASK_REPLICA = 12;
 
 export const STATUS_BAD_SNAPPY = -1;
 /** The decompressed body would not fit. */

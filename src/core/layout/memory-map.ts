@@ -41,6 +41,15 @@ export const TENANT_HEAD_BYTES = 0x4000;
 export const BINDINGS = 0x690000;
 export const BINDINGS_BYTES = 0xe0000;
 
+/** The OTLP number point at which the lane kernel's walk stopped. u32 each: where the point and its parts lie in the body, whether it is a counter's. */
+export const OTLP_POINT = 0x684000;
+export const OTLP_POINT_BYTES = 4;
+export const OTLP_POINT_RESOURCE = 8;
+export const OTLP_POINT_RESOURCE_BYTES = 12;
+export const OTLP_POINT_NAME = 16;
+export const OTLP_POINT_NAME_BYTES = 20;
+export const OTLP_POINT_COUNTER = 24;
+
 export const BODY_RING = 0x800000;
 export const BODY_RING_BYTES = 0x200000;
 /** Definitions of the unit at hand, as they go into the log. A unit ends when they fill it: 7,000 of 300 bytes. */
@@ -75,6 +84,15 @@ export const DERIVED_ROWS_BYTES = 0x10000;
 /** Samples of histogram buckets that their families have not seen yet (core/layout/bucket-sample.ts). */
 export const BUCKET_SAMPLES = 0x24500000;
 export const BUCKET_SAMPLES_BYTES = 0x20000;
+/** Names of series whose kind metadata say: twice so many words of 8 bytes. */
+export const SERIES_KINDS = 0x24e00000;
+export const SERIES_KINDS_MAX = 32768;
+/** By source of the lane table: u64, twice the number of the body that was decided on and 1 when its samples are taken. */
+export const REPLICA_DECISIONS = 0x24f00000;
+export const REPLICA_SOURCES_MAX = 65536;
+/** Symbols of the remote-write 2.0 body at hand, 32 bytes each (592 .. 608 MiB). A body of 10,000 series has some 30,000. */
+export const SYMBOL_INDEX = 0x25000000;
+export const SYMBOLS_MAX = 524288;
 export const REF_MAP = 0x26000000;
 export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;
@@ -113,7 +131,10 @@ export const PROCESS_NEXT_REF = 0;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 4096;
-export const PROCESS_WORDS_BYTES = PROCESS_TENANT_STREAMS + 4 * TENANTS_MAX;
+/** Groups of series of which one replica is taken: buckets of eight, 16 bytes each (adapters/runtime/replica-groups.ts). 65,536 groups, 1 MiB. */
+export const PROCESS_REPLICA_GROUPS = 32768;
+export const REPLICA_BUCKETS = 8192;
+export const PROCESS_WORDS_BYTES = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 128;
 
 // Descriptor of one body (byte offsets).
 export const DESCRIPTOR_POINTER = 0;

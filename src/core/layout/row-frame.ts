@@ -6,6 +6,12 @@ export const ROW_REF = 0;
 export const ROW_OFFSET = 4;
 export const ROW_VALUE = 8;
 
+/**
+ * A row whose value has this in its upper 16 bits (a NaN) is a start marker: the lower 48 bits are the ms since 1970 at which the cumulative value of
+ * the stream's row behind it, of the same time, began to be counted. Shards of gauges pass over it.
+ */
+export const START_MARKER_HIGH = 0x7ffd;
+
 /** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/row-pack.ts). */
 export const PACKED_ROW_BYTES_MAX = 18;
 
@@ -30,13 +36,14 @@ export const SECTION_ROWS = 2; // in the rings
 export const SECTION_PACKED_ROWS = 5; // in the log: assembly/row-pack.ts
 export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
 export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
-export const SECTION_SPAN_BLOCK = 6; // spans as records (domain/trace/span-block.ts)
+export const SECTION_SPAN_BLOCK = 7; // spans as records (domain/trace/span-block.ts)
 /** Sections of messages for shards (actors/engine/messages): from here on. */
 export const SECTION_MESSAGES = 16;
 export const SECTION_DISTRIBUTION = 16; // histograms and summaries
 export const SECTION_SPANS = 17; // spans
 export const SECTION_LOGS = 18; // counts of logs
 export const SECTION_BUCKET_FAMILIES = 20; // no messages: only what a checkpoint keeps of families of classic buckets
+export const SECTION_METADATA = 6; // type, unit and help of a metric (JSON)
 
 /** Definition of a stream: {ref, partition, flags, tenant, hash u128, identity bytes u32, identity, padded to 8}. */
 export const DEFINE_HEADER_BYTES = 40;

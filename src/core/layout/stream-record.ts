@@ -9,7 +9,8 @@ export const SR_COUNT = 0; // u32, values in the ring
 export const SR_HEAD = 4; // u32, next place to write
 export const SR_MEAN = 8; // f64, mean of (effective value - pivot)
 export const SR_M2 = 16; // f64, sum of squared deviations of the same
-export const SR_PUSHES = 40; // u8, since the statistics were taken from the ring; 24..40 is free
+export const SR_START = 24; // f64, counters: ms since 1970 at which the cumulative value began to be counted; 0 = not told
+export const SR_PUSHES = 40; // u8, since the statistics were taken from the ring; 32..40 is free
 export const SR_RUN = 41; // u8, newest effective values that are equal (at most WINDOW_MAX): the whole window = constant, M2 exactly 0
 export const SR_M2_SCALE = 42; // u16, top 16 bits of the largest M2 since it was exact: a fall far below it means cancellation
 export const SR_FLAGS = 44; // u32, FLAG_*
@@ -62,6 +63,7 @@ export const FLAG_CONSTANT_SUSPECT_HIGH = 64; // the last sample left a constant
 export const FLAG_CONSTANT_SUSPECT_LOW = 128;
 export const FLAG_KEPT_AS_RECORDS = 256; // its values come from records that are stored as such (trace, profile)
 export const FLAG_BUCKET = 512; // a counter that is a bucket of a classic histogram: its samples are handed to its family
+export const FLAG_START_MOVED = 1024; // a start marker came that the next cumulative value has to mind
 
 // SR_STATE, one field per direction; low is the same shifted by STATE_LOW_SHIFT.
 export const STATE_OPEN = 1; // bit 0: an episode is open

@@ -19,16 +19,18 @@ export const FRAME_LANE_MARK = 6;
 /** {partition u32, generation u32, part u32} and a part of a partition's state. It counts once its checkpoint frame has come. */
 export const FRAME_CHECKPOINT_PART = 7;
 export const CHECKPOINT_PART_HEADER_BYTES = 12;
+/** Type, unit and help of a metric: JSON MetricMetadataEnvelope. */
+export const FRAME_METADATA = 8;
 
 /**
  * {partition u32, since u32} and edges (domain/trace/call-edges.ts): the calls between services that a partition of traces has seen since its checkpoint of that
  * number, in place of those it has told before. The next checkpoint frame of the partition seals them; what no checkpoint seals is made again by a replay.
  */
-export const FRAME_CALLS = 8;
+export const FRAME_CALLS = 9;
 export const CALLS_HEADER_BYTES = 8;
 
 /** Spans to be kept as records: domain/trace/span-block.ts. */
-export const FRAME_SPAN_BLOCK = 9;
+export const FRAME_SPAN_BLOCK = 10;
 
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
@@ -105,6 +107,15 @@ export interface RecordEnvelope {
   readonly environment: string;
   /** The record as in section 2.1 of the contract. */
   readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** What a sender says of one metric of a tenant. */
+export interface MetricMetadataEnvelope {
+  readonly tenant: string;
+  readonly metricName: string;
+  readonly type: "unknown" | "counter" | "gauge" | "histogram" | "gaugehistogram" | "summary" | "info" | "stateset";
+  readonly unit: string;
+  readonly help: string;
 }
 
 export interface DeadLetterEnvelope {

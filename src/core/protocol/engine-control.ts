@@ -1,5 +1,5 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
-import type { CheckpointHeader, StreamName } from "./coordinator-frame.ts";
+import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -49,8 +49,14 @@ export interface ReturnedStreams {
   readonly entries: Uint8Array;
 }
 
+/** Types, units and helps of metrics that have been stored, of whichever lane: to every engine. */
+export interface StoredMetadata {
+  readonly type: "metric-metadata";
+  readonly metadata: readonly MetricMetadataEnvelope[];
+}
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
@@ -117,6 +123,9 @@ export type EngineReply = EngineAnswer | StatePartWanted | StreamsWanted;
 /** Main to engine. */
 export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };
 
+/** What was stored of a remote-write 2.0 request. */
+export type WrittenCounts = readonly [samples: number, histograms: number, exemplars: number];
+
 /** Engine to main. */
 export type EngineReport =
   | {
@@ -132,6 +141,8 @@ export type EngineReport =
       readonly counts: readonly number[];
       readonly statuses: readonly number[];
       readonly bodies: ReadonlyArray<string | null>;
+      /** Of remote-write 2.0. */
+      readonly written: ReadonlyArray<WrittenCounts | null>;
     }
   | { readonly type: "stopped" };
 

@@ -35,12 +35,25 @@ export type CoordinatorMessage =
   | QueryAnswer
   | StreamEvents
   | { readonly type: "ready"; readonly recordsReplayed: number }
-  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly line: string }
+  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly line: string }
   | { readonly type: "stopped" };
+
+/** A port besides the main one: not wanted, open, or not to be had. */
+export interface ListenerState {
+  readonly state: "closed" | "listening" | "unavailable";
+  readonly port: number;
+}
+
+/** Ports besides the main one. */
+export interface Listeners {
+  readonly otlp: ListenerState;
+}
 
 export type CoordinatorCommand =
   | QueryCall
   /** An engine put frames into its ring. */
   | { readonly type: "frames"; readonly engine: number }
   | { readonly type: "engines-ready" }
+  /** For the status. */
+  | { readonly type: "listeners"; readonly listeners: Listeners }
   | { readonly type: "stop" };

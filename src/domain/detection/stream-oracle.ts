@@ -50,6 +50,8 @@ export class StreamOracle {
   #suspect: 1 | -1 | 0 = 0;
   #ended = false;
   #pushes = 0;
+  #start = 0;
+  #startMoved = false;
 
   constructor(options: OracleOptions) {
     this.#options = options;
@@ -86,6 +88,14 @@ export class StreamOracle {
     return [plain(EVENT_ENDED, time, 0, 0)];
   }
 
+  /** A start marker: when the cumulative value that comes next, at `time`, began to be counted. */
+  begin(time: number, startMs: number): void {
+    if (time <= this.#lastTime || !this.#options.counter || startMs <= this.#start + 1_000) return;
+    const since = this.#start > 0 ? this.#lastTime - (this.#usual || 60_000) : this.#lastTime;
+    if (this.#lastRaw === null || startMs > since) this.#startMoved = true;
+    this.#start = startMs;
+  }
+
   #old(time: number, value: number): OracleEvent[] {
     const newest = this.#options.counter ? this.#lastRaw : (this.#ring.at(-1)?.raw ?? null);
     if (time < this.#lastTime) return this.#options.counter ? [] : [plain(EVENT_LATE, time, value, 0)];
@@ -94,11 +104,14 @@ export class StreamOracle {
 
   #convert(time: number, value: number, elapsed: number, events: OracleEvent[]): { stored: number; scored: number; flags: number } | null {
     const previous = this.#lastRaw;
+    const moved = this.#startMoved;
+    const age = time - this.#start;
     this.#lastRaw = value;
-    if (previous === null) return null;
-    let stored = Math.max(0, value - previous);
+    this.#startMoved = false;
+    if (previous === null && !(moved && age > 0 && age <= 2 * (this.#usual || 60_000))) return null;
+    let stored = Math.max(0, value - (previous ?? 0));
     let flags = 0;
-    if (value < previous - 1e-9 * Math.abs(previous)) {
+    if (previous !== null && (moved || value < previous - 1e-9 * Math.abs(previous))) {
       const largest = this.#ring.reduce((max, place) => Math.max(max, place.raw), 0);
       const implausible = this.#ring.length >= 12 && value > 10 * largest;
       stored = implausible ? 0 : value;

@@ -12,8 +12,8 @@ export const BUCKETS_MAX = 1024;
 /** Quantiles of a summary. */
 export const QUANTILES_MAX = 32;
 /** OpenTelemetry SDKs take scales from -10 to 20, Prometheus from -4 to 8. */
-export const SCALE_LEAST = -11;
-export const SCALE_MOST = 20;
+const SCALE_LEAST = -11;
+const SCALE_MOST = 20;
 /** Indexes of buckets that hold a double at the finest scale: 2^20 x 1,075. */
 const INDEX_MOST = 2 ** 31;
 

@@ -14,21 +14,44 @@ export interface LaneExports {
    * maxRows * ROW_BYTES <= STAGING_BYTES. The body must not change until the walk is done.
    */
   remoteWriteBegin(pointer: number, bytes: number, tenant: number, baseMs: number, minMs: number, maxMs: number, maxRows: number): number;
+  /** The same for a body of remote-write 2.0, or STATUS_TOO_LARGE for more than SYMBOLS_MAX symbols. */
+  remoteWrite2Begin(pointer: number, bytes: number, tenant: number, baseMs: number, minMs: number, maxMs: number, maxRows: number): number;
   /** Of the body that was begun last; all three are passed over by the walk. */
   metadataCount(): number;
   histogramCount(): number;
   exemplarCount(): number;
+  /** Of the 2.0 body that was begun last. */
+  histogramCount2(): number;
+  exemplarCount2(): number;
+  symbolCount(): number;
+  /** Where the bytes of a symbol lie; its number must be below symbolCount(). */
+  symbolPointer(number: number): number;
+  symbolBytes(number: number): number;
+  /** Samples of the body so far that were a NaN, and that were passed over for another replica's. */
+  remoteWriteUnobserved(): number;
+  remoteWritePassedOver(): number;
   /** Row offsets count from this time from now on: for the unit of work that goes on with the body. */
   remoteWriteRebase(baseMs: number): void;
-  /** STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER, _ALLOWANCE_SPENT or _DEFINITIONS_FULL. */
+  /** STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER, _ALLOWANCE_SPENT, _DEFINITIONS_FULL, _METADATA or _ASK_REPLICA. */
   remoteWriteStep(): number;
-  /** Where the label bytes of the series at hand begin; see parseLabelSpan(). */
+  /** After STATUS_METADATA: the type as the protocol numbers it, and numbers of symbols, perhaps of none; then remoteWriteNoted(). */
+  metadataType(): number;
+  metadataHelp(): number;
+  metadataUnit(): number;
+  remoteWriteNoted(): void;
+  /** After STATUS_ASK_REPLICA: the source that remoteWriteResolve() named; then whether this body's samples of it are taken. */
+  replicaSource(): number;
+  remoteWriteReplica(isTaken: number): void;
+  /** Where the label bytes of the series that a step stopped at begin; see parseLabelSpan(). */
   unknownPointer(): number;
   unknownBytes(): number;
-  /** STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
-  remoteWriteResolve(ref: number, destination: number, partition: number): number;
-  /** Which engine this is, of how many. */
-  defineSetup(engine: number, engines: number): void;
+  /** STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). `source` tells replicas apart, below REPLICA_SOURCES_MAX; 0 = one sender. */
+  remoteWriteResolve(ref: number, destination: number, partition: number, source?: number): number;
+  /** Names of series whose kind metadata say otherwise than their suffix; 0 when there are SERIES_KINDS_MAX. BODY_PADDING_BYTES must follow the name. */
+  seriesKindsClear(): void;
+  seriesKindsAdd(name: number, bytes: number, tenant: number, counts: number): number;
+  /** Which engine this is, of how many, and which flags (FLAG_*) its definitions may have. */
+  defineSetup(engine: number, engines: number, flags: number): void;
   /** The tenant of the series to come: bytes at TENANT_HEAD (0: every new series is STATUS_UNKNOWN_STREAM), and what serviceSeed() says of it. */
   defineTenant(headBytes: number, serviceSeed: number): void;
   /** Gives the kernel a run of refs for new streams; those it still had are lost. */
@@ -57,6 +80,30 @@ export interface LaneExports {
   laneLookup(pointer: number, bytes: number, tenant: number): number;
   /** Enters the key that was looked up last: STATUS_OK or STATUS_TABLE_FULL. */
   laneInsert(ref: number, destination: number, partition: number): number;
+  /** 1 when the counter found or inserted last began to count at another time (ms) than the table knew; it knows then. */
+  laneStartMovedMs(startMs: number): number;
+  /**
+   * Checks an OTLP metrics body and sets the walk over its number points to its start: their number, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that
+   * is to be decoded whole in TypeScript. Times as for remoteWriteBegin(); a point without one gets `arrivalMs`. `convert` 0: cumulative sums are plain values.
+   */
+  otlpMetricsBegin(
+    pointer: number,
+    bytes: number,
+    tenant: number,
+    baseMs: number,
+    minMs: number,
+    maxMs: number,
+    arrivalMs: number,
+    convert: number,
+    maxRows: number,
+  ): number;
+  /** Points of histograms and summaries in the body that was begun last; the walk passes over them. */
+  otlpDistributions(): number;
+  /** STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point that cannot be stored) or _ROWS_FULL. Of the second and third OTLP_POINT says the point. */
+  otlpMetricsStep(): number;
+  /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
+  otlpMetricsResolve(ref: number, destination: number, partition: number): number;
+  otlpMetricsSkip(): void;
   laneTableClear(): void;
   laneTableEntries(): number;
   foundRef(): number;
@@ -64,6 +111,9 @@ export interface LaneExports {
   foundPartition(): number;
   /** STATUS_OK or STATUS_ROWS_FULL. `offset` is milliseconds after the frame's base. */
   stageRow(destination: number, ref: number, offset: number, value: number): number;
+  /** A start marker (core/layout/row-frame.ts) for the cumulative value of the row behind it, and a stale marker. Statuses as of stageRow(). */
+  stageStart(destination: number, ref: number, offset: number, startMs: number): number;
+  stageStale(destination: number, ref: number, offset: number): number;
   stagedRows(): number;
   /** Bytes at STAGING + destination * STAGING_BYTES. */
   stagedBytes(destination: number): number;

@@ -1,7 +1,42 @@
-// What decoders of OTLP and of native histograms hand on: one item each, with the names by which its stream is known.
+// What an OTLP body holds, decoded from either encoding (protobuf, JSON), and who takes it. Times are milliseconds since 1970, 0 where the sender told
+// none; `attributes` of points are identity attributes: the point's own, the instance, the environment.
+// https://github.com/open-telemetry/opentelemetry-proto
+import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 
-/** One point of a histogram or a summary. */
+/** What the items of a request say of their source. */
+export interface OtlpSource {
+  readonly serviceId: string;
+  readonly environment: string;
+  /** Resource attributes that belong to a stream's identity: the instance and the environment, under the names they came with. */
+  readonly identity: Attributes;
+  readonly resourceAttributes: Attributes;
+}
+
+/** A point of a gauge or a sum. */
+export interface NumberPoint {
+  readonly source: OtlpSource;
+  readonly metricName: string;
+  /** A cumulative monotonic sum. */
+  readonly isCounter: boolean;
+  /** NaN when the sender gave none. */
+  readonly value: number;
+  readonly isStale: boolean;
+  readonly timeMs: number;
+  readonly startMs: number;
+  /** The point's own attributes as they were sent; the same text means the same attributes. */
+  readonly spelling: string;
+  /** Identity attributes. */
+  readonly attributes: () => Attributes;
+}
+
+/** Buckets of an exponential histogram: `counts[i]` lies in (base^(offset + i), base^(offset + i + 1)], base = 2^(2^-scale). */
+export interface ExponentialBuckets {
+  readonly offset: number;
+  readonly counts: readonly number[];
+}
+
+/** One point of a histogram or a summary. What its kind does not have is 0 or empty. */
 export interface DistributionPoint {
   readonly serviceId: string;
   readonly environment: string;
@@ -25,8 +60,8 @@ export interface DistributionPoint {
   readonly scale: number;
   readonly zeroCount: number;
   readonly zeroThreshold: number;
-  readonly positive: { readonly offset: number; readonly counts: readonly number[] };
-  readonly negative: { readonly offset: number; readonly counts: readonly number[] };
+  readonly positive: ExponentialBuckets;
+  readonly negative: ExponentialBuckets;
   /** Summary. */
   readonly quantiles: ReadonlyArray<{ readonly quantile: number; readonly value: number }>;
   /** The sender says that there is no value any more. */
@@ -66,4 +101,31 @@ export interface OtlpLog {
   readonly resourceAttributes: Attributes;
   readonly traceId: string;
   readonly spanId: string;
+}
+
+/** An item that could not be decoded; its neighbours were. */
+export interface DamagedItem {
+  readonly message: string;
+}
+
+/** What a decoder finds, in the order of the body. */
+export type MetricItem =
+  | { readonly type: "number"; readonly point: NumberPoint }
+  | { readonly type: "distribution"; readonly point: DistributionPoint }
+  | { readonly type: "damaged"; readonly item: DamagedItem };
+export type SpanItem = { readonly type: "span"; readonly span: OtlpSpan } | { readonly type: "damaged"; readonly item: DamagedItem };
+export type LogItem = { readonly type: "log"; readonly log: OtlpLog } | { readonly type: "damaged"; readonly item: DamagedItem };
+
+/** Why an item is refused; `message` says what was wrong, what was got and what to do. */
+export interface ItemRefusal {
+  readonly reason: ValidationReason;
+  readonly field: string | null;
+  readonly message: string;
+}
+
+/** Takes decoded items, one at a time; undefined when it took the item. */
+export interface OtlpSink {
+  distribution(point: DistributionPoint): ItemRefusal | undefined;
+  span(span: OtlpSpan): ItemRefusal | undefined;
+  log(log: OtlpLog): ItemRefusal | undefined;
 }

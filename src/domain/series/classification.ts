@@ -18,6 +18,12 @@ export function flagsOfRecord(type: RecordType, metricName: string, attributes: 
   return counter | operation | kept | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
 }
 
+/** Flags of the stream of an OTLP point. */
+export function flagsOfPoint(metricName: string, isCounter: boolean): number {
+  const operation = OPERATION_NAME.test(metricName) ? FLAG_OPERATION : 0;
+  return (isCounter ? FLAG_COUNTER : 0) | operation | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
+}
+
 /** Flags of a remote-write series, by the suffix of its name. */
 export function flagsOfSeries(metricName: string): number {
   const counter = COUNTER_SUFFIX.test(metricName) ? FLAG_COUNTER : 0;

@@ -1,5 +1,6 @@
 // The identity of a stream: (tenant, environment, service, metric, identity attributes), and its canonical bytes.
 import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { REPLICA_LABELS } from "./replica-labels.ts";
 
 /** Attribute names that say the environment, in order of precedence (decisions.md section 1). */
 const ENVIRONMENT_NAMES = ["deployment.environment.name", "deployment.environment", "environment", "env"] as const;
@@ -15,13 +16,18 @@ export function ownAttribute(attributes: Attributes, name: string): AttributeVal
   return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
 }
 
+/** The name of the attribute that says the environment. */
+export function environmentAttribute(attributes: Attributes): string | undefined {
+  return ENVIRONMENT_NAMES.find((name) => {
+    const value = ownAttribute(attributes, name);
+    return typeof value === "string" && value !== "";
+  });
+}
+
 /** The environment that attributes name, or "" when none does. */
 export function environmentOf(attributes: Attributes): string {
-  for (const name of ENVIRONMENT_NAMES) {
-    const value = ownAttribute(attributes, name);
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return "";
+  const name = environmentAttribute(attributes);
+  return name === undefined ? "" : (attributes[name] as string);
 }
 
 function canonicalValue(value: AttributeValue): string {
@@ -66,7 +72,7 @@ export function nameOfRecord(tenant: string, serviceId: string, metricName: stri
 export function nameOfLabels(tenant: string, labels: ReadonlyArray<readonly [string, string]>): StreamName {
   const byName = new Map(labels);
   const serviceLabel = SERVICE_LABELS.find((label) => (byName.get(label) ?? "") !== "");
-  const entries = labels.filter(([label]) => label !== "__name__" && label !== serviceLabel);
+  const entries = labels.filter(([label]) => label !== "__name__" && label !== serviceLabel && !REPLICA_LABELS.has(label));
   const attributes = Object.fromEntries(entries);
   return {
     tenant,

@@ -1,7 +1,7 @@
 // What the queries read, and their common shape.
 import type { CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
-import type { Principal } from "../../../core/protocol/query.ts";
+import type { Listeners, Principal } from "../../../core/protocol/query.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { EngineClient } from "../engine-client.ts";
 
@@ -13,6 +13,7 @@ export interface CoordinatorFacts {
   readonly lastRunMs: number;
   readonly framesWaiting: number;
   readonly queriesWaiting: number;
+  readonly listeners: Listeners;
 }
 
 /** What queries are configured with. */

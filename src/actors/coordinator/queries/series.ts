@@ -34,7 +34,7 @@ export async function listSeries(context: QueryContext, { principal, query }: Qu
   });
   const page = series.slice(0, limit);
   return done({
-    series: page.map((summary) => seriesView(summary, context.nowMs())),
+    series: page.map((summary) => seriesView(context, summary)),
     total,
     page_token: series.length > limit ? issuePageToken(context.state.pageSecret, scope, seriesKey(page.at(-1) as SeriesSummary)) : "",
   });
@@ -95,7 +95,8 @@ function mergePages(answers: ReadonlyArray<Pick<SeriesAnswer, "series">>, limit:
   return merged;
 }
 
-function seriesView(summary: SeriesSummary, nowMs: number) {
+function seriesView(context: QueryContext, summary: SeriesSummary) {
+  const metadata = context.state.metadata.ofSeries(summary.tenant, summary.metricName);
   return {
     service_id: summary.serviceId,
     metric_name: summary.metricName,
@@ -105,8 +106,10 @@ function seriesView(summary: SeriesSummary, nowMs: number) {
     samples: summary.samples,
     last_value: summary.lastValue,
     last_timestamp: summary.lastTimeMs === null ? null : formatRfc3339(summary.lastTimeMs),
-    maturity: maturityOf(summary.firstTimeMs, nowMs),
+    maturity: maturityOf(summary.firstTimeMs, context.nowMs()),
     ended: summary.ended,
+    type: metadata?.type ?? null,
+    unit: metadata?.unit ?? null,
   };
 }
 

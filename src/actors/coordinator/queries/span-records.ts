@@ -2,9 +2,9 @@
 // a look at their head; a span of a trace that is not asked for a comparison of its id.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SPAN_BLOCKS_READ_MAX, SPANS_READ_MAX } from "../../../core/config/limits.ts";
-import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
-import { type BlockSpan, readSpanBlockHead, type SpanBlockHead, spansOfBlock } from "../../../domain/trace/span-block.ts";
+import { readSpanBlockHead, spansOfBlock } from "../../../domain/trace/span-block.ts";
+import { spanRecord, spanRecordId, spanTimeMs } from "../../../domain/trace/span-record.ts";
 import { tenantTimeBound } from "../tables/tables.ts";
 import type { RecordListRow } from "./metric-records.ts";
 import type { QueryContext } from "./query-context.ts";
@@ -12,8 +12,6 @@ import { compareRows, type ListPosition, type RecordFilter, type ScannedRows } f
 
 const SECOND_MS = 1000;
 const BLOCKS_PER_READ = 64;
-const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"] as const;
-const STATUSES = ["UNSET", "OK", "ERROR"] as const;
 /** Above every id but itself. */
 const ID_END = "f".repeat(32);
 
@@ -92,32 +90,11 @@ function takeBlock(
   read.spans += head.spans;
   for (const span of spansOfBlock(block, head)) {
     if (traceId !== undefined && span.traceId !== traceId) continue;
-    const timeMs = Math.floor(span.startMicroseconds / 1000);
-    const row = { timeMs, id: span.traceId.slice(16) + span.spanId, view: () => view(span, head) };
+    const timeMs = spanTimeMs(span);
+    const id = spanRecordId(span);
+    const received = { record_id: id, received_at: formatRfc3339(head.receivedMs) };
+    const row = { timeMs, id, view: () => ({ ...spanRecord(span, head), environment: head.environment, ...received }) };
     if (timeMs < range.fromMs || timeMs >= range.toMs || (position !== undefined && compareRows(row, position) <= 0)) continue;
     rows.push(row);
   }
-}
-
-/** The span with the fields of a record of type trace, and its own. */
-function view(span: BlockSpan, { serviceId, environment, resource, receivedMs }: SpanBlockHead): Record<string, unknown> {
-  const { traceId, spanId, parentSpanId, name, kind, statusCode, startMicroseconds, microseconds } = span;
-  return {
-    service_id: serviceId,
-    type: "trace",
-    metric_name: name,
-    value: microseconds / 1000,
-    trace_id: traceId,
-    span_id: spanId,
-    ...(parentSpanId === "" ? {} : { parent_span_id: parentSpanId }),
-    kind: KINDS[kind] ?? KINDS[0],
-    status: STATUSES[statusCode] ?? STATUSES[0],
-    timestamp: formatRfc3339(Math.floor(startMicroseconds / 1000)),
-    duration_ms: microseconds / 1000,
-    attributes: JSON.parse(span.attributes) as Attributes,
-    resource: JSON.parse(resource) as Attributes,
-    environment,
-    record_id: traceId.slice(16) + spanId,
-    received_at: formatRfc3339(receivedMs),
-  };
 }

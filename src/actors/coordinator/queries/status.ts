@@ -37,6 +37,7 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
       anomalies_last_hour: state.anomalies.index(principal.tenant).count({ sinceMs: context.nowMs() - HOUR_MS }),
     },
     engines: engineStates,
+    listeners: facts.listeners,
     queues: { frames_waiting: facts.framesWaiting, queries_waiting: facts.queriesWaiting },
   });
 }

@@ -8,7 +8,7 @@
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
- *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that began in that second
+ *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
  *            rollups         partition, roll-up                 ▶ roll-up block
@@ -18,6 +18,7 @@
  *            checkpoint_parts partition, generation, part       ▶ the parts before it
  *            cold_streams    partition, first serial            ▶ cold-batch.ts: streams that left memory, up to the next key's serial
  *            cold_services   tenant, service, first serial      ▶ u32: how many of a batch's streams are the service's
+ *            metric_metadata tenant, metric name                ▶ MetricMetadataEnvelope
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
@@ -44,6 +45,7 @@ export const SERIES_TABLES = [
   "checkpoint_parts",
   "cold_streams",
   "cold_services",
+  "metric_metadata",
   "lane_marks",
   "call_sums",
   "call_minutes",

@@ -1,4 +1,4 @@
-// Gathers the spans of a unit into blocks of records, one for each service and second in which they began.
+// Gathers the spans of a unit into blocks of records, one for each service and second in which they ended.
 import { SECTION_SPAN_BLOCK } from "../../../core/layout/row-frame.ts";
 import { type Attributes, FRAME_SPAN_BLOCK } from "../../../core/protocol/coordinator-frame.ts";
 import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
@@ -11,7 +11,8 @@ const BLOCK_BYTES_FULL = 32 * 1024;
 const NO_ATTRIBUTES = "{}";
 
 interface OpenBlock {
-  readonly resource: Attributes;
+  /** JSON. */
+  readonly resource: string;
   readonly writer: SpanBlockWriter;
 }
 
@@ -32,29 +33,31 @@ export class SpanRecords {
   }
 
   /** Adds a span; times in whole microseconds, `salt` any number that goes with it. */
-  add(span: OtlpSpan, parentSpanId: string, startMicroseconds: number, microseconds: number, salt: number, unit: WorkUnit): void {
-    const second = Math.floor(startMicroseconds / 1_000_000);
+  add(span: OtlpSpan, parentSpanId: string, endMicroseconds: number, microseconds: number, salt: number, unit: WorkUnit): void {
+    const second = Math.floor(endMicroseconds / 1_000_000);
+    const resource = this.#textOf(span.resourceAttributes);
     let open = this.#open.get(second);
-    if (open !== undefined && (open.resource !== span.resourceAttributes || open.writer.bytes > BLOCK_BYTES_FULL)) {
+    if (open !== undefined && (open.resource !== resource || open.writer.bytes > BLOCK_BYTES_FULL)) {
       unit.addOpaque(SECTION_SPAN_BLOCK, FRAME_SPAN_BLOCK, open.writer.finish());
       open = undefined;
     }
     if (open === undefined) {
-      open = { resource: span.resourceAttributes, writer: this.#begin(span.resourceAttributes, second, salt, unit) };
+      const receivedMs = unit.baseMs + BASE_LEAD_MS;
+      const writer = new SpanBlockWriter(this.#service, { second, receivedMs, serial: this.#nextSerial(), salt, resource });
+      open = { resource, writer };
       this.#open.set(second, open);
     }
     const { traceId, spanId, name, kind, statusCode } = span;
     const attributes = attributesText(span.attributes);
-    open.writer.add({ traceId, spanId, parentSpanId, name, kind, statusCode, startMicroseconds, microseconds, attributes });
+    open.writer.add({ traceId, spanId, parentSpanId, name, kind, statusCode, endMicroseconds, microseconds, attributes });
   }
 
-  #begin(resource: Attributes, second: number, salt: number, unit: WorkUnit): SpanBlockWriter {
+  #textOf(resource: Attributes): string {
     if (resource !== this.#resource) {
       this.#resource = resource;
       this.#resourceText = attributesText(resource);
     }
-    const receivedMs = unit.baseMs + BASE_LEAD_MS;
-    return new SpanBlockWriter(this.#service, { second, receivedMs, serial: this.#nextSerial(), salt, resource: this.#resourceText });
+    return this.#resourceText;
   }
 
   /** Adds what has been gathered to the unit. */

@@ -1,18 +1,17 @@
 // The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span. What is gathered leaves with the unit, or earlier when a message is full.
 import { isLongerThan } from "../../../core/base/utf8.ts";
-import { NAME_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts";
+import { NAME_BYTES_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
-import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
+import type { ItemRefusal, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
-import type { Refusal } from "../../../domain/series/telemetry-record.ts";
 import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
 import { JOIN_CHILD, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
 import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
 import { type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
-import { BASE_LEAD_MS, type MessageSource, type WorkUnit } from "../work-unit.ts";
+import type { MessageSource, WorkUnit } from "../work-unit.ts";
 import { SpanRecords } from "./span-records.ts";
 
 /** A message leaves at this size: with one more span and its names, 4 KiB, it is still below MESSAGE_BYTES_MAX. */
@@ -24,16 +23,12 @@ const SERVICES_KEPT_MAX = 1_000;
 const MINUTE_MS = 60_000;
 /** Longest duration that is summed: 2^40 us are 12 days. */
 const MICROSECONDS_MAX = 2 ** 40;
-const NAMELESS = "unknown";
 const KIND_UNSPECIFIED = 0;
 const KIND_INTERNAL = 1;
 const KIND_SERVER = 2;
 const KIND_CONSUMER = 5;
 const STATUS_ERROR = 2;
 const NO_PARENT = "0000000000000000";
-
-/** Why an item is refused. */
-export type ItemRefusal = Omit<Refusal, "type">;
 
 /** A service that spans came from, and its message in the making. */
 interface Source extends ServiceName {
@@ -57,28 +52,31 @@ export class SpanSink implements MessageSource {
   #parentHigh = 0;
   #parentLow = 0;
 
-  /** Takes a span into the unit at hand; `tenant` is its name. Answers why the span is refused, undefined when it is not. */
+  /** Takes a span that refuseSpan() lets pass into the unit at hand; `tenant` is its name. Answers why it is refused all the same, undefined when it is not. */
   take(tenant: string, span: OtlpSpan, unit: WorkUnit): ItemRefusal | undefined {
-    const wallMs = unit.baseMs + BASE_LEAD_MS;
-    const endMs = span.endMs > 0 ? span.endMs : wallMs;
-    const refusal = refuseTime(endMs, wallMs) ?? refuseNames(span);
-    if (refusal !== undefined) return refusal;
+    const { endMs, environment } = span;
+    if (environment.length > NAME_UNITS_SAFE && isLongerThan(environment, NAME_BYTES_MAX)) {
+      const message = `the environment may have ${NAME_BYTES_MAX} bytes, got ${environment.length} characters`;
+      return { reason: "field_too_long", field: "deployment.environment.name", message };
+    }
+    if (!Number.isFinite(endMs))
+      return { reason: "invalid_timestamp", field: "endTimeUnixNano", message: "the end of the span is no time" };
     const source = this.#source(tenant, span);
     const key = this.#key;
-    if (!key.takeTrace(source.seed, span.traceId)) return badId("trace_id", 32, span.traceId);
+    if (!key.takeTrace(source.seed, span.traceId)) return badId("traceId", 32, span.traceId);
     const isChild = span.parentSpanId !== "" && span.parentSpanId !== NO_PARENT;
     if (isChild) {
-      if (!key.takeSpan(span.parentSpanId)) return badId("parent_span_id", 16, span.parentSpanId);
+      if (!key.takeSpan(span.parentSpanId)) return badId("parentSpanId", 16, span.parentSpanId);
       this.#parentHigh = key.high;
       this.#parentLow = key.low;
     }
-    if (!key.takeSpan(span.spanId)) return badId("span_id", 16, span.spanId);
+    if (!key.takeSpan(span.spanId)) return badId("spanId", 16, span.spanId);
     unit.addSource(this);
     const startMs = span.startMs > 0 ? span.startMs : endMs;
     const microseconds = Math.min(MICROSECONDS_MAX, Math.max(0, Math.round((endMs - startMs) * 1000)));
     this.#fold(source, span, isChild, endMs, microseconds, unit);
     this.#join(source, span, isChild, endMs, microseconds, unit);
-    source.records.add(span, isChild ? span.parentSpanId : "", Math.round(startMs * 1000), microseconds, key.low, unit);
+    source.records.add(span, isChild ? span.parentSpanId : "", Math.round(endMs * 1000), microseconds, key.low, unit);
     return undefined;
   }
 
@@ -119,7 +117,7 @@ export class SpanSink implements MessageSource {
     else if (message.bytes === 0) this.#begunFolds.push(source);
     if (message.bytes === 0) message.begin(source, window);
     const flags = (isRequest(span.kind, isChild) ? SPAN_REQUEST : 0) | (span.statusCode === STATUS_ERROR ? SPAN_ERROR : 0);
-    message.add(span.name === "" ? NAMELESS : span.name, flags, window, bucketOf(microseconds), this.#key.high, this.#key.low);
+    message.add(span.name, flags, window, bucketOf(microseconds), this.#key.high, this.#key.low);
   }
 
   #join(source: Source, span: OtlpSpan, isChild: boolean, endMs: number, microseconds: number, unit: WorkUnit): void {
@@ -145,38 +143,6 @@ export class SpanSink implements MessageSource {
 function isRequest(kind: number, isChild: boolean): boolean {
   if (kind === KIND_SERVER || kind === KIND_CONSUMER) return true;
   return !isChild && (kind === KIND_UNSPECIFIED || kind === KIND_INTERNAL);
-}
-
-function refuseTime(endMs: number, wallMs: number): ItemRefusal | undefined {
-  if (!Number.isFinite(endMs)) {
-    return {
-      reason: "invalid_timestamp",
-      field: "end_time_unix_nano",
-      message: "the end of the span is no time; send nanoseconds since 1970",
-    };
-  }
-  if (endMs < wallMs - TIMESTAMP_AGE_MS_MAX) {
-    const message = "the span ended more than 24 h ago; import older data instead";
-    return { reason: "timestamp_too_old", field: "end_time_unix_nano", message };
-  }
-  if (endMs <= wallMs + TIMESTAMP_FUTURE_MS_MAX) return undefined;
-  const message = "the span ends more than 10 minutes in the future; check the sender's clock";
-  return { reason: "timestamp_in_future", field: "end_time_unix_nano", message };
-}
-
-function refuseNames({ serviceId, environment, name }: OtlpSpan): ItemRefusal | undefined {
-  const longest = Math.max(serviceId.length, environment.length, name.length);
-  if (serviceId !== "" && longest <= NAME_UNITS_SAFE) return undefined;
-  if (serviceId === "") return { reason: "missing_service_id", field: "service.name", message: "the span's resource names no service" };
-  for (const [field, value] of [
-    ["service.name", serviceId],
-    ["deployment.environment.name", environment],
-    ["name", name],
-  ] as const) {
-    if (!isLongerThan(value, NAME_BYTES_MAX)) continue;
-    return { reason: "field_too_long", field, message: `${field} may have ${NAME_BYTES_MAX} bytes, got ${value.length} characters` };
-  }
-  return undefined;
 }
 
 function badId(field: string, digits: number, given: string): ItemRefusal {

@@ -96,7 +96,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   /** Gives an answer of the adapter's own, closing the connection behind it if `close`. */
   refuse(status: number, code: RefusalCode, message: string, close: boolean): void {
     if (this.#answered || this.#over) return;
-    const { headers, body } = this.#context.options.refusal(status, code, message);
+    const { headers, body } = this.#context.options.refusal(status, code, message, this.request);
     this.#answer(status, headers, body, close);
   }
 

@@ -144,7 +144,8 @@ export class NodeHttpServer implements HttpServer {
   #refuseRaw(socket: Socket, status: number, code: RefusalCode, message: string): void {
     const { headers, body } = this.#context.options.refusal(status, code, message);
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    socket.end(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+    socket.write(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`);
+    socket.end(body);
     this.#context.sweep.add({ expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
 }

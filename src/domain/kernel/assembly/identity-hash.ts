@@ -101,6 +101,11 @@ export function hashForLane(pointer: usize, bytes: u32, tenant: u32): void {
   hashSpan(pointer, bytes, laneSeedLow ^ (<u64>(tenant + 1) * K4), laneSeedHigh);
 }
 
+/** Hash that goes on from another one, made with the lane seed: of a key in two parts, of which the first is common to many. */
+export function hashInContext(pointer: usize, bytes: u32, contextLow: u64, contextHigh: u64): void {
+  hashSpan(pointer, bytes, contextLow, contextHigh);
+}
+
 /** Hash with the identity seed, 16 bytes at the address that is returned, valid until the next call. */
 export function identityHash(pointer: usize, bytes: u32): usize {
   hashSpan(pointer, bytes, identitySeedLow, identitySeedHigh);

@@ -1,8 +1,11 @@
 // What a lane hands on: rows, collected per destination engine in the staging area, and rejected samples in the rejects area.
 import { ENGINES_MAX, REJECTS, REJECTS_BYTES, STAGING, STAGING_BYTES } from "../../../core/layout/memory-map";
 import { REJECT_BYTES, REJECT_CODE, REJECT_LABELS, REJECT_LABELS_BYTES, REJECT_TIME, REJECT_VALUE } from "../../../core/layout/kernel-event";
-import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame";
+import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../../core/layout/row-frame";
 import { STATUS_OK, STATUS_ROWS_FULL } from "../../../core/layout/kernel-status";
+
+/** The one kind of NaN that is a value of its own: Prometheus' mark for a series that ended. */
+export const STALE_MARKER: u64 = 0x7ff0000000000002;
 
 const REJECTS_MAX: u32 = REJECTS_BYTES / REJECT_BYTES;
 
@@ -56,8 +59,22 @@ export function writeRow(at: usize, ref: u32, offset: u32, bits: u64): void {
 
 /** Stages one row: STATUS_OK, or STATUS_ROWS_FULL when the destination's area has no room. */
 export function stageRow(destination: u32, ref: u32, offset: u32, value: f64): i32 {
+  return stageBits(destination, ref, offset, reinterpret<u64>(value));
+}
+
+/** Stages a row that says from when on the cumulative value of the row behind it, of the same time, was counted. Statuses as of stageRow(). */
+export function stageStart(destination: u32, ref: u32, offset: u32, startMs: f64): i32 {
+  return stageBits(destination, ref, offset, (<u64>START_MARKER_HIGH << 48) | <u64>startMs);
+}
+
+/** Stages the mark of a stream that ended, likewise: a number that JavaScript hands over would not keep its bits. */
+export function stageStale(destination: u32, ref: u32, offset: u32): i32 {
+  return stageBits(destination, ref, offset, STALE_MARKER);
+}
+
+function stageBits(destination: u32, ref: u32, offset: u32, bits: u64): i32 {
   if (stagedBytes(destination) + ROW_BYTES > <u32>STAGING_BYTES) return STATUS_ROWS_FULL;
-  writeRow(stagingPointer(destination), ref, offset, reinterpret<u64>(value));
+  writeRow(stagingPointer(destination), ref, offset, bits);
   stagingAdvance(destination, 1);
   return STATUS_OK;
 }

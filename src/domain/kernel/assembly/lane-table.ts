@@ -14,7 +14,9 @@ const ENTRY_HASH_LOW: usize = 0;
 const ENTRY_HASH_HIGH: usize = 8;
 const ENTRY_TENANT: usize = 16;
 const ENTRY_REF: usize = 20;
-const ENTRY_PLACE: usize = 24; // destination in bits 0..7, partition in bits 8..15
+const ENTRY_PLACE: usize = 24; // destination in bits 0..7, partition in bits 8..15, source in bits 16..31
+/** What was told last of the stream beside its samples; 0 = nothing. Of remote-write a hash; of OTLP its start time in units of 2^20 ns (about a millisecond). */
+const ENTRY_NOTES: usize = 28;
 
 const SLOT_SHIFT: usize = 3;
 const SLOT_NUMBER: usize = 4;
@@ -159,6 +161,7 @@ export function laneInsert(ref: u32, destination: u32, partition: u32): i32 {
     prepareNextRegion();
     index(keyLow, entries);
     found = entryOf(entries++);
+    store<u32>(found, 0, ENTRY_NOTES);
   }
   store<u64>(found, keyLow, ENTRY_HASH_LOW);
   store<u64>(found, keyHigh, ENTRY_HASH_HIGH);
@@ -166,6 +169,32 @@ export function laneInsert(ref: u32, destination: u32, partition: u32): i32 {
   store<u32>(found, ref, ENTRY_REF);
   store<u32>(found, (destination & 255) | ((partition & 255) << 8), ENTRY_PLACE);
   return STATUS_OK;
+}
+
+/** Says which of several replicas the key found or inserted last comes from; 0 = its stream has one sender. */
+export function laneSetSource(source: u32): void {
+  store<u32>(found, (load<u32>(found, ENTRY_PLACE) & 0xffff) | (source << 16), ENTRY_PLACE);
+}
+
+/** What laneSetSource() said of the key that was found or inserted last. */
+// @ts-ignore
+@inline
+export function foundSource(): u32 {
+  return load<u32>(found, ENTRY_PLACE) >> 16;
+}
+
+/** What laneSetNotes() said of the key that was found or inserted last, 0 at first. */
+// @ts-ignore
+@inline
+export function laneNotes(): u32 {
+  return load<u32>(found, ENTRY_NOTES);
+}
+
+/** Keeps a hash of what was told of a stream, so that what is told again need not be looked at. */
+// @ts-ignore
+@inline
+export function laneSetNotes(notes: u32): void {
+  store<u32>(found, notes, ENTRY_NOTES);
 }
 
 /** Forgets all streams; the key that was looked up last may still be inserted. */
@@ -195,5 +224,20 @@ export function foundDestination(): u32 {
 
 /** Partition of the stream that was found or inserted last. */
 export function foundPartition(): u32 {
-  return load<u32>(found, ENTRY_PLACE) >> 8;
+  return (load<u32>(found, ENTRY_PLACE) >> 8) & 255;
+}
+
+/** Whether the counter that was found or inserted last began to count at another time than this table knows; it knows then. */
+// @ts-ignore
+@inline
+export function laneStartMoved(startNs: u64): bool {
+  const start = <u32>(startNs >> 20) | 1;
+  if (load<u32>(found, ENTRY_NOTES) == start) return false;
+  store<u32>(found, start, ENTRY_NOTES);
+  return true;
+}
+
+/** The same for a start time in ms: 1 or 0. */
+export function laneStartMovedMs(startMs: f64): u32 {
+  return laneStartMoved(<u64>startMs * 1_000_000) ? 1 : 0;
 }

@@ -1,16 +1,23 @@
 // What the lane exports: everything that turns a body into rows. TypeScript's view of it is src/domain/kernel/lane-kernel.ts.
 export { snappyDecompress } from "./snappy";
 export { identityHash, setSeeds } from "./identity-hash";
-export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneTableClear, laneTableEntries } from "./lane-table";
-export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stagingReset } from "./lane-staging";
+export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneStartMovedMs, laneTableClear, laneTableEntries } from "./lane-table";
+export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stageStale, stageStart, stagingReset } from "./lane-staging";
 export { exemplarCount, histogramCount, metadataCount } from "./remote-write-index";
 export {
   defineAllow, definedDestination, definedHash, definedIsHeld, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
   definitionsBytes, definitionsReset,
 } from "./stream-definition";
+export { exemplarCount2, histogramCount2 } from "./remote-write-2-index";
+export { seriesKindsAdd, seriesKindsClear } from "./series-kinds";
+export { symbolBytes, symbolCount, symbolPointer } from "./remote-write-symbols";
 export {
-  defineSettle, remoteWriteBegin, remoteWriteRebase, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, unknownBytes, unknownPointer,
+  defineSettle, metadataHelp, metadataType, metadataUnit, remoteWrite2Begin, remoteWriteBegin, remoteWriteNoted, remoteWritePassedOver,
+  remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
+  unknownBytes, unknownPointer,
 } from "./remote-write-walk";
+export { otlpDistributions } from "./otlp-metrics-index";
+export { otlpMetricsBegin, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp-metrics-walk";
 export { jsonDepth } from "./json-depth";
 export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";
 export { packRows, unpackRows } from "./row-pack";

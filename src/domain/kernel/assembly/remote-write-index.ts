@@ -12,7 +12,7 @@
 import { SCRATCH, SCRATCH_BYTES, SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_BAD_PROTOBUF } from "../../../core/layout/kernel-status";
 import { hashForLane, hashHigh, hashLow } from "./identity-hash";
-import { foundDestination, foundRef, laneFind, laneFindNext, laneTouchEntry, laneTouchSlot } from "./lane-table";
+import { foundDestination, foundRef, foundSource, laneFind, laneFindNext, laneTouchEntry, laneTouchSlot } from "./lane-table";
 import { fieldNumber, payload, readField, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 
 const FIELD_SERIES: u32 = 1;
@@ -36,6 +36,7 @@ export const ENTRY_HASH_HIGH: usize = 24; // u64
 /** Instead of the hash, of an entry that is ENTRY_KNOWN. */
 export const ENTRY_REF: usize = 16; // u32
 export const ENTRY_DESTINATION: usize = 20; // u32
+export const ENTRY_SOURCE: usize = 24; // u32
 /** In ENTRY_END: the lane table had the stream. Addresses in a body are below 2^31. */
 export const ENTRY_KNOWN: u32 = 0x80000000;
 /** In ENTRY_FIELDS: from there to the end are usual samples and nothing else. */
@@ -164,7 +165,7 @@ function lookUpEntries(): bool {
         continue;
       }
     }
-    markKnown(entry, foundRef(), foundDestination());
+    markKnown(entry, foundRef(), foundDestination(), foundSource());
   }
   nextLookUp = end;
   return true;
@@ -181,9 +182,10 @@ let lastTouched: u32 = 0; // so that the loads are not optimised away
 
 // @ts-ignore
 @inline
-function markKnown(entry: usize, ref: u32, destination: u32): void {
+function markKnown(entry: usize, ref: u32, destination: u32, source: u32): void {
   store<u32>(entry, ref, ENTRY_REF);
   store<u32>(entry, destination, ENTRY_DESTINATION);
+  store<u32>(entry, source, ENTRY_SOURCE);
   store<u32>(entry, load<u32>(entry, ENTRY_END) | ENTRY_KNOWN, ENTRY_END);
 }
 
@@ -199,7 +201,7 @@ function checkEntry(entry: usize): bool {
   indexEnd = entry;
   indexSeries(start, end);
   indexEnd = after;
-  if (samples == known) markKnown(entry, 0, 0); // no sample: the walk finds nothing to stage
+  if (samples == known) markKnown(entry, 0, 0, 0); // no sample: the walk finds nothing to stage
   return true;
 }
 

@@ -1,25 +1,36 @@
-// Walks a remote-write 1.0 body that remote-write-index.ts checked: label hash -> stream ref by the lane table, samples -> rows in the staging area.
+// Walks a remote-write body that remote-write-index.ts (1.0) or remote-write-2-index.ts checked: hash of a series -> stream ref by the lane table,
+// samples -> rows in the staging area.
 // Tags and lengths are trusted here. The walk stops where TypeScript has to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a series with one sample: 5 ns table (20 at a million streams), 10 ns sample.
 import { REJECT_INVALID_VALUE, REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../../core/layout/kernel-event";
-import { SERIES_INDEX } from "../../../core/layout/memory-map";
-import { ROW_BYTES } from "../../../core/layout/row-frame";
+import { REPLICA_DECISIONS, SERIES_INDEX } from "../../../core/layout/memory-map";
+import { ROW_BYTES, START_MARKER_HIGH } from "../../../core/layout/row-frame";
 import {
-  STATUS_ALLOWANCE_SPENT, STATUS_ASK_OWNER, STATUS_BAD_LABELS, STATUS_DEFINITIONS_FULL, STATUS_DONE, STATUS_OK, STATUS_REJECTS_FULL,
-  STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
+  STATUS_ALLOWANCE_SPENT, STATUS_ASK_OWNER, STATUS_ASK_REPLICA, STATUS_BAD_LABELS, STATUS_DEFINITIONS_FULL, STATUS_DONE, STATUS_METADATA, STATUS_OK,
+  STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
 } from "../../../core/layout/kernel-status";
-import { foundDestination, foundRef, laneFind, laneInsert, laneTableClear } from "./lane-table";
+import {
+  foundDestination, foundRef, foundSource, laneFind, laneInsert, laneNotes, laneSetNotes, laneSetSource, laneTableClear,
+} from "./lane-table";
 import { addReject, stagedRows, stagingAdvance, stagingPointer, writeRow } from "./lane-staging";
 import { fieldNumber, payload, readField, readVarint, varint } from "./protobuf-wire";
 import {
-  ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SPAN, ENTRY_SPAN_BYTES,
-  ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, unindexed, USUAL_SAMPLE_BYTES,
+  ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_HELP, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, ENTRY_UNIT, FIELD_SAMPLE_START, indexBody2, indexEnd2,
+  indexFurther2, unindexed2,
+} from "./remote-write-2-index";
+import {
+  ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SOURCE, ENTRY_SPAN,
+  ENTRY_SPAN_BYTES, ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, unindexed, USUAL_SAMPLE_BYTES,
 } from "./remote-write-index";
+import { labelsBytes, labelsOf } from "./remote-write-symbols";
 import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "./stream-definition";
 
 /** The one kind of NaN that is stored: Prometheus' mark for a series that ended. */
 const STALE_MARKER: u64 = 0x7ff0000000000002;
 const EXPONENT: u64 = 0x7ff0000000000000;
+const MANTISSA: u64 = 0x000fffffffffffff;
+/** What a start marker holds. */
+const START_MAX: i64 = 0xffffffffffff;
 
 // The body.
 let tenant: u32 = 0;
@@ -29,6 +40,11 @@ let admittedMs: u64 = 0; // maxMs - minMs
 let maxRows: u32 = 0;
 let bodyEnd: usize = 0;
 let nextEntry: usize = SERIES_INDEX;
+let isVersion2: bool = false;
+/** Number of the body: decisions of others do not count. */
+let bodyNumber: u64 = 0;
+let unobserved: u32 = 0;
+let passedOver: u32 = 0;
 
 // The series at hand.
 let inSeries: bool = false;
@@ -38,12 +54,19 @@ let spanBytes: u32 = 0;
 let fieldsAt: usize = 0; // the next field
 let seriesEnd: usize = 0;
 let usual: bool = false; // from fieldsAt on there are usual samples only
+let entryAt: usize = 0;
+let keyLow: u64 = 0;
+let keyHigh: u64 = 0;
 let ref: u32 = 0;
 let destination: u32 = 0;
+let source: u32 = 0;
+let toldStart: i64 = 0; // the start time that the stream's shard knows
+let newStart: i64 = 0; // a start time to be told ahead of the next sample; 0 = none
 
 // The sample that was read last.
 let sampleBits: u64 = 0;
 let sampleTime: i64 = 0;
+let sampleStart: i64 = 0;
 
 /**
  * Checks a decompressed body (BODY_PADDING_BYTES must follow it, and its bytes must not change until the walk is done) and sets the walk to its start.
@@ -51,17 +74,40 @@ let sampleTime: i64 = 0;
  * STATUS_ROWS_FULL when stagedRows() is `rowsMax` (rowsMax * ROW_BYTES <= STAGING_BYTES).
  */
 export function remoteWriteBegin(pointer: usize, bytes: u32, tenantIndex: u32, base: f64, min: f64, max: f64, rowsMax: u32): i32 {
-  const samples = indexBody(pointer, bytes, tenantIndex);
+  isVersion2 = false;
+  return begin(indexBody(pointer, bytes, tenantIndex), pointer + bytes, tenantIndex, base, min, max, rowsMax);
+}
+
+/** The same for a body of remote-write 2.0; STATUS_TOO_LARGE when it has more than SYMBOLS_MAX symbols. */
+export function remoteWrite2Begin(pointer: usize, bytes: u32, tenantIndex: u32, base: f64, min: f64, max: f64, rowsMax: u32): i32 {
+  isVersion2 = true;
+  return begin(indexBody2(pointer, bytes, tenantIndex), pointer + bytes, tenantIndex, base, min, max, rowsMax);
+}
+
+function begin(samples: i32, end: usize, tenantIndex: u32, base: f64, min: f64, max: f64, rowsMax: u32): i32 {
   tenant = tenantIndex;
   baseMs = <i64>base;
   minMs = <i64>min;
   admittedMs = <u64>(<i64>max - <i64>min);
   maxRows = rowsMax;
-  bodyEnd = samples < 0 ? unindexed : pointer + bytes;
-  nextEntry = samples < 0 ? indexEnd : SERIES_INDEX;
+  bodyEnd = samples < 0 ? (isVersion2 ? unindexed2 : unindexed) : end;
+  nextEntry = samples < 0 ? (isVersion2 ? indexEnd2 : indexEnd) : SERIES_INDEX;
   inSeries = false;
   pending = STATUS_OK;
+  newStart = toldStart = 0;
+  unobserved = passedOver = 0;
+  bodyNumber++;
   return samples;
+}
+
+/** Samples of the body that were no observation (a NaN) and so are not staged. */
+export function remoteWriteUnobserved(): u32 {
+  return unobserved;
+}
+
+/** Samples of the body that were passed over because another replica's are taken. */
+export function remoteWritePassedOver(): u32 {
+  return passedOver;
 }
 
 /** Row offsets count from another time from now on: the next unit has a base of its own (base <= min, max < base + 2^32). */
@@ -71,7 +117,7 @@ export function remoteWriteRebase(base: f64): void {
 
 /**
  * Runs until the body is done or TypeScript has to act: STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER,
- * _ALLOWANCE_SPENT or _DEFINITIONS_FULL.
+ * _ALLOWANCE_SPENT, _DEFINITIONS_FULL, _METADATA or _ASK_REPLICA.
  */
 export function remoteWriteStep(): i32 {
   if (pending == STATUS_ALLOWANCE_SPENT || pending == STATUS_DEFINITIONS_FULL) pending = define();
@@ -80,6 +126,7 @@ export function remoteWriteStep(): i32 {
     if (!inSeries) {
       const status = nextSeries();
       if (status != STATUS_OK) return status;
+      if (!inSeries) continue;
     }
     const status = stageSamples();
     if (status != STATUS_OK) return status;
@@ -87,7 +134,10 @@ export function remoteWriteStep(): i32 {
   }
 }
 
-/** Address of the unknown (or label-less) series' label bytes; fields other than labels may lie between them. */
+/**
+ * Address of the label bytes of the series that a step stopped at, unknown, label-less, or with metadata; fields other than labels may lie between them. Of a
+ * 2.0 body they are made of its symbols, and valid until the next call.
+ */
 export function unknownPointer(): usize {
   return spanPointer;
 }
@@ -95,6 +145,51 @@ export function unknownPointer(): usize {
 /** Length of those bytes. */
 export function unknownBytes(): u32 {
   return spanBytes;
+}
+
+/** After STATUS_METADATA: the metric's type as the protocol numbers it. */
+export function metadataType(): u32 {
+  return load<u32>(entryAt, ENTRY_TYPE) & ~ENTRY_DESCRIBED;
+}
+
+/** The number of the symbol that is its help; it may be none. */
+export function metadataHelp(): u32 {
+  return load<u32>(entryAt, ENTRY_HELP);
+}
+
+/** The number of the symbol that is its unit; it may be none. */
+export function metadataUnit(): u32 {
+  return load<u32>(entryAt, ENTRY_UNIT);
+}
+
+/** After STATUS_METADATA: the metadata have been taken; the lane table may have been cleared since. */
+export function remoteWriteNoted(): void {
+  if (pending == STATUS_METADATA) pending = laneFind(keyLow, keyHigh, tenant) ? enterSeries() : define();
+}
+
+/** After STATUS_ASK_REPLICA: which source it is, as laneSetSource() or remoteWriteResolve() said. */
+export function replicaSource(): u32 {
+  return source;
+}
+
+/** After STATUS_ASK_REPLICA: whether the samples of that source are taken, in all of this body. */
+export function remoteWriteReplica(isTaken: bool): void {
+  if (pending != STATUS_ASK_REPLICA) return;
+  store<u64>(decision(), (bodyNumber << 1) | (isTaken ? 1 : 0));
+  pending = STATUS_OK;
+  if (isTaken) inSeries = true;
+  else passOver();
+}
+
+// @ts-ignore
+@inline
+function decision(): usize {
+  return <usize>REPLICA_DECISIONS + (<usize>source << 3);
+}
+
+function passOver(): void {
+  inSeries = true;
+  passedOver += remoteWriteSkipSeries();
 }
 
 /** After STATUS_ASK_OWNER: whether the shard of another engine holds the stream. STATUS_OK, or STATUS_ALLOWANCE_SPENT as from a step. */
@@ -105,8 +200,16 @@ export function defineSettle(isHeld: bool): i32 {
 
 /** Defines the series at hand and enters it; STATUS_OK, or what TypeScript has to do. */
 function define(): i32 {
+  if (isVersion2 && !bringLabels()) return STATUS_BAD_LABELS;
   const status = prepareSeries(spanPointer, spanBytes, tenant);
   return status == STATUS_OK ? settle(preparedIsHeld()) : status;
+}
+
+/** Makes the label bytes of a 2.0 series, which refer to symbols in its entry. */
+function bringLabels(): bool {
+  spanPointer = labelsOf(load<u32>(entryAt, ENTRY_SPAN), load<u32>(entryAt, ENTRY_SPAN_BYTES));
+  spanBytes = spanPointer == 0 ? 0 : labelsBytes();
+  return spanPointer != 0;
 }
 
 function settle(isHeld: bool): i32 {
@@ -116,17 +219,20 @@ function settle(isHeld: bool): i32 {
     laneTableClear();
     laneInsert(finishedRef(), definedDestination(), definedPartition());
   }
-  enterSeries();
-  return STATUS_OK;
+  laneSetSource(0);
+  return enterSeries();
 }
 
-/** Enters the unknown stream into the lane table: STATUS_OK, or STATUS_TABLE_FULL (clear the table and resolve again). */
-export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: u32): i32 {
+/**
+ * Enters the unknown stream into the lane table: STATUS_OK, or STATUS_TABLE_FULL (clear the table and resolve again). `ofSource` tells several replicas of a
+ * stream apart; 0 = it has one sender.
+ */
+export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: u32, ofSource: u32): i32 {
   if (pending != STATUS_UNKNOWN_STREAM && pending != STATUS_ALLOWANCE_SPENT) return STATUS_OK;
   const status = laneInsert(newRef, newDestination, partition);
   if (status != STATUS_OK) return status;
-  pending = STATUS_OK;
-  enterSeries();
+  laneSetSource(ofSource);
+  pending = enterSeries();
   return STATUS_OK;
 }
 
@@ -147,13 +253,15 @@ export function remoteWriteSkipSeries(): i32 {
 // @ts-ignore
 @inline
 function nextSeries(): i32 {
-  if (nextEntry == indexEnd) {
-    if (unindexed == bodyEnd) return STATUS_DONE;
-    indexFurther(bodyEnd);
+  if (nextEntry == (isVersion2 ? indexEnd2 : indexEnd)) {
+    if ((isVersion2 ? unindexed2 : unindexed) == bodyEnd) return STATUS_DONE;
+    if (isVersion2) indexFurther2(bodyEnd);
+    else indexFurther(bodyEnd);
     nextEntry = SERIES_INDEX;
   }
   const entry = nextEntry;
-  nextEntry += ENTRY_BYTES;
+  entryAt = entry;
+  nextEntry += isVersion2 ? ENTRY_2_BYTES : ENTRY_BYTES;
   spanPointer = load<u32>(entry, ENTRY_SPAN);
   spanBytes = load<u32>(entry, ENTRY_SPAN_BYTES);
   const fields = load<u32>(entry, ENTRY_FIELDS), end = load<u32>(entry, ENTRY_END);
@@ -163,29 +271,63 @@ function nextSeries(): i32 {
   if ((end & ENTRY_KNOWN) != 0) {
     ref = load<u32>(entry, ENTRY_REF);
     destination = load<u32>(entry, ENTRY_DESTINATION);
-    inSeries = true;
-    return STATUS_OK;
+    source = load<u32>(entry, ENTRY_SOURCE);
+    if (isVersion2) toldStart = load<i64>(entry, ENTRY_START);
+    newStart = 0;
+    return admit();
   }
   const low = load<u64>(entry, ENTRY_HASH_LOW);
   const high = load<u64>(entry, ENTRY_HASH_HIGH);
   if ((low | high) == 0) return (pending = STATUS_BAD_LABELS);
-  if (!laneFind(low, high, tenant)) return (pending = define());
-  enterSeries();
-  return STATUS_OK;
+  const isFound = laneFind(low, high, tenant);
+  if (isVersion2) {
+    keyLow = low;
+    keyHigh = high;
+    const isNoted = isFound && laneNotes() == load<u32>(entry, ENTRY_NOTES);
+    if (!isNoted && (load<u32>(entry, ENTRY_TYPE) & ENTRY_DESCRIBED) != 0) return (pending = bringLabels() ? STATUS_METADATA : STATUS_BAD_LABELS);
+  }
+  if (!isFound) return (pending = define());
+  pending = enterSeries();
+  return pending;
 }
 
-// @ts-ignore
-@inline
-function enterSeries(): void {
+/** Begins the series at hand with the stream that was found or inserted last: STATUS_OK or STATUS_ASK_REPLICA. */
+function enterSeries(): i32 {
   ref = foundRef();
   destination = foundDestination();
+  source = foundSource();
+  if (isVersion2) {
+    const notes = load<u32>(entryAt, ENTRY_NOTES);
+    const start = load<i64>(entryAt, ENTRY_START);
+    toldStart = start;
+    newStart = laneNotes() == notes ? 0 : start;
+    laneSetNotes(notes);
+    spanPointer = load<u32>(entryAt, ENTRY_SPAN); // rejected samples refer to what stays: the references in the body
+    spanBytes = load<u32>(entryAt, ENTRY_SPAN_BYTES);
+  }
+  return admit();
+}
+
+/** Passes over the series where another replica's samples are taken. */
+// @ts-ignore
+@inline
+function admit(): i32 {
   inSeries = true;
+  if (source == 0) return STATUS_OK;
+  const decided = load<u64>(decision());
+  if (decided >> 1 != bodyNumber) {
+    inSeries = false;
+    return (pending = STATUS_ASK_REPLICA);
+  }
+  if ((decided & 1) == 0) passOver();
+  return STATUS_OK;
 }
 
 /** Reads a sample that is not written the usual way; fields that are absent are 0, of repeated ones the last counts. */
 function readSample(p: usize, end: usize): void {
   sampleBits = 0;
   sampleTime = 0;
+  sampleStart = 0;
   while (p < end) {
     p = readField(p, end);
     if (fieldNumber == FIELD_SAMPLE_VALUE) {
@@ -193,6 +335,9 @@ function readSample(p: usize, end: usize): void {
     } else if (fieldNumber == FIELD_SAMPLE_TIME) {
       readVarint(payload);
       sampleTime = <i64>varint;
+    } else if (isVersion2 && fieldNumber == FIELD_SAMPLE_START) {
+      readVarint(payload);
+      sampleStart = <i64>varint;
     }
   }
 }
@@ -238,8 +383,14 @@ function stageSamples(): i32 {
       readSample(payload, next);
       bits = sampleBits;
       time = sampleTime;
+      if (sampleStart != 0 && sampleStart != toldStart) newStart = toldStart = sampleStart;
     }
     const invalid = (bits & EXPONENT) == EXPONENT && bits != STALE_MARKER;
+    if (invalid && (bits & MANTISSA) != 0) {
+      unobserved++;
+      p = next;
+      continue;
+    }
     if (invalid || <u64>(time - minMs) > admittedMs) {
       const code = invalid ? REJECT_INVALID_VALUE : time < minMs ? REJECT_TOO_OLD : REJECT_IN_FUTURE;
       if (!addReject(code, spanPointer, spanBytes, <f64>time, bits)) {
@@ -250,6 +401,15 @@ function stageSamples(): i32 {
       if (row == rowsEnd) {
         status = STATUS_ROWS_FULL;
         break;
+      }
+      if (newStart != 0) {
+        const start = newStart;
+        newStart = 0;
+        if (start > 0 && start <= START_MAX) {
+          writeRow(row, ref, <u32>(time - baseMs), (<u64>START_MARKER_HIGH << 48) | <u64>start);
+          row += ROW_BYTES;
+          continue;
+        }
       }
       writeRow(row, ref, <u32>(time - baseMs), bits);
       row += ROW_BYTES;

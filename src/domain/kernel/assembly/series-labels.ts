@@ -53,7 +53,7 @@ export function valueBytesOf(place: u32): u32 {
 
 /**
  * Reads the labels of a checked span. False when the series is none that the kernel defines: too many or too long labels, labels that are not
- * written as {name, value}, a name twice, other fields between, or no metric name.
+ * written as {name, value}, a name twice, other fields between, no metric name, or a label that names a replica.
  */
 export function readLabels(span: usize, spanBytes: u32): bool {
   labelCount = 0;
@@ -80,7 +80,7 @@ export function readLabels(span: usize, spanBytes: u32): bool {
     if (!enter(name, nameBytes, value, valueBytes)) return false;
   }
   findRoles();
-  return metricLabel != NO_LABEL && valueBytesOf(metricLabel) <= NAME_MAX;
+  return metricLabel != NO_LABEL && !namesReplica && valueBytesOf(metricLabel) <= NAME_MAX;
 }
 
 let length: u32 = 0;
@@ -132,14 +132,17 @@ function compare(a: usize, aBytes: u32, b: usize, bBytes: u32): i32 {
   return <i32>aBytes - <i32>bBytes;
 }
 
+let namesReplica: bool = false;
+
 /** Finds __name__, the first of the service labels and the first of the environment names that have a value. */
 function findRoles(): void {
   metricLabel = serviceLabel = environmentLabel = NO_LABEL;
+  namesReplica = false;
   let serviceRank: u32 = 5, environmentRank: u32 = 4;
   for (let place: u32 = 0; place < labelCount; place++) {
-    if (valueBytesOf(place) == 0) continue;
     const role = roleOf(nameOf(place), nameBytesOf(place));
-    if (role == 0) continue;
+    if (role == ROLE_REPLICA) namesReplica = true;
+    if (role == 0 || role == ROLE_REPLICA || valueBytesOf(place) == 0) continue;
     if (role == ROLE_METRIC) {
       metricLabel = place;
     } else if (role < ROLE_ENVIRONMENT) {
@@ -156,6 +159,7 @@ function findRoles(): void {
 const ROLE_METRIC: u32 = 1;
 const ROLE_SERVICE: u32 = 2; // and the four ranks behind it
 const ROLE_ENVIRONMENT: u32 = 7; // and the three ranks behind it
+const ROLE_REPLICA: u32 = 11;
 
 /** What a label of this name says; lists and order are those of stream-identity.ts. Words are ASCII, little-endian. */
 // @ts-ignore
@@ -168,12 +172,13 @@ function roleOf(name: usize, bytes: u32): u32 {
       return text == 0x707061 ? ROLE_SERVICE + 3 : text == 0x626f6a ? ROLE_SERVICE + 4 : text == 0x766e65 ? ROLE_ENVIRONMENT + 3 : 0; // app, job, env
     }
     case 7:
-      return (word & 0xffffffffffffff) == 0x65636976726573 ? ROLE_SERVICE + 1 : 0; // service
+      return (word & 0xffffffffffffff) == 0x65636976726573 ? ROLE_SERVICE + 1 : (word & 0xffffffffffffff) == 0x6163696c706572 ? ROLE_REPLICA : 0; // service, replica
     case 8:
       return word == 0x5f5f656d616e5f5f ? ROLE_METRIC : 0; // __name__
     case 10:
       return word == 0x5f65636976726573 && load<u16>(name, 8) == 0x6469 ? ROLE_SERVICE : 0; // service_id
     case 11:
+      if (word == 0x63696c7065725f5f && load<u64>(name, 3) == 0x5f5f6163696c7065) return ROLE_REPLICA; // __replica__
       return word == 0x6d6e6f7269766e65 && load<u64>(name, 3) == 0x746e656d6e6f7269 ? ROLE_ENVIRONMENT + 2 : 0; // environment
     case 12:
       return word == 0x5f65636976726573 && load<u32>(name, 8) == 0x656d616e ? ROLE_SERVICE + 2 : 0; // service_name

@@ -12,6 +12,7 @@ import {
 import { hashHigh, hashLow, identityHash } from "./identity-hash";
 import { identityBytes, serviceText, serviceTextBytes, TEXT_SLACK, writeIdentity } from "./identity-text";
 import { partitionOfService } from "./placement-hash";
+import { correctKind } from "./series-kinds";
 import { flagsOfName } from "./series-flags";
 import { metricLabel, readLabels, valueBytesOf, valueOf } from "./series-labels";
 import { findSlot } from "./shard-table";
@@ -21,6 +22,7 @@ const IDENTITY_MAX: u32 = 16 * 1024;
 
 let engine: u32 = 0;
 let engines: u32 = 1;
+let flagsKept: u32 = U32.MAX_VALUE;
 
 // The tenant at hand.
 let headBytes: u32 = 0; // 0: series are not defined here
@@ -38,10 +40,11 @@ let used: u32 = 0;
 let bytes: u32 = 0;
 let partition: u32 = 0;
 
-/** Which engine this is, of how many. */
-export function defineSetup(self: u32, count: u32): void {
+/** Which engine this is, of how many, and which flags its definitions may have. */
+export function defineSetup(self: u32, count: u32, flags: u32): void {
   engine = self;
   engines = count;
+  flagsKept = flags;
 }
 
 /** The tenant of the series to come: bytes at TENANT_HEAD (0: series are left to TypeScript), and the hash that the partition of a service goes on from. */
@@ -111,7 +114,8 @@ export function prepareSeries(span: usize, spanBytes: u32, tenant: u32): i32 {
   if (!hasRoom(identity)) return STATUS_DEFINITIONS_FULL;
   if (nextRef == endRef) return STATUS_ALLOWANCE_SPENT;
   if (!writeIdentity(entry() + DEFINE_HEADER_BYTES, headBytes)) return STATUS_UNKNOWN_STREAM;
-  const flags = flagsOfName(valueOf(metricLabel), valueBytesOf(metricLabel));
+  const name = valueOf(metricLabel), nameBytes = valueBytesOf(metricLabel);
+  const flags = correctKind(name, nameBytes, tenant, flagsOfName(name, nameBytes));
   return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags);
 }
 
@@ -140,7 +144,7 @@ function prepare(identity: u32, tenant: u32, ofPartition: u32, flags: u32): i32 
   partition = ofPartition;
   identityHash(at + DEFINE_HEADER_BYTES, identity);
   store<u32>(at, partition, DEFINE_PARTITION);
-  store<u32>(at, flags, DEFINE_FLAGS);
+  store<u32>(at, flags & flagsKept, DEFINE_FLAGS);
   store<u32>(at, tenant, DEFINE_TENANT);
   store<u64>(at, hashLow, DEFINE_HASH);
   store<u64>(at, hashHigh, DEFINE_HASH + 8);

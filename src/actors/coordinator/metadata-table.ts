@@ -1,0 +1,51 @@
+// Types, units and helps of metrics as they are stored.
+import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { METRIC_METADATA_MAX } from "../../core/config/limits.ts";
+import type { MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import { KeyBuilder } from "../../domain/codec/key.ts";
+import { type MetricMetadata, metadataNames } from "../../domain/series/metric-metadata.ts";
+import { scan } from "./tables/scan.ts";
+import { decodeStored, encodeStored } from "./tables/stored-json.ts";
+
+const keyOf = (tenant: string, metricName: string) => `${tenant}\0${metricName}`;
+
+/** All that is stored, in memory; bounded by METRIC_METADATA_MAX. */
+export class MetadataTable {
+  readonly #metrics = new Map<string, MetricMetadata>();
+
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, "metric_metadata")) this.put(decodeStored<MetricMetadataEnvelope>(value));
+  }
+
+  get size(): number {
+    return this.#metrics.size;
+  }
+
+  get all(): readonly MetricMetadata[] {
+    return [...this.#metrics.values()];
+  }
+
+  /** Whether there is room for metadata of this metric. */
+  takes({ tenant, metricName }: MetricMetadata): boolean {
+    return this.#metrics.size < METRIC_METADATA_MAX || this.#metrics.has(keyOf(tenant, metricName));
+  }
+
+  put(metadata: MetricMetadata): void {
+    this.#metrics.set(keyOf(metadata.tenant, metadata.metricName), metadata);
+  }
+
+  /** What is known of a series, under its own name or that of its family. */
+  ofSeries(tenant: string, seriesName: string): MetricMetadata | undefined {
+    for (const name of metadataNames(seriesName)) {
+      const found = this.#metrics.get(keyOf(tenant, name));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+/** Stores metadata. */
+export function metadataOperation(metadata: MetricMetadata): StoreOperation {
+  const key = new KeyBuilder().text(metadata.tenant).text(metadata.metricName).finish();
+  return { table: "metric_metadata", key, value: encodeStored(metadata) };
+}

@@ -1,0 +1,131 @@
+// Drives the kernel's walk over the number points of a protobuf body: this side defines new streams and refuses what cannot be stored.
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import { WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
+import {
+  STATUS_DONE,
+  STATUS_ODD_RECORD,
+  STATUS_ROWS_FULL,
+  STATUS_TABLE_FULL,
+  STATUS_UNKNOWN_STREAM,
+} from "../../../core/layout/kernel-status.ts";
+import {
+  OTLP_POINT,
+  OTLP_POINT_BYTES,
+  OTLP_POINT_COUNTER,
+  OTLP_POINT_NAME,
+  OTLP_POINT_NAME_BYTES,
+  OTLP_POINT_RESOURCE,
+  OTLP_POINT_RESOURCE_BYTES,
+} from "../../../core/layout/memory-map.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/otlp-items.ts";
+import { refusePoint, refuseValue } from "../../../domain/otlp/otlp-limits.ts";
+import { readNumberPoint } from "../../../domain/otlp/protobuf-metrics.ts";
+import { DAMAGED_RESOURCE, sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
+import { WireReader } from "../../../domain/otlp/wire-reader.ts";
+import type { Body } from "../body.ts";
+import type { WorkUnit } from "../work-unit.ts";
+import { type NumberPoints, recordOfPoint } from "./number-points.ts";
+import type { OtlpOutcome } from "./otlp-outcome.ts";
+
+/** One lane's, over one body at a time. */
+export class MetricsWalk {
+  readonly #points: NumberPoints;
+  readonly #memory: EngineMemory;
+  readonly #kernel: LaneExports;
+  /** The resource that was read last, by its address. */
+  #resourceAt = -1;
+  #source: OtlpSource | undefined;
+  /** Number points of the body, and those of them that were refused. */
+  #count = 0;
+  #refused = 0;
+
+  constructor(points: NumberPoints, { memory, kernel }: { readonly memory: EngineMemory; readonly kernel: LaneExports }) {
+    this.#points = points;
+    this.#memory = memory;
+    this.#kernel = kernel;
+  }
+
+  /** A body of so many number points was begun. */
+  begin(points: number): void {
+    this.#resourceAt = -1;
+    this.#count = points;
+    this.#refused = 0;
+  }
+
+  /** Walks on; false when the unit must be committed first. */
+  step(body: Body, unit: WorkUnit, outcome: OtlpOutcome): boolean {
+    for (;;) {
+      const status = this.#kernel.otlpMetricsStep();
+      if (status === STATUS_DONE) {
+        outcome.accept(this.#count - this.#refused);
+        return true;
+      }
+      if (status === STATUS_ROWS_FULL) return false;
+      if (status === STATUS_UNKNOWN_STREAM) this.#define(body, unit, outcome);
+      else if (status === STATUS_ODD_RECORD) this.#refuse(body, unit, outcome, this.#pointAtHand());
+      else throw new Error(`OTLP metrics walk: unexpected status ${status}`);
+      if (unit.overflow.length > 0 || unit.opaqueBytes >= WORK_BODY_BYTES_MAX) return false;
+    }
+  }
+
+  #define(body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
+    const kernel = this.#kernel;
+    const point = this.#pointAtHand();
+    const defined = typeof point === "string" ? damaged(point) : this.#points.define(point, body, unit);
+    if ("reason" in defined) {
+      this.#bury(unit, outcome, defined, typeof point === "string" ? null : recordOfPoint(point));
+      return;
+    }
+    const { ref, destination, partition } = defined;
+    if (kernel.otlpMetricsResolve(ref, destination, partition) !== STATUS_TABLE_FULL) return;
+    kernel.laneTableClear();
+    kernel.otlpMetricsResolve(ref, destination, partition);
+  }
+
+  /** Of a point that the kernel found something wrong with. */
+  #refuse(body: Body, unit: WorkUnit, outcome: OtlpOutcome, point: NumberPoint | string): void {
+    if (typeof point === "string") this.#bury(unit, outcome, damaged(point), null);
+    else this.#bury(unit, outcome, this.#problemOf(point, body), recordOfPoint(point));
+  }
+
+  #problemOf(point: NumberPoint, body: Body): ItemRefusal {
+    const { source, metricName } = point;
+    const timeMs = point.timeMs === 0 ? body.wallMs : point.timeMs;
+    return (
+      refuseValue(point.value, point.isStale) ??
+      refusePoint({ serviceId: source.serviceId, metricName, attributes: point.attributes(), timeMs }, body.wallMs) ??
+      damaged("the attributes of a point are longer than a stream's may be")
+    );
+  }
+
+  #bury(unit: WorkUnit, outcome: OtlpOutcome, refusal: ItemRefusal, payload: unknown): void {
+    this.#refused++;
+    this.#kernel.otlpMetricsSkip();
+    outcome.refuse(unit, refusal, payload);
+  }
+
+  /** The point at which the kernel stopped; what is wrong with its bytes if it cannot be read. */
+  #pointAtHand(): NumberPoint | string {
+    const word = (offset: number) => this.#memory.view.getUint32(OTLP_POINT + offset, true);
+    const source = this.#sourceAt(word(OTLP_POINT_RESOURCE), word(OTLP_POINT_RESOURCE_BYTES));
+    if (source === undefined) return DAMAGED_RESOURCE;
+    const bytes = word(OTLP_POINT_BYTES);
+    const reader = new WireReader(this.#memory.slice(word(0), bytes));
+    const name = this.#memory.slice(word(OTLP_POINT_NAME), word(OTLP_POINT_NAME_BYTES)).toString("utf8");
+    const point = readNumberPoint(reader, bytes, source, name, word(OTLP_POINT_COUNTER) === 1);
+    return point ?? "the attributes of a point are not valid protobuf";
+  }
+
+  #sourceAt(pointer: number, bytes: number): OtlpSource | undefined {
+    if (pointer !== this.#resourceAt) {
+      this.#resourceAt = pointer;
+      this.#source = sourceOfResource(this.#memory.slice(pointer, bytes));
+    }
+    return this.#source;
+  }
+}
+
+function damaged(message: string): ItemRefusal {
+  return { reason: "invalid_record", field: null, message };
+}

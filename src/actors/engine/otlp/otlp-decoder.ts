@@ -1,0 +1,206 @@
+// Decodes OTLP bodies into the unit of work. Number points in protobuf go by the kernel's walk; everything else is read item by item, and a body whose
+// items do not fit goes on in the next unit. Whether a body can be decoded at all is known before anything of it is staged.
+import { isUtf8 } from "node:buffer";
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import {
+  JSON_DEPTH_MAX,
+  TIMESTAMP_AGE_MS_MAX,
+  TIMESTAMP_FUTURE_MS_MAX,
+  WORK_BODY_BYTES_MAX,
+  WORK_ROWS_MAX,
+} from "../../../core/config/limits.ts";
+import { STATUS_BAD_PROTOBUF, STATUS_ODD_BODY } from "../../../core/layout/kernel-status.ts";
+import { type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
+import { decodeJson } from "../../../domain/codec/json-body.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import { LOG_NAMES, logsOfJson } from "../../../domain/otlp/json-logs.ts";
+import { METRIC_NAMES, metricsOfJson } from "../../../domain/otlp/json-metrics.ts";
+import { spansOfJson, TRACE_NAMES } from "../../../domain/otlp/json-traces.ts";
+import { requestProblem } from "../../../domain/otlp/json-values.ts";
+import type { ItemRefusal, LogItem, MetricItem, SpanItem } from "../../../domain/otlp/otlp-items.ts";
+import { logsOfProtobuf } from "../../../domain/otlp/protobuf-logs.ts";
+import { metricsOfProtobuf } from "../../../domain/otlp/protobuf-metrics.ts";
+import { isRequest } from "../../../domain/otlp/protobuf-request.ts";
+import { spansOfProtobuf } from "../../../domain/otlp/protobuf-traces.ts";
+import { type Body, refusedAnswer } from "../body.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { LogSink } from "../logs/log-sink.ts";
+import type { SpanSink } from "../spans/span-sink.ts";
+import type { StreamDefiner } from "../stream-definer.ts";
+import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
+import { LaneSink } from "./lane-sink.ts";
+import { MetricsWalk } from "./metrics-walk.ts";
+import { NumberPoints, POINT_ROWS_MAX, recordOfPoint } from "./number-points.ts";
+import { OtlpOutcome } from "./otlp-outcome.ts";
+
+type Item = MetricItem | SpanItem | LogItem;
+
+export interface OtlpDecoderOptions {
+  /** OTEL_TEMPORALITY_NORMALIZE. */
+  readonly convertsCounters: boolean;
+}
+
+export interface OtlpDecoderDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: LaneExports;
+  readonly definer: StreamDefiner;
+  readonly counters: EngineCounters;
+  readonly tenantName: (index: number) => string;
+  readonly requestId: (admission: number) => string;
+  readonly spans: SpanSink;
+  readonly logs: LogSink;
+}
+
+const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;
+const JSON_ITEMS: Readonly<Record<OtlpSignal, (body: unknown) => Iterator<Item>>> = {
+  metrics: metricsOfJson,
+  traces: spansOfJson,
+  logs: logsOfJson,
+};
+const NO_ITEMS: Iterator<Item> = [][Symbol.iterator]();
+
+/** Decodes OTLP bodies for one lane, one at a time. */
+export class OtlpDecoder {
+  readonly #options: OtlpDecoderOptions;
+  readonly #dependencies: OtlpDecoderDependencies;
+  readonly #sink: LaneSink;
+  readonly #points: NumberPoints;
+  readonly #walk: MetricsWalk;
+  #items: Iterator<Item> = NO_ITEMS;
+  #walks = false;
+  #outcome: OtlpOutcome | undefined;
+
+  constructor(options: OtlpDecoderOptions, dependencies: OtlpDecoderDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#sink = new LaneSink(dependencies);
+    this.#points = new NumberPoints(options, dependencies);
+    this.#walk = new MetricsWalk(this.#points, dependencies);
+  }
+
+  /** Starts a body; undefined when the unit must be committed first, then resume(). */
+  begin(body: Body, unit: WorkUnit): BodyAnswer | undefined {
+    const { signal, encoding } = otlpOfBodyKind(body.kind);
+    this.#outcome = new OtlpOutcome(this.#dependencies, body, signal);
+    this.#items = NO_ITEMS;
+    this.#walks = false;
+    const problem = encoding === "json" ? this.#beginJson(body, signal) : this.#beginProtobuf(body, unit, signal);
+    if (problem === undefined) return this.resume(body, unit);
+    const { counters, requestId } = this.#dependencies;
+    counters.otlp(signal, 0, 0);
+    counters.rejected(signal === "metrics" ? "metric" : signal === "traces" ? "trace" : "log", problem.code, 1);
+    return refusedAnswer(problem, requestId(body.admission));
+  }
+
+  /** Goes on with the body into a fresh unit, which must have the base of the one it began in. */
+  resume(body: Body, unit: WorkUnit): BodyAnswer | undefined {
+    const outcome = this.#outcome as OtlpOutcome;
+    if (this.#walks) {
+      if (!this.#walk.step(body, unit, outcome)) return undefined;
+      this.#walks = false;
+    }
+    this.#sink.enter(body, unit);
+    for (;;) {
+      if (!this.#hasRoom(unit)) return undefined;
+      const next = this.#items.next();
+      if (next.done === true) return outcome.finish();
+      this.#take(next.value, body, unit, outcome);
+    }
+  }
+
+  #hasRoom(unit: WorkUnit): boolean {
+    return this.#dependencies.kernel.stagedRows() + POINT_ROWS_MAX <= WORK_ROWS_MAX && unit.opaqueBytes < WORK_BODY_BYTES_MAX;
+  }
+
+  #beginProtobuf(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_protobuf"; message: string } | undefined {
+    const bytes = this.#dependencies.memory.slice(body.pointer, body.bytes);
+    const isGood = signal === "metrics" ? this.#beginMetrics(body, unit, bytes) : isRequest(bytes);
+    if (!isGood) {
+      return { code: "invalid_protobuf", message: `the body is no ${REQUESTS[signal]} in protobuf; nothing of it was stored` };
+    }
+    if (signal === "traces") this.#items = spansOfProtobuf(bytes);
+    else if (signal === "logs") this.#items = logsOfProtobuf(bytes);
+    return undefined;
+  }
+
+  #beginMetrics(body: Body, unit: WorkUnit, bytes: Buffer): boolean {
+    const { kernel } = this.#dependencies;
+    const least = body.wallMs - TIMESTAMP_AGE_MS_MAX;
+    const most = body.wallMs + TIMESTAMP_FUTURE_MS_MAX;
+    const convert = this.#options.convertsCounters ? 1 : 0;
+    const points = kernel.otlpMetricsBegin(
+      body.pointer,
+      body.bytes,
+      body.tenant,
+      unit.baseMs,
+      least,
+      most,
+      body.wallMs,
+      convert,
+      WORK_ROWS_MAX,
+    );
+    if (points === STATUS_BAD_PROTOBUF) return false;
+    this.#walks = points !== STATUS_ODD_BODY;
+    if (this.#walks) this.#walk.begin(points);
+    if (!this.#walks || kernel.otlpDistributions() > 0) this.#items = metricsOfProtobuf(bytes, this.#walks);
+    return true;
+  }
+
+  #beginJson(body: Body, signal: OtlpSignal): { code: "invalid_json"; message: string } | undefined {
+    const { memory, kernel } = this.#dependencies;
+    const bad = (message: string) => ({ code: "invalid_json", message }) as const;
+    const bytes = memory.slice(body.pointer, body.bytes);
+    if (!isUtf8(bytes)) return bad("the body is not valid UTF-8; JSON must be sent as UTF-8");
+    const depth = kernel.jsonDepth(body.pointer, body.bytes);
+    if (depth > JSON_DEPTH_MAX) return bad(`the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read`);
+    const decoded = decodeJson(bytes.toString("utf8"));
+    if (!decoded.ok) return bad(`the body is not JSON: ${decoded.message}`);
+    const problem = requestProblem(decoded.value, JSON_NAMES[signal]);
+    if (problem !== undefined) return bad(`the body is no ${REQUESTS[signal]}: ${problem}`);
+    this.#items = JSON_ITEMS[signal](decoded.value);
+    return undefined;
+  }
+
+  #take(item: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
+    const refusal = this.#refusalOf(item, body, unit);
+    if (refusal === undefined) outcome.accept(1);
+    else outcome.refuse(unit, refusal, payloadOf(item));
+  }
+
+  #refusalOf(item: Item, body: Body, unit: WorkUnit): ItemRefusal | undefined {
+    switch (item.type) {
+      case "number":
+        return this.#points.take(item.point, body, unit);
+      case "distribution":
+        return this.#sink.distribution(item.point);
+      case "span":
+        return this.#sink.span(item.span);
+      case "log":
+        return this.#sink.log(item.log);
+      case "damaged":
+        return { reason: "invalid_record", field: null, message: item.item.message };
+    }
+  }
+}
+
+const REQUESTS: Readonly<Record<OtlpSignal, string>> = {
+  metrics: "ExportMetricsServiceRequest",
+  traces: "ExportTraceServiceRequest",
+  logs: "ExportLogsServiceRequest",
+};
+
+/** What of an item is kept as a dead letter. */
+function payloadOf(item: Item): unknown {
+  switch (item.type) {
+    case "number":
+      return recordOfPoint(item.point);
+    case "distribution":
+      return item.point;
+    case "span":
+      return item.span;
+    case "log":
+      return item.log;
+    case "damaged":
+      return null;
+  }
+}

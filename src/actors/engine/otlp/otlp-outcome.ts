@@ -1,0 +1,70 @@
+// What became of the items of one OTLP request: counts, dead letters, and the answer.
+import type { RecordType } from "../../../core/layout/counters.ts";
+import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
+import type { ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
+import type { Body } from "../body.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
+
+/** Record type that a signal's items are counted as. */
+const RECORD_TYPE: Readonly<Record<OtlpSignal, RecordType>> = { metrics: "metric", traces: "trace", logs: "log" };
+const ITEMS: Readonly<Record<OtlpSignal, string>> = { metrics: "data points", traces: "spans", logs: "log records" };
+/** Characters of one payload in the dead letters; what is longer is left out there. */
+const PAYLOAD_CHARACTERS_MAX = 64 * 1024;
+
+export interface OtlpOutcomeDependencies {
+  readonly counters: EngineCounters;
+  readonly tenantName: (index: number) => string;
+  readonly requestId: (admission: number) => string;
+}
+
+/** Of one request at a time. */
+export class OtlpOutcome {
+  readonly #dependencies: OtlpOutcomeDependencies;
+  readonly #body: Body;
+  readonly #signal: OtlpSignal;
+  #accepted = 0;
+  #refused = 0;
+  #first: ItemRefusal | undefined;
+
+  constructor(dependencies: OtlpOutcomeDependencies, body: Body, signal: OtlpSignal) {
+    this.#dependencies = dependencies;
+    this.#body = body;
+    this.#signal = signal;
+  }
+
+  accept(items: number): void {
+    this.#accepted += items;
+  }
+
+  /** Counts an item as refused and buries it; `payload` is it as a telemetry record, so that it can be corrected and sent again. */
+  refuse(unit: WorkUnit, refusal: ItemRefusal, payload: unknown): void {
+    const { counters, requestId, tenantName } = this.#dependencies;
+    const { admission, tenant, wallMs } = this.#body;
+    this.#first ??= refusal;
+    counters.rejected(RECORD_TYPE[this.#signal], refusal.reason, 1);
+    const id = `${requestId(admission).replace("-", "")}${this.#refused.toString(16).padStart(12, "0")}`;
+    this.#refused++;
+    const topic = `otlp_${this.#signal}`;
+    const { reason, field, message } = refusal;
+    unit.addDeadLetter({ tenant: tenantName(tenant), id, reason, field, message, topic, receivedMs: wallMs, payload: bounded(payload) });
+  }
+
+  /** Counts the request; the answer's body is for the front to write in the request's encoding (api/otlp-answer.ts): null, or a partial success. */
+  finish(): BodyAnswer {
+    const { counters } = this.#dependencies;
+    counters.batch(this.#accepted + this.#refused);
+    counters.accepted(RECORD_TYPE[this.#signal], this.#accepted);
+    counters.otlp(this.#signal, this.#accepted, this.#refused);
+    if (this.#first === undefined) return { status: 200, body: null };
+    const { reason, message: first } = this.#first;
+    const total = this.#accepted + this.#refused;
+    const message = `${this.#refused} of ${total} ${ITEMS[this.#signal]} were refused, the others are stored; the first: ${reason}: ${first}`;
+    return { status: 200, body: JSON.stringify({ rejected: this.#refused, message }) };
+  }
+}
+
+function bounded(payload: unknown): unknown {
+  const characters = JSON.stringify(payload)?.length ?? 0;
+  return characters <= PAYLOAD_CHARACTERS_MAX ? payload : { left_out: `the item has ${characters} characters as JSON` };
+}

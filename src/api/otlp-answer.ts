@@ -1,0 +1,123 @@
+// Answers of the OTLP endpoints, in the encoding of the request: Export*ServiceResponse with what was rejected, google.rpc.Status on errors.
+// https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
+import { OTLP_SIGNALS, type OtlpEncoding, type OtlpSignal } from "../core/protocol/otlp-kind.ts";
+import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
+
+/** Which signal a request has, and how its answer is to be written. */
+export interface OtlpDialect {
+  readonly signal: OtlpSignal;
+  readonly encoding: OtlpEncoding;
+}
+
+/** A finished answer. */
+export interface OtlpAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+}
+
+/** Items of a request that were refused; the others are stored. */
+export interface PartialSuccess {
+  readonly rejected: number;
+  readonly message: string;
+}
+
+const PATHS: ReadonlyMap<string, OtlpSignal> = new Map(
+  OTLP_SIGNALS.flatMap((signal) => [`/v1/${signal}`, `/api/v1/otlp/v1/${signal}`].map((path) => [path, signal] as const)),
+);
+const CONTENT_TYPES: Readonly<Record<OtlpEncoding, string>> = { protobuf: "application/x-protobuf", json: "application/json" };
+const REJECTED: Readonly<Record<OtlpSignal, string>> = {
+  metrics: "rejectedDataPoints",
+  traces: "rejectedSpans",
+  logs: "rejectedLogRecords",
+};
+
+/** The media type without its parameters, in lower case. */
+function mediaType(contentType: string | undefined): string {
+  return (contentType?.split(";", 1)[0] ?? "").trim().toLowerCase();
+}
+
+/** The dialect of a request to an OTLP path, undefined for another path. What is not protobuf is answered in JSON. */
+export function otlpDialect(path: string, contentType: string | undefined): OtlpDialect | undefined {
+  const signal = PATHS.get(path);
+  if (signal === undefined) return undefined;
+  return { signal, encoding: mediaType(contentType) === CONTENT_TYPES.protobuf ? "protobuf" : "json" };
+}
+
+/** Why a request's Content-Type cannot be taken, or undefined. */
+export function refuseOtlpType(contentType: string | undefined): Refusal | undefined {
+  const type = mediaType(contentType);
+  if (type === CONTENT_TYPES.json || type === CONTENT_TYPES.protobuf) return undefined;
+  if (type.startsWith("application/grpc")) {
+    const message =
+      "gRPC is not served; send OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or in a collector use the otlphttp exporter, with port 4318";
+    return { code: "unsupported_media_type", message };
+  }
+  const got = contentType === undefined ? "none" : JSON.stringify(contentType.slice(0, 80));
+  return { code: "unsupported_media_type", message: `Content-Type must be application/x-protobuf or application/json, got ${got}` };
+}
+
+/** The answer to a request that was decoded; `partial` null when nothing was refused. */
+export function otlpSuccess({ signal, encoding }: OtlpDialect, partial: PartialSuccess | null): OtlpAnswer {
+  const contentType = CONTENT_TYPES[encoding];
+  if (partial === null) return { status: 200, contentType, body: encoding === "json" ? "{}" : NO_BYTES };
+  const { rejected, message } = partial;
+  if (encoding === "json") {
+    const body = JSON.stringify({ partialSuccess: { [REJECTED[signal]]: String(rejected), errorMessage: message } });
+    return { status: 200, contentType, body };
+  }
+  return { status: 200, contentType, body: bytesField(1, Buffer.concat([numberField(1, rejected), textField(2, message)])) };
+}
+
+/** The answer to a request that is refused. */
+export function otlpError({ encoding }: OtlpDialect, { code, message }: Refusal): OtlpAnswer {
+  const status = ERROR_STATUS[code];
+  const number = rpcCode(code);
+  const contentType = CONTENT_TYPES[encoding];
+  if (encoding === "json") return { status, contentType, body: JSON.stringify({ code: number, message }) };
+  return { status, contentType, body: Buffer.concat([numberField(1, number), textField(2, message)]) };
+}
+
+/** google.rpc.Code by HTTP status; what is not here is INVALID_ARGUMENT. https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto */
+const RPC_CODES: Readonly<Record<number, number>> = {
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  408: 4,
+  409: 10,
+  429: 8,
+  500: 13,
+  501: 12,
+  503: 14,
+};
+const INVALID_ARGUMENT = 3;
+
+function rpcCode(code: ErrorCode): number {
+  return RPC_CODES[ERROR_STATUS[code]] ?? INVALID_ARGUMENT;
+}
+
+const NO_BYTES = new Uint8Array(0);
+const VARINT = 0;
+const BYTES = 2;
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  bytes.push(rest);
+  return bytes;
+}
+
+/** A field of a number that is not negative. */
+function numberField(field: number, value: number): Buffer {
+  return value === 0 ? Buffer.alloc(0) : Buffer.from([field * 8 + VARINT, ...varint(value)]);
+}
+
+function textField(field: number, text: string): Buffer {
+  return bytesField(field, Buffer.from(text));
+}
+
+function bytesField(field: number, bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([field * 8 + BYTES, ...varint(bytes.length)]), bytes]);
+}

@@ -1,0 +1,55 @@
+// Log records of ExportLogsServiceRequest in JSON.
+import {
+  addAttributes,
+  anyValueOf,
+  attempt,
+  countOf,
+  idOf,
+  itemsOfJson,
+  millisecondsOf,
+  objectOf,
+  type RequestNames,
+  textOf,
+} from "./json-values.ts";
+import { bodyText } from "./log-body.ts";
+import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
+import type { AttributeMap } from "./protobuf-attributes.ts";
+
+/** Names of the levels of a request of log records. */
+export const LOG_NAMES: RequestNames = { resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords" };
+const SEVERITIES = /^SEVERITY_NUMBER_(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)([2-4])?$/;
+const SEVERITY_RANGES = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+
+/** The log records of a body that requestProblem() found nothing wrong with. */
+export function* logsOfJson(body: unknown): Generator<LogItem> {
+  for (const { source, item } of itemsOfJson(body, LOG_NAMES)) {
+    const log = typeof source === "string" ? source : attempt(() => readLog(item, source));
+    if (typeof log === "string") yield { type: "damaged", item: { message: log } };
+    else yield { type: "log", log };
+  }
+}
+
+function readLog(item: unknown, source: OtlpSource): OtlpLog {
+  const given = objectOf(item, "a log record");
+  const attributes: AttributeMap = {};
+  addAttributes(given.attributes, attributes);
+  const { serviceId, environment, resourceAttributes } = source;
+  return {
+    serviceId,
+    environment,
+    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano") || millisecondsOf(given.observedTimeUnixNano, "observedTimeUnixNano"),
+    severityNumber: severityOf(given.severityNumber),
+    severityText: textOf(given.severityText, "severityText"),
+    body: bodyText(anyValueOf(given.body)),
+    attributes,
+    resourceAttributes,
+    traceId: idOf(given.traceId, "traceId"),
+    spanId: idOf(given.spanId, "spanId"),
+  };
+}
+
+function severityOf(value: unknown): number {
+  const named = typeof value === "string" ? SEVERITIES.exec(value) : null;
+  if (named === null) return value === "SEVERITY_NUMBER_UNSPECIFIED" ? 0 : countOf(value, "severityNumber");
+  return 4 * SEVERITY_RANGES.indexOf(named[1] as string) + Number(named[2] ?? 1);
+}

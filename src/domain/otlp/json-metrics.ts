@@ -1,0 +1,167 @@
+// Points of ExportMetricsServiceRequest in JSON.
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import {
+  addAttributes,
+  attempt,
+  countOf,
+  enumOf,
+  isObject,
+  itemsOfJson,
+  JsonItemError,
+  type JsonObject,
+  listOf,
+  millisecondsOf,
+  numberOf,
+  objectOf,
+  type RequestNames,
+  textOf,
+} from "./json-values.ts";
+import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberPoint, OtlpSource } from "./otlp-items.ts";
+import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
+import { identityAttributes } from "./otlp-source.ts";
+import type { AttributeMap } from "./protobuf-attributes.ts";
+
+/** Names of the levels of a request of metrics. */
+export const METRIC_NAMES: RequestNames = { resources: "resourceMetrics", scopes: "scopeMetrics", items: "metrics" };
+const TEMPORALITIES = ["UNSPECIFIED", "DELTA", "CUMULATIVE"] as const;
+const DELTA = 1;
+const CUMULATIVE = 2;
+const NO_RECORDED_VALUE = 1;
+const KINDS = ["gauge", "sum", "histogram", "exponentialHistogram", "summary"] as const;
+
+interface MetricHead {
+  readonly source: OtlpSource;
+  readonly name: string;
+  readonly kind: (typeof KINDS)[number];
+  readonly data: JsonObject;
+  readonly temporality: number;
+}
+
+/** The points of a body that requestProblem() found nothing wrong with. */
+export function* metricsOfJson(body: unknown): Generator<MetricItem> {
+  for (const { source, item } of itemsOfJson(body, METRIC_NAMES)) {
+    const metric = typeof source === "string" ? source : attempt(() => readMetric(item, source));
+    if (typeof metric === "string") {
+      const points = pointsIn(item);
+      for (let i = 0; i < points; i++) yield { type: "damaged", item: { message: metric } };
+    } else if (metric !== undefined) yield* pointsOf(metric);
+  }
+}
+
+/** How many points are lost with a metric that cannot be read: one at least. */
+function pointsIn(item: unknown): number {
+  if (!isObject(item)) return 1;
+  const lists = KINDS.map((kind) => item[kind]).map((data) => (isObject(data) ? data.dataPoints : undefined));
+  return lists.reduce<number>((sum, points) => sum + (Array.isArray(points) ? points.length : 0), 0) || 1;
+}
+
+/** Undefined for a metric without points. */
+function readMetric(item: unknown, source: OtlpSource): (MetricHead & { readonly points: readonly unknown[] }) | undefined {
+  const given = objectOf(item, "a metric");
+  const kind = KINDS.find((each) => given[each] !== undefined && given[each] !== null);
+  if (kind === undefined) return undefined;
+  const data = objectOf(given[kind], kind);
+  const temporality = enumOf(data.aggregationTemporality, "aggregationTemporality", "AGGREGATION_TEMPORALITY_", TEMPORALITIES);
+  return { source, name: textOf(given.name, "name"), kind, data, temporality, points: listOf(data.dataPoints, "dataPoints") };
+}
+
+function* pointsOf(metric: MetricHead & { readonly points: readonly unknown[] }): Generator<MetricItem> {
+  const isNumber = metric.kind === "gauge" || metric.kind === "sum";
+  const isCounter = metric.kind === "sum" && metric.data.isMonotonic === true && metric.temporality === CUMULATIVE;
+  for (const given of metric.points) {
+    if (isNumber) {
+      const point = attempt(() => readNumberPoint(given, metric, isCounter));
+      yield typeof point === "string" ? { type: "damaged", item: { message: point } } : { type: "number", point };
+    } else {
+      const point = attempt(() => readDistribution(given, metric));
+      yield typeof point === "string" ? { type: "damaged", item: { message: point } } : { type: "distribution", point };
+    }
+  }
+}
+
+function readNumberPoint(item: unknown, { source, name }: MetricHead, isCounter: boolean): NumberPoint {
+  const given = objectOf(item, "a data point");
+  const spelling = given.attributes === undefined ? "[]" : JSON.stringify(given.attributes);
+  return {
+    source,
+    metricName: name,
+    isCounter,
+    value: pointValue(given),
+    isStale: isNoRecordedValue(given),
+    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
+    startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
+    spelling,
+    attributes: () => identityAttributes(source, ownAttributes(given)),
+  };
+}
+
+function pointValue(given: JsonObject): number {
+  if (given.asDouble !== undefined && given.asDouble !== null) return numberOf(given.asDouble, "asDouble");
+  if (given.asInt !== undefined && given.asInt !== null) return numberOf(given.asInt, "asInt");
+  return Number.NaN;
+}
+
+function isNoRecordedValue(given: JsonObject): boolean {
+  return (countOf(given.flags, "flags") & NO_RECORDED_VALUE) !== 0;
+}
+
+function ownAttributes(given: JsonObject): AttributeMap {
+  const attributes: AttributeMap = {};
+  addAttributes(given.attributes, attributes);
+  return attributes;
+}
+
+function optionalOf(value: unknown, field: string): number | null {
+  return value === undefined || value === null ? null : numberOf(value, field);
+}
+
+function numbersOf(value: unknown, field: string): number[] {
+  const list = listOf(value, field);
+  if (list.length > BUCKETS_MAX) throw new JsonItemError(`${field} may have ${BUCKETS_MAX} entries, got ${list.length}`);
+  return list.map((each) => numberOf(each, field));
+}
+
+function bucketsOf(value: unknown, field: string): ExponentialBuckets {
+  if (value === undefined || value === null) return { offset: 0, counts: [] };
+  const given = objectOf(value, field);
+  return { offset: countOf(given.offset, "offset"), counts: numbersOf(given.bucketCounts, "bucketCounts") };
+}
+
+function quantilesOf(value: unknown): Array<{ quantile: number; value: number }> {
+  const list = listOf(value, "quantileValues");
+  if (list.length > BUCKETS_MAX) throw new JsonItemError(`quantileValues may have ${BUCKETS_MAX} entries, got ${list.length}`);
+  return list.map((each) => {
+    const given = objectOf(each, "a quantile");
+    return { quantile: countOf(given.quantile, "quantile"), value: countOf(given.value, "value") };
+  });
+}
+
+function readDistribution(item: unknown, { source, name, kind, temporality }: MetricHead): DistributionPoint {
+  const given = objectOf(item, "a data point");
+  if (kind !== "summary" && temporality !== DELTA && temporality !== CUMULATIVE) throw new JsonItemError(temporalityProblem(temporality));
+  const isExplicit = kind === "histogram";
+  const isExponential = kind === "exponentialHistogram";
+  return {
+    serviceId: source.serviceId,
+    environment: source.environment,
+    metricName: name,
+    attributes: identityAttributes(source, ownAttributes(given)) as Attributes,
+    temporality: temporality === DELTA ? "delta" : "cumulative",
+    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
+    startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
+    kind: isExplicit ? "explicit" : isExponential ? "exponential" : "summary",
+    count: countOf(given.count, "count"),
+    sum: optionalOf(given.sum, "sum"),
+    min: optionalOf(given.min, "min"),
+    max: optionalOf(given.max, "max"),
+    bounds: isExplicit ? numbersOf(given.explicitBounds, "explicitBounds") : [],
+    bucketCounts: isExplicit ? numbersOf(given.bucketCounts, "bucketCounts") : [],
+    scale: isExponential ? countOf(given.scale, "scale") : 0,
+    zeroCount: isExponential ? countOf(given.zeroCount, "zeroCount") : 0,
+    zeroThreshold: isExponential ? countOf(given.zeroThreshold, "zeroThreshold") : 0,
+    positive: bucketsOf(isExponential ? given.positive : undefined, "positive"),
+    negative: bucketsOf(isExponential ? given.negative : undefined, "negative"),
+    quantiles: kind === "summary" ? quantilesOf(given.quantileValues) : [],
+    isStale: isNoRecordedValue(given),
+  };
+}

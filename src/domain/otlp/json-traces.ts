@@ -1,0 +1,50 @@
+// Spans of ExportTraceServiceRequest in JSON.
+import {
+  addAttributes,
+  attempt,
+  enumOf,
+  fractionalMillisecondsOf,
+  idOf,
+  isObject,
+  itemsOfJson,
+  objectOf,
+  type RequestNames,
+  textOf,
+} from "./json-values.ts";
+import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
+import type { AttributeMap } from "./protobuf-attributes.ts";
+
+/** Names of the levels of a request of spans. */
+export const TRACE_NAMES: RequestNames = { resources: "resourceSpans", scopes: "scopeSpans", items: "spans" };
+const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"] as const;
+const CODES = ["UNSET", "OK", "ERROR"] as const;
+
+/** The spans of a body that requestProblem() found nothing wrong with. */
+export function* spansOfJson(body: unknown): Generator<SpanItem> {
+  for (const { source, item } of itemsOfJson(body, TRACE_NAMES)) {
+    const span = typeof source === "string" ? source : attempt(() => readSpan(item, source));
+    if (typeof span === "string") yield { type: "damaged", item: { message: span } };
+    else yield { type: "span", span };
+  }
+}
+
+function readSpan(item: unknown, source: OtlpSource): OtlpSpan {
+  const given = objectOf(item, "a span");
+  const attributes: AttributeMap = {};
+  addAttributes(given.attributes, attributes);
+  const { serviceId, environment, resourceAttributes } = source;
+  return {
+    serviceId,
+    environment,
+    traceId: idOf(given.traceId, "traceId"),
+    spanId: idOf(given.spanId, "spanId"),
+    parentSpanId: idOf(given.parentSpanId, "parentSpanId"),
+    name: textOf(given.name, "name"),
+    kind: enumOf(given.kind, "kind", "SPAN_KIND_", KINDS),
+    startMs: fractionalMillisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
+    endMs: fractionalMillisecondsOf(given.endTimeUnixNano, "endTimeUnixNano"),
+    statusCode: isObject(given.status) ? enumOf(given.status.code, "status.code", "STATUS_CODE_", CODES) : 0,
+    attributes,
+    resourceAttributes,
+  };
+}

@@ -1,0 +1,174 @@
+// The JSON encoding of OTLP: lowerCamelCase names, int64 as string or number, hex ids, enums as integers (names are read too), unknown fields ignored.
+// https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import type { OtlpSource } from "./otlp-items.ts";
+import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
+import { sourceOf } from "./otlp-source.ts";
+import { type AttributeMap, doubleAttribute, setAttribute } from "./protobuf-attributes.ts";
+
+/** An object of decoded JSON. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A field has a value that its type does not have; the item it belongs to is refused. */
+export class JsonItemError extends Error {}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An array, empty where absent; throws JsonItemError for anything else. */
+export function listOf(value: unknown, field: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new JsonItemError(`${field} must be an array`);
+  return value;
+}
+
+export function objectOf(value: unknown, field: string): JsonObject {
+  if (!isObject(value)) throw new JsonItemError(`${field} must be an object`);
+  return value;
+}
+
+export function textOf(value: unknown, field: string): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value !== "string") throw new JsonItemError(`${field} must be a string`);
+  return value;
+}
+
+const NUMBER = /^-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)$/;
+
+/** A number, or its text; NaN for "NaN". Throws JsonItemError for anything else. */
+export function numberOf(value: unknown, field: string): number {
+  if (typeof value === "number") return value;
+  if (typeof value === "string" && (value === "NaN" || NUMBER.test(value))) return Number(value);
+  throw new JsonItemError(`${field} must be a number, or a string of one`);
+}
+
+/** The same, 0 where absent. */
+export function countOf(value: unknown, field: string): number {
+  return value === undefined || value === null ? 0 : numberOf(value, field);
+}
+
+/** An enum's number; `names` are those of the protobuf without their common beginning, by number. */
+export function enumOf(value: unknown, field: string, prefix: string, names: readonly string[]): number {
+  if (typeof value === "string" && value.startsWith(prefix)) return Math.max(0, names.indexOf(value.slice(prefix.length)));
+  return countOf(value, field);
+}
+
+/** Nanoseconds since 1970 as whole milliseconds, exactly where they are given as digits; 0 where absent. */
+export function millisecondsOf(value: unknown, field: string): number {
+  return Math.floor(isDigits(value) ? Number(value.slice(0, -6)) : nanosecondsOf(value, field) / 1e6);
+}
+
+/** The same with their fraction, as near as a double is: 0.25 us. */
+export function fractionalMillisecondsOf(value: unknown, field: string): number {
+  return isDigits(value) ? Number(value.slice(0, -6)) + Number(value.slice(-6)) / 1e6 : nanosecondsOf(value, field) / 1e6;
+}
+
+function isDigits(value: unknown): value is string {
+  return typeof value === "string" && /^\d{7,20}$/.test(value);
+}
+
+function nanosecondsOf(value: unknown, field: string): number {
+  const nanoseconds = countOf(value, field);
+  if (nanoseconds >= 0 && nanoseconds < 2 ** 64) return nanoseconds;
+  throw new JsonItemError(`${field} must be nanoseconds since 1970 as a string of digits`);
+}
+
+/** An id in hex of any case, as lower case. */
+export function idOf(value: unknown, field: string): string {
+  return textOf(value, field).toLowerCase();
+}
+
+/** Adds attributes [{key, value: AnyValue}]. */
+export function addAttributes(value: unknown, into: AttributeMap, depth = 0): void {
+  for (const attribute of listOf(value, "attributes")) {
+    const { key, value: given } = objectOf(attribute, "an attribute");
+    setAttribute(into, textOf(key, "the key of an attribute"), anyValueOf(given, depth));
+  }
+}
+
+/** The value of an AnyValue; null for an empty one. */
+export function anyValueOf(value: unknown, depth = 0): AttributeValue {
+  if (value === undefined || value === null) return null;
+  if (depth >= ANY_VALUE_DEPTH_MAX) throw new JsonItemError(`an attribute's value nests more than ${ANY_VALUE_DEPTH_MAX} levels`);
+  const given = objectOf(value, "the value of an attribute");
+  if (given.stringValue !== undefined) return textOf(given.stringValue, "stringValue");
+  if (given.intValue !== undefined) return integerOf(given.intValue);
+  if (given.doubleValue !== undefined) return doubleAttribute(numberOf(given.doubleValue, "doubleValue"));
+  if (given.boolValue !== undefined) return given.boolValue === true || given.boolValue === "true";
+  if (given.arrayValue !== undefined) return arrayOf(given.arrayValue, depth + 1);
+  if (given.kvlistValue !== undefined) {
+    const list: AttributeMap = {};
+    addAttributes(objectOf(given.kvlistValue, "kvlistValue").values, list, depth + 1);
+    return list;
+  }
+  return given.bytesValue === undefined ? null : textOf(given.bytesValue, "bytesValue");
+}
+
+function arrayOf(value: unknown, depth: number): AttributeValue {
+  return listOf(objectOf(value, "arrayValue").values, "arrayValue.values").map((each) => anyValueOf(each, depth));
+}
+
+function integerOf(value: unknown): AttributeValue {
+  const number = numberOf(value, "intValue");
+  return Number.isSafeInteger(number) || typeof value === "number" ? number : String(value);
+}
+
+/** An item with what it came from; `source` is the message when the resource cannot be read. */
+export interface JsonPlacedItem {
+  readonly source: OtlpSource | string;
+  readonly item: unknown;
+}
+
+/** Names of the three levels of a request. */
+export interface RequestNames {
+  readonly resources: string;
+  readonly scopes: string;
+  readonly items: string;
+}
+
+/** What is wrong with a decoded body as a request, or undefined. */
+export function requestProblem(body: unknown, names: RequestNames): string | undefined {
+  if (!isObject(body)) return "the body must be a JSON object";
+  const wrong = (what: string) => `${what} must be an array of objects`;
+  const resources = body[names.resources] ?? [];
+  if (!isListOfObjects(resources)) return wrong(names.resources);
+  for (const resource of resources) {
+    const scopes = resource[names.scopes] ?? [];
+    if (!isListOfObjects(scopes)) return wrong(names.scopes);
+    for (const scope of scopes) if (!Array.isArray(scope[names.items] ?? [])) return `${names.items} must be an array`;
+  }
+  return undefined;
+}
+
+function isListOfObjects(value: unknown): value is readonly JsonObject[] {
+  return Array.isArray(value) && value.every(isObject);
+}
+
+/** Walks the items of a body that requestProblem() found nothing wrong with. */
+export function* itemsOfJson(body: unknown, names: RequestNames): Generator<JsonPlacedItem> {
+  for (const resource of ((body as JsonObject)[names.resources] ?? []) as readonly JsonObject[]) {
+    const source = readSource(resource.resource);
+    for (const scope of (resource[names.scopes] ?? []) as readonly JsonObject[]) {
+      for (const item of (scope[names.items] ?? []) as readonly unknown[]) yield { source, item };
+    }
+  }
+}
+
+function readSource(resource: unknown): OtlpSource | string {
+  return attempt(() => {
+    const attributes: AttributeMap = {};
+    if (resource !== undefined && resource !== null) addAttributes(objectOf(resource, "resource").attributes, attributes);
+    return sourceOf(attributes);
+  });
+}
+
+/** What `read` returns, or the message of the JsonItemError that it throws. */
+export function attempt<T>(read: () => T): T | string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof JsonItemError) return error.message;
+    throw error;
+  }
+}

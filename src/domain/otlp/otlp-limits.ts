@@ -1,0 +1,116 @@
+// What one OTLP item may be. Sizes are those of every way in (core/config/limits.ts).
+
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { isLongerThan } from "../../core/base/utf8.ts";
+import {
+  ATTRIBUTES_MAX,
+  LOG_BODY_BYTES_MAX,
+  NAME_BYTES_MAX,
+  TIMESTAMP_AGE_MS_MAX,
+  TIMESTAMP_FUTURE_MS_MAX,
+  VALUE_BYTES_MAX,
+} from "../../core/config/limits.ts";
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import type { ItemRefusal, OtlpLog, OtlpSpan } from "./otlp-items.ts";
+
+/** Arrays and lists inside each other in one attribute or log body: the readers recurse. A JSON body nests four levels for each, and may nest 64. */
+export const ANY_VALUE_DEPTH_MAX = 8;
+/** Buckets of one point: the OpenTelemetry SDKs make 160 at most; each is a number of 8 bytes here. */
+export const BUCKETS_MAX = 4_096;
+
+/** Attributes that a point's identity takes from its resource: instance and environment. */
+const RESOURCE_IDENTITY_MAX = 2;
+
+/** Attributes that SDKs add of themselves are few; what is set here is the sender's. */
+function refuseAttributes(attributes: Attributes, most = ATTRIBUTES_MAX): ItemRefusal | undefined {
+  const names = Object.keys(attributes);
+  if (names.length > most)
+    return {
+      reason: "invalid_attributes",
+      field: "attributes",
+      message: `an item may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`,
+    };
+  for (const name of names) {
+    if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong("attributes", "an attribute's name", NAME_BYTES_MAX);
+    const value = attributes[name];
+    if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX))
+      return tooLong("attributes", `attribute ${JSON.stringify(name.slice(0, 60))}`, VALUE_BYTES_MAX);
+  }
+  return undefined;
+}
+
+function tooLong(field: string, what: string, most: number): ItemRefusal {
+  return { reason: "field_too_long", field, message: `${what} may have ${most} bytes; send a shorter one` };
+}
+
+/** `field` is the name that its protobuf message has for the time. */
+function refuseTime(timeMs: number, nowMs: number, field: string): ItemRefusal | undefined {
+  const shown = Math.abs(timeMs) < 8.64e15 ? formatRfc3339(Math.floor(timeMs)) : `${timeMs} ms`;
+  if (timeMs < nowMs - TIMESTAMP_AGE_MS_MAX)
+    return { reason: "timestamp_too_old", field, message: `${shown} is more than 24 h in the past; import older data instead` };
+  if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX)
+    return { reason: "timestamp_in_future", field, message: `${shown} is more than 10 minutes in the future; check the sender's clock` };
+  return undefined;
+}
+
+function refuseName(name: string, field: string, what: string): ItemRefusal | undefined {
+  if (name === "") return { reason: "missing_metric_name", field, message: `${what} has no name` };
+  return isLongerThan(name, NAME_BYTES_MAX) ? tooLong(field, `the name of ${what}`, NAME_BYTES_MAX) : undefined;
+}
+
+function refuseService(serviceId: string): ItemRefusal | undefined {
+  return isLongerThan(serviceId, NAME_BYTES_MAX) ? tooLong("service.name", "service.name", NAME_BYTES_MAX) : undefined;
+}
+
+/** What a metric's point must be, its value aside. */
+export function refusePoint(
+  point: { readonly serviceId: string; readonly metricName: string; readonly attributes: Attributes; readonly timeMs: number },
+  nowMs: number,
+): ItemRefusal | undefined {
+  return (
+    refuseName(point.metricName, "name", "a metric") ??
+    refuseService(point.serviceId) ??
+    refuseTime(point.timeMs, nowMs, "timeUnixNano") ??
+    refuseAttributes(point.attributes, ATTRIBUTES_MAX + RESOURCE_IDENTITY_MAX)
+  );
+}
+
+/** What a point's value must be. */
+export function refuseValue(value: number, isStale: boolean): ItemRefusal | undefined {
+  if (isStale || Number.isFinite(value)) return undefined;
+  if (Number.isNaN(value))
+    return { reason: "missing_value", field: "asDouble", message: "a point needs a finite asDouble or asInt, got none or NaN" };
+  return { reason: "invalid_value", field: "asDouble", message: `the value of a point must be finite, got ${value}` };
+}
+
+/** What is wrong with a histogram of another temporality. */
+export function temporalityProblem(temporality: number): string {
+  return `a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${temporality}`;
+}
+
+const TRACE_ID = /^[0-9a-f]{32}$/;
+const SPAN_ID = /^[0-9a-f]{16}$/;
+
+/** What a span must be. */
+export function refuseSpan(span: OtlpSpan, nowMs: number): ItemRefusal | undefined {
+  const invalid = (field: string, message: string): ItemRefusal => ({ reason: "invalid_record", field, message });
+  if (!TRACE_ID.test(span.traceId) || /^0+$/.test(span.traceId)) return invalid("traceId", "traceId must be 16 bytes, not all 0");
+  if (!SPAN_ID.test(span.spanId) || /^0+$/.test(span.spanId)) return invalid("spanId", "spanId must be 8 bytes, not all 0");
+  return (
+    refuseName(span.name, "name", "a span") ??
+    refuseService(span.serviceId) ??
+    refuseTime(span.endMs, nowMs, "endTimeUnixNano") ??
+    (span.endMs < span.startMs ? invalid("endTimeUnixNano", "a span must not end before it starts") : undefined) ??
+    refuseAttributes(span.attributes)
+  );
+}
+
+/** What a log record must be. */
+export function refuseLog(log: OtlpLog, nowMs: number): ItemRefusal | undefined {
+  return (
+    refuseService(log.serviceId) ??
+    (isLongerThan(log.body, LOG_BODY_BYTES_MAX) ? tooLong("body", "the body of a log record", LOG_BODY_BYTES_MAX) : undefined) ??
+    refuseTime(log.timeMs, nowMs, "timeUnixNano") ??
+    refuseAttributes(log.attributes)
+  );
+}

@@ -1,0 +1,39 @@
+// The source of telemetry as its resource attributes say it: service, environment, instance (decisions of identity are those of series/stream-identity.ts).
+import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import { environmentAttribute, ownAttribute } from "../series/stream-identity.ts";
+import type { OtlpSource } from "./otlp-items.ts";
+
+/** Attribute names that say the instance, in order of precedence. */
+const INSTANCE_NAMES = ["instance", "service.instance.id", "host.name", "k8s.pod.name", "pod"] as const;
+const UNKNOWN_SERVICE = "unknown_service";
+
+function textOf(attributes: Attributes, name: string): string {
+  const value = ownAttribute(attributes, name);
+  return typeof value === "string" ? value : "";
+}
+
+/** Reads the attributes of a resource. */
+export function sourceOf(resourceAttributes: Attributes): OtlpSource {
+  const environmentName = environmentAttribute(resourceAttributes);
+  const instanceName = INSTANCE_NAMES.find((name) => textOf(resourceAttributes, name) !== "");
+  const identity: Record<string, AttributeValue> = {};
+  for (const name of [instanceName, environmentName]) if (name !== undefined) identity[name] = resourceAttributes[name] as AttributeValue;
+  return {
+    serviceId: textOf(resourceAttributes, "service.name") || UNKNOWN_SERVICE,
+    environment: environmentName === undefined ? "" : textOf(resourceAttributes, environmentName),
+    identity,
+    resourceAttributes,
+  };
+}
+
+/** Identity attributes of a point: its own win over those of its resource. A point that names an instance or an environment itself needs no other. */
+export function identityAttributes(source: OtlpSource, own: Attributes): Attributes {
+  const attributes: Record<string, AttributeValue> = { ...own };
+  const hasInstance = INSTANCE_NAMES.some((name) => textOf(own, name) !== "");
+  const hasEnvironment = environmentAttribute(own) !== undefined;
+  for (const name of Object.keys(source.identity)) {
+    const isInstance = (INSTANCE_NAMES as readonly string[]).includes(name);
+    if (isInstance ? !hasInstance : !hasEnvironment) attributes[name] = source.identity[name] as AttributeValue;
+  }
+  return attributes;
+}

@@ -1,0 +1,68 @@
+// Log records of ExportLogsServiceRequest in protobuf. Fields: opentelemetry/proto/logs/v1/logs.proto.
+import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import { bodyText } from "./log-body.ts";
+import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
+import { type AttributeMap, readAnyValue, readAttribute } from "./protobuf-attributes.ts";
+import { DAMAGED_RESOURCE, itemsOf } from "./protobuf-request.ts";
+import { WireReader } from "./wire-reader.ts";
+
+/** The log records of a body that isRequest() holds for. */
+export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem> {
+  const reader = new WireReader(bytes);
+  for (const { source, from, to } of itemsOf(bytes)) {
+    reader.at = from;
+    reader.failed = false;
+    const log = source === undefined ? undefined : readLog(reader, to, source);
+    if (log !== undefined) yield { type: "log", log };
+    else yield { type: "damaged", item: { message: source === undefined ? DAMAGED_RESOURCE : "a log record is not valid protobuf" } };
+  }
+}
+
+function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog | undefined {
+  const attributes: AttributeMap = {};
+  let [severityText, traceId, spanId] = ["", "", ""];
+  let [timeMs, observedMs, severityNumber] = [0, 0, 0];
+  let body: AttributeValue = null;
+  while (reader.next(to)) {
+    switch (reader.field) {
+      case 1:
+        timeMs = reader.milliseconds();
+        break;
+      case 2:
+        severityNumber = reader.unsigned();
+        break;
+      case 3:
+        severityText = reader.text();
+        break;
+      case 5:
+        body = readAnyValue(reader);
+        break;
+      case 6:
+        readAttribute(reader, attributes);
+        break;
+      case 9:
+        traceId = reader.hex();
+        break;
+      case 10:
+        spanId = reader.hex();
+        break;
+      case 11:
+        observedMs = reader.milliseconds();
+        break;
+    }
+  }
+  if (reader.failed) return undefined;
+  const { serviceId, environment, resourceAttributes } = source;
+  return {
+    serviceId,
+    environment,
+    timeMs: timeMs === 0 ? observedMs : timeMs,
+    severityNumber,
+    severityText,
+    body: bodyText(body),
+    attributes,
+    resourceAttributes,
+    traceId,
+    spanId,
+  };
+}

@@ -1,0 +1,79 @@
+// Spans of ExportTraceServiceRequest in protobuf. Fields: opentelemetry/proto/trace/v1/trace.proto.
+import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
+import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
+import { DAMAGED_RESOURCE, itemsOf } from "./protobuf-request.ts";
+import { WireReader } from "./wire-reader.ts";
+
+/** The spans of a body that isRequest() holds for. */
+export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem> {
+  const reader = new WireReader(bytes);
+  for (const { source, from, to } of itemsOf(bytes)) {
+    reader.at = from;
+    reader.failed = false;
+    const span = source === undefined ? undefined : readSpan(reader, to, source);
+    if (span !== undefined) yield { type: "span", span };
+    else yield { type: "damaged", item: { message: source === undefined ? DAMAGED_RESOURCE : "a span is not valid protobuf" } };
+  }
+}
+
+function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan | undefined {
+  const attributes: AttributeMap = {};
+  let [traceId, spanId, parentSpanId, name] = ["", "", "", ""];
+  let [kind, startMs, endMs, statusCode] = [0, 0, 0, 0];
+  while (reader.next(to)) {
+    switch (reader.field) {
+      case 1:
+        traceId = reader.hex();
+        break;
+      case 2:
+        spanId = reader.hex();
+        break;
+      case 4:
+        parentSpanId = reader.hex();
+        break;
+      case 5:
+        name = reader.text();
+        break;
+      case 6:
+        kind = reader.unsigned();
+        break;
+      case 7:
+        startMs = reader.fractionalMilliseconds();
+        break;
+      case 8:
+        endMs = reader.fractionalMilliseconds();
+        break;
+      case 9:
+        readAttribute(reader, attributes);
+        break;
+      case 15:
+        statusCode = readStatusCode(reader);
+        break;
+    }
+  }
+  if (reader.failed) return undefined;
+  const { serviceId, environment, resourceAttributes } = source;
+  return {
+    serviceId,
+    environment,
+    traceId,
+    spanId,
+    parentSpanId,
+    name,
+    kind,
+    startMs,
+    endMs,
+    statusCode,
+    attributes,
+    resourceAttributes,
+  };
+}
+
+/** Status {2: message, 3: code}. */
+function readStatusCode(reader: WireReader): number {
+  const end = reader.to;
+  let code = 0;
+  if (!reader.enter()) return code;
+  while (reader.next(end)) if (reader.field === 3) code = reader.unsigned();
+  return code;
+}

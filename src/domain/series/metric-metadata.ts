@@ -1,0 +1,39 @@
+// What senders of remote-write say of a metric: its type, unit and help; and what follows for whether its series count.
+import type { MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+
+/** Types by their number in remote-write 1.0 and 2.0. */
+export const METRIC_TYPES = [
+  "unknown",
+  "counter",
+  "gauge",
+  "histogram",
+  "gaugehistogram",
+  "summary",
+  "info",
+  "stateset",
+] as const satisfies readonly MetricMetadataEnvelope["type"][];
+export type MetricType = MetricMetadataEnvelope["type"];
+
+/** Metadata of one metric of a tenant. 1.0 names the family, as in a TYPE line; 2.0 the series' own name. */
+export type MetricMetadata = MetricMetadataEnvelope;
+
+/** What the series of this name are by the metadata of this name; undefined where only the name's suffix can tell. */
+export function countsByType(metricName: string, type: MetricType): boolean | undefined {
+  if (type === "counter") return !metricName.endsWith("_created"); // a time, which OpenMetrics puts into the counter's family
+  if (type === "gauge" || type === "gaugehistogram" || type === "info" || type === "stateset") return false;
+  return undefined;
+}
+
+/** Names of series that metadata speak of, with whether they count. */
+export function seriesOfMetadata({ metricName, type }: MetricMetadata): Array<readonly [seriesName: string, counts: boolean]> {
+  const counts = countsByType(metricName, type);
+  if (counts === undefined) return [];
+  const own = [metricName, counts] as const;
+  return type === "gaugehistogram" ? [own, [`${metricName}_bucket`, false]] : [own];
+}
+
+/** The names under which the metadata of a series may stand: its own, then those of the family that it may be a part of. */
+export function metadataNames(seriesName: string): string[] {
+  const base = /^(.+)_(?:total|bucket|count|sum|gcount|gsum|created|info)$/.exec(seriesName)?.[1];
+  return base === undefined ? [seriesName] : [seriesName, base];
+}

@@ -1,0 +1,26 @@
+// Series that a pair of Prometheus servers sends twice, each with a label that names the replica. The label is no part of a stream's identity.
+
+/** Labels that tell replicas apart. */
+export const REPLICA_LABELS: ReadonlySet<string> = new Set(["__replica__", "replica"]);
+const INSTANCE_LABEL = "instance";
+const CLUSTER_LABEL = "cluster";
+
+/** Which replica of which group a series comes from. */
+export interface ReplicaSource {
+  /** One replica is taken in each group: the series of one service's instance in one cluster, which one server of a pair scrapes at once. */
+  readonly group: string;
+  readonly replica: string;
+}
+
+/** The source of a series of a service; undefined when it names no replica. */
+export function replicaSource(
+  tenant: string,
+  serviceId: string,
+  labels: ReadonlyArray<readonly [string, string]>,
+): ReplicaSource | undefined {
+  const values = new Map(labels);
+  const replica = [...REPLICA_LABELS].map((name) => values.get(name) ?? "");
+  if (replica.every((value) => value === "")) return undefined;
+  const group = [tenant, values.get(CLUSTER_LABEL) ?? "", serviceId, values.get(INSTANCE_LABEL) ?? ""];
+  return { group: JSON.stringify(group), replica: JSON.stringify(replica) };
+}

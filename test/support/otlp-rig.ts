@@ -1,0 +1,163 @@
+// One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
+import { type Body, readBody } from "../../src/actors/engine/body.ts";
+import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
+import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
+import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
+import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
+import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
+import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/work-unit.ts";
+import { BodyPort } from "../../src/actors/front/body-port.ts";
+import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
+import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
+import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
+import { FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
+import { type OtlpEncoding, type OtlpSignal, otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
+import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-block.ts";
+import { spanRecord, spanRecordId, spanTimeMs } from "../../src/domain/trace/span-record.ts";
+import { loadKernel } from "./kernel.ts";
+
+const ENGINES = 2;
+/** Of the bodies' arrival. */
+export const OTLP_NOW_MS = 1_795_220_410_000;
+
+/** What became of one body. */
+export interface OtlpIntake {
+  readonly answer: BodyAnswer;
+  /** Rows in the order of their destination: "flags identity time value", with values as bits; "... start ms" for start markers. */
+  readonly rows: string[];
+  /** Records and dead letters, in order. */
+  readonly frames: Array<{ readonly frame: number; readonly envelope: Record<string, unknown> }>;
+  /** Bytes of messages for shards: histograms and summaries. */
+  readonly messageBytes: number;
+  readonly units: number;
+}
+
+export interface OtlpRigOptions {
+  /** Without it every metrics body goes through the TypeScript decoder. */
+  readonly kernelWalks?: boolean;
+  readonly seriesLimit?: number;
+  readonly convertsCounters?: boolean;
+}
+
+export class OtlpRig {
+  readonly kernel: LaneExports;
+  readonly memory: EngineMemory;
+  readonly #port: BodyPort;
+  readonly #unit: WorkUnit;
+  readonly #decoder: OtlpDecoder;
+  readonly #streams = new Map<number, string>();
+  #admissions = 0;
+
+  constructor({ kernelWalks = true, seriesLimit = 1_000_000, convertsCounters = true }: OtlpRigOptions = {}) {
+    const loaded = loadKernel<LaneExports>();
+    const memory = new EngineMemory(loaded.memory);
+    const begin: LaneExports["otlpMetricsBegin"] = (...body) => {
+      const points = loaded.kernel.otlpMetricsBegin(...body);
+      return kernelWalks || points < 0 ? points : STATUS_ODD_BODY;
+    };
+    const kernel: LaneExports = { ...loaded.kernel, otlpMetricsBegin: begin };
+    this.kernel = kernel;
+    this.memory = memory;
+    this.#port = new BodyPort(memory, () => ++this.#admissions);
+    this.#unit = new WorkUnit(memory, kernel, ENGINES);
+    const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
+    const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const definer = new StreamDefiner(
+      { engine: 0, engines: ENGINES, seriesLimit, convertsCounters },
+      { memory, memories, processWords, kernel },
+    );
+    this.#decoder = new OtlpDecoder(
+      { convertsCounters },
+      {
+        memory,
+        kernel,
+        definer,
+        counters: new EngineCounters(memory),
+        tenantName: (index) => `tenant ${index}`,
+        spans: new SpanSink(),
+        logs: new LogSink(),
+        requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
+      },
+    );
+  }
+
+  /** Decodes a body, as many units as that takes; `quiet` leaves the rows out. */
+  take(
+    bytes: Uint8Array,
+    signal: OtlpSignal,
+    encoding: OtlpEncoding,
+    { wallMs = OTLP_NOW_MS, idempotencyKey = "", quiet = false } = {},
+  ): OtlpIntake {
+    const body = this.#place(bytes, otlpBodyKind(signal, encoding), wallMs, idempotencyKey);
+    const unit = this.#unit;
+    const rows: string[] = [];
+    const frames: OtlpIntake["frames"] = [];
+    let messageBytes = 0;
+    for (let units = 1; ; units++) {
+      this.kernel.stagingReset(ENGINES);
+      unit.begin(body.admission, body.wallMs, body.arrivalMs);
+      const answer = units === 1 ? this.#decoder.begin(body, unit) : this.#decoder.resume(body, unit);
+      if (!quiet) {
+        for (let engine = 0; engine < ENGINES; engine++) this.#learn(engine);
+        for (let engine = 0; engine < ENGINES; engine++) rows.push(...this.#rows(engine));
+      }
+      unit.gather();
+      for (const { frame, payload } of unit.opaqueFrames) frames.push(...framesOf(frame, payload));
+      for (let engine = 0; engine < ENGINES; engine++) {
+        for (const [, section] of unit.messageFrames(engine, Number.POSITIVE_INFINITY)) messageBytes += section.byteLength;
+      }
+      unit.committed();
+      if (answer !== undefined) return { answer, rows, frames, messageBytes, units };
+    }
+  }
+
+  #place(bytes: Uint8Array, kind: number, wallMs: number, idempotencyKey: string): Body {
+    const at = this.#admissions;
+    const taken = this.#port.submit({ bytes, kind, tenant: 0, idempotencyKey, arrivalMs: 0, wallMs }, { answer: () => {} });
+    if (!taken) throw new Error("the body found no room");
+    this.#port.publish();
+    this.#port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null] });
+    return readBody(this.memory, at);
+  }
+
+  #learn(engine: number): void {
+    for (const frame of this.#unit.definitionFrames(engine, Number.POSITIVE_INFINITY)) {
+      for (const { ref, flags, identity } of decodeDefinitions(frame)) {
+        this.#streams.set(ref, `${flags & ~DEFINE_COUNTED} ${Buffer.from(identity).toString()}`);
+      }
+    }
+  }
+
+  #rows(engine: number): string[] {
+    const { view } = this.memory;
+    const from = STAGING + engine * STAGING_BYTES;
+    const rows: string[] = [];
+    for (let at = from; at < from + this.kernel.stagedBytes(engine); at += ROW_BYTES) {
+      const stream = this.#streams.get(view.getUint32(at + ROW_REF, true));
+      const time = this.#unit.baseMs + view.getUint32(at + ROW_OFFSET, true);
+      const bits = view.getBigUint64(at + ROW_VALUE, true);
+      const isStart = bits >> 48n === BigInt(START_MARKER_HIGH);
+      rows.push(`${stream} ${time} ${isStart ? `start ${bits & 0xffffffffffffn}` : bits.toString(16)}`);
+    }
+    return rows;
+  }
+}
+
+/** A frame as an envelope; of a block of spans one for each. */
+function framesOf(frame: number, payload: Uint8Array): OtlpIntake["frames"] {
+  if (frame !== FRAME_SPAN_BLOCK) return [{ frame, envelope: JSON.parse(Buffer.from(payload).toString()) }];
+  const head = readSpanBlockHead(payload);
+  return [...spansOfBlock(payload, head)].map((span) => ({
+    frame: FRAME_RECORD,
+    envelope: {
+      tenant: head.tenant,
+      id: spanRecordId(span),
+      timeMs: spanTimeMs(span),
+      receivedMs: head.receivedMs,
+      environment: head.environment,
+      record: spanRecord(span, head),
+    },
+  }));
+}
