@@ -10,7 +10,7 @@ const text = (key, stringValue) => ({ key, value: { stringValue } });
 const nanoseconds = (ms) => `${Math.floor(ms)}000000`;
 
 /** A request of `points` number points at one time, in OTLP's JSON form; resources are numbered from `firstResource`. */
-export function otlpMetricsRequest({ points, timeMs, firstResource = 0, seed = 1 }) {
+export function otlpMetricsRequest({ points, timeMs, startMs = timeMs - 3_600_000, firstResource = 0, seed = 1 }) {
   const random = seededRandom(seed);
   const resources = Math.ceil(points / pointsPerResource);
   let left = points;
@@ -21,7 +21,7 @@ export function otlpMetricsRequest({ points, timeMs, firstResource = 0, seed = 1
       { key: "http.response.status_code", value: { intValue: "200" } },
       text("server.address", "shop.example.com"),
     ],
-    startTimeUnixNano: nanoseconds(timeMs - 3_600_000),
+    startTimeUnixNano: nanoseconds(startMs),
     timeUnixNano: nanoseconds(timeMs),
     asDouble: Math.floor(random() * 1e6) / 8,
   });
@@ -68,6 +68,26 @@ export function* otlpMetricsBodies({ points, perRequest = 2000, streams = 10_000
       for (const at of times) bytes.writeBigUInt64LE(time, at);
       for (const at of values) bytes.writeDoubleLE(round * 1000 + random() * 1000, at);
       yield { shard, samples: perRequest, bytes };
+    }
+  }
+}
+
+/** The same in JSON. */
+export function* otlpMetricsJsonBodies({ points, perRequest = 2000, streams = 10_000, endMs }) {
+  const shards = streams / perRequest;
+  const rounds = Math.ceil(points / streams);
+  for (let round = 0; round < rounds; round++) {
+    const timeMs = endMs - (rounds - 1 - round) * 1000;
+    for (let shard = 0; shard < shards; shard++) {
+      const firstResource = (shard * perRequest) / pointsPerResource;
+      const request = otlpMetricsRequest({
+        points: perRequest,
+        timeMs,
+        startMs: endMs - 3_600_000,
+        firstResource,
+        seed: round * shards + shard + 1,
+      });
+      yield { shard, samples: perRequest, bytes: Buffer.from(JSON.stringify(request)) };
     }
   }
 }
