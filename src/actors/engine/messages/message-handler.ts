@@ -29,4 +29,8 @@ export interface MessageHandler {
   restore(partition: number, piece: Uint8Array): void;
   /** About five times a second while the engine serves. */
   tick(wallMs: number): void;
+  /** Wall time at which `due` is to be called, at once or, while rows wait, a little later; Infinity for never. */
+  readonly dueMs?: number;
+  /** Does what `dueMs` announced, which must then be later. `monotonicMs` is the same moment as `wallMs`. */
+  due?(wallMs: number, monotonicMs: number): void;
 }
