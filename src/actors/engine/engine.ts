@@ -16,19 +16,19 @@ import type {
   EngineReport,
   EngineRequest,
   StoredCheckpoint,
-  WrittenCounts,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { runsOfAnswers } from "./answer-runs.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
-import type { BucketFamilies } from "./distributions/bucket-families.ts";
-import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { Lane } from "./lane.ts";
-import { makeLaneDecoders } from "./lane-decoders.ts";
+import { laneDecoders } from "./lane-decoders.ts";
+import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
@@ -45,7 +45,7 @@ const SLOTS_PER_IDLE_STEP = 1_000;
 /** What waits for the coordinator while logs are read before it is told. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
-export const TICK_MS = 200;
+const TICK_MS = 200;
 /** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
 
@@ -105,6 +105,7 @@ export class Engine {
   readonly #counters: EngineCounters;
   readonly #outbox: Outbox;
   readonly #shard: Shard;
+  readonly #handlers: ShardHandlers;
   readonly #lane: Lane;
   readonly #placement: Placement;
   readonly #recovery: Recovery;
@@ -114,7 +115,6 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
   readonly #services: ServiceIndex;
-  readonly #families: BucketFamilies;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
   readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
@@ -162,9 +162,11 @@ export class Engine {
       },
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
-    this.#families = addDistributions(
+    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const { clock } = dependencies;
+    this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
-      { memory, kernel, processWords, counters: this.#counters, tenantIndex: (name) => this.#tenantIndex(name), shard: this.#shard },
+      { memory, kernel, processWords, outbox, clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
@@ -218,7 +220,7 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
-        removing: (slots) => this.#families.removeSlots(slots),
+        removing: (slots) => this.#handlers.families.removeSlots(slots),
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),
@@ -227,27 +229,39 @@ export class Engine {
   }
 
   #makeLane(): Lane {
+    const { engine, engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
     const { kernel, log, clock, processWords, memories } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
     const requestId = (admission: number) => this.#requestId(admission);
-    const shared = { memory, memories, processWords, kernel, counters, requestId, metadata: this.#metadata };
-    const decoders = makeLaneDecoders(this.#options, {
-      ...shared,
-      wallMs: () => clock.wallMs(),
-      tenantName: (index) => this.#tenants[index] as string,
-      tenantIndex: (name) => this.#tenantIndex(name),
-    });
+    const tenantName = (index: number) => this.#tenants[index] as string;
+    const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
+    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const wallMs = () => clock.wallMs();
+    const shared = {
+      memory,
+      memories,
+      kernel,
+      processWords,
+      counters,
+      exclusions,
+      metadata: this.#metadata,
+      wallMs,
+      tenantName,
+      tenantIndex,
+      requestId,
+    };
     return new Lane(
-      { engines: this.#options.engines },
+      { engines },
       {
-        ...decoders,
         memory,
         kernel,
         log,
         counters,
         requestId,
         placement: this.#placement,
+        exclusions,
+        ...laneDecoders({ engine, engines, seriesLimit, convertsCounters }, shared),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
@@ -285,7 +299,7 @@ export class Engine {
     if (step.done) this.#replayed = step.value;
     else {
       this.#recovery.apply(step.value);
-      this.#families.settle();
+      this.#handlers.families.settle();
     }
     this.#counters.set("rowsReplayed", this.#recovery.rows);
     return true;
@@ -333,9 +347,10 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
-    did = this.#families.settle() || did;
+    did = this.#handlers.families.settle() || did;
     did = this.#answerDelayed() || did;
     did = this.#tick() || did;
+    if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
     if (this.#phase === "stopping") did = this.#stop() || did;
     return did || this.#services.catchUp(SLOTS_PER_IDLE_STEP);
@@ -372,22 +387,7 @@ export class Engine {
   }
 
   #answer(answers: readonly BodyAnswer[]): void {
-    const counts: number[] = [];
-    const statuses: number[] = [];
-    const bodies: Array<string | null> = [];
-    const written: Array<WrittenCounts | null> = [];
-    for (const { status, body, written: stored = null } of answers) {
-      const last = counts.length - 1;
-      if (last >= 0 && statuses[last] === status && bodies[last] === body && written[last] === stored)
-        counts[last] = (counts[last] as number) + 1;
-      else {
-        counts.push(1);
-        statuses.push(status);
-        bodies.push(body);
-        written.push(stored);
-      }
-    }
-    this.#dependencies.report({ type: "answers", counts, statuses, bodies, written });
+    this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) });
   }
 
   #takeMessages(): boolean {
@@ -436,6 +436,11 @@ export class Engine {
     this.#publishCounters();
     if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
+  }
+
+  /** How long the engine may sleep when it has nothing to do. */
+  get restMs(): number {
+    return Math.min(TICK_MS, this.#handlers.dueInMs);
   }
 
   #endSegment(): boolean {
