@@ -39,6 +39,7 @@ describe("fields that are not stored", () => {
 
   it("need names", () => {
     for (const list of ["a..b", ".a", "a.", "."]) expect(() => new FieldExclusions(list)).toThrow(RangeError);
+    for (const list of ["a,timestamp", "*", "type"]) expect(() => new FieldExclusions(list)).toThrow(/is needed to store a record/);
     expect(new FieldExclusions(" , ").isEmpty).toBe(true);
   });
 });

@@ -9,6 +9,8 @@
 /** Where senders put fields of their own. */
 const CONTAINERS = ["attributes", "resourceAttributes", "labels", "body"] as const;
 const ANY = "*";
+/** Without these nothing could be stored under a name and a time. */
+const NEEDED: ReadonlySet<string> = new Set(["service_id", "type", "metric_name", "value", "timestamp", ANY]);
 /** What a log's body is read as JSON for: an object or an array. */
 const JSON_TEXT = /^\s*[{[]/;
 
@@ -18,13 +20,16 @@ type Path = readonly string[];
 export class FieldExclusions {
   readonly #paths: readonly Path[];
 
-  /** Throws RangeError on a path with an empty name. */
+  /** Throws RangeError on a path with an empty name, and on a field that every record needs. */
   constructor(list: string) {
     const paths = list
       .split(",")
       .map((path) => path.trim())
       .filter((path) => path !== "");
     for (const path of paths) if (path.split(".").includes("")) throw new RangeError(`${JSON.stringify(path)} has an empty name`);
+    const needed = paths.find((path) => NEEDED.has(path));
+    if (needed !== undefined)
+      throw new RangeError(`${JSON.stringify(needed)} is needed to store a record at all, write attributes.${needed}`);
     this.#paths = paths.map((path) => path.split("."));
   }
 

@@ -23,6 +23,7 @@ import { logsOfProtobuf } from "../../../domain/otlp/protobuf-logs.ts";
 import { metricsOfProtobuf } from "../../../domain/otlp/protobuf-metrics.ts";
 import { isRequest } from "../../../domain/otlp/protobuf-request.ts";
 import { spansOfProtobuf } from "../../../domain/otlp/protobuf-traces.ts";
+import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { type Body, refusedAnswer } from "../body.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { LogSink } from "../logs/log-sink.ts";
@@ -46,6 +47,7 @@ export interface OtlpDecoderDependencies {
   readonly kernel: LaneExports;
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
+  readonly exclusions: FieldExclusions;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
@@ -53,6 +55,7 @@ export interface OtlpDecoderDependencies {
 }
 
 const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;
+const NO_ATTRIBUTES = { attributes: {}, resourceAttributes: {} } as const;
 const NO_ITEMS: Iterator<Item> = [][Symbol.iterator]();
 
 /** Decodes OTLP bodies for one lane, one at a time. */
@@ -170,7 +173,9 @@ export class OtlpDecoder {
     return undefined;
   }
 
-  #take(item: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
+  #take(given: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
+    const { exclusions } = this.#dependencies;
+    const item = exclusions.isEmpty ? given : withoutFields(given, exclusions);
     const refusal = this.#refusalOf(item, body, unit);
     if (refusal === undefined) outcome.accept(1);
     else outcome.refuse(unit, refusal, payloadOf(item));
@@ -197,6 +202,19 @@ const REQUESTS: Readonly<Record<OtlpSignal, string>> = {
   traces: "ExportTraceServiceRequest",
   logs: "ExportLogsServiceRequest",
 };
+
+/** A span or a log without the fields that must not be stored: before templates, blocks of spans and hashes are made of it. */
+function withoutFields(item: Item, exclusions: FieldExclusions): Item {
+  if (item.type === "span") {
+    const { attributes, resourceAttributes } = item.span;
+    const kept: Partial<typeof item.span> = exclusions.strip({ attributes, resourceAttributes });
+    return { type: "span", span: { ...item.span, ...NO_ATTRIBUTES, ...kept } };
+  }
+  if (item.type !== "log") return item;
+  const { attributes, resourceAttributes, body } = item.log;
+  const kept: Partial<typeof item.log> = exclusions.strip({ attributes, resourceAttributes, body });
+  return { type: "log", log: { ...item.log, ...NO_ATTRIBUTES, body: "", ...kept } };
+}
 
 /** What of an item is kept as a dead letter. */
 function payloadOf(item: Item): unknown {
