@@ -2,6 +2,8 @@
 import type { HttpEngineName } from "../../src/adapters/http/http-server.ts";
 import type { FuzzTarget } from "./target.ts";
 import { chunkBlockTarget, sampleChunkTarget, waitingChunksTarget } from "./targets/chunks.ts";
+import { distributionTarget } from "./targets/distributions.ts";
+import { csvHistoryTarget, jsonHistoryTarget } from "./targets/history.ts";
 import { jsonBodyTarget, jsonDepthTarget } from "./targets/json-bodies.ts";
 import { labelSpanTarget } from "./targets/label-span.ts";
 import { logBlocksTarget } from "./targets/log-blocks.ts";
@@ -35,12 +37,15 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   "chunk-block": chunkBlockTarget,
   "waiting-chunks": waitingChunksTarget,
   "log-blocks": logBlocksTarget,
+  distribution: distributionTarget,
   "checkpoint-part": checkpointPartTarget,
   "checkpoint-row": checkpointRowTarget,
   "stored-record": storedRecordTarget,
   key: keyTarget,
   "page-token": pageTokenTarget,
   query: queryTarget,
+  "csv-history": csvHistoryTarget,
+  "json-history": jsonHistoryTarget,
 };
 
 /** The HTTP adapters, by the names of their targets; both share the corpus "http". */

@@ -8,6 +8,7 @@ import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-v
 import {
   type CheckpointHeader,
   type DeadLetterEnvelope,
+  type DeadLettersEnded,
   type EngineFrame,
   type EpisodeFrame,
   FRAME_BLOCK,
@@ -54,7 +55,7 @@ export class Transaction {
 
   constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number) {
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
-    this.deadLetters = new DeadLetterDraft(state.control, state.deadLetters);
+    this.deadLetters = new DeadLetterDraft(state);
     this.#seriesStore = state.series;
     this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
@@ -138,7 +139,8 @@ export class Transaction {
 
 const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Array) => void>> = {
   [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodePayload<EpisodeFrame>(payload)),
-  [FRAME_DEAD_LETTER]: (transaction, payload) => transaction.deadLetters.add(decodePayload<DeadLetterEnvelope>(payload)),
+  [FRAME_DEAD_LETTER]: (transaction, payload) =>
+    transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),

@@ -22,12 +22,15 @@ import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import type { BucketFamilies } from "./distributions/bucket-families.ts";
 import { DistributionSink } from "./distributions/distribution-sink.ts";
 import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
+import { HistoryDecoder } from "./history/history-decoder.ts";
+import { ReplayDecoder } from "./history/replay-decoder.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
 import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
@@ -72,6 +75,8 @@ export interface EngineOptions {
   readonly idleMs: number;
   readonly keptMs: number;
   readonly laneMarks: readonly LaneMark[];
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly fieldExclusions?: string;
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
@@ -221,6 +226,7 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
+        removing: (slots) => this.#families.removeSlots(slots),
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),
@@ -239,7 +245,9 @@ export class Engine {
     );
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
-    const decoder = { memory, kernel, definer, counters, tenantName, requestId };
+    const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
+    const decoder = { memory, kernel, definer, counters, exclusions, tenantName, requestId };
+    const json = new JsonDecoder(decoder);
     const tenantIndex = (name: string) => this.#tenantIndex(name);
     const distributions = new DistributionSink(definer);
     const takeDistribution: DistributionTaker = (tenant, point, unit) => {
@@ -256,7 +264,10 @@ export class Engine {
         counters,
         requestId,
         placement: this.#placement,
-        json: new JsonDecoder(decoder),
+        exclusions,
+        json,
+        replay: new ReplayDecoder({ ...decoder, json }),
+        history: new HistoryDecoder(decoder),
         remoteWrite: new RemoteWriteDecoder(remoteWrite),
         otlp: new OtlpDecoder({ convertsCounters }, decoder),
         outbox: this.#outbox,

@@ -46,6 +46,8 @@ export const ENGINE_COUNTERS = [
   "streamsForgotten",
   "rowsParked",
   "rowsDropped",
+  "samplesHistory",
+  "samplesImported",
   "distributions",
   "distributionBytes",
   "distributionsLate",
@@ -114,6 +116,11 @@ export const COORDINATOR_COUNTERS = [
   "queries",
   "metadataStored",
   "storeReadOnly",
+  "deadLetterBytes",
+  "replayJobs",
+  "lettersReplayed",
+  "lettersNotReplayed",
+  "replayBackOffs",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];
