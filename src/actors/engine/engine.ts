@@ -16,13 +16,13 @@ import type {
   EngineReport,
   EngineRequest,
   StoredCheckpoint,
-  WrittenCounts,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { answersReport } from "./answers-report.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import type { BucketFamilies } from "./distributions/bucket-families.ts";
@@ -44,7 +44,7 @@ import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { StreamDefiner } from "./stream-definer.ts";
-import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
+import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -273,7 +273,7 @@ export class Engine {
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
-        answer: (answers) => this.#answer(answers),
+        answer: (answers) => this.#dependencies.report(answersReport(answers)),
       },
     );
   }
@@ -391,25 +391,6 @@ export class Engine {
     this.#shard.define(unit);
     if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
     this.#shard.takeOwnMessages(unit);
-  }
-
-  #answer(answers: readonly BodyAnswer[]): void {
-    const counts: number[] = [];
-    const statuses: number[] = [];
-    const bodies: Array<string | null> = [];
-    const written: Array<WrittenCounts | null> = [];
-    for (const { status, body, written: stored = null } of answers) {
-      const last = counts.length - 1;
-      if (last >= 0 && statuses[last] === status && bodies[last] === body && written[last] === stored)
-        counts[last] = (counts[last] as number) + 1;
-      else {
-        counts.push(1);
-        statuses.push(status);
-        bodies.push(body);
-        written.push(stored);
-      }
-    }
-    this.#dependencies.report({ type: "answers", counts, statuses, bodies, written });
   }
 
   #takeMessages(): boolean {
