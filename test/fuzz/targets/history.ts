@@ -18,7 +18,11 @@ const textOf = (input: Uint8Array) => Buffer.from(input.buffer, input.byteOffset
 /** What a reader made of a text, as text; undefined where it refused the whole. */
 function collected(read: (collector: HistoryCollector) => void): { text: string; samples: number } | undefined {
   const collector = new HistoryCollector({ nowMs: NOW_MS, samplesMax: SAMPLES_MAX });
-  if (attempt(() => (read(collector), true), HistoryError) === undefined) return undefined;
+  const isRead = attempt(() => {
+    read(collector);
+    return true;
+  }, HistoryError);
+  if (isRead === undefined) return undefined;
   let samples = 0;
   const series = collector.finish().map(({ serviceId, metricName, attributes, times, values, length }) => {
     must(
