@@ -35,7 +35,7 @@ import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
-import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
+import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -252,7 +252,7 @@ export class Engine {
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
-        answer: (answers) => this.#answer(answers),
+        answer: (answers) => this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) }),
       },
     );
   }
@@ -371,10 +371,6 @@ export class Engine {
     this.#shard.define(unit);
     if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
     this.#shard.takeOwnMessages(unit);
-  }
-
-  #answer(answers: readonly BodyAnswer[]): void {
-    this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) });
   }
 
   #takeMessages(): boolean {
