@@ -13,7 +13,7 @@ import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { CallEdges } from "../../src/domain/trace/call-edges.ts";
 
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
-export class SeriesSink {
+class SeriesSink {
   readonly values = new Map<string, number>();
   readonly flags = new Map<string, number>();
   readonly arrivals: number[] = [];
@@ -68,7 +68,7 @@ interface StoredPart {
 }
 
 /** Counters by name. */
-export class CounterMap {
+class CounterMap {
   readonly values: Record<string, number> = {};
 
   add(name: string, by: number): void {
