@@ -3,7 +3,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const readmePath = "README.md";
-const access = { public: "anyone", read: "`READ_AUTH`", ingest: "`INGEST_AUTH`" };
+const access = {
+  public: "anyone",
+  read: "`READ_AUTH`",
+  ingest: "`INGEST_AUTH`",
+  operate: "`READ_AUTH`, operator",
+  administer: "admin token",
+};
 
 /** One line of a Markdown table. */
 function row(cells) {

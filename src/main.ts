@@ -10,10 +10,12 @@ import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
+import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
+import { openAdminToken } from "./adapters/log/admin-token.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
@@ -23,6 +25,7 @@ import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
+import { runImport } from "./cli/import/import.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
@@ -32,6 +35,7 @@ import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./
 import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
 import { DEFAULT_TENANT } from "./domain/access/access-policy.ts";
 import { engineOf } from "./domain/placement/partition.ts";
+import { FieldExclusions } from "./domain/series/field-exclusions.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
@@ -40,6 +44,9 @@ type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
+
+/** By their index in memory. */
+const TENANTS: readonly string[] = [DEFAULT_TENANT];
 
 const HOUR_MS = 3600 * 1000;
 
@@ -86,6 +93,7 @@ class Signal {
 class Server {
   readonly #config: Config;
   readonly #meta: Meta;
+  readonly #adminToken: string;
   readonly #startedMs = systemClock.wallMs();
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #channels: readonly EngineChannel[];
@@ -94,6 +102,7 @@ class Server {
   readonly #streams = new EventStreams();
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
+  readonly #courier: ReplayCourier;
   readonly #http: HttpServer;
   readonly #front: Front;
   /** While it listens. */
@@ -105,14 +114,22 @@ class Server {
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta) {
+  constructor(config: Config, meta: Meta, adminToken: string) {
     this.#config = config;
     this.#meta = meta;
+    this.#adminToken = adminToken;
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
     this.#coordinator = this.#startCoordinator();
     this.#queries = new QueryLink((command) => this.#coordinator.port.send(command));
+    this.#courier = new ReplayCourier({
+      clock: systemClock,
+      ports: this.#bodyPorts,
+      schedulePublish: () => this.#schedulePublish(),
+      tenantIndex: (name) => TENANTS.indexOf(name),
+      answer: (answer) => this.#coordinator.port.send(answer),
+    });
     this.#front = this.#makeFront();
     this.#http = this.#makeHttp((exchange) => this.#front.handle(exchange));
   }
@@ -157,6 +174,7 @@ class Server {
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
         retentionRawDays: config.RETENTION_RAW_DAYS,
+        fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
         diskLimitGib: config.DISK_LIMIT_GIB,
       },
     };
@@ -174,6 +192,7 @@ class Server {
 
   #fromCoordinator(message: CoordinatorMessage): void {
     if (message.type === "answer") this.#queries.answer(message);
+    else if (message.type === "replay-batch") this.#courier.take(message);
     else if (message.type === "events") this.#streams.push(message.events);
     else if (message.type === "log") this.#log(message.level, message.line);
   }
@@ -223,7 +242,7 @@ class Server {
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
     });
-    const access = { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, boundHost: config.HOST };
+    const access = { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, adminToken: this.#adminToken, boundHost: config.HOST };
     return new Front(
       { version: VERSION, access, startedMs },
       {
@@ -321,7 +340,8 @@ class Server {
       engines,
       epoch: this.#meta.epoch,
       seeds,
-      tenants: [DEFAULT_TENANT],
+      tenants: TENANTS,
+      fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
       seriesLimit: config.SERIES_LIMIT,
       normalizeTemporality: config.OTEL_TEMPORALITY_NORMALIZE === "true",
       threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
@@ -388,10 +408,22 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   ];
 }
 
+function checkExclusions(list: string): void {
+  try {
+    new FieldExclusions(list);
+  } catch (error) {
+    throw error instanceof RangeError
+      ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`)
+      : error;
+  }
+}
+
 async function serve(config: Config): Promise<void> {
+  checkExclusions(config.LOG_FIELD_EXCLUSIONS);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const server = new Server(config, meta);
+  const adminToken = openAdminToken(config.DATA_DIR, () => randomBytes(32).toString("hex"));
+  const server = new Server(config, meta, adminToken);
   const stop = async () => {
     writeLine("stopping: answering what is under way, then writing checkpoints");
     setTimeout(() => {
@@ -421,6 +453,7 @@ async function main(): Promise<void> {
   if (command === "--help" || command === "help" || command === "-h") writeLine(HELP);
   else if (command === "--version") writeLine(VERSION);
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
+  else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
   else if (command === "serve") await serve(loadConfig(process.env));
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }

@@ -1,58 +1,148 @@
-// OTLP metrics bodies as a collector sends them: services of several instances, gauges and cumulative sums, four attributes a point.
-import { encodeRequest } from "../../test/support/otlp-schema.ts";
+// OTLP metrics bodies as a collector sends them: resources of seven attributes, gauges and cumulative sums in turn, 20 points a metric, four attributes a
+// point, about 190 bytes each in protobuf.
 import { seededRandom } from "./series-labels.mjs";
 
 const pointsPerMetric = 20;
 const metricsPerResource = 25;
+const pointsPerResource = pointsPerMetric * metricsPerResource;
 
-/** A request of `points` number points at one time, as an object in OTLP's JSON form. */
-export function otlpMetricsRequest({ points, timeMs, seed = 1 }) {
+const text = (key, stringValue) => ({ key, value: { stringValue } });
+const nanoseconds = (ms) => `${Math.floor(ms)}000000`;
+
+/** A request of `points` number points at one time, in OTLP's JSON form; resources are numbered from `firstResource`. */
+export function otlpMetricsRequest({ points, timeMs, firstResource = 0, seed = 1 }) {
   const random = seededRandom(seed);
-  const nanoseconds = (ms) => `${Math.floor(ms)}000000`;
-  const text = (key, stringValue) => ({ key, value: { stringValue } });
-  const resources = Math.ceil(points / (pointsPerMetric * metricsPerResource));
+  const resources = Math.ceil(points / pointsPerResource);
   let left = points;
-  const resourceMetrics = Array.from({ length: resources }, (_, resource) => ({
-    resource: {
-      attributes: [
-        text("service.name", `checkout-service-${resource % 7}`),
-        text("service.version", "1.4.2"),
-        text("service.instance.id", `checkout-7c9f-${resource}`),
-        text("deployment.environment.name", "production"),
-        text("host.name", `node-${resource}`),
-        text("telemetry.sdk.name", "opentelemetry"),
-        text("telemetry.sdk.language", "go"),
-      ],
-    },
-    scopeMetrics: [
-      {
-        scope: { name: "go.opentelemetry.io/contrib/instrumentation", version: "0.61.0" },
-        metrics: Array.from({ length: metricsPerResource }, (_, metric) => {
-          const isSum = metric % 2 === 1;
-          const dataPoints = Array.from({ length: Math.min(pointsPerMetric, left) }, (_, point) => ({
-            attributes: [
-              text("http.request.method", point % 2 === 0 ? "GET" : "POST"),
-              text("http.route", `/api/v1/items/{id}/parts/${point}`),
-              { key: "http.response.status_code", value: { intValue: "200" } },
-              text("server.address", "shop.example.com"),
-            ],
-            startTimeUnixNano: nanoseconds(timeMs - 3_600_000),
-            timeUnixNano: nanoseconds(timeMs),
-            asDouble: Math.floor(random() * 1e6) / 8,
-          }));
-          left -= dataPoints.length;
-          const name = `http.server.measurement.${String(metric).padStart(2, "0")}`;
-          return isSum
-            ? { name, unit: "1", sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints } }
-            : { name, unit: "s", gauge: { dataPoints } };
-        }),
-      },
+  const point = (place) => ({
+    attributes: [
+      text("http.request.method", place % 2 === 0 ? "GET" : "POST"),
+      text("http.route", `/api/v1/items/{id}/parts/${place}`),
+      { key: "http.response.status_code", value: { intValue: "200" } },
+      text("server.address", "shop.example.com"),
     ],
+    startTimeUnixNano: nanoseconds(timeMs - 3_600_000),
+    timeUnixNano: nanoseconds(timeMs),
+    asDouble: Math.floor(random() * 1e6) / 8,
+  });
+  const metric = (place) => {
+    const dataPoints = Array.from({ length: Math.min(pointsPerMetric, left) }, (_, i) => point(i));
+    left -= dataPoints.length;
+    const name = `http.server.measurement.${String(place).padStart(2, "0")}`;
+    const data = place % 2 === 1 ? { sum: { dataPoints, aggregationTemporality: 2, isMonotonic: true } } : { gauge: { dataPoints } };
+    return { name, unit: "1", ...data };
+  };
+  const resource = (number) => ({
+    attributes: [
+      text("service.name", `checkout-service-${number % 7}`),
+      text("service.version", "1.4.2"),
+      text("service.instance.id", `checkout-7c9f-${number}`),
+      text("deployment.environment.name", "production"),
+      text("host.name", `node-${number}`),
+      text("telemetry.sdk.name", "opentelemetry"),
+      text("telemetry.sdk.language", "go"),
+    ],
+  });
+  const scope = { name: "go.opentelemetry.io/contrib/instrumentation", version: "0.61.0" };
+  const resourceMetrics = Array.from({ length: resources }, (_, i) => ({
+    resource: resource(firstResource + i),
+    scopeMetrics: [{ scope, metrics: Array.from({ length: metricsPerResource }, (_, place) => metric(place)) }],
   }));
   return { resourceMetrics };
 }
 
-/** The same in protobuf. */
-export function otlpMetricsBody(options) {
-  return encodeRequest("metrics", otlpMetricsRequest(options));
+/** Such requests in protobuf over 10,000 streams; a body always holds the same streams, one second after the body before. */
+export function* otlpMetricsBodies({ points, perRequest = 2000, streams = 10_000, endMs }) {
+  const shards = streams / perRequest;
+  const rounds = Math.ceil(points / streams);
+  const random = seededRandom(45);
+  const templates = Array.from({ length: shards }, (_, shard) => {
+    const firstResource = (shard * perRequest) / pointsPerResource;
+    return findPoints(encodeMetrics(otlpMetricsRequest({ points: perRequest, timeMs: endMs, firstResource, seed: shard + 1 })));
+  });
+  for (let round = 0; round < rounds; round++) {
+    const time = BigInt(endMs - (rounds - 1 - round) * 1000) * 1_000_000n;
+    for (let shard = 0; shard < shards; shard++) {
+      const { body, times, values } = templates[shard];
+      const bytes = Buffer.from(body);
+      for (const at of times) bytes.writeBigUInt64LE(time, at);
+      for (const at of values) bytes.writeDoubleLE(round * 1000 + random() * 1000, at);
+      yield { shard, samples: perRequest, bytes };
+    }
+  }
+}
+
+/** The request in protobuf, with fields in the order of their numbers. */
+export function encodeMetrics({ resourceMetrics }) {
+  return Buffer.concat(
+    resourceMetrics.map(({ resource, scopeMetrics: [{ scope, metrics }] }) =>
+      message(1, [
+        message(
+          1,
+          resource.attributes.map((each) => attribute(1, each)),
+        ),
+        message(2, [message(1, [string(1, scope.name), string(2, scope.version)]), ...metrics.map(encodeMetric)]),
+      ]),
+    ),
+  );
+}
+
+function encodeMetric({ name, unit, gauge, sum }) {
+  const { dataPoints } = gauge ?? sum;
+  const points = dataPoints.map((point) =>
+    message(1, [
+      fixed(2, BigInt(point.startTimeUnixNano)),
+      fixed(3, BigInt(point.timeUnixNano)),
+      double(4, point.asDouble),
+      ...point.attributes.map((each) => attribute(7, each)),
+    ]),
+  );
+  const flags = sum === undefined ? [] : [Buffer.from([0x10, sum.aggregationTemporality, 0x18, 1])];
+  return message(2, [string(1, name), string(3, unit), message(sum === undefined ? 5 : 7, [...points, ...flags])]);
+}
+
+function attribute(field, { key, value }) {
+  const content = value.intValue === undefined ? string(1, value.stringValue) : Buffer.from([0x18, ...varint(Number(value.intValue))]);
+  return message(field, [string(1, key), message(2, [content])]);
+}
+
+/** Where the times and values of a body's points stand: behind their tags, which follow the start time's eight bytes. */
+function findPoints(body) {
+  const times = [];
+  const values = [];
+  for (let at = 0; at + 27 <= body.length; at++) {
+    if (body[at] !== 0x11 || body[at + 9] !== 0x19 || body[at + 18] !== 0x21) continue;
+    times.push(at + 10);
+    values.push(at + 19);
+    at += 26;
+  }
+  return { body, times, values };
+}
+
+function varint(value) {
+  const bytes = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest & 127) | 128);
+  return [...bytes, rest];
+}
+
+function message(field, parts) {
+  const content = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(content.length)]), content]);
+}
+
+function string(field, content) {
+  return message(field, [Buffer.from(content)]);
+}
+
+function fixed(field, value) {
+  const bytes = Buffer.alloc(9, field * 8 + 1);
+  bytes.writeBigUInt64LE(value, 1);
+  return bytes;
+}
+
+function double(field, value) {
+  const bytes = Buffer.alloc(9, field * 8 + 1);
+  bytes.writeDoubleLE(value, 1);
+  return bytes;
 }

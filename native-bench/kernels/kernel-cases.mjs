@@ -16,7 +16,7 @@ import { decodeBody } from "../../test/support/remote-write-body.ts";
 import { strictDecode } from "../../test/support/remote-write-decoder.ts";
 import { packRowsSlowly } from "../../test/support/row-packing.ts";
 import { jsonBatches } from "../bodies/json-records.mjs";
-import { otlpMetricsBody, otlpMetricsRequest } from "../bodies/otlp-metrics.mjs";
+import { encodeMetrics, otlpMetricsRequest } from "../bodies/otlp-metrics.mjs";
 import { remoteWriteBodies } from "../bodies/remote-write.mjs";
 import { seededRandom } from "../bodies/series-labels.mjs";
 import { chunkCase, windowCase } from "./shard-cases.mjs";
@@ -135,7 +135,7 @@ const pointsPerBody = 10_000;
 async function otlpMetricsCase() {
   const rig = new OtlpRig();
   const { kernel, memory } = rig;
-  const body = otlpMetricsBody({ points: pointsPerBody, timeMs: OTLP_NOW_MS });
+  const body = encodeMetrics(otlpMetricsRequest({ points: pointsPerBody, timeMs: OTLP_NOW_MS }));
   const { answer, rows } = rig.take(body, "metrics", "protobuf");
   assert.deepEqual(answer, { status: 200, body: null });
   assert.equal(rows.filter((row) => !row.includes(" start ")).length, pointsPerBody);

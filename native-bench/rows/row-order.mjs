@@ -9,6 +9,7 @@ import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { newStreams } from "./new-streams.mjs";
+import { otlpMetrics } from "./otlp-metrics.mjs";
 import { overload } from "./overload.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
@@ -20,6 +21,7 @@ export const ROWS = [
   tenSamplesASeries,
   newStreams,
   jsonBatches,
+  otlpMetrics,
   singleRecords,
   answerLatency,
   detectionLatency,

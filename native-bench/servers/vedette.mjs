@@ -8,6 +8,8 @@ const mainFile = join(fileURLToPath(new URL("../..", import.meta.url)), "dist", 
 export const REMOTE_WRITE_PATH = "/api/v1/rwmetrics/write";
 export const SINGLE_PATH = "/api/v1/telemetry";
 export const BATCH_PATH = "/api/v1/telemetry/batch";
+export const OTLP_METRICS_PATH = "/v1/metrics";
+export const OTLP_HEADERS = ["Content-Type: application/x-protobuf"];
 export const JSON_HEADERS = ["Content-Type: application/json"];
 
 /** Samples stored that were neither repeated nor late: those are not scored, so a bench that sends them measures something else. */
@@ -20,7 +22,7 @@ export function startVedette(options) {
   const plan = (port, dataDir) => ({
     command: process.execPath,
     args: [mainFile],
-    env: { PORT: String(port), DATA_DIR: dataDir, ENGINES: "1", LOG_LEVEL: "warn" },
+    env: { PORT: String(port), OTLP_PORT: "0", DATA_DIR: dataDir, ENGINES: "1", LOG_LEVEL: "warn" },
   });
   const server = { kind: "vedette", plan, ready: "/readyz", path: REMOTE_WRITE_PATH, headers: REMOTE_WRITE_HEADERS, countAccepted };
   return startProcess(server, options);

@@ -1,8 +1,8 @@
 // What an endpoint is: everything that the router, the role check, the validation and (later) OpenAPI read of it.
 import type { z } from "zod";
 
-/** Who may call: anybody; who may read (viewer and above); who may write telemetry. */
-export type EndpointAccess = "public" | "read" | "ingest";
+/** Who may call: anybody; who may read (viewer and above); who may write telemetry; operators; admins. */
+export type EndpointAccess = "public" | "read" | "ingest" | "operate" | "administer";
 
 /** Which actor answers. */
 export type EndpointHandler = "front" | "engine" | "coordinator";

@@ -4,3 +4,8 @@
 export function writeLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
+
+/** Writes text as it is. */
+export function writeText(text: string): void {
+  process.stdout.write(text);
+}

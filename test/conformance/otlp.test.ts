@@ -232,6 +232,37 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
     await raw.stop();
   });
 
+  check("finds the restart of a counter that only its start time shows", async () => {
+    const now = Math.floor(Date.now() / 1000) * 1000;
+    const hour = now - 3_600_000;
+    const sums = [
+      [now - 30_000, hour, "100"],
+      [now - 20_000, hour, "110"],
+      [now - 10_000, now - 15_000, "115"],
+      [now, now - 15_000, "121"],
+    ] as const;
+    for (const [type, service] of [
+      [PROTOBUF_TYPE, "restarted"],
+      [JSON_TYPE, "restarted-json"],
+    ] as const) {
+      for (const [timeMs, startMs, asInt] of sums) {
+        const dataPoints = [{ startTimeUnixNano: `${startMs}000000`, timeUnixNano: `${timeMs}000000`, asInt }];
+        const sum = { aggregationTemporality: 2, isMonotonic: true, dataPoints };
+        const resource = { attributes: [{ key: "service.name", value: { stringValue: service } }] };
+        const request = { resourceMetrics: [{ resource, scopeMetrics: [{ metrics: [{ name: "orders", sum }] }] }] };
+        expect((await post("/v1/metrics", type, bodyOf("metrics", type, request))).status).toBe(200);
+      }
+      const { points } = await server.get<{ points: Array<{ value: number }> }>("/api/v1/series/data", {
+        service_id: service,
+        metric_name: "orders",
+      });
+      expect(
+        points.map(({ value }) => value),
+        service,
+      ).toEqual([10, 115, 6]);
+    }
+  });
+
   check("takes what the OpenTelemetry JavaScript SDK sends", async () => {
     for (const signal of SIGNALS) {
       const moved = movedToNow(readFileSync(`test/golden/otlp-${signal}-proto.bin`));
@@ -241,7 +272,9 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
     const { series } = await server.get<{ series: Array<{ metric_name: string; environment: string }> }>("/api/v1/series", {
       service_id: "checkout",
     });
-    expect(new Set(series.map(({ metric_name }) => metric_name))).toContain("orders.placed");
+    const names = new Set(series.map(({ metric_name }) => metric_name));
+    for (const name of ["orders.placed", "http.server.request.duration.p95", "http.server.request.duration.exp.count"])
+      expect(names).toContain(name);
     expect(new Set(series.map(({ environment }) => environment))).toEqual(new Set(["production"]));
   });
 });

@@ -23,6 +23,7 @@ interface Series {
   readonly metric_name: string;
   readonly kind: string;
   readonly samples: number;
+  readonly type: string | null;
 }
 
 interface Gate {
@@ -90,8 +91,12 @@ describe.skipIf(missing !== undefined)("a real Prometheus", () => {
     });
     expect(total).toBeGreaterThan(300);
     expect(new Set(series.map(({ service_id }) => service_id))).toEqual(new Set(["node"]));
-    for (const { metric_name, kind } of series)
-      expect([metric_name, kind]).toEqual([metric_name, COUNTER_NAME.test(metric_name) ? "counter" : "gauge"]);
+    // Prometheus sends metadata at its start and every minute.
+    expect(series.filter(({ type }) => type !== null).length).toBeGreaterThan(200);
+    for (const { metric_name, kind, type } of series) {
+      const counts = type === "counter" || (type !== "gauge" && COUNTER_NAME.test(metric_name));
+      expect([metric_name, kind]).toEqual([metric_name, counts ? "counter" : "gauge"]);
+    }
   });
 
   it("finds its values here, to the last bit", async () => {

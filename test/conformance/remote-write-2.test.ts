@@ -260,19 +260,32 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
     expect(await values("pairs", "paired")).toEqual([1, 2, 3]);
   });
 
-  check("native histograms are refused with a word on what to do, the samples beside them kept", async () => {
-    const time = Date.now();
-    const histogram = {
-      countInt: 3,
+  check("native histograms become series of their quantiles; what they lack is said of each", async () => {
+    const time = Date.now() - 20_000;
+    const histogram = (offset: number, counts: readonly [number, number], more: object = {}) => ({
+      countInt: counts[0] + counts[1],
       sum: 1.5,
       schema: 3,
       positiveSpans: [{ offset: 1, length: 2 }],
-      positiveDeltas: [1, 1],
-      timestamp: time,
-    };
-    const answer = await post2([one("h", "native", [], { histograms: [histogram, histogram] }), one("g", "native", [{ value: 1, time }])]);
-    expect([answer.status, ...written(answer)]).toEqual([400, "1", "0", "0"]);
-    expect(answer.json().message).toMatch(/^2 of 3 samples were refused.*native histograms are not taken; send classic ones/);
-    expect(await values("native", "g")).toEqual([1]);
+      positiveDeltas: [counts[0], counts[1] - counts[0]],
+      timestamp: time + offset,
+      ...more,
+    });
+    const series = (histograms: object[]) => post2([one("h", "native", [], { histograms })]);
+    const answer = await post2([
+      one("h", "native", [], { histograms: [histogram(0, [1, 2]), histogram(1000, [3, 4])] }),
+      one("g", "native", [{ value: 1, time }]),
+    ]);
+    expect([answer.status, ...written(answer)]).toEqual([204, "1", "2", "0"]);
+    await expect
+      .poll(async () => (await listed("native")).map(({ metric_name }: { metric_name: string }) => metric_name))
+      .toContain("h.p95");
+    const [median] = await values("native", "h.p50");
+    // Half of the four new values lie in the first bucket, which ends at the base 2^(1/8).
+    expect(median).toBeGreaterThan(1);
+    expect(median).toBeLessThanOrEqual(2 ** (1 / 8) + 1e-9);
+    const refused = await series([histogram(2000, [4, 4], { schema: 77 }), histogram(3000, [5, 5]), histogram(-25 * 3_600_000, [1, 1])]);
+    expect([refused.status, refused.json().error, ...written(refused)]).toEqual([400, "invalid_value", "0", "1", "0"]);
+    expect(refused.json().message).toMatch(/^2 of 3 samples were refused.*a native histogram of h cannot be taken: its schema is 77/);
   });
 });

@@ -2,12 +2,15 @@
 import type { HttpEngineName } from "../../src/adapters/http/http-server.ts";
 import type { FuzzTarget } from "./target.ts";
 import { chunkBlockTarget, sampleChunkTarget, waitingChunksTarget } from "./targets/chunks.ts";
+import { distributionTarget } from "./targets/distributions.ts";
+import { csvHistoryTarget, jsonHistoryTarget } from "./targets/history.ts";
 import { jsonBodyTarget, jsonDepthTarget } from "./targets/json-bodies.ts";
 import { labelSpanTarget } from "./targets/label-span.ts";
 import { logBlocksTarget } from "./targets/log-blocks.ts";
 import { otlpJsonTarget, otlpLogsTarget, otlpMetricsTarget, otlpTracesTarget } from "./targets/otlp.ts";
 import { packedRowsTarget } from "./targets/packed-rows.ts";
 import { remoteWriteTarget, warmRemoteWriteTarget } from "./targets/remote-write.ts";
+import { nativeHistogramTarget, remoteWrite2Target, warmRemoteWrite2Target } from "./targets/remote-write-2.ts";
 import { pageTokenTarget, queryTarget } from "./targets/requests.ts";
 import { snappyTarget } from "./targets/snappy.ts";
 import { checkpointPartTarget, checkpointRowTarget, keyTarget, storedRecordTarget } from "./targets/stored-state.ts";
@@ -19,6 +22,9 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   snappy: snappyTarget,
   "remote-write": remoteWriteTarget,
   "remote-write-warm": warmRemoteWriteTarget,
+  "remote-write-2": remoteWrite2Target,
+  "remote-write-2-warm": warmRemoteWrite2Target,
+  "native-histogram": nativeHistogramTarget,
   "otlp-metrics": otlpMetricsTarget,
   "otlp-traces": otlpTracesTarget,
   "otlp-logs": otlpLogsTarget,
@@ -32,6 +38,7 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   "chunk-block": chunkBlockTarget,
   "waiting-chunks": waitingChunksTarget,
   "log-blocks": logBlocksTarget,
+  distribution: distributionTarget,
   "checkpoint-part": checkpointPartTarget,
   "checkpoint-row": checkpointRowTarget,
   "stored-record": storedRecordTarget,
@@ -43,6 +50,8 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   key: keyTarget,
   "page-token": pageTokenTarget,
   query: queryTarget,
+  "csv-history": csvHistoryTarget,
+  "json-history": jsonHistoryTarget,
 };
 
 /** The HTTP adapters, by the names of their targets; both share the corpus "http". */

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { STATUS_ASK_OWNER, STATUS_DONE, STATUS_OK, STATUS_UNKNOWN_STREAM } from "../../src/core/layout/kernel-status.ts";
+import { SCRATCH, SERIES_KINDS_MAX } from "../../src/core/layout/memory-map.ts";
+import { FLAG_COUNTER } from "../../src/core/layout/stream-record.ts";
 import { engineOf, partitionOf } from "../../src/domain/placement/partition.ts";
+import { flagsOfSeries } from "../../src/domain/series/classification.ts";
+import { REPLICA_LABELS } from "../../src/domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../src/domain/series/stream-identity.ts";
 import { DefinitionRig } from "../support/definition-rig.ts";
 
@@ -66,7 +70,13 @@ const plain: fc.Arbitrary<Labels> = fc
 /** Any labels with a name, now and then twice. */
 const anyLabels: fc.Arbitrary<Labels> = fc
   .tuple(
-    fc.array(fc.tuple(fc.oneof(name, fc.string({ maxLength: 5 })), fc.string({ unit: "binary", maxLength: 12 })), { maxLength: 10 }),
+    fc.array(
+      fc.tuple(
+        fc.oneof({ weight: 8, arbitrary: name }, fc.string({ maxLength: 5 }), fc.constantFrom("replica", "__replica__", "replicas")),
+        fc.string({ unit: "binary", maxLength: 12 }),
+      ),
+      { maxLength: 10 },
+    ),
     metric,
   )
   .map(
@@ -106,11 +116,43 @@ describe("definition of a remote-write series in the kernel", () => {
           return;
         }
         expect(new Set(labels.map(([key]) => key)).size).toBe(labels.length);
+        expect(labels.filter(([key]) => REPLICA_LABELS.has(key))).toEqual([]);
         expect(rig.definitions()).toEqual([rig.expected(labels, ref++)]);
       }),
       { numRuns: 4000 },
     );
     expect(left).toBeGreaterThan(0);
+  });
+
+  it("takes the kind that metadata say, of the tenant and name they speak of", () => {
+    const rig = new DefinitionRig();
+    const names = fc.uniqueArray(metric, { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(names, fc.nat(30), (all, corrected) => {
+        rig.kernel.seriesKindsClear();
+        all.forEach((metricName, i) => {
+          const bytes = Buffer.from(rig.loaded.memory.buffer, SCRATCH, 4096).write(metricName);
+          if (i < corrected) expect(rig.kernel.seriesKindsAdd(SCRATCH, bytes, i % 5 === 4 ? 4 : 3, i % 2)).toBe(1);
+        });
+        rig.kernel.definitionsReset();
+        rig.kernel.laneTableClear();
+        rig.begin(all.map((metricName) => [["__name__", metricName]]));
+        expect(rig.kernel.remoteWriteStep()).toBe(STATUS_DONE);
+        const expected = all.map((metricName, i) => {
+          const guess = flagsOfSeries(metricName) & FLAG_COUNTER;
+          return i < corrected && i % 5 !== 4 ? i % 2 : guess;
+        });
+        expect(rig.definitions().map(({ flags }) => flags & FLAG_COUNTER)).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+    rig.kernel.seriesKindsClear();
+    let added = 0;
+    for (; added < SERIES_KINDS_MAX; added++) {
+      const bytes = Buffer.from(rig.loaded.memory.buffer, SCRATCH, 4096).write(`m${added}`);
+      if (rig.kernel.seriesKindsAdd(SCRATCH, bytes, 3, 1) === 0) break;
+    }
+    expect([added, rig.kernel.seriesKindsAdd(SCRATCH, 1, 3, 1)]).toEqual([SERIES_KINDS_MAX, 0]);
   });
 
   it("asks the owner of the service's partition", () => {

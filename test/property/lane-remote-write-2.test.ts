@@ -94,7 +94,11 @@ const isMarker = ({ bits, code }: Staged): boolean => code === 0 && bits >> 48n 
 
 function startsOf(staged: readonly Staged[]): Record<string, string[]> {
   const told: Record<string, string[]> = {};
-  for (const { stream, time: at, bits } of staged.filter(isMarker)) (told[stream] ??= []).push(`${at} ${bits & 0xffffffffffffn}`);
+  for (const { stream, time: at, bits } of staged.filter(isMarker)) {
+    const lines = told[stream] ?? [];
+    lines.push(`${at} ${bits & 0xffffffffffffn}`);
+    told[stream] = lines;
+  }
   return told;
 }
 

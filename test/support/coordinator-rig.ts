@@ -197,7 +197,13 @@ export class Rig {
     await this.drain();
   }
 
-  async ask(endpoint: string, query: Record<string, string> = {}, path: Record<string, string> = {}, tenant = "default") {
+  async ask(
+    endpoint: string,
+    query: Record<string, string> = {},
+    path: Record<string, string> = {},
+    tenant = "default",
+    content: unknown = undefined,
+  ) {
     const id = this.#nextCall++;
     await this.coordinator.handle({
       type: "query",
@@ -206,12 +212,12 @@ export class Rig {
       principal: { tenant, subject: "test", role: "viewer" },
       path,
       query,
-      body: null,
+      body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);
     // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all shapes
-    return { status: answer.status, body: JSON.parse(answer.body) as any };
+    return { status: answer.status, body: answer.body === "" ? null : (JSON.parse(answer.body) as any) };
   }
 
   /** Everything durable, to compare two states. */

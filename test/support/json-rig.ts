@@ -13,6 +13,7 @@ import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layo
 import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { loadKernel } from "./kernel.ts";
 
 const ENGINES = 2;
@@ -65,6 +66,7 @@ export class JsonRig {
         { memory, memories, processWords, kernel: this.kernel },
       ),
       counters: new EngineCounters(memory),
+      exclusions: new FieldExclusions(""),
       tenantName: (index) => `tenant ${index}`,
       requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
     });

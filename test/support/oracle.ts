@@ -4,7 +4,7 @@ import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_OPEN, EVENT_UP
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
 import { environmentOf } from "../../src/domain/series/stream-identity.ts";
-import { changesKind, isCumulative, type PlannedBody, type PlannedSample, type StreamPlan } from "./simulation-workload.ts";
+import { changesKind, FAMILY_DERIVED, isCumulative, type PlannedBody, type PlannedSample, type StreamPlan } from "./simulation-workload.ts";
 
 type OracleEvent = ReturnType<StreamOracle["apply"]>[number];
 
@@ -107,6 +107,8 @@ export class ServerOracle {
     this.streams.set(key, known);
     known.take(sample);
     const pair = pairOf(environmentOf(stream.attributes), stream.serviceId, stream.metricName);
+    const [service, environment] = [stream.serviceId, environmentOf(stream.attributes)];
+    for (const metric of "le" in stream.attributes ? FAMILY_DERIVED : []) this.unknownPairs.add(pairOf(environment, service, metric));
     if (stream.disorderly || changesKind(stream) || stream.type !== "metric") this.unknownPairs.add(pair);
     else for (const event of known.detector.apply(sample.timeMs, sample.value)) this.#event(pair, key, event);
   }

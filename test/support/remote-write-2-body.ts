@@ -84,6 +84,36 @@ export function decodeBody2(body: Uint8Array): protobuf.Message {
   return Request2.decode(body);
 }
 
+const HistogramMessage = root.lookupType("Histogram");
+
+/** Encodes a histogram alone; fields in camel case. */
+export function encodeHistogram(fields: object): Uint8Array {
+  return HistogramMessage.encode(HistogramMessage.fromObject(fields)).finish();
+}
+
+/** Index and count of each bucket that is not empty, as protobufjs reads them; undefined where it does not, or where numbers are not exact. */
+export function bucketsOf(histogram: Uint8Array, side: "positive" | "negative"): Array<[index: number, count: number]> | undefined {
+  let fields: Record<string, unknown>;
+  try {
+    fields = HistogramMessage.toObject(HistogramMessage.decode(histogram), { longs: Number, arrays: true });
+  } catch {
+    return undefined;
+  }
+  const deltas = fields[`${side}Deltas`] as number[];
+  const counts = fields[`${side}Counts`] as number[];
+  if (deltas.some((delta) => Math.abs(delta) > 2 ** 40)) return undefined;
+  let running = 0;
+  const values = counts.length > 0 ? counts : deltas.map((delta) => (running += delta));
+  const buckets: Array<[number, number]> = [];
+  let index = 0;
+  let next = 0;
+  for (const { offset = 0, length = 0 } of fields[`${side}Spans`] as Array<{ offset?: number; length?: number }>) {
+    index += offset;
+    for (let i = 0; i < length; i++, index++, next++) if (values[next] !== 0) buckets.push([index, values[next] as number]);
+  }
+  return buckets;
+}
+
 /** A series as the strict decoder reads it. */
 export interface RawSeries2 {
   /** References as they stand. */

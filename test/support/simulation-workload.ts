@@ -54,6 +54,11 @@ export interface Workload {
 const BULK_STREAMS = 220;
 const BULK_TICKS = 110;
 
+const FAMILY_METRIC = "latency_bucket";
+const FAMILY_BOUNDS = ["1", "2", "5", "+Inf"];
+/** Metrics that a server derives from the buckets. */
+export const FAMILY_DERIVED = ["latency.p50", "latency.p95", "latency.p99"];
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Whether a sample is cumulative. */
@@ -73,15 +78,20 @@ interface Draft {
   readonly invalid: Fields[];
 }
 
+/** Whether senders have a classic histogram. Not where streams leave memory: a family that has been idle begins anew, its streams do not. */
+function hasFamilies(seed: number): boolean {
+  return seed % 9 === 3;
+}
+
 /** All senders of a seed. */
 export function makeWorkload(seed: number): Workload {
   const random = generator(seed);
   const ticks = 130 + whole(random, 150);
   const senders = Array.from(
     { length: 2 + whole(random, 3) },
-    (_, index) => new SenderPlan(index, ticks, generator(seed * 31 + index), false),
+    (_, index) => new SenderPlan(index, ticks, generator(seed * 31 + index), false, hasFamilies(seed)),
   );
-  if (random.uniform() < 0.08) senders.push(new SenderPlan(senders.length, ticks, generator(seed * 31 + senders.length), true));
+  if (random.uniform() < 0.08) senders.push(new SenderPlan(senders.length, ticks, generator(seed * 31 + senders.length), true, false));
   return { senders: senders.map((sender) => sender.bodies()), streams: senders.flatMap(({ streams }) => streams) };
 }
 
@@ -99,21 +109,33 @@ class SenderPlan {
   /** Sends bodies that take more than one unit of work. */
   readonly #bulk: boolean;
   readonly #sources: StreamSource[] = [];
+  readonly #families: FamilySource[] = [];
   /** A change of kind begins a body: definitions count for the whole unit that they come with. */
   readonly #changeTicks = new Set<number>();
   #serial = 0;
 
-  constructor(index: number, ticks: number, random: Generator, bulk: boolean) {
+  constructor(index: number, ticks: number, random: Generator, bulk: boolean, hasFamilies: boolean) {
     this.#index = index;
     this.#ticks = ticks;
     this.#random = random;
     this.#bulk = bulk;
     this.#remote = bulk || random.uniform() < 0.4;
     const services = bulk ? 2 : 1 + whole(random, 4);
+    if (hasFamilies && !bulk) this.#addFamily(`service-${index}-0`, ticks);
     for (let service = 0; service < services; service++) {
       const metrics = bulk ? 1 : 1 + whole(random, 4);
       for (let metric = 0; metric < metrics; metric++) this.#addMetric(`service-${index}-${service}`, metric);
     }
+  }
+
+  /** The buckets of one histogram; its numbers come from a generator of their own. */
+  #addFamily(serviceId: string, ticks: number): void {
+    const streams = FAMILY_BOUNDS.map((le) => {
+      const attributes = { le, zone: "a" };
+      return { serviceId, metricName: FAMILY_METRIC, attributes, type: "metric" as const, counterFromMs: 0, disorderly: false };
+    });
+    this.streams.push(...streams);
+    this.#families.push(new FamilySource(streams, ticks, generator(7 * this.#index + ticks)));
   }
 
   /** One metric with one to three streams: the streams of a pair share its anomalies. */
@@ -146,6 +168,7 @@ class SenderPlan {
         draft = { samples: [], records: [], invalid: [] };
       }
       for (const source of this.#sources) draft.samples.push(...source.at(tick));
+      for (const family of this.#families) draft.samples.push(...family.at(tick));
       if (!this.#remote) this.#addRecords(draft, tick);
       this.#addInvalid(draft, tick);
       const waits = this.#bulk ? tick % BULK_TICKS !== BULK_TICKS - 1 : backfill ? tick % 40 !== 39 : this.#random.uniform() < 0.15;
@@ -333,5 +356,31 @@ class StreamSource {
     if (this.#random.uniform() < 0.01) this.#sum = this.#random.uniform() < 0.7 ? 0 : this.#sum / 2;
     this.#sum += Math.round(Math.max(0, value));
     return this.#sum;
+  }
+}
+
+/** Buckets of one histogram, tick by tick: sometimes slow, sometimes begun anew. */
+class FamilySource {
+  readonly #streams: readonly StreamPlan[];
+  readonly #random: Generator;
+  readonly #slow: { readonly from: number; readonly to: number };
+  #counts: number[];
+
+  constructor(streams: readonly StreamPlan[], ticks: number, random: Generator) {
+    this.#streams = streams;
+    this.#random = random;
+    this.#counts = streams.map(() => 0);
+    const from = 15 + whole(random, ticks);
+    this.#slow = { from, to: from + 6 };
+  }
+
+  at(tick: number): PlannedSample[] {
+    const { uniform } = this.#random;
+    if (uniform() < 0.02) this.#counts = this.#counts.map(() => 0);
+    const isSlow = tick >= this.#slow.from && tick < this.#slow.to;
+    const shares = isSlow ? [0.1, 0.2, 0.9, 1] : [0.5, 0.9, 0.99, 1];
+    const added = 900 + whole(this.#random, 200);
+    this.#counts = this.#counts.map((count, i) => count + Math.round(added * (shares[i] as number)) + (i < 3 ? whole(this.#random, 5) : 5));
+    return this.#streams.map((stream, i) => ({ stream, timeMs: START_MS + tick * TICK_MS, value: this.#counts[i] as number }));
   }
 }

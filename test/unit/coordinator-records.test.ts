@@ -158,6 +158,9 @@ describe("dead letters", () => {
       oldest_entry: null,
       newest_entry: null,
       by_topic: {},
+      bytes: 0,
+      dropped: { by_age: 0, by_size: 0 },
+      limits: { age_seconds: 7 * 24 * 3600, bytes: 1024 ** 3 },
     });
     await rig.take(
       deadLetter(),
@@ -172,10 +175,10 @@ describe("dead letters", () => {
       newest_entry: at(2),
       by_topic: { json: 2, remote_write: 1 },
     };
-    expect((await rig.ask("dlqStats")).body).toEqual(expected);
+    expect((await rig.ask("dlqStats")).body).toMatchObject(expected);
     await rig.take(deadLetter(), deadLetter({ tenant: "other" }));
-    expect((await rig.ask("dlqStats")).body).toEqual(expected);
-    expect((await (await rig.restarted()).ask("dlqStats")).body).toEqual(expected);
+    expect((await rig.ask("dlqStats")).body).toMatchObject(expected);
+    expect((await (await rig.restarted()).ask("dlqStats")).body).toMatchObject(expected);
     expect(rig.counter("deadLetters")).toBe(4);
   });
 
@@ -185,7 +188,11 @@ describe("dead letters", () => {
     rig.nowMs += 7 * DAY_MS + 1;
     rig.monotonicMs += DAY_MS;
     await rig.drain();
-    expect((await rig.ask("dlqStats")).body).toMatchObject({ total_failed: 1, by_reason: { invalid_value: 1 } });
+    expect((await rig.ask("dlqStats")).body).toMatchObject({
+      total_failed: 1,
+      by_reason: { invalid_value: 1 },
+      dropped: { by_age: 1, by_size: 0 },
+    });
     expect(rig.counter("deadLettersDropped")).toBe(0);
   });
 
@@ -202,6 +209,9 @@ describe("dead letters", () => {
     expect(body.total_failed).toBeLessThan(5);
     expect(body.newest_entry).toBe("2026-01-31T12:00:00.007Z");
     expect(rig.counter("deadLettersDropped")).toBe(8 - body.total_failed);
+    expect(body.dropped).toEqual({ by_age: 0, by_size: 8 - body.total_failed });
+    const lines = rig.messages.filter((message) => message.type === "log").map(({ line }) => line);
+    expect(lines).toEqual([expect.stringMatching(/^dead letters of tenant "default" passed 5000 bytes: the oldest \d were dropped/)]);
     expect((await rig.ask("dlqStats", {}, {}, "other")).body.total_failed).toBe(0);
   });
 

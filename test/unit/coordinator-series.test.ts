@@ -289,6 +289,7 @@ describe("the status", () => {
         { engine: 1, state: "ok", series: expect.any(Number) },
       ],
       queues: { frames_waiting: 0, queries_waiting: 1 },
+      listeners: { otlp: { port: 0, state: "closed" } },
     });
     rig.nowMs += 3_600_001;
     for (const engine of rig.engines.slice(1)) engine.isDead = true;

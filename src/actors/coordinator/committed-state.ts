@@ -9,6 +9,7 @@ import { AnomalyBook } from "./anomaly-book.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
 import { LogCoverage } from "./log-floor.ts";
 import { MetadataTable } from "./metadata-table.ts";
+import { ReplayBook } from "./replay/replay-book.ts";
 import { RollupBook } from "./retention/rollup-book.ts";
 import { callSumsKey } from "./tables/call-rows.ts";
 import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
@@ -37,6 +38,7 @@ export class CommittedState {
   readonly series: KeyValueStore;
   readonly anomalies: AnomalyBook;
   readonly deadLetters = new DeadLetterBook();
+  readonly replays = new ReplayBook();
   readonly coverage = new LogCoverage();
   readonly rollups = new RollupBook();
   /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
@@ -59,6 +61,7 @@ export class CommittedState {
   async open(randomBytes: (count: number) => Uint8Array): Promise<void> {
     this.anomalies.load();
     this.deadLetters.load(this.control);
+    this.replays.load(this.control);
     this.metadata.load(this.series);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {

@@ -79,6 +79,8 @@ export class Committer {
     counters.add("anomaliesStored", verdicts.openedArrivalsMs.length);
     counters.set("anomaliesOpen", state.anomalies.openCount);
     counters.set("deadLetters", state.deadLetters.total);
+    counters.set("deadLetterBytes", state.deadLetters.bytes);
+    counters.add("lettersReplayed", deadLetters.replayed);
     const events = verdicts.events();
     if (events.length > 0) emit({ type: "events", events });
   }

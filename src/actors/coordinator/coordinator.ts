@@ -18,17 +18,20 @@ import {
 } from "../../core/config/limits.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
-import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall } from "../../core/protocol/query.ts";
+import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
+import { EditQueue } from "./edit-queue.ts";
 import { EngineClient, type EngineLink } from "./engine-client.ts";
 import { FrameIntake } from "./frame-intake.ts";
 import type { LogFloor } from "./log-floor.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-query.ts";
 import type { QueryContext } from "./queries/query-context.ts";
+import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 
@@ -39,6 +42,8 @@ export interface CoordinatorOptions {
   readonly zThreshold: number;
   readonly samplesMin: number;
   readonly window: number;
+  /** LOG_FIELD_EXCLUSIONS; none where they are not given. */
+  readonly exclusions?: FieldExclusions;
   /** RETENTION_DAYS and RETENTION_RAW_DAYS in ms. */
   readonly retentionMs: number;
   readonly rawRetentionMs: number;
@@ -89,6 +94,8 @@ export class Coordinator {
   readonly #retention: Retention;
   readonly #guard: StoreGuard;
   readonly #disk: DiskUsage;
+  readonly #replay: ReplayDesk;
+  readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
   /** Frames of the last transaction. */
@@ -97,6 +104,7 @@ export class Coordinator {
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
+  #replayDueMs = Number.POSITIVE_INFINITY;
   #stopping: "no" | "asked" | "done" = "no";
 
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
@@ -112,8 +120,20 @@ export class Coordinator {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
     };
-    const shared = { ...dependencies, state: this.#state, counters: this.#counters, checkpointsStored, metadataStored };
+    const observeLatencySeconds = (seconds: number) => {
+      dependencies.observeLatencySeconds(seconds);
+      this.#replay.observeLatency(seconds);
+    };
+    const shared = {
+      ...dependencies,
+      observeLatencySeconds,
+      state: this.#state,
+      counters: this.#counters,
+      checkpointsStored,
+      metadataStored,
+    };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
+    this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
@@ -126,6 +146,7 @@ export class Coordinator {
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
+    this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
     this.#counters.set("metadataStored", this.#state.metadata.size);
   }
 
@@ -176,6 +197,11 @@ export class Coordinator {
     this.#dependencies.emit({ type: "answer", id: call.id, ...answered });
   }
 
+  /** An engine has taken a batch of a replay, or has not. */
+  takeReplayAnswer(answer: ReplayAnswer): void {
+    this.#replay.take(answer);
+  }
+
   setListeners(listeners: Listeners): void {
     this.#listeners = listeners;
   }
@@ -192,11 +218,15 @@ export class Coordinator {
   async #step(): Promise<StepReport> {
     const { monotonicMs } = this.#dependencies;
     const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
+    if (pausedUntilMs !== undefined) this.#edits.refuse();
     if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
     const more = await this.#write();
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
-    return this.#finished({ more, dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs) });
+    return this.#finished({
+      more,
+      dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs),
+    });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
@@ -211,13 +241,23 @@ export class Coordinator {
         return undefined;
       }
     };
+    await this.#edits.run();
     const committed = await attempt(() => this.#commitFrames());
+    const replayed = await attempt(() => this.#stepReplay());
     const retention: RetentionOutcome | undefined =
       this.#stopping === "no" ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
     // Work of retention that has come to no commit yet says nothing of the store.
     if (failures.length === 0 && (committed === true || retention !== "worked")) this.#guard.succeeded();
     for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
-    return failures.length === 0 && (committed === true || retention !== "idle");
+    return failures.length === 0 && (committed === true || replayed === true || retention !== "idle");
+  }
+
+  /** True when it may go on at once. */
+  async #stepReplay(): Promise<boolean> {
+    if (!this.#enginesReady || this.#stopping !== "no" || this.#guard.refusesWrites) return false;
+    const { worked, dueMs } = await this.#replay.step(this.#lastFrames === 0);
+    this.#replayDueMs = dueMs;
+    return worked && dueMs <= this.#dependencies.monotonicMs();
   }
 
   /** True when there was something to commit, so that there may be more. */
@@ -266,7 +306,7 @@ export class Coordinator {
   #queryContext(engines: EngineClient): QueryContext {
     const { nowMs, breathe } = this.#dependencies;
     return {
-      options: this.#options,
+      options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
       engines,
       nowMs,
@@ -280,7 +320,16 @@ export class Coordinator {
         listeners: this.#listeners,
       }),
       settle: () => this.#settle(),
+      edit: (work) => this.#edit(work),
     };
+  }
+
+  /** Nothing else writes meanwhile: edits have their turn between transactions. */
+  async #edit<T>(work: () => Promise<T>): Promise<T> {
+    const edited = this.#edits.add(work);
+    await this.#stepping;
+    await this.step();
+    return edited;
   }
 
   /** A round that runs already may have read the ring too early, so it does not count. */
@@ -301,6 +350,7 @@ const HANDLE: {
 } = {
   query: (coordinator, command) => coordinator.query(command),
   frames: async () => undefined,
+  "replay-answer": async (coordinator, command) => coordinator.takeReplayAnswer(command),
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
   listeners: async (coordinator, command) => coordinator.setListeners(command.listeners),
   stop: async (coordinator) => coordinator.stop(),

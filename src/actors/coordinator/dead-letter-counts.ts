@@ -1,5 +1,5 @@
-// How many dead letters of each tenant are stored, by reason and topic. The counts are stored beside the letters in the same transaction,
-// so that a start need not read them all.
+// How many dead letters of each tenant are stored, by reason and topic, and how many have gone. The counts are stored beside the letters in the same
+// transaction, so that a start need not read them all.
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { DEAD_LETTER_GROUPS_MAX } from "../../core/config/limits.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../domain/codec/key.ts";
@@ -12,14 +12,24 @@ export interface DeadLetterCounts {
   readonly bytes: number;
   readonly byReason: Readonly<Record<string, number>>;
   readonly byTopic: Readonly<Record<string, number>>;
+  /** Replayed and deleted letters that are remembered. */
+  readonly ends: number;
+  /** Letters that went by age, and by bytes before their time. */
+  readonly expired: number;
+  readonly dropped: number;
 }
 
-const NONE: DeadLetterCounts = { total: 0, bytes: 0, byReason: {}, byTopic: {} };
+const NONE: DeadLetterCounts = { total: 0, bytes: 0, byReason: {}, byTopic: {}, ends: 0, expired: 0, dropped: 0 };
 const PREFIX = new KeyBuilder().text("dead_letters").finish();
 
 /** Key of a tenant's counts in the table `counters`. */
 export function deadLetterCountsKey(tenant: string): Uint8Array {
   return new KeyBuilder().text("dead_letters").text(tenant).finish();
+}
+
+/** Whether there is anything to remember. */
+export function isWorthKeeping({ total, ends, expired, dropped }: DeadLetterCounts): boolean {
+  return total + ends + expired + dropped > 0;
 }
 
 /** The counts after `count` (1 or -1) letters of one kind were stored or deleted. */
@@ -29,6 +39,7 @@ export function countLetters(
   count: 1 | -1,
 ): DeadLetterCounts {
   return {
+    ...before,
     total: before.total + count,
     bytes: before.bytes + count * letter.bytes,
     byReason: addTo(before.byReason, letter.reason, count),
@@ -49,13 +60,14 @@ export class DeadLetterBook {
   readonly #tenants = new Map<string, DeadLetterCounts>();
   #total = 0;
   #bytes = 0;
+  #ends = 0;
 
   /** Reads the store; to be called once. */
   load(store: KeyValueStore): void {
     for (const { key, value } of scan(store, "counters", PREFIX, prefixEnd(PREFIX) as Uint8Array)) {
       const reader = new KeyReader(key);
       reader.text();
-      this.put(reader.text(), decodeStored<DeadLetterCounts>(value));
+      this.put(reader.text(), { ...NONE, ...decodeStored<Partial<DeadLetterCounts>>(value) });
     }
   }
 
@@ -67,6 +79,11 @@ export class DeadLetterBook {
   /** Bytes of all tenants' letters. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Ends remembered, of all tenants. */
+  get ends(): number {
+    return this.#ends;
   }
 
   get tenants(): Iterable<string> {
@@ -89,7 +106,8 @@ export class DeadLetterBook {
     const before = this.counts(tenant);
     this.#total += counts.total - before.total;
     this.#bytes += counts.bytes - before.bytes;
-    if (counts.total > 0) this.#tenants.set(tenant, counts);
+    this.#ends += counts.ends - before.ends;
+    if (isWorthKeeping(counts)) this.#tenants.set(tenant, counts);
     else this.#tenants.delete(tenant);
   }
 }

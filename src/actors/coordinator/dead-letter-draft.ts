@@ -1,57 +1,154 @@
-// Dead letters that one transaction stores or deletes, with the counts that go with them. A letter stored before is left as it is, so a
-// replay changes neither letters nor counts.
+// Dead letters that one transaction stores, ends or deletes, with the counts that go with them. A letter stored before is left as it is and one that
+// has ended is not stored again, so a replay of the log changes neither letters nor counts.
 import type { KeyValueStore, StoreEntry, StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import { countLetters, type DeadLetterBook, type DeadLetterCounts, deadLetterCountsKey } from "./dead-letter-counts.ts";
+import type { DeadLetterEnvelope, DeadLettersEnded } from "../../core/protocol/coordinator-frame.ts";
+import { countLetters, type DeadLetterBook, type DeadLetterCounts, deadLetterCountsKey, isWorthKeeping } from "./dead-letter-counts.ts";
+import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay/replay-book.ts";
 import { decodeStored, encodeStored } from "./tables/stored-json.ts";
 import { tenantTimeKey } from "./tables/tables.ts";
 
+/** How a letter ended: the value of its row in `dead_letter_ends`. */
+export const END_REPLAYED = 1;
+const END_DELETED = 2;
+
+/** Why a letter leaves: by its age, or before its time for the bytes of all. */
+export type LetterLoss = "expired" | "dropped";
+
+/** What drafts are made over. */
+export interface DeadLetterState {
+  readonly control: KeyValueStore;
+  readonly deadLetters: DeadLetterBook;
+  readonly replays: ReplayBook;
+}
+
 /** One transaction's dead letters. */
 export class DeadLetterDraft {
-  readonly #store: KeyValueStore;
-  readonly #book: DeadLetterBook;
+  readonly #state: DeadLetterState;
   readonly #operations: StoreOperation[] = [];
-  readonly #keys = new Set<string>();
+  /** Values of this transaction by key; undefined where it deletes. */
+  readonly #values = new Map<string, Uint8Array | undefined>();
+  readonly #ends = new Set<string>();
   readonly #counts = new Map<string, DeadLetterCounts>();
+  readonly #jobs = new Map<string, ReplayJob>();
+  /** Letters whose records have entered. */
+  replayed = 0;
 
-  constructor(store: KeyValueStore, book: DeadLetterBook) {
-    this.#store = store;
-    this.#book = book;
+  constructor(state: DeadLetterState) {
+    this.#state = state;
+  }
+
+  /** Takes the payload of a FRAME_DEAD_LETTER. */
+  take(frame: DeadLetterEnvelope | DeadLettersEnded): void {
+    if ("ended" in frame) this.#endReplayed(frame.ended);
+    else this.add(frame);
   }
 
   /** Stores a letter. */
   add(letter: DeadLetterEnvelope): void {
     const key = tenantTimeKey(letter.tenant, letter.receivedMs, letter.id);
-    const text = Buffer.from(key).toString("latin1");
-    if (this.#keys.has(text) || this.#store.get("dead_letters", key) !== undefined) return;
-    this.#keys.add(text);
-    const value = encodeStored(letter);
-    this.#operations.push({ table: "dead_letters", key, value });
-    this.#count(letter, value.length, 1);
+    if (this.#read(key) !== undefined || this.#hasEnded(key)) return;
+    this.#put(key, letter);
   }
 
-  /** Deletes a letter as it was read. */
-  remove(entry: StoreEntry): void {
-    this.#operations.push({ table: "dead_letters", key: entry.key, value: undefined });
+  /** Puts a letter in the place of one that is stored, which is given as it was read. */
+  replace(entry: StoreEntry, letter: DeadLetterEnvelope): void {
     this.#count(decodeStored<DeadLetterEnvelope>(entry.value), entry.value.length, -1);
+    this.#put(entry.key, letter);
+  }
+
+  /** Deletes a letter for good, as it was read. */
+  delete(entry: StoreEntry): void {
+    const letter = decodeStored<DeadLetterEnvelope>(entry.value);
+    this.#drop(entry.key, letter, entry.value.length);
+    this.#end(letter.tenant, entry.key, END_DELETED);
+  }
+
+  /** Lets a letter go, as it was read. */
+  lose(entry: StoreEntry, loss: LetterLoss): void {
+    const letter = decodeStored<DeadLetterEnvelope>(entry.value);
+    this.#drop(entry.key, letter, entry.value.length);
+    const counts = this.#countsOf(letter.tenant);
+    this.#counts.set(letter.tenant, { ...counts, [loss]: counts[loss] + 1 });
+  }
+
+  /** Forgets that letters have ended. */
+  forgetEnds(tenant: string, keys: readonly Uint8Array[]): void {
+    for (const key of keys) this.#operations.push({ table: "dead_letter_ends", key, value: undefined });
+    const counts = this.#countsOf(tenant);
+    this.#counts.set(tenant, { ...counts, ends: Math.max(0, counts.ends - keys.length) });
   }
 
   operations(): StoreOperation[] {
     const counts = [...this.#counts].map(([tenant, value]) => ({
       table: "counters",
       key: deadLetterCountsKey(tenant),
-      value: value.total > 0 ? encodeStored(value) : undefined,
+      value: isWorthKeeping(value) ? encodeStored(value) : undefined,
     }));
-    return [...this.#operations, ...counts];
+    const jobs = [...this.#jobs.values()].map((job) => ({ table: "replay_jobs", key: replayJobKey(job), value: encodeStored(job) }));
+    return [...this.#operations, ...counts, ...jobs];
   }
 
   /** Takes the counts over after the commit. */
   apply(): void {
-    for (const [tenant, counts] of this.#counts) this.#book.put(tenant, counts);
+    for (const [tenant, counts] of this.#counts) this.#state.deadLetters.put(tenant, counts);
+    for (const job of this.#jobs.values()) this.#state.replays.put(job);
+  }
+
+  #endReplayed({ tenant, job, letters }: DeadLettersEnded["ended"]): void {
+    let ended = 0;
+    for (const [receivedMs, id] of letters) {
+      const key = tenantTimeKey(tenant, receivedMs, id);
+      const value = this.#read(key);
+      if (value !== undefined) {
+        this.#drop(key, decodeStored<DeadLetterEnvelope>(value), value.length);
+        ended++;
+      }
+      this.#end(tenant, key, END_REPLAYED);
+    }
+    this.replayed += ended;
+    const known = this.#jobs.get(job) ?? this.#state.replays.find(tenant, job);
+    if (known !== undefined && ended > 0) this.#jobs.set(job, { ...known, replayed: known.replayed + ended });
+  }
+
+  #read(key: Uint8Array): Uint8Array | undefined {
+    const text = keyText(key);
+    return this.#values.has(text) ? this.#values.get(text) : this.#state.control.get("dead_letters", key);
+  }
+
+  #hasEnded(key: Uint8Array): boolean {
+    return this.#ends.has(keyText(key)) || this.#state.control.get("dead_letter_ends", key) !== undefined;
+  }
+
+  #put(key: Uint8Array, letter: DeadLetterEnvelope): void {
+    const value = encodeStored(letter);
+    this.#values.set(keyText(key), value);
+    this.#operations.push({ table: "dead_letters", key, value });
+    this.#count(letter, value.length, 1);
+  }
+
+  #drop(key: Uint8Array, letter: DeadLetterEnvelope, bytes: number): void {
+    this.#values.set(keyText(key), undefined);
+    this.#operations.push({ table: "dead_letters", key, value: undefined });
+    this.#count(letter, bytes, -1);
+  }
+
+  #end(tenant: string, key: Uint8Array, how: number): void {
+    if (this.#hasEnded(key)) return;
+    this.#ends.add(keyText(key));
+    this.#operations.push({ table: "dead_letter_ends", key, value: Uint8Array.of(how) });
+    const counts = this.#countsOf(tenant);
+    this.#counts.set(tenant, { ...counts, ends: counts.ends + 1 });
+  }
+
+  #countsOf(tenant: string): DeadLetterCounts {
+    return this.#counts.get(tenant) ?? this.#state.deadLetters.counts(tenant);
   }
 
   #count({ tenant, reason, topic }: DeadLetterEnvelope, bytes: number, by: 1 | -1): void {
-    const before = this.#counts.get(tenant) ?? this.#book.counts(tenant);
-    this.#counts.set(tenant, countLetters(before, { reason, topic, bytes }, by));
+    this.#counts.set(tenant, countLetters(this.#countsOf(tenant), { reason, topic, bytes }, by));
   }
+}
+
+function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 }

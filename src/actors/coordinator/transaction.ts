@@ -8,6 +8,7 @@ import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-v
 import {
   type CheckpointHeader,
   type DeadLetterEnvelope,
+  type DeadLettersEnded,
   type EngineFrame,
   type EpisodeFrame,
   FRAME_BLOCK,
@@ -58,7 +59,7 @@ export class Transaction {
 
   constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number) {
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
-    this.deadLetters = new DeadLetterDraft(state.control, state.deadLetters);
+    this.deadLetters = new DeadLetterDraft(state);
     this.#seriesStore = state.series;
     this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
@@ -156,7 +157,8 @@ export class Transaction {
 
 const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Array) => void>> = {
   [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodePayload<EpisodeFrame>(payload)),
-  [FRAME_DEAD_LETTER]: (transaction, payload) => transaction.deadLetters.add(decodePayload<DeadLetterEnvelope>(payload)),
+  [FRAME_DEAD_LETTER]: (transaction, payload) =>
+    transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),

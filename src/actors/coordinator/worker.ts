@@ -23,6 +23,7 @@ import type {
   StoredMetadata,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
 import type { EngineLink } from "./engine-client.ts";
@@ -44,6 +45,7 @@ export interface CoordinatorThreadData {
     readonly window: number;
     readonly retentionDays: number;
     readonly retentionRawDays: number;
+    readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
   };
@@ -215,6 +217,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       zThreshold: settings.threshold,
       samplesMin: settings.minSamples,
       window: settings.window,
+      exclusions: new FieldExclusions(settings.fieldExclusions),
       retentionMs: settings.retentionDays * DAY_MS,
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),

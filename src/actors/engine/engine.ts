@@ -21,6 +21,7 @@ import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
@@ -66,6 +67,8 @@ export interface EngineOptions {
   readonly idleMs: number;
   readonly keptMs: number;
   readonly laneMarks: readonly LaneMark[];
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly fieldExclusions?: string;
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
@@ -160,10 +163,9 @@ export class Engine {
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const { clock } = dependencies;
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
-      { memory, kernel, processWords, outbox, clock, tenantIndex, counters: this.#counters, shard: this.#shard },
+      { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
@@ -217,6 +219,7 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
+        removing: (slots) => this.#handlers.families.removeSlots(slots),
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),
@@ -231,6 +234,7 @@ export class Engine {
     const counters = this.#counters;
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
+    const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
     const tenantIndex = (name: string) => this.#tenantIndex(name);
     const wallMs = () => clock.wallMs();
     const shared = {
@@ -239,6 +243,7 @@ export class Engine {
       kernel,
       processWords,
       counters,
+      exclusions,
       metadata: this.#metadata,
       wallMs,
       tenantName,
@@ -254,6 +259,7 @@ export class Engine {
         counters,
         requestId,
         placement: this.#placement,
+        exclusions,
         ...laneDecoders({ engine, engines, seriesLimit, convertsCounters }, shared),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),

@@ -20,6 +20,7 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../domain/kernel/powers-of-five.ts";
 import { severityOfAttributes } from "../../domain/logs/severity.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
+import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
 import { type Body, refusedAnswer } from "./body.ts";
@@ -50,6 +51,7 @@ export interface JsonDecoderDependencies {
   /** Counts the logs that are kept. */
   readonly logs: Pick<LogSink, "count">;
   readonly counters: EngineCounters;
+  readonly exclusions: FieldExclusions;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
 }
@@ -183,11 +185,17 @@ export class JsonDecoder {
   }
 
   #takeRecord(placed: PlacedRecord, body: Body, unit: WorkUnit, outcome: Outcome): void {
-    const { value, index } = placed;
+    const { index } = placed;
+    const value = this.#dependencies.exclusions.strip(placed.value);
     const judged = placed.halves && holdsHalfCharacter(value) ? HALF_CHARACTER : judgeRecord(value, body.wallMs);
     const refusal = isRefusal(judged) ? judged : this.#take(judged, placed, body, unit);
     if (refusal !== undefined) outcome.failures.push({ index, refusal, payload: value });
     else if (!isRefusal(judged)) outcome.accept(judged.type, 1);
+  }
+
+  /** Stores a record that was judged, as if it had come in the body; or says why not. */
+  store(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): Refusal | undefined {
+    return this.#take(record, { value: null, index, halves: false, isSpelled: false }, body, unit);
   }
 
   /** Counts the body's records and buries the refused ones, behind all that was accepted. */

@@ -4,10 +4,22 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
-import { BODY_OTLP, BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../core/protocol/body-kind.ts";
+import {
+  BODY_IMPORT_CSV,
+  BODY_IMPORT_JSON,
+  BODY_OTLP,
+  BODY_REMOTE_WRITE_1,
+  BODY_REMOTE_WRITE_2,
+  BODY_REPLAY,
+  BODY_REPLAY_HISTORY,
+  isHistoryBody,
+} from "../../core/protocol/body-kind.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { type Body, readBody, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
+import type { HistoryDecoder } from "./history/history-decoder.ts";
+import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
 import type { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { Outbox } from "./outbox.ts";
@@ -26,6 +38,9 @@ export interface LaneDependencies {
   readonly placement: Placement;
   readonly json: JsonDecoder;
   readonly remoteWrite: RemoteWriteDecoder;
+  readonly exclusions: FieldExclusions;
+  readonly replay: ReplayDecoder;
+  readonly history: HistoryDecoder;
   readonly otlp: OtlpDecoder;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
@@ -48,7 +63,7 @@ export class Lane {
   constructor(options: LaneOptions, dependencies: LaneDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines);
+    this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines, dependencies.exclusions);
   }
 
   /** Bodies that the front has published and this lane has not begun. */
@@ -82,9 +97,14 @@ export class Lane {
     kernel.stagingReset(this.#options.engines);
     if (this.#unfinished !== undefined) this.#continue(this.#unfinished);
     else this.#begin();
-    while (this.#unfinished === undefined && this.#hasRoom() && this.waiting > 0) this.#decode(this.#takeBody());
+    while (this.#unfinished === undefined && this.#hasRoom() && this.#mayJoin()) this.#decode(this.#takeBody());
     this.#commit();
     this.#release();
+  }
+
+  /** History keeps to itself: its rows count from another time, and are not judged. */
+  #mayJoin(): boolean {
+    return this.waiting > 0 && !this.#unit.isHistory && !isHistoryBody(readBody(this.#dependencies.memory, this.#taken).kind);
   }
 
   #begin(): void {
@@ -97,8 +117,9 @@ export class Lane {
     const base = this.#unit.baseMs;
     this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
     this.#unit.baseMs = base;
-    const { remoteWrite, otlp } = this.#dependencies;
-    this.#settle(body, (body.kind >= BODY_OTLP ? otlp : remoteWrite).resume(body, this.#unit));
+    const { remoteWrite, otlp, history } = this.#dependencies;
+    const decoder = isHistoryBody(body.kind) ? history : body.kind >= BODY_OTLP ? otlp : remoteWrite;
+    this.#settle(body, decoder.resume(body, this.#unit));
   }
 
   #hasRoom(): boolean {
@@ -115,7 +136,7 @@ export class Lane {
   }
 
   #decode(body: Body): void {
-    const { json, remoteWrite, otlp, counters } = this.#dependencies;
+    const { json, remoteWrite, otlp, replay, history, counters } = this.#dependencies;
     this.#unit.admission = body.admission;
     this.#unit.bodies++;
     this.#unit.bodyBytes += body.bytes;
@@ -124,6 +145,8 @@ export class Lane {
     if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
     else if (body.kind === BODY_REMOTE_WRITE_1 || body.kind === BODY_REMOTE_WRITE_2)
       this.#settle(body, remoteWrite.begin(body, this.#unit));
+    else if (body.kind === BODY_IMPORT_CSV || body.kind === BODY_IMPORT_JSON) this.#settle(body, history.begin(body, this.#unit));
+    else if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) this.#unit.answers.push(replay.decode(body, this.#unit));
     else this.#unit.answers.push(json.decode(body, this.#unit));
   }
 
@@ -158,7 +181,7 @@ export class Lane {
     const before = log.bytesWritten;
     const startMs = monotonicMs();
     try {
-      const position = log.append({ kinds: 0, admission: this.#unit.admission, baseMs: this.#unit.baseMs }, parts);
+      const position = log.append({ kinds: this.#unit.blockKinds, admission: this.#unit.admission, baseMs: this.#unit.baseMs }, parts);
       const seconds = (monotonicMs() - startMs) / 1000;
       counters.add("logBlocks", 1);
       counters.add("logBytes", log.bytesWritten - before);

@@ -14,6 +14,8 @@ import {
   TENANT_HEAD_BYTES,
 } from "../../core/layout/memory-map.ts";
 import {
+  ARRIVAL_HISTORY,
+  BLOCK_HISTORY,
   ROW_BYTES,
   ROW_OFFSET,
   ROW_REF,
@@ -52,7 +54,7 @@ import { type Definition, type Section, sectionsOf } from "./work-unit.ts";
 export interface ReplayBlock {
   readonly epoch: number;
   readonly lane: number;
-  readonly header: { readonly baseMs: number };
+  readonly header: { readonly baseMs: number; readonly kinds: number };
   readonly payload: Uint8Array;
   readonly end: LogPosition;
 }
@@ -303,8 +305,9 @@ export class Recovery {
     }
     const rows = (to - (STAGING >>> 2)) / ROW_WORDS;
     this.rows += rows;
-    const { baseMs } = block.header;
-    if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs: 0 });
+    const { baseMs, kinds } = block.header;
+    const arrivalMs = (kinds & BLOCK_HISTORY) === 0 ? 0 : ARRIVAL_HISTORY;
+    if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs });
   }
 
   /** Messages of this engine's partitions that no checkpoint covers, behind the block's rows. */

@@ -50,8 +50,8 @@ export interface RemoteWriteDecoderDependencies {
   readonly counters: EngineCounters;
   readonly replicaGroups: ReplicaGroups;
   readonly metadata: MetadataBook;
-  /** Takes native histograms; where it is absent they are refused. */
-  readonly takeDistribution?: DistributionTaker;
+  /** Takes native histograms. */
+  readonly takeDistribution: DistributionTaker;
   readonly tenantName: (index: number) => string;
   readonly tenantIndex: (name: string) => number;
   readonly requestId: (admission: number) => string;

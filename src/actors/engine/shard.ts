@@ -14,7 +14,7 @@ import {
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
+import { ARRIVAL_HISTORY, ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
@@ -28,6 +28,7 @@ import { ColdStreams } from "./cold/cold-streams.ts";
 import { StreamReturns } from "./cold/stream-returns.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { episodeFrame } from "./episode-frame.ts";
+import { HistoryRun } from "./history/history-run.ts";
 import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
 import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
@@ -79,12 +80,14 @@ export class Shard {
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
+  readonly #history: HistoryRun;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
+    this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.#storeValues(slot, times, values, count));
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
     this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind });
     this.returns = new StreamReturns({
@@ -203,6 +206,7 @@ export class Shard {
       for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
       kernel.eventsReset();
     }
+    if (batch.arrivalMs === ARRIVAL_HISTORY) this.#history.flush();
   }
 
   /** Applies this engine's own share of a unit, from the staging area. */
@@ -242,13 +246,20 @@ export class Shard {
   #storeValue(slot: number, timeMs: number, value: number): void {
     this.#time[0] = timeMs;
     this.#value[0] = value;
-    const bytes = encodeSampleChunk(this.#time, this.#value, 1, this.#chunk, 0);
-    this.#chunksFor(slot, bytes).append(this.hashOf(slot), this.#chunk.subarray(0, bytes), timeMs, timeMs);
+    this.#storeValues(slot, this.#time, this.#value, 1);
+  }
+
+  /** Values, ascending by time, as a chunk of their own. */
+  #storeValues(slot: number, times: Float64Array, values: Float64Array, count: number): void {
+    const bytes = encodeSampleChunk(times, values, count, this.#chunk, 0);
+    const [first, last] = [times[0] as number, times[count - 1] as number];
+    this.#chunksFor(slot, bytes).append(this.hashOf(slot), this.#chunk.subarray(0, bytes), first, last);
   }
 
   /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */
-  #takeLate({ slot, timeMs, value }: ShardEvent): void {
+  #takeLate({ slot, timeMs, value, arrivalMs }: ShardEvent): void {
     const { kernel } = this.#dependencies;
+    if (arrivalMs === ARRIVAL_HISTORY && this.#history.add(slot, timeMs, value)) return;
     if (kernel.records.lastTimeMs(slot) - timeMs > LATE_IN_RING_MS_MAX) {
       this.#storeValue(slot, timeMs, value);
       return;

@@ -3,6 +3,8 @@
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
+  ARRIVAL_HISTORY,
+  BLOCK_HISTORY,
   DEFINE_FLAGS,
   DEFINE_HASH,
   DEFINE_HEADER_BYTES,
@@ -18,10 +20,18 @@ import {
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
 } from "../../core/layout/row-frame.ts";
-import { FRAME_DEAD_LETTER, FRAME_METADATA, FRAME_RECORD } from "../../core/protocol/coordinator-frame.ts";
+import {
+  type DeadLetterEnvelope,
+  type DeadLettersEnded,
+  FRAME_DEAD_LETTER,
+  FRAME_METADATA,
+  FRAME_RECORD,
+  type RecordEnvelope,
+} from "../../core/protocol/coordinator-frame.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { encodeMessage } from "./messages/shard-message.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
@@ -153,6 +163,7 @@ export class WorkUnit {
   readonly #memory: EngineMemory;
   readonly #kernel: LaneExports;
   readonly #engines: number;
+  readonly #exclusions: FieldExclusions;
   readonly #encoder = new TextEncoder();
   /** Definitions that the area had no room for. Like those in the area they outlive a failed commit: no committed block holds them yet. */
   #overflow: Uint8Array[] = [];
@@ -173,7 +184,8 @@ export class WorkUnit {
   bodyBytes = 0;
   answers: BodyAnswer[] = [];
 
-  constructor(memory: EngineMemory, kernel: LaneExports, engines: number) {
+  constructor(memory: EngineMemory, kernel: LaneExports, engines: number, exclusions: FieldExclusions = new FieldExclusions("")) {
+    this.#exclusions = exclusions;
     this.#memory = memory;
     this.#kernel = kernel;
     this.#engines = engines;
@@ -187,6 +199,21 @@ export class WorkUnit {
     this.bodies = 0;
     this.bodyBytes = 0;
     this.answers = [];
+  }
+
+  /** Makes the unit, which holds no rows yet, one of history: rows from `baseMs` on, 49 days at most. No other body may join it. */
+  becomeHistory(baseMs: number): void {
+    this.baseMs = baseMs;
+    this.arrivalMs = ARRIVAL_HISTORY;
+  }
+
+  get isHistory(): boolean {
+    return this.arrivalMs === ARRIVAL_HISTORY;
+  }
+
+  /** Kinds in the header of the unit's block. */
+  get blockKinds(): number {
+    return this.isHistory ? BLOCK_HISTORY : 0;
   }
 
   /** Adds a definition that the definitions area has no room for. */
@@ -210,12 +237,20 @@ export class WorkUnit {
     return bytes > 0 ? [this.#memory.bytes.subarray(DEFINITIONS, DEFINITIONS + bytes), ...this.#overflow] : this.#overflow;
   }
 
-  addRecord(envelope: object): void {
-    this.#add(SECTION_RECORD, FRAME_RECORD, envelope);
+  /** Takes a record, without the fields that must not be stored. */
+  addRecord(envelope: RecordEnvelope): void {
+    const record = this.#exclusions.strip(envelope.record);
+    this.#add(SECTION_RECORD, FRAME_RECORD, record === envelope.record ? envelope : { ...envelope, record });
   }
 
-  addDeadLetter(envelope: object): void {
-    this.#add(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, envelope);
+  /** Takes a refused record, without the fields that must not be stored. */
+  addDeadLetter(envelope: DeadLetterEnvelope): void {
+    const payload = this.#exclusions.strip(envelope.payload);
+    this.#add(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, payload === envelope.payload ? envelope : { ...envelope, payload });
+  }
+
+  endDeadLetters(letters: DeadLettersEnded): void {
+    this.#add(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, letters);
   }
 
   /** Adds a message for the shard that owns a partition; `kind` is a SECTION_* from SECTION_MESSAGES on. Messages of one kind and partition keep their order. */

@@ -1,4 +1,5 @@
 // The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
+import { isUtf8 } from "node:buffer";
 import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
@@ -10,6 +11,7 @@ import { splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
+import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domain/access/access-policy.ts";
@@ -47,6 +49,9 @@ export interface FrontDependencies {
   readonly nextRequestId: () => string;
 }
 
+const NO_CONTENT = 204;
+/** Methods of the coordinator's endpoints that come with a JSON body. */
+const TAKES_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
@@ -74,7 +79,8 @@ export class Front {
     }
     const decision = decideAccess(route.endpoint.access, new RequestCaller(exchange.request), this.#options.access);
     if (!decision.allowed) {
-      request.refuse({ code: decision.code, message: decision.message }, [["WWW-Authenticate", 'Bearer realm="vedette"']]);
+      const challenge: HttpHeaders = decision.status === 401 ? [["WWW-Authenticate", 'Bearer realm="vedette"']] : NO_HEADERS;
+      request.refuse({ code: decision.code, message: decision.message }, challenge);
       return;
     }
     this.#dispatch(request, route.endpoint, decision.principal, route.path);
@@ -110,6 +116,19 @@ export class Front {
       return;
     }
     const call = { endpoint, principal, path, query: { ...split.value }, body: null };
+    const { exchange } = request;
+    const refusal = TAKES_BODY.has(exchange.request.method) ? refuseBodyHeaders(exchange.request) : undefined;
+    if (refusal !== undefined) request.refuse(refusal);
+    else if (!TAKES_BODY.has(exchange.request.method)) this.#call(request, call);
+    else exchange.collectBody(QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, call, Buffer.from(bytes)));
+  }
+
+  #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
+    if (isUtf8(bytes)) this.#call(request, { ...call, body: bytes.toString("utf8") });
+    else request.refuse({ code: "invalid_json", message: "the body is not valid UTF-8; JSON must be sent as UTF-8" });
+  }
+
+  #call(request: Request, call: Parameters<QueryLink["call"]>[0]): void {
     const sent = this.#dependencies.queries.call(call, (status, body) => request.answer(status, body));
     if (!sent) request.refuse({ code: "overloaded", message: "too many queries wait already; try again shortly" });
   }
@@ -186,7 +205,7 @@ class Request implements IngestionSink {
   answer(status: number, body: string | null, written: WrittenCounts | null = null): void {
     this.#written = written;
     if (this.#dialect !== undefined) this.#answerOtlp(this.#dialect, status, body);
-    else if (status < 400) this.respond(status, body === null ? NO_HEADERS : JSON_HEADERS, body ?? "");
+    else if (status < 400) this.respond(status, body === null || status === NO_CONTENT ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
       const known = JSON.parse(body as string) as { request_id?: string };
       const answer = completeError(
@@ -220,6 +239,20 @@ class Request implements IngestionSink {
     const answer = errorAnswer(refusal, this.#dependencies.nextRequestId(), this.exchange.request.header("accept"));
     this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
   }
+}
+
+function refuseBodyHeaders(request: HttpRequest): Refusal | undefined {
+  const type = request.header("content-type");
+  const encoding = request.header("content-encoding") ?? "identity";
+  const got = type === undefined ? "none" : JSON.stringify(type.slice(0, 80));
+  if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
+    return { code: "unsupported_media_type", message: `Content-Type must be application/json, got ${got}` };
+  }
+  if (/^identity$/i.test(encoding)) return undefined;
+  return {
+    code: "unsupported_media_type",
+    message: `Content-Encoding must be identity here, got ${JSON.stringify(encoding.slice(0, 80))}`,
+  };
 }
 
 function retryHeaders(status: number): HttpHeaders {

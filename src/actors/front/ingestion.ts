@@ -7,8 +7,23 @@ import type { Clock } from "../../adapters/runtime/clock.ts";
 import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
 import type { Refusal } from "../../api/refusal.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
-import { BODY_BYTES_MAX, DECOMPRESSED_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX } from "../../core/config/limits.ts";
-import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_OTLP, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import {
+  BODY_BYTES_MAX,
+  DECOMPRESSED_BYTES_MAX,
+  IDEMPOTENCY_KEY_BYTES_MAX,
+  IMPORT_BODIES_WAITING_MAX,
+  IMPORT_BODY_BYTES_MAX,
+} from "../../core/config/limits.ts";
+import {
+  BODY_IMPORT_CSV,
+  BODY_IMPORT_JSON,
+  BODY_JSON_BATCH,
+  BODY_JSON_SINGLE,
+  BODY_OTLP,
+  BODY_REMOTE_WRITE_1,
+  BODY_REMOTE_WRITE_2,
+  isHistoryBody,
+} from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
@@ -59,6 +74,10 @@ export class Ingestion {
 
   /** Takes a request; must be called in the handler's turn, because the body begins to flow then. */
   take(endpoint: string, tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
+    if (endpoint === "importHistory") {
+      this.#import(tenant, exchange, sink);
+      return;
+    }
     const usual = BODY_KINDS[endpoint] ?? otlpKind(exchange);
     const told = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
     const kind = told?.ok === true ? told.value : usual;
@@ -73,10 +92,18 @@ export class Ingestion {
     } else this.#collect(kind, tenant, idempotencyKey, exchange, sink);
   }
 
+  /** History waits while many bodies of live telemetry do, and comes in small pieces. */
+  #import(tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
+    const kind = importKind(exchange);
+    if (typeof kind !== "number") sink.refuse(kind);
+    else if (this.#dependencies.ports.every(({ waiting }) => waiting >= IMPORT_BODIES_WAITING_MAX)) this.#refuseOverload(sink);
+    else this.#collect(kind, tenant, "", exchange, sink);
+  }
+
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
-    const gzip =
-      (kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH) && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
-    exchange.collectBody(BODY_BYTES_MAX, (body) => {
+    const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
+    const gzip = !isSnappy && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    exchange.collectBody(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
       if (gzip) this.#inflate(arrived, sink);
@@ -92,14 +119,15 @@ export class Ingestion {
     }
     this.#inflating++;
     this.#inflatingBytes += bytes;
-    gunzip(Buffer.from(body.bytes), { maxOutputLength: DECOMPRESSED_BYTES_MAX }, (error, inflated) => {
+    const maxOutputLength = isHistoryBody(body.kind) ? IMPORT_BODY_BYTES_MAX : DECOMPRESSED_BYTES_MAX;
+    gunzip(Buffer.from(body.bytes), { maxOutputLength }, (error, inflated) => {
       this.#inflating--;
       this.#inflatingBytes -= bytes;
       if (error === null) this.#submit({ ...body, bytes: inflated }, sink);
       else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
         sink.refuse({
           code: "payload_too_large",
-          message: `the body inflates to more than ${DECOMPRESSED_BYTES_MAX} bytes; send smaller requests`,
+          message: `the body inflates to more than ${maxOutputLength} bytes; send smaller requests`,
         });
       } else {
         const code = body.kind >= BODY_OTLP && otlpOfBodyKind(body.kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
@@ -131,6 +159,19 @@ export class Ingestion {
       message: "the engines have as much waiting as they may; nothing of this request was stored, send it again shortly",
     });
   }
+}
+
+/** What the headers say that the body is, or why it is not read. */
+function importKind(exchange: HttpExchange): number | Refusal {
+  const type = exchange.request.header("content-type") ?? "";
+  const kind = /^text\/csv\s*(?:;|$)/i.test(type)
+    ? BODY_IMPORT_CSV
+    : /^application\/json\s*(?:;|$)/i.test(type)
+      ? BODY_IMPORT_JSON
+      : undefined;
+  if (kind !== undefined) return refuseEncoding(exchange, /^(?:identity|gzip|x-gzip)$/i, "gzip or identity") ?? kind;
+  const got = type === "" ? "none" : JSON.stringify(type.slice(0, 80));
+  return { code: "unsupported_media_type", message: `Content-Type must be text/csv or application/json, got ${got}` };
 }
 
 function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {

@@ -41,6 +41,8 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
     "vedette_samples_late_counter_total",
     "Cumulative samples older than the newest: covered by the later delta",
   ],
+  ["samplesHistory", "counter", "vedette_samples_history_total", "Samples of history stored behind the newest of their stream: not scored"],
+  ["samplesImported", "counter", "vedette_samples_imported_total", "Samples that imports have brought"],
   ["samplesReplaced", "counter", "vedette_samples_replaced_total", "Samples that replaced the newest of their stream"],
   ["staleMarkers", "counter", "vedette_stale_markers_total", "Stale markers taken"],
   ["counterResets", "counter", "vedette_counter_resets_total", "Resets of cumulative counters"],
@@ -142,7 +144,11 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
 
 const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter" | "gauge", string, string]> = [
   ["deadLetters", "gauge", "svc_dlq_depth", "Dead letters held"],
-  ["deadLettersDropped", "counter", "vedette_dead_letters_dropped_total", "Dead letters dropped by size"],
+  ["deadLetterBytes", "gauge", "vedette_dead_letter_bytes", "Bytes of dead letters held"],
+  ["replayJobs", "gauge", "vedette_dead_letter_replays", "Replays of dead letters that are not done"],
+  ["lettersReplayed", "counter", "vedette_dead_letters_replayed_total", "Dead letters whose records have entered after all"],
+  ["lettersNotReplayed", "counter", "vedette_dead_letters_refused_again_total", "Dead letters that a replay refused again"],
+  ["replayBackOffs", "counter", "vedette_dead_letter_replay_backoffs_total", "Times a replay waited because engines were behind"],
   ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
   ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],
   ["commitMaxSeconds", "gauge", "vedette_store_commit_max_seconds", "Longest store commit since the start"],
@@ -183,6 +189,12 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ],
 ];
 
+/** Dead letters that went, by the bound. */
+const LETTERS_LOST: ReadonlyArray<readonly [bound: string, counter: CoordinatorCounter]> = [
+  ["size", "deadLettersDropped"],
+  ["age", "deadLettersExpired"],
+];
+
 /** What retention deletes, by the value of the label `what`. */
 const EXPIRED: ReadonlyArray<readonly [what: string, counter: CoordinatorCounter]> = [
   ["anomalies", "anomaliesExpired"],
@@ -213,6 +225,12 @@ function storeFamilies({ coordinator }: MetricsSources): MetricFamily[] {
   return [
     ...sizes,
     { name: "vedette_store_map_fill_ratio", help: "Used share of a store's map", type: "gauge", samples: fills },
+    {
+      name: "vedette_dead_letters_dropped_total",
+      help: "Dead letters dropped: because of their age, or before it because of the bytes of all",
+      type: "counter",
+      samples: LETTERS_LOST.map(([bound, counter]) => ({ labels: { bound }, value: slot(counter) })),
+    },
     {
       name: "vedette_retention_deleted_total",
       help: "What retention deleted because of its age, or of its number for episodes",

@@ -126,6 +126,51 @@ export const PAGE_ROWS_DEFAULT = 50;
 /** Dead letters: age and bytes (decisions.md section 6). */
 export const DEAD_LETTER_AGE_MS_MAX = 7 * 24 * 3600 * 1000;
 export const DEAD_LETTER_BYTES_MAX = 1024 * 1024 * 1024;
+/** Letters that were replayed or deleted, remembered for as long as letters are kept so that none enters twice: 100 B each. */
+export const DEAD_LETTER_ENDS_MAX = 2_000_000;
+/** Letters of one batch of a replay: read, judged and written in some 5 ms, and taken by an engine in as much. */
+export const REPLAY_BATCH_LETTERS = 250;
+/** Bytes of one batch; a single larger letter goes alone. */
+export const REPLAY_BATCH_BYTES = 256 * 1024;
+/** How far back rows of a replay's history reach: letters are kept for seven days and were at most a day late; a day to spare. */
+export const REPLAY_HISTORY_LEAD_MS = 9 * 24 * 3600 * 1000;
+/** Letters looked at in one step for those that a filter selects: 1,000 at 4 us. */
+export const REPLAY_SCAN_ROWS = 1_000;
+/** Letters a second over all jobs, and the share of the time that batches may take: a million in under two minutes beside live telemetry. */
+export const REPLAY_LETTERS_PER_SECOND_MAX = 10_000;
+export const REPLAY_BUSY_SHARE = 0.5;
+/** Bodies that may wait for every engine before a replay waits too. */
+export const REPLAY_BODIES_WAITING_MAX = 32;
+/** Milliseconds that a replay waits for engines that are behind: doubled from the first to the last. */
+export const REPLAY_RETRY_MS_FIRST = 50;
+export const REPLAY_RETRY_MS_MAX = 5_000;
+/** A verdict of live telemetry that took longer makes a replay wait, 50 ms and doubled up to this: a machine that is full still moves 250 letters a second. */
+export const REPLAY_LATENCY_MS_MAX = 50;
+export const REPLAY_YIELD_MS_MAX = 1_000;
+/** Replays of a tenant that are not done; further ones get 429. */
+export const REPLAY_JOBS_MAX = 4;
+/** Replays of a tenant that are remembered with their outcome. */
+export const REPLAY_JOBS_KEPT_MAX = 100;
+/** Ids that one replay may name; a filter selects any number. */
+export const REPLAY_IDS_MAX = 1_000;
+/** Body of a request to the coordinator: 1,000 ids are 50 KB, a corrected record is smaller than a whole body of telemetry. */
+export const QUERY_BODY_BYTES_MAX = 256 * 1024;
+/** Body of one request of an import: about 10,000 lines, which an engine reads in 15 ms, so that live telemetry never waits longer. */
+export const IMPORT_BODY_BYTES_MAX = 1024 * 1024;
+/** Bodies that may wait for every engine before an import gets 503: live telemetry goes first. */
+export const IMPORT_BODIES_WAITING_MAX = 32;
+/** Age of the oldest sample of an import. */
+export const IMPORT_AGE_MS_MAX = 3653 * 24 * 3600 * 1000;
+/** Problems that one answer, or one run of `vedette import`, shows; the others are counted. */
+export const IMPORT_PROBLEMS_SHOWN = 100;
+/** Characters of one line of CSV: 64 attributes of ordinary length are far below. */
+export const IMPORT_LINE_LENGTH_MAX = 128 * 1024;
+/** Samples of one file on the command line: 16 bytes each, and as much again while its arrays grow. */
+export const IMPORT_FILE_SAMPLES_MAX = 20_000_000;
+/** Bytes of one file of JSON, which is read at once; V8 has no longer text than 512 MiB. */
+export const IMPORT_JSON_BYTES_MAX = 256 * 1024 * 1024;
+/** Samples of one request of `vedette import`: some 2 ms of an engine. */
+export const IMPORT_REQUEST_SAMPLES = 1_000;
 /** Queries waiting for the coordinator; beyond, 503. */
 export const QUERIES_WAITING_MAX = 1_000;
 /** Open event streams. */

@@ -61,6 +61,11 @@ export const SETTINGS = [
     ["loopback", "required"],
     "loopback: requests from this machine to a server bound to loopback need no credential to read",
   ),
+  text(
+    "LOG_FIELD_EXCLUSIONS",
+    "",
+    "fields left out of every record and dead letter before it is stored, with commas between: password, user.email, attributes.*.token",
+  ),
   whole("SERIES_LIMIT", 1_000_000, 1, 100_000_000, "streams a tenant may have in memory; further new ones are refused"),
   choice(
     "OTEL_TEMPORALITY_NORMALIZE",

@@ -46,6 +46,8 @@ export const ENGINE_COUNTERS = [
   "streamsForgotten",
   "rowsParked",
   "rowsDropped",
+  "samplesHistory",
+  "samplesImported",
   "spansCounted",
   "spansRepeated",
   "spansLate",
@@ -131,6 +133,11 @@ export const COORDINATOR_COUNTERS = [
   "queries",
   "metadataStored",
   "storeReadOnly",
+  "deadLetterBytes",
+  "replayJobs",
+  "lettersReplayed",
+  "lettersNotReplayed",
+  "replayBackOffs",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

@@ -29,6 +29,11 @@ export const FRAME_WRAP = 255;
 /** Set on the last frame of a block for a destination: only then has the shard passed the block's log position. */
 export const FRAME_LAST = 256;
 
+/** In FRAME_ARRIVAL: the rows are history. They are stored and enter baselines, and are not judged. */
+export const ARRIVAL_HISTORY = -1;
+/** The same in the header of a log block, among its kinds. */
+export const BLOCK_HISTORY = 1;
+
 /** A log block is a list of sections {kind u32, bytes u32, payload padded to 8}. */
 export const SECTION_HEADER_BYTES = 8;
 export const SECTION_DEFINE = 1; // definitions of streams

@@ -5,7 +5,7 @@
 export const FRAME_VERDICT = 1;
 /** Log, trace, event, profile or slo record: JSON RecordEnvelope. */
 export const FRAME_RECORD = 2;
-/** A rejected record: JSON DeadLetterEnvelope. */
+/** A rejected record, or rejected records that have entered after all: JSON DeadLetterEnvelope or DeadLettersEnded. */
 export const FRAME_DEAD_LETTER = 3;
 /** {partition u32, block number u32} and a chunk block (domain/codec/chunk-block.ts). */
 export const FRAME_BLOCK = 4;
@@ -128,4 +128,20 @@ export interface DeadLetterEnvelope {
   readonly topic: string;
   readonly receivedMs: number;
   readonly payload: unknown;
+  /** When an operator put another payload in the place of the one that came. */
+  readonly correctedMs?: number;
+}
+
+/**
+ * Letters whose records have entered: in the same block of the log as these, so that both are there after a crash, or neither. It travels as
+ * FRAME_DEAD_LETTER, behind the letters themselves.
+ */
+export interface DeadLettersEnded {
+  readonly ended: {
+    readonly tenant: string;
+    /** Id of the replay job. */
+    readonly job: string;
+    /** Received time and id of each. */
+    readonly letters: ReadonlyArray<readonly [receivedMs: number, id: string]>;
+  };
 }

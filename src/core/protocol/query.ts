@@ -15,7 +15,8 @@ export interface QueryCall {
   readonly principal: Principal;
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** Text of the body; null for endpoints that take none. */
+  readonly body: string | null;
 }
 
 export interface QueryAnswer {
@@ -31,8 +32,32 @@ export interface StreamEvents {
   readonly events: ReadonlyArray<{ readonly event: "anomaly" | "alert"; readonly tenant: string; readonly data: string }>;
 }
 
+/** Dead letters for an engine: the body of BODY_REPLAY or BODY_REPLAY_HISTORY. One at a time; it is answered by a ReplayAnswer. */
+export interface ReplayBatch {
+  readonly type: "replay-batch";
+  readonly batch: number;
+  readonly tenant: string;
+  readonly isHistory: boolean;
+  readonly body: Uint8Array;
+}
+
+/** What an engine, or the way to it, says of a batch: 200 with a ReplayOutcome, or a refusal of the whole. */
+export interface ReplayAnswer {
+  readonly type: "replay-answer";
+  readonly batch: number;
+  readonly status: number;
+  readonly body: string | null;
+}
+
+/** Letters of a batch by their place in it. */
+export interface ReplayOutcome {
+  readonly replayed: number;
+  readonly failures: ReadonlyArray<{ readonly index: number; readonly reason: string }>;
+}
+
 export type CoordinatorMessage =
   | QueryAnswer
+  | ReplayBatch
   | StreamEvents
   | { readonly type: "ready"; readonly recordsReplayed: number }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly line: string }
@@ -54,6 +79,7 @@ export type CoordinatorCommand =
   /** An engine put frames into its ring. */
   | { readonly type: "frames"; readonly engine: number }
   | { readonly type: "engines-ready" }
+  | ReplayAnswer
   /** For the status. */
   | { readonly type: "listeners"; readonly listeners: Listeners }
   | { readonly type: "stop" };

@@ -1,12 +1,12 @@
-// Who a request may act as (decisions.md section 5), as far as credentials can be checked at this stage: none has been issued yet, so a
-// credential that is presented is always wrong, and a wrong one is refused, never taken for nobody.
+// Who a request may act as (decisions.md section 5), as far as credentials can be checked at this stage: there is one, the token in the data folder.
+// Any other that is presented is wrong, and a wrong one is refused, never taken for nobody.
 import type { Principal } from "../../core/protocol/query.ts";
 
 /** The tenant of requests without a credential. */
 export const DEFAULT_TENANT = "default";
 
 /** What an endpoint asks of its caller. */
-export type Access = "public" | "read" | "ingest";
+export type Access = "public" | "read" | "ingest" | "operate" | "administer";
 
 /** What a request shows of its caller. Header values as sent; undefined = absent. */
 export interface Caller {
@@ -22,6 +22,8 @@ export interface Caller {
 export interface AccessPolicyOptions {
   readonly ingestAuth: string;
   readonly readAuth: string;
+  /** The token of DATA_DIR/admin-token: whoever can read the data folder is admin of what is in it. */
+  readonly adminToken: string;
   /** Address the server listens on. */
   readonly boundHost: string;
 }
@@ -59,12 +61,33 @@ function allow(role: Principal["role"]): AccessDecision {
   return { allowed: true, principal: { tenant: DEFAULT_TENANT, subject: "local", role } };
 }
 
+/** A request from this machine without a credential is an operator's. */
+const NOT_ADMIN: AccessDecision = {
+  allowed: false,
+  status: 403,
+  code: "forbidden",
+  message: "this needs the role admin; send Authorization: Bearer with the token in the file admin-token of the data folder",
+};
+
+function isAdmin({ authorization, apiKey }: Caller, token: string): boolean {
+  const given = apiKey ?? /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1] ?? "";
+  return token !== "" && equalsInConstantTime(given, token) && (apiKey === undefined || authorization === undefined);
+}
+
+/** How long it takes says nothing of where two texts differ. */
+function equalsInConstantTime(given: string, expected: string): boolean {
+  let difference = given.length ^ expected.length;
+  for (let i = 0; i < expected.length; i++) difference |= given.charCodeAt(i % Math.max(1, given.length)) ^ expected.charCodeAt(i);
+  return difference === 0;
+}
+
 /** Decides whether the caller may use an endpoint of this access. */
 export function decideAccess(access: Access, caller: Caller, options: AccessPolicyOptions): AccessDecision {
   if (access === "public") return allow("viewer");
   if (caller.authorization !== undefined || caller.apiKey !== undefined) {
+    if (isAdmin(caller, options.adminToken)) return allow("admin");
     return refused(
-      "the credential is not known here; this server has issued none yet: send the request without Authorization and X-API-Key",
+      "the credential is not known here; the only one is in the file admin-token of the data folder: send that, or neither Authorization nor X-API-Key",
     );
   }
   if (access === "ingest") {
@@ -72,6 +95,6 @@ export function decideAccess(access: Access, caller: Caller, options: AccessPoli
       ? allow("operator")
       : refused("writing telemetry needs a credential here (INGEST_AUTH=required): send X-API-Key");
   }
-  if (isLocal(caller, options)) return allow("operator");
+  if (isLocal(caller, options)) return access === "administer" ? NOT_ADMIN : allow("operator");
   return refused("reading needs a credential from there; without one, ask from this machine at its loopback address (READ_AUTH=loopback)");
 }

@@ -4,7 +4,7 @@
 export const WIRE_VARINT = 0;
 export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
-export const WIRE_FIXED32 = 5;
+const WIRE_FIXED32 = 5;
 
 const NOTHING = new Uint8Array(0);
 
@@ -56,7 +56,7 @@ export class ProtobufReader {
     return this.#varint;
   }
 
-  /** Value of a varint as sint32 or sint64. */
+  /** Value of a varint as sint32 or sint64; exact up to 2^52. */
   get zigzag(): number {
     return unzigzag(this.#varint);
   }

@@ -83,12 +83,13 @@ export interface LaneExports {
   /** 1 when the counter found or inserted last began to count at another time (ms) than the table knew; it knows then. */
   laneStartMovedMs(startMs: number): number;
   /**
-   * Checks an OTLP metrics body and sets the walk over its number points to its start: their number, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that
+   * Checks an OTLP metrics body (`json` 1: in JSON, 0: in protobuf) and sets the walk over its number points to its start: their number, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that
    * is to be decoded whole in TypeScript. Times as for remoteWriteBegin(); a point without one gets `arrivalMs`. `convert` 0: cumulative sums are plain values.
    */
   otlpMetricsBegin(
     pointer: number,
     bytes: number,
+    json: number,
     tenant: number,
     baseMs: number,
     minMs: number,

@@ -23,6 +23,7 @@ import {
   SR_PARTITION,
   SR_PEAK_HIGH,
   SR_PREVIOUS_RAW,
+  SR_RESOLUTION,
   SR_SAMPLES,
   SR_TENANT,
   SR_UNCHUNKED,
@@ -41,6 +42,41 @@ export interface Correction {
   readonly chunked: boolean;
   /** The value as it stands in the ring: for counters the delta. */
   readonly value: number;
+}
+
+/** A place of a ring. */
+interface RingEntry {
+  readonly time: number;
+  readonly value: number;
+  readonly masked: boolean;
+}
+
+/** Calls back with the newest entries of both, ascending, when that changes the ring. */
+function mergeRing(
+  ring: readonly RingEntry[],
+  times: Float64Array,
+  values: Float64Array,
+  count: number,
+  write: (entries: readonly RingEntry[]) => void,
+): void {
+  const known = new Set(ring.map(({ time }) => time));
+  const oldest = ring.length === WINDOW_MAX ? (ring[0] as RingEntry).time : Number.NEGATIVE_INFINITY;
+  const added: RingEntry[] = [];
+  for (let i = Math.max(0, count - WINDOW_MAX); i < count; i++) {
+    const time = times[i] as number;
+    if (time > oldest && !known.has(time)) added.push({ time, value: values[i] as number, masked: false });
+  }
+  if (added.length > 0) write([...ring, ...added].sort((a, b) => a.time - b.time).slice(-WINDOW_MAX));
+}
+
+/** The smallest step that is known or stands in the ring; 0 for none. */
+function resolutionOf(entries: readonly RingEntry[], known: number): number {
+  let least = known === 0 ? Number.POSITIVE_INFINITY : known;
+  for (let i = 1; i < entries.length; i++) {
+    const step = Math.abs((entries[i] as RingEntry).value - (entries[i - 1] as RingEntry).value);
+    if (step > 0 && step < least) least = step;
+  }
+  return Number.isFinite(least) ? least : 0;
 }
 
 /** Rings and fields of all slots. */
@@ -204,6 +240,51 @@ export class StreamRecords {
     const chunked = index < chunkedValues;
     if (!chunked) this.view.setUint32(this.address(slot) + SR_UNCHUNKED, this.unchunked(slot) + 1, true);
     return { result: "stored", chunked, value };
+  }
+
+  /** Time of the first value that is in no chunk yet, or just after the newest sample where every value is in one. */
+  unchunkedFromMs(slot: number): number {
+    const count = this.readRing(slot, this.#times, this.#values);
+    const unchunked = this.unchunked(slot);
+    return unchunked > 0 ? (this.#times[count - unchunked] as number) : this.lastTimeMs(slot) + 1;
+  }
+
+  /**
+   * Puts values that are stored already, ascending and from before unchunkedFromMs(), into their places in the ring: it then holds the newest of both.
+   * A value whose time the ring holds is left out.
+   */
+  mergeHistory(slot: number, times: Float64Array, values: Float64Array, count: number): void {
+    const at = this.address(slot);
+    const first = this.firstTimeMs(slot);
+    if (count > 0 && (first === 0 || (times[0] as number) < first)) this.view.setFloat64(at + SR_FIRST_TIME, times[0] as number, true);
+    const held = this.count(slot);
+    if (held === WINDOW_MAX && this.unchunked(slot) === WINDOW_MAX) return;
+    mergeRing(this.#ringEntries(slot), times, values, count, (entries) => this.#writeRing(slot, entries, entries.length - held));
+  }
+
+  #ringEntries(slot: number): RingEntry[] {
+    const count = this.readRing(slot, this.#times, this.#values);
+    return Array.from({ length: count }, (_, i) => ({
+      time: this.#times[i] as number,
+      value: this.#values[i] as number,
+      masked: this.isMasked(slot, this.#place(slot, i)),
+    }));
+  }
+
+  /** Writes a whole ring, of which `added` values are new by number. */
+  #writeRing(slot: number, entries: readonly RingEntry[], added: number): void {
+    const at = this.address(slot);
+    this.view.setUint32(at + SR_COUNT, entries.length, true);
+    this.view.setUint32(at + SR_HEAD, entries.length % WINDOW_MAX, true);
+    entries.forEach(({ time, value, masked }, i) => {
+      const interval = i === 0 ? 0 : time - (entries[i - 1] as RingEntry).time;
+      this.view.setFloat64(this.valuesAddress(slot) + 8 * i, value, true);
+      this.view.setUint32(this.intervalsAddress(slot) + 4 * i, Math.min(interval, INTERVAL_MAX), true);
+      this.setMasked(slot, i, masked);
+    });
+    this.view.setFloat64(at + SR_SAMPLES, this.samples(slot) + added, true);
+    this.view.setFloat64(at + SR_RESOLUTION, resolutionOf(entries, this.view.getFloat64(at + SR_RESOLUTION, true)), true);
+    this.#recompute(slot);
   }
 
   /** The counter's newest delta with another newest cumulative value. */

@@ -37,14 +37,14 @@ interface MetricHead {
   readonly temporality: number;
 }
 
-/** The points of a body that requestProblem() found nothing wrong with. */
-export function* metricsOfJson(body: unknown): Generator<MetricItem> {
+/** The points of a body that requestProblem() found nothing wrong with; without number points when `distributionsOnly`. */
+export function* metricsOfJson(body: unknown, distributionsOnly = false): Generator<MetricItem> {
   for (const { source, item } of itemsOfJson(body, METRIC_NAMES)) {
     const metric = typeof source === "string" ? source : attempt(() => readMetric(item, source));
     if (typeof metric === "string") {
       const points = pointsIn(item);
       for (let i = 0; i < points; i++) yield { type: "damaged", item: { message: metric } };
-    } else if (metric !== undefined) yield* pointsOf(metric);
+    } else if (metric !== undefined && !(distributionsOnly && isNumeric(metric))) yield* pointsOf(metric);
   }
 }
 
@@ -65,8 +65,17 @@ function readMetric(item: unknown, source: OtlpSource): (MetricHead & { readonly
   return { source, name: textOf(given.name, "name"), kind, data, temporality, points: listOf(data.dataPoints, "dataPoints") };
 }
 
+function isNumeric({ kind }: MetricHead): boolean {
+  return kind === "gauge" || kind === "sum";
+}
+
+/** A point of a gauge or a sum by itself; what is wrong with it when it cannot be read. */
+export function readJsonPoint(item: unknown, source: OtlpSource, metricName: string, isCounter: boolean): NumberPoint | string {
+  return attempt(() => readNumberPoint(item, { source, name: metricName }, isCounter));
+}
+
 function* pointsOf(metric: MetricHead & { readonly points: readonly unknown[] }): Generator<MetricItem> {
-  const isNumber = metric.kind === "gauge" || metric.kind === "sum";
+  const isNumber = isNumeric(metric);
   const isCounter = metric.kind === "sum" && metric.data.isMonotonic === true && metric.temporality === CUMULATIVE;
   for (const given of metric.points) {
     if (isNumber) {
@@ -79,7 +88,7 @@ function* pointsOf(metric: MetricHead & { readonly points: readonly unknown[] })
   }
 }
 
-function readNumberPoint(item: unknown, { source, name }: MetricHead, isCounter: boolean): NumberPoint {
+function readNumberPoint(item: unknown, { source, name }: Pick<MetricHead, "source" | "name">, isCounter: boolean): NumberPoint {
   const given = objectOf(item, "a data point");
   const spelling = given.attributes === undefined ? "[]" : JSON.stringify(given.attributes);
   return {

@@ -148,14 +148,15 @@ function isListOfObjects(value: unknown): value is readonly JsonObject[] {
 /** Walks the items of a body that requestProblem() found nothing wrong with. */
 export function* itemsOfJson(body: unknown, names: RequestNames): Generator<JsonPlacedItem> {
   for (const resource of ((body as JsonObject)[names.resources] ?? []) as readonly JsonObject[]) {
-    const source = readSource(resource.resource);
+    const source = sourceOfJson(resource.resource);
     for (const scope of (resource[names.scopes] ?? []) as readonly JsonObject[]) {
       for (const item of (scope[names.items] ?? []) as readonly unknown[]) yield { source, item };
     }
   }
 }
 
-function readSource(resource: unknown): OtlpSource | string {
+/** The source that a decoded Resource describes; what is wrong with it when it cannot be read. */
+export function sourceOfJson(resource: unknown): OtlpSource | string {
   return attempt(() => {
     const attributes: AttributeMap = {};
     if (resource !== undefined && resource !== null) addAttributes(objectOf(resource, "resource").attributes, attributes);

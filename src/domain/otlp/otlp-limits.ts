@@ -45,11 +45,18 @@ function tooLong(field: string, what: string, most: number): ItemRefusal {
 
 /** `field` is the name that its protobuf message has for the time. */
 function refuseTime(timeMs: number, nowMs: number, field: string): ItemRefusal | undefined {
-  const shown = Math.abs(timeMs) < 8.64e15 ? formatRfc3339(Math.floor(timeMs)) : `${timeMs} ms`;
   if (timeMs < nowMs - TIMESTAMP_AGE_MS_MAX)
-    return { reason: "timestamp_too_old", field, message: `${shown} is more than 24 h in the past; import older data instead` };
+    return {
+      reason: "timestamp_too_old",
+      field,
+      message: `${formatRfc3339(Math.floor(timeMs))} is more than 24 h in the past; import older data instead`,
+    };
   if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX)
-    return { reason: "timestamp_in_future", field, message: `${shown} is more than 10 minutes in the future; check the sender's clock` };
+    return {
+      reason: "timestamp_in_future",
+      field,
+      message: `${formatRfc3339(Math.floor(timeMs))} is more than 10 minutes in the future; check the sender's clock`,
+    };
   return undefined;
 }
 

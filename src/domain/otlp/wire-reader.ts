@@ -75,6 +75,13 @@ export class WireReader {
 
   #readVarint(): void {
     const { bytes } = this;
+    const first = bytes[this.at];
+    if (first !== undefined && first < 128) {
+      this.at++;
+      this.low = first;
+      this.high = 0;
+      return;
+    }
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
@@ -108,7 +115,7 @@ export class WireReader {
   /** The field's text; bytes that are no UTF-8 show as U+FFFD. */
   text(): string {
     if (this.wire !== WIRE_BYTES) this.failed = true;
-    return this.from === this.to ? "" : this.bytes.toString("utf8", this.from, this.to);
+    return this.from === this.to ? "" : textOf(this.bytes, this.from, this.to);
   }
 
   hex(): string {
@@ -155,4 +162,30 @@ export class WireReader {
   fractionalMilliseconds(): number {
     return this.milliseconds() + ((this.high * 967_296 + this.low) % 1e6) / 1e6;
   }
+}
+
+/** Texts that were read last, by a few of their bytes: names of attributes and many values come again and again. At most 4,096 of 64 characters. */
+const TEXTS: string[] = Array.from({ length: 4096 }, () => "");
+const KEPT_BYTES_MAX = 64;
+
+/** A text of one byte or more. */
+function textOf(bytes: Buffer, from: number, to: number): string {
+  const length = to - from;
+  if (length > KEPT_BYTES_MAX) return bytes.toString("utf8", from, to);
+  const middle = bytes[from + (length >> 1)] as number;
+  const place = (length * 211 + (bytes[from] as number) * 131 + middle * 31 + (bytes[to - 1] as number) * 7) & 4095;
+  const kept = TEXTS[place] as string;
+  if (kept.length === length && holds(kept, bytes, from)) return kept;
+  const text = bytes.toString("utf8", from, to);
+  TEXTS[place] = text;
+  return text;
+}
+
+/** Whether the bytes from there on are this text, all ASCII: of other texts no byte has a character's code. */
+function holds(text: string, bytes: Buffer, from: number): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code !== bytes[from + i] || code > 127) return false;
+  }
+  return true;
 }

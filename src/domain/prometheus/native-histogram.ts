@@ -127,93 +127,50 @@ function readMessage(content: Uint8Array): Message {
 }
 
 function takeField(message: Message, reader: ProtobufReader): void {
-  const take = FIELDS[reader.field];
-  if (take === undefined) return;
-  const [wireTypes, assign] = take;
+  const number = NUMBERS[reader.field];
+  const list = LISTS[reader.field];
+  const wireTypes = number?.[0] ?? list?.[0];
+  if (wireTypes === undefined) return;
   if (!wireTypes.includes(reader.wireType))
     throw new NativeHistogramError(`its field ${reader.field} has another wire type than it should`);
-  assign(message, reader);
+  if (list !== undefined) list[1](message, reader);
+  if (number === undefined) return;
+  message[number[1]] = reader[number[2]];
+  if (number[1] === "sum") message.sumBits = reader.doubleBits;
 }
 
-type Assign = (message: Message, reader: ProtobufReader) => void;
 const VARINT = [WIRE_VARINT];
 const DOUBLE = [WIRE_FIXED64];
 const SPAN = [WIRE_BYTES];
 const ZIGZAGS = [WIRE_BYTES, WIRE_VARINT];
 const DOUBLES = [WIRE_BYTES, WIRE_FIXED64];
 
+type NumberField = "count" | "sum" | "schema" | "zeroThreshold" | "zeroCount" | "resetHint" | "timeMs" | "startMs";
+const NUMBERS: Readonly<Record<number, readonly [wireTypes: readonly number[], field: NumberField, as: "integer" | "zigzag" | "double"]>> =
+  {
+    1: [VARINT, "count", "integer"],
+    2: [DOUBLE, "count", "double"],
+    3: [DOUBLE, "sum", "double"],
+    4: [VARINT, "schema", "zigzag"],
+    5: [DOUBLE, "zeroThreshold", "double"],
+    6: [VARINT, "zeroCount", "integer"],
+    7: [DOUBLE, "zeroCount", "double"],
+    14: [VARINT, "resetHint", "integer"],
+    15: [VARINT, "timeMs", "integer"],
+    17: [VARINT, "startMs", "integer"],
+  };
+
 const zigzags = (reader: ProtobufReader) => (reader.wireType === WIRE_BYTES ? reader.packedZigzags() : [reader.zigzag]);
 const doubles = (reader: ProtobufReader) => (reader.wireType === WIRE_BYTES ? reader.packedDoubles() : [reader.double]);
 
-const FIELDS: Readonly<Record<number, readonly [wireTypes: readonly number[], assign: Assign]>> = {
-  1: [
-    VARINT,
-    (message, { integer }) => {
-      message.count = integer;
-    },
-  ],
-  2: [
-    DOUBLE,
-    (message, { double }) => {
-      message.count = double;
-    },
-  ],
-  3: [
-    DOUBLE,
-    (message, { double, doubleBits }) => {
-      message.sum = double;
-      message.sumBits = doubleBits;
-    },
-  ],
-  4: [
-    VARINT,
-    (message, { zigzag }) => {
-      message.schema = zigzag;
-    },
-  ],
-  5: [
-    DOUBLE,
-    (message, { double }) => {
-      message.zeroThreshold = double;
-    },
-  ],
-  6: [
-    VARINT,
-    (message, { integer }) => {
-      message.zeroCount = integer;
-    },
-  ],
-  7: [
-    DOUBLE,
-    (message, { double }) => {
-      message.zeroCount = double;
-    },
-  ],
+const LISTS: Readonly<Record<number, readonly [wireTypes: readonly number[], take: (message: Message, reader: ProtobufReader) => void]>> = {
   8: [SPAN, (message, { content }) => takeSpan(message.negative.spans, content)],
   9: [ZIGZAGS, (message, reader) => append(message.negative.deltas, zigzags(reader))],
   10: [DOUBLES, (message, reader) => append(message.negative.counts, doubles(reader))],
   11: [SPAN, (message, { content }) => takeSpan(message.positive.spans, content)],
   12: [ZIGZAGS, (message, reader) => append(message.positive.deltas, zigzags(reader))],
   13: [DOUBLES, (message, reader) => append(message.positive.counts, doubles(reader))],
-  14: [
-    VARINT,
-    (message, { integer }) => {
-      message.resetHint = integer;
-    },
-  ],
-  15: [
-    VARINT,
-    (message, { integer }) => {
-      message.timeMs = integer;
-    },
-  ],
   16: [DOUBLES, (message, reader) => append(message.customValues, doubles(reader))],
-  17: [
-    VARINT,
-    (message, { integer }) => {
-      message.startMs = integer;
-    },
-  ],
 };
 
 /** Bounded here already, so that no sender decides how much is held. */

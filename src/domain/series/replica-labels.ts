@@ -9,6 +9,8 @@ const CLUSTER_LABEL = "cluster";
 export interface ReplicaSource {
   /** One replica is taken in each group: the series of one service's instance in one cluster, which one server of a pair scrapes at once. */
   readonly group: string;
+  /** The tenant's cluster, whose servers are told apart by their replica. */
+  readonly cluster: string;
   readonly replica: string;
 }
 
@@ -21,6 +23,7 @@ export function replicaSource(
   const values = new Map(labels);
   const replica = [...REPLICA_LABELS].map((name) => values.get(name) ?? "");
   if (replica.every((value) => value === "")) return undefined;
-  const group = [tenant, values.get(CLUSTER_LABEL) ?? "", serviceId, values.get(INSTANCE_LABEL) ?? ""];
-  return { group: JSON.stringify(group), replica: JSON.stringify(replica) };
+  const cluster = [tenant, values.get(CLUSTER_LABEL) ?? ""];
+  const group = [...cluster, serviceId, values.get(INSTANCE_LABEL) ?? ""];
+  return { group: JSON.stringify(group), cluster: JSON.stringify(cluster), replica: JSON.stringify(replica) };
 }

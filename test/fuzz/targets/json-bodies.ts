@@ -11,6 +11,7 @@ import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../src/core/lay
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../../src/core/protocol/body-kind.ts";
 import { FRAME_RECORD, type StreamName } from "../../../src/core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../../src/domain/kernel/lane-kernel.ts";
+import { FieldExclusions } from "../../../src/domain/series/field-exclusions.ts";
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { depthOf, type ExpectedBody, expectedOfJson, streamOf } from "../../support/json-body-twin.ts";
 import { loadKernel } from "../../support/kernel.ts";
@@ -39,6 +40,7 @@ class JsonRig {
       define: (...[, , name, flags]: [unknown, unknown, StreamName, number]) => this.#define(name, flags),
     } as unknown as StreamDefiner,
     counters: new EngineCounters(this.memory),
+    exclusions: new FieldExclusions(""),
     tenantName: () => TENANT,
     requestId: () => "0-0",
   });

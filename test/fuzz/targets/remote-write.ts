@@ -47,7 +47,7 @@ function walkTarget(name: string, cold: boolean): FuzzTarget {
 }
 
 /** Compares rows and rejects by stream; the order inside a stream counts, rejects stand apart. */
-function sameRows(staged: readonly Staged[], expected: readonly Staged[]): void {
+export function sameRows(staged: readonly Staged[], expected: readonly Staged[]): void {
   must(staged.length === expected.length, `${staged.length} rows and rejects instead of ${expected.length}`);
   const places = new Map<string, Staged[]>();
   for (const row of expected) {

@@ -8,7 +8,9 @@ import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
 import { callGraph } from "./call-graph.ts";
-import { dlqStats } from "./dlq-stats.ts";
+import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
+import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
+import { dlqStats } from "./dlq/dlq-stats.ts";
 import type { QueryContext, QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
 import { listSeries } from "./series.ts";
@@ -23,17 +25,26 @@ const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   series: listSeries,
   seriesData,
   records: listRecords,
+  deadLetters: listDeadLetters,
+  deadLetter: oneDeadLetter,
+  correctDeadLetter,
+  deleteDeadLetter,
+  replayDeadLetters,
+  replayJob,
   callGraph,
 };
 
+const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
 /** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
 const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
   "anomalies",
   "anomaly",
   "records",
-  "dlqStats",
   "callGraph",
+  ...DLQ,
 ]);
+
+const NO_CONTENT = 204;
 
 /** Status and body of an answer. */
 export interface Answered {
@@ -50,7 +61,9 @@ export function refusalAnswer(refusal: Refusal): Answered {
 export async function answerQuery(context: QueryContext, call: QueryCall): Promise<Answered> {
   if (!Object.hasOwn(HANDLERS, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
   const outcome = await handle(context, call.endpoint as CoordinatorEndpoint, call);
-  return outcome.ok ? { status: 200, body: JSON.stringify(outcome.value) } : refusalAnswer(outcome.refusal);
+  if (!outcome.ok) return refusalAnswer(outcome.refusal);
+  const { status: code = 200, value } = outcome;
+  return { status: code, body: code === NO_CONTENT ? "" : JSON.stringify(value) };
 }
 
 async function handle<N extends CoordinatorEndpoint>(context: QueryContext, endpoint: N, call: QueryCall): Promise<Outcome<unknown>> {
@@ -58,7 +71,7 @@ async function handle<N extends CoordinatorEndpoint>(context: QueryContext, endp
   if (!query.ok) return query;
   try {
     if (AFTER_COMMIT.has(endpoint)) await context.settle();
-    return await HANDLERS[endpoint](context, { principal: call.principal, path: call.path, query: query.value });
+    return await HANDLERS[endpoint](context, { principal: call.principal, path: call.path, query: query.value, body: call.body });
   } catch (error) {
     if (error instanceof EngineUnavailableError) return refused("overloaded", `${error.message} in time; try again`);
     if (error instanceof StoreError) return refused("store_unavailable", `the store cannot be read now (${error.code}); try again`);

@@ -2,6 +2,7 @@
 import type { CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
 import type { Listeners, Principal } from "../../../core/protocol/query.ts";
+import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { EngineClient } from "../engine-client.ts";
 
@@ -23,6 +24,8 @@ export interface QueryOptions {
   readonly zThreshold: number;
   readonly samplesMin: number;
   readonly window: number;
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly exclusions: FieldExclusions;
 }
 
 /** Everything that a query may use. */
@@ -34,6 +37,8 @@ export interface QueryContext {
   facts(): CoordinatorFacts;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
   settle(): Promise<void>;
+  /** Does work that writes, between the transactions of others. Rejects with StoreError when the store takes no writes. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
   /** Lets other work of the thread have its turn in a long query. */
   breathe(): Promise<void>;
 }
@@ -43,6 +48,8 @@ export interface QueryRequest<N extends CoordinatorEndpoint> {
   readonly principal: Principal;
   readonly path: Readonly<Record<string, string>>;
   readonly query: QueryOf<N>;
+  /** Text of the body; null for endpoints that take none. */
+  readonly body: string | null;
 }
 
 /** Answers one endpoint; the value is sent as JSON. */

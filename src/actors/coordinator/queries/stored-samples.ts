@@ -4,12 +4,14 @@ import { SERIES_DATA_BLOCKS_MAX, SERIES_DATA_SAMPLES_MAX } from "../../../core/c
 import type { SeriesDataAnswer } from "../../../core/protocol/engine-control.ts";
 import { ChunkBlock } from "../../../domain/codec/chunk-block.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
-import { newestSpans } from "../tables/block-rows.ts";
+import { type BlockSpan, newestSpans } from "../tables/block-rows.ts";
 import { blockKey } from "../tables/tables.ts";
 import type { QueryContext } from "./query-context.ts";
 
 /** Blocks read before others of the thread get a turn: 16 x 64 KiB are about 0.6 ms. */
 const BLOCKS_PER_BREATH = 16;
+/** A thousand spans, 64 MiB of samples, are read in 2 ms. */
+const SPANS_PER_BREATH = 1_000;
 
 /** Which samples are wanted: those of [fromMs, toMs), the newest `samplesMax`, and `contextMax` before `fromMs` for the bounds of the first. */
 export interface SampleRequest {
@@ -67,8 +69,13 @@ async function addBlocks(
   const { series } = context.state;
   if (streamId === null) return true;
   let blocks = 0;
+  const spans: BlockSpan[] = [];
   for (const span of newestSpans(series, partition, firstBlock)) {
-    if (gathered.isEnough) return true;
+    if (spans.push(span) % SPANS_PER_BREATH === 0) await context.breathe();
+  }
+  const newestLeft = newestFrom(spans);
+  for (const [place, span] of spans.entries()) {
+    if (gathered.isEnough(newestLeft[place] as number)) return true;
     if (!gathered.wants(span.minMs, span.maxMs)) continue;
     if (++blocks > SERIES_DATA_BLOCKS_MAX || gathered.isFull) return false;
     if (blocks % BLOCKS_PER_BREATH === 0) await context.breathe();
@@ -76,6 +83,17 @@ async function addBlocks(
     if (bytes !== undefined) addBlock(bytes, streamId, gathered);
   }
   return !gathered.isFull;
+}
+
+/** The newest time of each block and those behind it: a block of history was filled later than blocks of newer samples. */
+function newestFrom(spans: readonly BlockSpan[]): Float64Array {
+  const newest = new Float64Array(spans.length);
+  let last = Number.NEGATIVE_INFINITY;
+  for (let i = spans.length - 1; i >= 0; i--) {
+    last = Math.max(last, (spans[i] as BlockSpan).maxMs);
+    newest[i] = last;
+  }
+  return newest;
 }
 
 function addBlock(bytes: Uint8Array, streamId: Uint8Array, gathered: SampleSet): void {
@@ -100,10 +118,19 @@ class SampleSet {
     this.oldestMs = request.oldestMs;
   }
 
-  /** Whether older places can add nothing that is wanted. */
-  get isEnough(): boolean {
-    const { samplesMax, contextMax } = this.#request;
-    return (contextMax > 0 && this.#before >= contextMax) || this.#values.size >= samplesMax + contextMax;
+  /** Whether places that hold nothing newer than `newestMs` can add nothing that is wanted. */
+  isEnough(newestMs: number): boolean {
+    const { samplesMax, contextMax, fromMs } = this.#request;
+    if (contextMax > 0 && this.#before >= contextMax && newestMs < fromMs && this.#countAfter(newestMs, fromMs) >= contextMax) return true;
+    const wanted = samplesMax + contextMax;
+    return this.#values.size >= wanted && this.#countAfter(newestMs, Number.POSITIVE_INFINITY) >= wanted;
+  }
+
+  /** Samples that were gathered of times above `afterMs` and below `toMs`. */
+  #countAfter(afterMs: number, toMs: number): number {
+    let count = 0;
+    for (const time of this.#values.keys()) if (time > afterMs && time < toMs) count++;
+    return count;
   }
 
   get isFull(): boolean {

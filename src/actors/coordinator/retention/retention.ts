@@ -1,14 +1,16 @@
 // Rolls samples up into hours, and deletes what is past its time or over its bytes, a few hundred rows a step, so that commits of verdicts never
 // wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS later.
 import type { KeyValueStore, StoreEntry, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { DEAD_LETTER_ENDS_MAX } from "../../../core/config/limits.ts";
 import type { CoordinatorCounter } from "../../../core/layout/counters.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
 import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
 import { readSpanBlockHead } from "../../../domain/trace/span-block.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
-import { DeadLetterDraft } from "../dead-letter-draft.ts";
+import { DeadLetterDraft, type LetterLoss } from "../dead-letter-draft.ts";
 import { type BlockSpan, decodeSpan } from "../tables/block-rows.ts";
 import { decodeRollupSpan, type RollupSpan } from "../tables/rollup-rows.ts";
 import { scanTenants } from "../tables/scan.ts";
@@ -35,6 +37,7 @@ export interface RetentionOptions {
 export interface RetentionDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
+  emit(message: CoordinatorMessage): void;
   /** Resolves after a turn of the event loop. */
   breathe(): Promise<void>;
 }
@@ -93,6 +96,7 @@ export class Retention {
     yield* this.#episodes(wallNowMs - retentionMs);
     yield* this.#oldLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessLetters();
+    yield* this.#letterEnds(wallNowMs - deadLetterAgeMs);
     yield* this.#records(wallNowMs - retentionMs);
     yield* expireCalls(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
     yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);
@@ -149,7 +153,7 @@ export class Retention {
       for (;;) {
         const entries = this.#lettersOf(tenant, beforeMs);
         if (entries.length === 0) break;
-        yield this.#deleteLetters(control, entries, 0);
+        yield this.#loseLetters(control, entries, "expired");
       }
     }
   }
@@ -164,8 +168,35 @@ export class Retention {
       const entries = this.#lettersOf(tenant, Number.POSITIVE_INFINITY);
       if (entries.length === 0) return;
       const dropped = upToBytes(entries, excess);
-      yield this.#deleteLetters(control, dropped, dropped.length);
+      yield this.#loseLetters(control, dropped, "dropped");
+      this.#tellDropped(tenant, dropped.length);
     }
+  }
+
+  /** What is remembered of letters that were replayed or deleted goes with the age of letters, and the oldest beyond the maximum. */
+  *#letterEnds(beforeMs: number): Generator<RetentionStep> {
+    const { deadLetters, control } = this.#dependencies.state;
+    for (const tenant of [...deadLetters.tenants]) {
+      for (;;) {
+        const isExcess = deadLetters.ends > DEAD_LETTER_ENDS_MAX;
+        const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
+        const to = tenantTimeBound(tenant, isExcess ? Number.POSITIVE_INFINITY : beforeMs);
+        const entries = control.range("dead_letter_ends", { from, to, limit: this.#options.rowsPerStep });
+        if (entries.length === 0) break;
+        const draft = new DeadLetterDraft(this.#dependencies.state);
+        draft.forgetEnds(
+          tenant,
+          entries.map(({ key }) => key),
+        );
+        yield { store: control, operations: draft.operations(), apply: () => draft.apply() };
+      }
+    }
+  }
+
+  #tellDropped(tenant: string, count: number): void {
+    const { emit, state } = this.#dependencies;
+    const line = `dead letters of tenant ${JSON.stringify(tenant)} passed ${this.#options.deadLetterBytesMax} bytes: the oldest ${count} were dropped, ${state.deadLetters.counts(tenant).dropped} so far`;
+    emit({ type: "log", level: "warn", line });
   }
 
   #lettersOf(tenant: string, beforeMs: number): StoreEntry[] {
@@ -174,16 +205,15 @@ export class Retention {
     return control.range("dead_letters", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep });
   }
 
-  /** `dropped` of them go before their time. */
-  #deleteLetters(store: KeyValueStore, entries: readonly StoreEntry[], dropped: number): RetentionStep {
+  #loseLetters(store: KeyValueStore, entries: readonly StoreEntry[], loss: LetterLoss): RetentionStep {
     const { state, counters } = this.#dependencies;
-    const draft = new DeadLetterDraft(state.control, state.deadLetters);
-    for (const entry of entries) draft.remove(entry);
+    const draft = new DeadLetterDraft(state);
+    for (const entry of entries) draft.lose(entry, loss);
     const apply = () => {
       draft.apply();
-      counters.add("deadLettersDropped", dropped);
-      counters.add("deadLettersExpired", entries.length - dropped);
+      counters.add(loss === "dropped" ? "deadLettersDropped" : "deadLettersExpired", entries.length);
       counters.set("deadLetters", state.deadLetters.total);
+      counters.set("deadLetterBytes", state.deadLetters.bytes);
     };
     return { store, operations: draft.operations(), apply };
   }

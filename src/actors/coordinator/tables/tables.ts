@@ -5,6 +5,8 @@
  *            episodes        episode id                         ▶ Episode
  *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
  *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
+ *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
+ *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
@@ -29,7 +31,16 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { ANOMALY_DICTIONARY } from "./anomaly-dictionary.ts";
 
 /** Tables of the environment `control`. */
-export const CONTROL_TABLES = ["anomalies", "episodes", "episode_times", "dead_letters", "counters", "secrets"] as const;
+export const CONTROL_TABLES = [
+  "anomalies",
+  "episodes",
+  "episode_times",
+  "dead_letters",
+  "dead_letter_ends",
+  "replay_jobs",
+  "counters",
+  "secrets",
+] as const;
 /** Those of them that are compressed. */
 export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["anomalies", ANOMALY_DICTIONARY]]);
 /** Tables of the environment `series`. */

@@ -25,6 +25,8 @@ export interface StreamEvictionDependencies {
   readonly kernel: ShardKernel;
   readonly cold: ColdStreams;
   readonly services: ServiceIndex;
+  /** Told of slots whose streams leave, before others take them. */
+  readonly removing: (slots: readonly number[]) => void;
   readonly counters: EngineCounters;
   readonly processWords: ProcessWords;
   readonly wallMs: () => number;
@@ -97,6 +99,7 @@ export class StreamEviction {
     const { kernel, memory, cold, services, counters, processWords } = this.#dependencies;
     const numbers = new Map(chosen.map((slot) => [slot, this.#write(partition, slot)]));
     services.remove(chosen);
+    this.#dependencies.removing(chosen);
     this.#rebind(partition, numbers);
     const left = new Uint32List();
     for (const slot of partition.slots.words) if (!numbers.has(slot)) left.push(slot);

@@ -5,7 +5,7 @@ import { BUCKET_FAMILIES_MAX, FAMILY_BUCKETS_MAX, FAMILY_WAIT_MS_MAX } from "../
 import { BUCKET_ARRIVAL, BUCKET_SAMPLE_BYTES, BUCKET_SLOT, BUCKET_TIME, BUCKET_VALUE } from "../../../core/layout/bucket-sample.ts";
 import { BUCKET_SAMPLES, PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { SECTION_BUCKET_FAMILIES } from "../../../core/layout/row-frame.ts";
-import { FLAG_BUCKET, SR_HASH } from "../../../core/layout/stream-record.ts";
+import { FLAG_BUCKET } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { identityName, identityText } from "../../../domain/series/stream-identity.ts";
@@ -36,10 +36,9 @@ export class BucketFamilies implements MessageHandler {
   readonly #options: BucketFamiliesOptions;
   readonly #dependencies: BucketFamiliesDependencies;
   readonly #families: ReadonlyArray<Map<string, BucketFamily>> = Array.from({ length: PARTITIONS }, () => new Map());
-  /** By slot: the family, the number of the bucket in it, and the stream's hash, by which a slot is known to be the same stream still. */
+  /** By slot: the family, and the number of the bucket in it. */
   #familyOf: Array<BucketFamily | undefined> = [];
   #bucketOf = new Uint16Array(1024);
-  #hashOf = new Uint32Array(2 * 1024);
   readonly #words: Uint32Array;
   readonly #doubles: Float64Array;
   #dirty: BucketFamily[] = [];
@@ -62,22 +61,34 @@ export class BucketFamilies implements MessageHandler {
     throw new Error("families of buckets take no messages");
   }
 
-  /** Hands the listed samples to their families; applies nothing. About 40 ns a sample. */
+  /** Hands the listed samples to their families; applies nothing. */
   collect(): void {
-    const { kernel } = this.#dependencies;
+    const { kernel, counters } = this.#dependencies;
+    const words = this.#words;
+    const doubles = this.#doubles;
     const end = BUCKET_SAMPLES + kernel.bucketSamples() * BUCKET_SAMPLE_BYTES;
+    let late = 0;
     for (let at = BUCKET_SAMPLES; at < end; at += BUCKET_SAMPLE_BYTES) {
-      const slot = this.#words[(at + BUCKET_SLOT) >>> 2] as number;
-      const family = this.#family(slot);
+      const slot = words[(at + BUCKET_SLOT) >>> 2] as number;
+      const known = this.#familyOf[slot];
+      const family = known === undefined || known.isForgotten ? this.#join(slot) : known;
       if (family === undefined) continue;
-      const timeMs = this.#doubles[(at + BUCKET_TIME) >>> 3] as number;
-      const value = this.#doubles[(at + BUCKET_VALUE) >>> 3] as number;
-      family.arrivalMs = this.#doubles[(at + BUCKET_ARRIVAL) >>> 3] as number;
-      if (Number.isNaN(value)) family.end(this.#bucketOf[slot] as number, timeMs);
-      else if (!family.take(this.#bucketOf[slot] as number, timeMs, value)) this.#dependencies.counters.add("bucketsLate", 1);
+      const timeMs = doubles[(at + BUCKET_TIME) >>> 3] as number;
+      const value = doubles[(at + BUCKET_VALUE) >>> 3] as number;
+      const bucket = this.#bucketOf[slot] as number;
+      if (Number.isNaN(value)) family.end(bucket, timeMs);
+      else if (!family.take(bucket, timeMs, value)) late++;
+      if (family.isDirty) continue;
+      family.arrivalMs = doubles[(at + BUCKET_ARRIVAL) >>> 3] as number;
       this.#touch(family);
     }
+    if (late > 0) counters.add("bucketsLate", late);
     kernel.bucketSamplesReset();
+  }
+
+  /** The slots' streams have left memory. */
+  removeSlots(slots: readonly number[]): void {
+    for (const slot of slots) if (slot < this.#familyOf.length) this.#familyOf[slot] = undefined;
   }
 
   #touch(family: BucketFamily): void {
@@ -104,22 +115,16 @@ export class BucketFamilies implements MessageHandler {
 
   /** A new newest time waits anew. */
   #await(family: BucketFamily): void {
-    if (!family.waits) this.#waiting.delete(family);
-    else if (this.#waiting.get(family)?.timeMs !== family.newestMs) {
+    if (!family.waits) {
+      if (this.#waiting.size > 0) this.#waiting.delete(family);
+    } else if (this.#waiting.get(family)?.timeMs !== family.newestMs) {
       this.#waiting.delete(family);
       this.#waiting.set(family, { timeMs: family.newestMs, sinceMs: this.#wallMs });
     }
   }
 
-  #family(slot: number): BucketFamily | undefined {
-    const family = this.#familyOf[slot];
-    const hash = (this.#dependencies.kernel.records.address(slot) + SR_HASH) >>> 2;
-    const isSame = this.#hashOf[2 * slot] === this.#words[hash] && this.#hashOf[2 * slot + 1] === this.#words[hash + 1];
-    return family !== undefined && isSame && !family.isForgotten ? family : this.#join(slot, hash);
-  }
-
   /** Looks the family of a stream up by its names; undefined when the stream is no bucket, or there is no room. */
-  #join(slot: number, hash: number): BucketFamily | undefined {
+  #join(slot: number): BucketFamily | undefined {
     const { records } = this.#dependencies.kernel;
     const at = records.identityAddress(slot);
     const identity = Buffer.from(this.#words.buffer as ArrayBuffer, at, records.identityBytes(slot)).toString("utf8");
@@ -129,10 +134,7 @@ export class BucketFamilies implements MessageHandler {
       return undefined;
     }
     const family = this.#familyNamed(name.family, records.partition(slot));
-    if (
-      family === undefined ||
-      (family.buckets.length >= FAMILY_BUCKETS_MAX && !family.buckets.some(({ bound }) => bound === name.bound))
-    ) {
+    if (family === undefined || (family.bounds.length >= FAMILY_BUCKETS_MAX && !family.bounds.includes(name.bound))) {
       this.#dependencies.counters.add("bucketFamiliesRefused", 1);
       records.clearFlags(slot, FLAG_BUCKET); // or each of its samples would ask again
       return undefined;
@@ -140,8 +142,6 @@ export class BucketFamilies implements MessageHandler {
     this.#reserve(slot);
     this.#familyOf[slot] = family;
     this.#bucketOf[slot] = family.bucket(name.bound);
-    this.#hashOf[2 * slot] = this.#words[hash] as number;
-    this.#hashOf[2 * slot + 1] = this.#words[hash + 1] as number;
     return family;
   }
 
@@ -151,9 +151,6 @@ export class BucketFamilies implements MessageHandler {
     const buckets = new Uint16Array(2 * slot);
     buckets.set(this.#bucketOf);
     this.#bucketOf = buckets;
-    const hashes = new Uint32Array(4 * slot);
-    hashes.set(this.#hashOf);
-    this.#hashOf = hashes;
   }
 
   #familyNamed(name: StreamName, partition: number): BucketFamily | undefined {

@@ -9,18 +9,13 @@ import { type DerivedQuantiles, QUANTILES } from "./derived-quantiles.ts";
 /** A known bucket that is missing so many times in a row is not waited for any more. */
 const MISSED_MAX = 3;
 
+/** Buckets that there is room for at first. */
+const FIRST_BUCKETS = 16;
+
 /** The evaluation at hand, by rising bound: bounds, what was added up to each, and the counts as they stand. */
 const bounds = new Float64Array(FAMILY_BUCKETS_MAX);
 const rises = new Float64Array(FAMILY_BUCKETS_MAX);
 const counts = new Float64Array(FAMILY_BUCKETS_MAX);
-
-/** One bucket, by its upper bound. */
-interface Bucket {
-  readonly bound: number;
-  /** It is waited for. */
-  isActive: boolean;
-  missed: number;
-}
 
 /** What is known of one time. */
 export interface FamilyRow {
@@ -40,7 +35,8 @@ export class BucketFamily {
   readonly name: StreamName;
   readonly partition: number;
   readonly derived: DerivedQuantiles;
-  readonly buckets: Bucket[] = [];
+  /** Upper bounds of the buckets, in the order in which they came. */
+  readonly bounds: number[] = [];
   /** By time, oldest first. */
   readonly rows: FamilyRow[] = [];
   /** Times have been dropped: what is older than the oldest may have been evaluated. */
@@ -57,7 +53,14 @@ export class BucketFamily {
   #endedMs = 0;
   #tellsEnd = false;
   #active = 0;
-  #rising: readonly number[] | undefined;
+  /** By bucket: whether it is waited for, and how often in a row it was missing. */
+  #isActive = new Uint8Array(FIRST_BUCKETS);
+  #missed = new Uint8Array(FIRST_BUCKETS);
+  /** Numbers of the buckets by rising bound, and the bounds; emptied when a bucket comes. */
+  #rising = new Uint16Array(0);
+  #bounds = new Float64Array(0);
+  /** Counts of a time that was dropped, to be used for the next. */
+  #spare: Float64Array | undefined;
 
   constructor(identity: string, name: StreamName, partition: number, derived: DerivedQuantiles) {
     this.identity = identity;
@@ -72,25 +75,28 @@ export class BucketFamily {
 
   /** Number of the bucket with a bound, which is entered at first sight. */
   bucket(bound: number): number {
-    const known = this.buckets.findIndex((bucket) => bucket.bound === bound);
+    const known = this.bounds.indexOf(bound);
     if (known >= 0) return known;
-    this.#rising = undefined;
-    return this.buckets.push({ bound, isActive: false, missed: 0 }) - 1;
+    this.#rising = this.#rising.subarray(0, 0);
+    const index = this.bounds.push(bound) - 1;
+    if (index < this.#isActive.length) return index;
+    this.#isActive = doubled(this.#isActive);
+    this.#missed = doubled(this.#missed);
+    return index;
   }
 
   /** Enters a bucket as a checkpoint kept it. */
   restoreBucket(bound: number, isActive: boolean): void {
-    const bucket = this.buckets[this.bucket(bound)] as Bucket;
-    if (isActive) this.#activate(bucket);
+    const index = this.bucket(bound);
+    if (isActive) this.#activate(index);
   }
 
   /** Takes a bucket's cumulative count; false when it is too late. */
   take(index: number, timeMs: number, value: number): boolean {
     const row = this.#row(timeMs);
     if (row === undefined) return false;
-    const bucket = this.buckets[index] as Bucket;
-    if (!bucket.isActive && timeMs > this.#endedMs) this.#activate(bucket);
-    if (index >= row.values.length) row.values = longer(row.values, this.buckets.length);
+    if (this.#isActive[index] === 0 && timeMs > this.#endedMs) this.#activate(index);
+    if (index >= row.values.length) row.values = longer(row.values, this.bounds.length);
     const known = row.values[index] as number;
     if (known === value) return true;
     if (Number.isNaN(known)) row.seen++;
@@ -101,28 +107,34 @@ export class BucketFamily {
 
   /** A bucket's stream ends. */
   end(index: number, timeMs: number): void {
-    const bucket = this.buckets[index] as Bucket;
-    if (!bucket.isActive || timeMs < this.newestMs) return;
-    this.#deactivate(bucket);
+    if (this.#isActive[index] === 0 || timeMs < this.newestMs) return;
+    this.#deactivate(index);
     if (this.#active > 0) return;
     this.#endedMs = timeMs;
     this.#tellsEnd = true;
   }
 
-  #activate(bucket: Bucket): void {
-    bucket.isActive = true;
-    bucket.missed = 0;
+  /** Whether a bucket is waited for. */
+  isActive(index: number): boolean {
+    return this.#isActive[index] === 1;
+  }
+
+  #activate(index: number): void {
+    this.#isActive[index] = 1;
+    this.#missed[index] = 0;
     this.#active++;
   }
 
-  #deactivate(bucket: Bucket): void {
-    bucket.isActive = false;
+  #deactivate(index: number): void {
+    this.#isActive[index] = 0;
     this.#active--;
   }
 
   #row(timeMs: number): FamilyRow | undefined {
     const { rows } = this;
     let at = rows.length;
+    const newest = rows[at - 1];
+    if (newest !== undefined && newest.timeMs === timeMs) return newest;
     while (at > 0 && (rows[at - 1] as FamilyRow).timeMs > timeMs) at--;
     const known = rows[at - 1];
     if (known?.timeMs === timeMs) return known;
@@ -132,13 +144,20 @@ export class BucketFamily {
       at--;
       if (at < 0) return undefined;
     }
-    const row = { timeMs, values: longer(new Float64Array(0), this.buckets.length), seen: 0, isNew: false, isClosed: false };
+    const row = { timeMs, values: this.#emptyValues(), seen: 0, isNew: false, isClosed: false };
     rows.splice(at, 0, row);
     return row;
   }
 
+  #emptyValues(): Float64Array {
+    const spare = this.#spare;
+    if (spare?.length !== this.bounds.length) return new Float64Array(this.bounds.length).fill(Number.NaN);
+    this.#spare = undefined;
+    return spare.fill(Number.NaN);
+  }
+
   #drop(): void {
-    this.rows.shift();
+    this.#spare = this.rows.shift()?.values;
     this.isTrimmed = true;
   }
 
@@ -161,7 +180,7 @@ export class BucketFamily {
       const row = rows[i] as FamilyRow;
       const isLast = i === rows.length - 1;
       if (!row.isNew || (isLast && !row.isClosed && row.seen < this.#active)) continue;
-      if (!isLast && !row.isClosed && row.seen < this.buckets.length) this.#countMissing(row);
+      if (!isLast && !row.isClosed && row.seen < this.bounds.length) this.#countMissing(row);
       row.isNew = false;
       row.isClosed = true;
       this.#evaluate(i);
@@ -180,26 +199,26 @@ export class BucketFamily {
   }
 
   #countMissing(row: FamilyRow): void {
-    this.buckets.forEach((bucket, index) => {
+    for (let index = 0; index < this.bounds.length; index++) {
       const isMissing = !isThere(row.values[index]);
-      bucket.missed = isMissing ? bucket.missed + 1 : 0;
-      if (isMissing && bucket.isActive && bucket.missed >= MISSED_MAX) this.#deactivate(bucket);
-    });
+      this.#missed[index] = isMissing ? (this.#missed[index] as number) + 1 : 0;
+      if (isMissing && this.isActive(index) && (this.#missed[index] as number) >= MISSED_MAX) this.#deactivate(index);
+    }
   }
 
-  /** Numbers of the buckets by rising bound. */
-  get #byBound(): readonly number[] {
-    this.#rising ??= this.buckets.map((_, index) => index).sort((a, b) => this.#bound(a) - this.#bound(b));
-    return this.#rising;
-  }
-
-  #bound(index: number): number {
-    return (this.buckets[index] as Bucket).bound;
+  /** Puts the buckets in the order of their bounds. */
+  #order(): void {
+    const known = this.bounds;
+    const byBound = known.map((_, index) => index).sort((a, b) => (known[a] as number) - (known[b] as number));
+    this.#rising = Uint16Array.from(byBound);
+    this.#bounds = Float64Array.from(byBound, (index) => known[index] as number);
   }
 
   #evaluate(at: number): void {
-    const byBound = this.#byBound;
-    const top = byBound.at(-1) as number;
+    if (this.#rising.length === 0) this.#order();
+    const rising = this.#rising;
+    const places = rising.length;
+    const top = rising[places - 1] as number;
     const { values, timeMs } = this.rows[at] as FamilyRow;
     let before = at - 1;
     while (before >= 0 && !isThere((this.rows[before] as FamilyRow).values[top])) before--;
@@ -207,11 +226,13 @@ export class BucketFamily {
     const previous = (this.rows[before] as FamilyRow).values;
     let count = 0;
     let fell = false;
-    for (const index of byBound) {
+    for (let place = 0; place < places; place++) {
+      const index = rising[place] as number;
+      if (index >= values.length || index >= previous.length) continue;
       const rise = (values[index] as number) - (previous[index] as number);
-      if (!isThere(rise)) continue;
+      if (Number.isNaN(rise)) continue;
       if (rise < 0) fell = true;
-      bounds[count] = this.#bound(index);
+      bounds[count] = this.#bounds[place] as number;
       rises[count] = rise;
       counts[count] = values[index] as number;
       count++;
@@ -241,6 +262,12 @@ export class BucketFamily {
 
 function isThere(value: number | undefined): boolean {
   return value !== undefined && !Number.isNaN(value);
+}
+
+function doubled(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const result = new Uint8Array(2 * bytes.length);
+  result.set(bytes);
+  return result;
 }
 
 function longer(values: Float64Array, length: number): Float64Array {

@@ -20,6 +20,9 @@ export interface DerivedQuantilesDependencies {
   readonly countRefused: () => void;
 }
 
+/** A limit under which no stream is made. */
+const NO_NEW = 0;
+
 /** What a quantile's series is called: ".p99.9" for 0.999. */
 export function suffixOf(quantile: number): string {
   return `.p${Number((quantile * 100).toPrecision(12))}`;
@@ -39,24 +42,23 @@ export class DerivedQuantiles {
   /** Writes a value; one that is not finite is left out. */
   write(suffix: string, timeMs: number, value: number, arrivalMs: number): void {
     if (!Number.isFinite(value)) return;
-    const stream = this.#stream(suffix);
+    const stream = this.#stream(suffix, this.#dependencies.seriesLimit);
     if (stream === undefined) this.#dependencies.countRefused();
     else this.#dependencies.series.write(stream, timeMs, value, arrivalMs);
   }
 
-  /** Ends the series with these suffixes. */
+  /** Ends the series with these suffixes, as far as there are any. */
   end(suffixes: Iterable<string>, timeMs: number, arrivalMs: number): void {
     for (const suffix of suffixes) {
-      const stream = this.#stream(suffix);
+      const stream = this.#stream(suffix, NO_NEW);
       if (stream !== undefined) this.#dependencies.series.end(stream, timeMs, arrivalMs);
     }
   }
 
-  #stream(suffix: string): DerivedStream | undefined {
+  #stream(suffix: string, streamsMax: number): DerivedStream | undefined {
     const known = this.#streams.get(suffix);
     if (known !== undefined) return known;
-    const { series, seriesLimit } = this.#dependencies;
-    const opened = series.openWithin({ ...this.#name, metricName: this.#name.metricName + suffix }, seriesLimit);
+    const opened = this.#dependencies.series.openWithin({ ...this.#name, metricName: this.#name.metricName + suffix }, streamsMax);
     if (opened !== undefined) this.#streams.set(suffix, opened);
     return opened;
   }

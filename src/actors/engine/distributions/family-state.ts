@@ -20,13 +20,13 @@ export function writeFamily(sink: ByteSink, family: BucketFamily): void {
   const rows = family.rows.slice(-POINTS_KEPT_MAX);
   writeBytes(sink, Buffer.from(family.identity));
   sink.varint(family.isTrimmed || rows.length < family.rows.length ? TRIMMED : 0);
-  sink.varint(family.buckets.length);
-  for (const { bound, isActive } of family.buckets) {
+  sink.varint(family.bounds.length);
+  family.bounds.forEach((bound, index) => {
     writeDouble(sink, bound);
-    sink.varint(isActive ? 1 : 0);
-  }
+    sink.varint(family.isActive(index) ? 1 : 0);
+  });
   sink.varint(rows.length);
-  const before = new Float64Array(family.buckets.length);
+  const before = new Float64Array(family.bounds.length);
   for (const row of rows) {
     sink.varint(row.timeMs);
     sink.varint((row.isClosed ? CLOSED : 0) | (row.isNew ? NEW : 0));

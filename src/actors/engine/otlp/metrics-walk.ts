@@ -1,4 +1,4 @@
-// Drives the kernel's walk over the number points of a protobuf body: this side defines new streams and refuses what cannot be stored.
+// Drives the kernel's walk over the number points of a body: this side defines new streams, and takes or refuses what the kernel cannot stage.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
 import {
@@ -17,9 +17,12 @@ import {
   OTLP_POINT_RESOURCE,
   OTLP_POINT_RESOURCE_BYTES,
 } from "../../../core/layout/memory-map.ts";
+import type { OtlpEncoding } from "../../../core/protocol/otlp-kind.ts";
+import { decodeJson } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import { readJsonPoint } from "../../../domain/otlp/json-metrics.ts";
+import { sourceOfJson } from "../../../domain/otlp/json-values.ts";
 import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/otlp-items.ts";
-import { refusePoint, refuseValue } from "../../../domain/otlp/otlp-limits.ts";
 import { readNumberPoint } from "../../../domain/otlp/protobuf-metrics.ts";
 import { DAMAGED_RESOURCE, sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
 import { WireReader } from "../../../domain/otlp/wire-reader.ts";
@@ -35,7 +38,8 @@ export class MetricsWalk {
   readonly #kernel: LaneExports;
   /** The resource that was read last, by its address. */
   #resourceAt = -1;
-  #source: OtlpSource | undefined;
+  #source: OtlpSource | string = DAMAGED_RESOURCE;
+  #encoding: OtlpEncoding = "protobuf";
   /** Number points of the body, and those of them that were refused. */
   #count = 0;
   #refused = 0;
@@ -47,7 +51,8 @@ export class MetricsWalk {
   }
 
   /** A body of so many number points was begun. */
-  begin(points: number): void {
+  begin(points: number, encoding: OtlpEncoding): void {
+    this.#encoding = encoding;
     this.#resourceAt = -1;
     this.#count = points;
     this.#refused = 0;
@@ -63,7 +68,7 @@ export class MetricsWalk {
       }
       if (status === STATUS_ROWS_FULL) return false;
       if (status === STATUS_UNKNOWN_STREAM) this.#define(body, unit, outcome);
-      else if (status === STATUS_ODD_RECORD) this.#refuse(body, unit, outcome, this.#pointAtHand());
+      else if (status === STATUS_ODD_RECORD) this.#takeOdd(body, unit, outcome, this.#pointAtHand());
       else throw new Error(`OTLP metrics walk: unexpected status ${status}`);
       if (unit.overflow.length > 0 || unit.opaqueBytes >= WORK_BODY_BYTES_MAX) return false;
     }
@@ -83,20 +88,11 @@ export class MetricsWalk {
     kernel.otlpMetricsResolve(ref, destination, partition);
   }
 
-  /** Of a point that the kernel found something wrong with. */
-  #refuse(body: Body, unit: WorkUnit, outcome: OtlpOutcome, point: NumberPoint | string): void {
-    if (typeof point === "string") this.#bury(unit, outcome, damaged(point), null);
-    else this.#bury(unit, outcome, this.#problemOf(point, body), recordOfPoint(point));
-  }
-
-  #problemOf(point: NumberPoint, body: Body): ItemRefusal {
-    const { source, metricName } = point;
-    const timeMs = point.timeMs === 0 ? body.wallMs : point.timeMs;
-    return (
-      refuseValue(point.value, point.isStale) ??
-      refusePoint({ serviceId: source.serviceId, metricName, attributes: point.attributes(), timeMs }, body.wallMs) ??
-      damaged("the attributes of a point are longer than a stream's may be")
-    );
+  /** Of a point that the kernel cannot stage: in JSON it may be good all the same. */
+  #takeOdd(body: Body, unit: WorkUnit, outcome: OtlpOutcome, point: NumberPoint | string): void {
+    const refusal = typeof point === "string" ? damaged(point) : this.#points.take(point, body, unit);
+    if (refusal === undefined) this.#kernel.otlpMetricsSkip();
+    else this.#bury(unit, outcome, refusal, typeof point === "string" ? null : recordOfPoint(point));
   }
 
   #bury(unit: WorkUnit, outcome: OtlpOutcome, refusal: ItemRefusal, payload: unknown): void {
@@ -109,21 +105,32 @@ export class MetricsWalk {
   #pointAtHand(): NumberPoint | string {
     const word = (offset: number) => this.#memory.view.getUint32(OTLP_POINT + offset, true);
     const source = this.#sourceAt(word(OTLP_POINT_RESOURCE), word(OTLP_POINT_RESOURCE_BYTES));
-    if (source === undefined) return DAMAGED_RESOURCE;
-    const bytes = word(OTLP_POINT_BYTES);
-    const reader = new WireReader(this.#memory.slice(word(0), bytes));
+    if (typeof source === "string") return source;
+    const bytes = this.#memory.slice(word(0), word(OTLP_POINT_BYTES));
     const name = this.#memory.slice(word(OTLP_POINT_NAME), word(OTLP_POINT_NAME_BYTES)).toString("utf8");
-    const point = readNumberPoint(reader, bytes, source, name, word(OTLP_POINT_COUNTER) === 1);
-    return point ?? "the attributes of a point are not valid protobuf";
+    const isCounter = word(OTLP_POINT_COUNTER) === 1;
+    if (this.#encoding === "json") return readJsonPoint(parse(bytes), source, name, isCounter);
+    return (
+      readNumberPoint(new WireReader(bytes), bytes.length, source, name, isCounter) ?? "the attributes of a point are not valid protobuf"
+    );
   }
 
-  #sourceAt(pointer: number, bytes: number): OtlpSource | undefined {
+  #sourceAt(pointer: number, length: number): OtlpSource | string {
     if (pointer !== this.#resourceAt) {
       this.#resourceAt = pointer;
-      this.#source = sourceOfResource(this.#memory.slice(pointer, bytes));
+      const bytes = this.#memory.slice(pointer, length);
+      this.#source =
+        this.#encoding === "json" ? sourceOfJson(length === 0 ? undefined : parse(bytes)) : (sourceOfResource(bytes) ?? DAMAGED_RESOURCE);
     }
     return this.#source;
   }
+}
+
+/** JSON that the kernel found to be some. */
+function parse(bytes: Buffer): unknown {
+  const decoded = decodeJson(bytes.toString("utf8"));
+  if (!decoded.ok) throw new Error(`OTLP metrics walk: the kernel took for JSON what is none: ${decoded.message}`);
+  return decoded.value;
 }
 
 function damaged(message: string): ItemRefusal {

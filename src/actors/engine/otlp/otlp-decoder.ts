@@ -9,10 +9,11 @@ import {
   WORK_BODY_BYTES_MAX,
   WORK_ROWS_MAX,
 } from "../../../core/config/limits.ts";
-import { STATUS_BAD_PROTOBUF, STATUS_ODD_BODY } from "../../../core/layout/kernel-status.ts";
-import { type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
+import { STATUS_BAD_PROTOBUF } from "../../../core/layout/kernel-status.ts";
+import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
 import { decodeJson } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
 import { LOG_NAMES, logsOfJson } from "../../../domain/otlp/json-logs.ts";
 import { METRIC_NAMES, metricsOfJson } from "../../../domain/otlp/json-metrics.ts";
 import { spansOfJson, TRACE_NAMES } from "../../../domain/otlp/json-traces.ts";
@@ -52,11 +53,6 @@ export interface OtlpDecoderDependencies {
 }
 
 const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;
-const JSON_ITEMS: Readonly<Record<OtlpSignal, (body: unknown) => Iterator<Item>>> = {
-  metrics: metricsOfJson,
-  traces: spansOfJson,
-  logs: logsOfJson,
-};
 const NO_ITEMS: Iterator<Item> = [][Symbol.iterator]();
 
 /** Decodes OTLP bodies for one lane, one at a time. */
@@ -73,6 +69,7 @@ export class OtlpDecoder {
   constructor(options: OtlpDecoderOptions, dependencies: OtlpDecoderDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    fillPowersOfFive(dependencies.memory.view);
     this.#sink = new LaneSink(dependencies);
     this.#points = new NumberPoints(options, dependencies);
     this.#walk = new MetricsWalk(this.#points, dependencies);
@@ -84,7 +81,7 @@ export class OtlpDecoder {
     this.#outcome = new OtlpOutcome(this.#dependencies, body, signal);
     this.#items = NO_ITEMS;
     this.#walks = false;
-    const problem = encoding === "json" ? this.#beginJson(body, signal) : this.#beginProtobuf(body, unit, signal);
+    const problem = encoding === "json" ? this.#beginJson(body, unit, signal) : this.#beginProtobuf(body, unit, signal);
     if (problem === undefined) return this.resume(body, unit);
     const { counters, requestId } = this.#dependencies;
     counters.otlp(signal, 0, 0);
@@ -123,7 +120,8 @@ export class OtlpDecoder {
     return undefined;
   }
 
-  #beginMetrics(body: Body, unit: WorkUnit, bytes: Buffer): boolean {
+  /** Has the kernel check a body of metrics and begins the walk over its number points unless it is odd: the number of points, or why there is no walk. */
+  #beginWalk(body: Body, unit: WorkUnit, encoding: OtlpEncoding): number {
     const { kernel } = this.#dependencies;
     const least = body.wallMs - TIMESTAMP_AGE_MS_MAX;
     const most = body.wallMs + TIMESTAMP_FUTURE_MS_MAX;
@@ -131,6 +129,7 @@ export class OtlpDecoder {
     const points = kernel.otlpMetricsBegin(
       body.pointer,
       body.bytes,
+      encoding === "json" ? 1 : 0,
       body.tenant,
       unit.baseMs,
       least,
@@ -139,16 +138,21 @@ export class OtlpDecoder {
       convert,
       WORK_ROWS_MAX,
     );
-    if (points === STATUS_BAD_PROTOBUF) return false;
-    this.#walks = points !== STATUS_ODD_BODY;
-    if (this.#walks) this.#walk.begin(points);
-    if (!this.#walks || kernel.otlpDistributions() > 0) this.#items = metricsOfProtobuf(bytes, this.#walks);
+    this.#walks = points >= 0;
+    if (this.#walks) this.#walk.begin(points, encoding);
+    return points;
+  }
+
+  #beginMetrics(body: Body, unit: WorkUnit, bytes: Buffer): boolean {
+    if (this.#beginWalk(body, unit, "protobuf") === STATUS_BAD_PROTOBUF) return false;
+    if (!this.#walks || this.#dependencies.kernel.otlpDistributions() > 0) this.#items = metricsOfProtobuf(bytes, this.#walks);
     return true;
   }
 
-  #beginJson(body: Body, signal: OtlpSignal): { code: "invalid_json"; message: string } | undefined {
+  #beginJson(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_json"; message: string } | undefined {
     const { memory, kernel } = this.#dependencies;
     const bad = (message: string) => ({ code: "invalid_json", message }) as const;
+    if (signal === "metrics" && this.#beginWalk(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
     const bytes = memory.slice(body.pointer, body.bytes);
     if (!isUtf8(bytes)) return bad("the body is not valid UTF-8; JSON must be sent as UTF-8");
     const depth = kernel.jsonDepth(body.pointer, body.bytes);
@@ -157,7 +161,12 @@ export class OtlpDecoder {
     if (!decoded.ok) return bad(`the body is not JSON: ${decoded.message}`);
     const problem = requestProblem(decoded.value, JSON_NAMES[signal]);
     if (problem !== undefined) return bad(`the body is no ${REQUESTS[signal]}: ${problem}`);
-    this.#items = JSON_ITEMS[signal](decoded.value);
+    this.#items =
+      signal === "metrics"
+        ? metricsOfJson(decoded.value, this.#walks)
+        : signal === "traces"
+          ? spansOfJson(decoded.value)
+          : logsOfJson(decoded.value);
     return undefined;
   }
 

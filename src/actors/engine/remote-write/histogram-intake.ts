@@ -25,21 +25,15 @@ export interface HistogramContext {
 
 /** Takes the histograms of one body after another. */
 export class HistogramIntake {
-  readonly #taker: DistributionTaker | undefined;
+  readonly #taker: DistributionTaker;
 
-  constructor(taker: DistributionTaker | undefined) {
+  constructor(taker: DistributionTaker) {
     this.#taker = taker;
   }
 
   /** Hands on the histograms of a body that the kernel has checked; answers how many were taken, or passed over for another replica's. */
   take(body: Uint8Array, version: 1 | 2, context: HistogramContext): number {
     const taker = this.#taker;
-    if (taker === undefined) {
-      const message =
-        "native histograms are not taken; send classic ones (scrape_native_histograms, or send_native_histograms of remote_write: false)";
-      context.refuse(context.count, { reason: "invalid_type", message }, { histograms: context.count });
-      return 0;
-    }
     let taken = 0;
     let seen = 0;
     for (const series of histogramSeries(body, version)) {

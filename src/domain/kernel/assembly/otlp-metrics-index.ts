@@ -37,6 +37,12 @@ let distributions: u32 = 0;
 /** Something that this pass does not put together: a message given in several fields, or more metrics than there is room for. */
 let odd: bool = false;
 
+/** Takes over the index that another pass made. */
+export function setIndexed(end: usize, distributionPoints: u32): void {
+  metricsEnd = end;
+  distributions = distributionPoints;
+}
+
 /** Points of histograms and summaries in the body that was checked last. */
 export function otlpDistributions(): u32 {
   return distributions;

@@ -1,4 +1,4 @@
-// Walks an OTLP metrics body that otlp-metrics-index.ts checked: number points -> rows. A stream is found by its metric's context (the bytes of its
+// Walks an OTLP metrics body that otlp-metrics-index.ts or, in JSON, otlp-json-index.ts checked: number points -> rows. A stream is found by its metric's context (the bytes of its
 // resource, its name, whether it is a counter) and the bytes of the point's attributes, before any of that is read. The walk stops where TypeScript has
 // to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a point of four attributes: 15 ns its fields, 15 ns hash, 5 ns table, 3 ns row.
@@ -15,6 +15,11 @@ import {
   FIELD_POINT, indexMetrics, METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE,
   METRIC_RESOURCE_BYTES, metricsEnd,
 } from "./otlp-metrics-index";
+import { indexJsonMetrics } from "./otlp-json-index";
+import {
+  pointFlags, pointIsOdd, pointIsValued, pointSpan, pointSpanBytes, pointStartNs, pointTimeNs, pointValue, readJsonPoint,
+} from "./otlp-json-point";
+import { afterSpace, COMMA } from "./json-text";
 import { fieldNumber, payload, readField, readVarint, varint } from "./protobuf-wire";
 
 const EXPONENT: u64 = 0x7ff0000000000000;
@@ -28,6 +33,7 @@ const GATHERED: usize = SCRATCH + SCRATCH_BYTES / 2;
 const GATHERED_BYTES: u32 = SCRATCH_BYTES / 2 - 64;
 
 // The body.
+let isJson: bool = false;
 let tenant: u32 = 0;
 let baseMs: i64 = 0;
 let minMs: i64 = 0;
@@ -58,14 +64,15 @@ let lastNs: u64 = 0;
 let lastMs: i64 = 0;
 
 /**
- * Checks a decompressed body (BODY_PADDING_BYTES must follow it, and its bytes must not change until the walk is done) and sets the walk to its start.
+ * Checks a decompressed body, in JSON or protobuf (BODY_PADDING_BYTES must follow it, and its bytes must not change until the walk is done) and sets the walk to its start.
  * Answers the number of number points, STATUS_BAD_PROTOBUF or STATUS_ODD_BODY. Whole milliseconds with base <= min <= max < base + 2^32; a point without a
  * time gets `arrival`. With `convert` 0 cumulative sums are values like others. A walk stops with STATUS_ROWS_FULL when `rowsMax` rows are staged.
  */
 export function otlpMetricsBegin(
-  pointer: usize, bytes: u32, tenantIndex: u32, base: f64, min: f64, max: f64, arrival: f64, convert: u32, rowsMax: u32,
+  pointer: usize, bytes: u32, json: u32, tenantIndex: u32, base: f64, min: f64, max: f64, arrival: f64, convert: u32, rowsMax: u32,
 ): i32 {
-  const points = indexMetrics(pointer, bytes);
+  isJson = json != 0;
+  const points = isJson ? indexJsonMetrics(pointer, bytes) : indexMetrics(pointer, bytes);
   tenant = tenantIndex;
   baseMs = <i64>base;
   minMs = <i64>min;
@@ -120,7 +127,7 @@ function enterMetric(): void {
     resourceHigh = hashHigh;
   }
   isCounter = converts && load<u32>(entry, METRIC_IS_COUNTER) != 0;
-  hashInContext(name, nameBytes, resourceLow + (isCounter ? 1 : 0), resourceHigh);
+  hashInContext(name, nameBytes, resourceLow + (isCounter ? 1 : 0) + (isJson ? 2 : 0), resourceHigh);
   contextLow = hashLow;
   contextHigh = hashHigh;
   fieldsAt = load<u32>(entry, METRIC_POINTS);
@@ -137,14 +144,19 @@ function stagePoints(): i32 {
   const end = fieldsEnd;
   while (fieldsAt < end) {
     if (stagedRows() + POINT_ROWS > maxRows) return STATUS_ROWS_FULL;
-    const next = readField(fieldsAt, end);
-    if (fieldNumber != FIELD_POINT) {
+    let from = fieldsAt, next: usize, status: i32;
+    if (isJson) {
+      next = readJsonPoint(from);
+      status = findJsonPoint();
+      fieldsAt = afterSpace(next);
+      if (<u32>load<u8>(fieldsAt) == COMMA) fieldsAt = afterSpace(fieldsAt + 1);
+    } else {
+      next = readField(from, end);
       fieldsAt = next;
-      continue;
+      if (fieldNumber != FIELD_POINT) continue;
+      from = payload;
+      status = readPoint(from, next);
     }
-    const from = payload;
-    const status = readPoint(from, next);
-    fieldsAt = next;
     if (status == STATUS_OK) {
       stage();
       continue;
@@ -202,6 +214,32 @@ function readPoint(p: usize, end: usize): i32 {
     else if (field != spanEnd) scattered = true;
     spanEnd = p;
   }
+  if ((flags & NO_RECORDED_VALUE) == 0 && !isValued) return STATUS_ODD_RECORD;
+  bits = isInteger ? reinterpret<u64>(<f64><i64>value) : value;
+  if (!admits(timeNs, flags)) return STATUS_ODD_RECORD;
+  let spanBytes = <u32>(spanEnd - span);
+  if (scattered) {
+    spanBytes = gather(from, end);
+    if (spanBytes > GATHERED_BYTES) return STATUS_ODD_RECORD;
+    span = GATHERED;
+  }
+  return find(span, spanBytes);
+}
+
+/** The same for the point that otlp-json-point.ts read last. */
+// @ts-ignore
+@inline
+function findJsonPoint(): i32 {
+  if (pointIsOdd || ((pointFlags & NO_RECORDED_VALUE) == 0 && !pointIsValued)) return STATUS_ODD_RECORD;
+  startNs = pointStartNs;
+  bits = reinterpret<u64>(pointValue);
+  return admits(pointTimeNs, pointFlags) ? find(pointSpan, pointSpanBytes) : STATUS_ODD_RECORD;
+}
+
+/** Sets the time of the point at hand, and its value where it has none; whether both may be stored. */
+// @ts-ignore
+@inline
+function admits(timeNs: u64, flags: u64): bool {
   if (timeNs < NANOSECONDS) time = arrivalMs;
   else {
     if (timeNs != lastNs) {
@@ -211,18 +249,14 @@ function readPoint(p: usize, end: usize): i32 {
     time = lastMs;
   }
   if ((flags & NO_RECORDED_VALUE) != 0) bits = STALE_MARKER;
-  else {
-    if (!isValued) return STATUS_ODD_RECORD;
-    bits = isInteger ? reinterpret<u64>(<f64><i64>value) : value;
-    if ((bits & EXPONENT) == EXPONENT && bits != STALE_MARKER) return STATUS_ODD_RECORD;
-  }
-  if (<u64>(time - minMs) > admittedMs) return STATUS_ODD_RECORD;
-  let spanBytes = <u32>(spanEnd - span);
-  if (scattered) {
-    spanBytes = gather(from, end);
-    if (spanBytes > GATHERED_BYTES) return STATUS_ODD_RECORD;
-    span = GATHERED;
-  }
+  else if ((bits & EXPONENT) == EXPONENT && bits != STALE_MARKER) return false;
+  return <u64>(time - minMs) <= admittedMs;
+}
+
+/** Finds the stream of the attributes in the metric at hand. */
+// @ts-ignore
+@inline
+function find(span: usize, spanBytes: u32): i32 {
   hashInContext(span, spanBytes, contextLow, contextHigh);
   return laneFindNext(hashLow, hashHigh, tenant) || laneFind(hashLow, hashHigh, tenant) ? STATUS_OK : STATUS_UNKNOWN_STREAM;
 }

@@ -1,7 +1,8 @@
 // Symbols of a remote-write 2.0 body, and label references that resolve to them. Each symbol is hashed once for the body, to 128 bits with a secret seed. The
 // key of a series in the lane table is made of its symbols' hashes in the order of its references, so it does not depend on how a body numbers its symbols:
-// two sums, one over each half of the hashes, of (name + i p) * (value + i q) for the i-th label, counted from 1. The factors are random and secret, so two series meet in one
-// sum with a probability of about 2^-58, and in both with 2^-116. Keys begin with a word that neither labels of 1.0 nor JSON records begin with.
+// two sums, one over each half of the hashes, of (name + p) * (value + q), with p and q of their own for each label (NH, Black et al. 1999). The factors are
+// random and secret, so two series meet in one sum with a probability of about 2^-58, and in both with 2^-116. Keys begin with a word that neither labels
+// of 1.0 nor JSON records begin with.
 // The label bytes themselves, as 1.0 writes them, are made at first sight of a series only.
 // Sketch: 10 ns a symbol, 2 ns a label, 8 ns a series.
 import { SCRATCH, SCRATCH_BYTES, SYMBOL_INDEX, SYMBOLS_MAX } from "../../../core/layout/memory-map";
@@ -23,11 +24,23 @@ const REFS = memory.data(4 * 1024, 4);
 /** {begin u64, references u64, both sums u64} */
 const KEY = memory.data(32, 16);
 const KEY_BEGIN: u64 = 0x325752; // RW2
-/** p and q of both sums. */
-const NAME_LOW: u64 = 0x9e3779b185ebca87;
-const NAME_HIGH: u64 = 0xc2b2ae3d27d4eb4f;
-const VALUE_LOW: u64 = 0xd6e8feb86659fd93;
-const VALUE_HIGH: u64 = 0xa0761d6478bd642f;
+/**
+ * By label, counted from 0: p and q of both sums. They must not follow a simple rule: with i * p in their place, series that have the same symbols in
+ * another order met, where the numbers of their labels had the same sum.
+ */
+const FACTORS = memory.data(32 * 513, 16);
+fillFactors();
+
+/** SplitMix64 (Steele, Lea, Flood 2014). */
+function fillFactors(): void {
+  let state: u64 = 0x325752;
+  for (let at: usize = 0; at < 32 * 513; at += 8) {
+    state += 0x9e3779b97f4a7c15;
+    let word = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+    store<u64>(FACTORS + at, word ^ (word >> 31));
+  }
+}
 
 /** Where labelsOf() writes: the upper half of SCRATCH. */
 const LABELS: usize = SCRATCH + SCRATCH_BYTES / 2;
@@ -96,9 +109,9 @@ function addRef(ref: u32): void {
   if (ref >= symbols) resolves = false;
   else if ((refs & 1) == 0) nameRef = ref;
   else if (resolves) {
-    const name = symbolAt(nameRef), value = symbolAt(ref), i = <u64>(refs >> 1) + 1;
-    sumLow += (load<u64>(name, SYMBOL_HASH) + i * NAME_LOW) * (load<u64>(value, SYMBOL_HASH) + i * VALUE_LOW);
-    sumHigh += (load<u64>(name, SYMBOL_HASH + 8) + i * NAME_HIGH) * (load<u64>(value, SYMBOL_HASH + 8) + i * VALUE_HIGH);
+    const name = symbolAt(nameRef), value = symbolAt(ref), factors = FACTORS + (<usize>min(refs, REFS_MAX) << 4);
+    sumLow += (load<u64>(name, SYMBOL_HASH) + load<u64>(factors, 0)) * (load<u64>(value, SYMBOL_HASH) + load<u64>(factors, 8));
+    sumHigh += (load<u64>(name, SYMBOL_HASH + 8) + load<u64>(factors, 16)) * (load<u64>(value, SYMBOL_HASH + 8) + load<u64>(factors, 24));
   }
   refs++;
 }
@@ -124,8 +137,9 @@ export function addPackedRefs(p: usize, end: usize): bool {
 // @ts-ignore
 @inline
 function addUsualRefs(p: usize, end: usize): usize {
-  let low = sumLow, high = sumHigh, i = <u64>(refs >> 1) + 1;
+  let low = sumLow, high = sumHigh, factors = FACTORS + (<usize>min(refs, REFS_MAX) << 4);
   const count = symbols;
+  let taken = refs;
   while (true) {
     let next = p + 1;
     let name = <u32>load<u8>(p);
@@ -141,16 +155,17 @@ function addUsualRefs(p: usize, end: usize): usize {
       if (more > 127) break;
       value = (value & 127) | (more << 7);
     }
-    if (next > end || name >= count || value >= count) break;
+    if (next > end || name >= count || value >= count || taken >= REFS_MAX) break;
     const nameAt = symbolAt(name), valueAt = symbolAt(value);
-    low += (load<u64>(nameAt, SYMBOL_HASH) + i * NAME_LOW) * (load<u64>(valueAt, SYMBOL_HASH) + i * VALUE_LOW);
-    high += (load<u64>(nameAt, SYMBOL_HASH + 8) + i * NAME_HIGH) * (load<u64>(valueAt, SYMBOL_HASH + 8) + i * VALUE_HIGH);
-    i++;
+    low += (load<u64>(nameAt, SYMBOL_HASH) + load<u64>(factors, 0)) * (load<u64>(valueAt, SYMBOL_HASH) + load<u64>(factors, 8));
+    high += (load<u64>(nameAt, SYMBOL_HASH + 8) + load<u64>(factors, 16)) * (load<u64>(valueAt, SYMBOL_HASH + 8) + load<u64>(factors, 24));
+    factors += 32;
+    taken += 2;
     p = next;
   }
   sumLow = low;
   sumHigh = high;
-  refs = (<u32>i - 1) << 1;
+  refs = taken;
   return p;
 }
 

@@ -5,7 +5,7 @@ import {
   EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_PARKED, EVENT_REPLACE,
 } from "../../../core/layout/kernel-event";
 import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
-import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../../core/layout/row-frame";
+import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../../core/layout/row-frame";
 import {
   FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
   SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
@@ -43,6 +43,9 @@ const HEADERS_AHEAD: u32 = 40;
 const held: usize = memory.data(PARTITIONS, 8);
 let heldPartitions: u32 = 0;
 
+/** Rows are history (ARRIVAL_HISTORY): they enter rings and statistics, and are not judged. */
+let isHistory: bool = false;
+
 /** Keeps the touching loads alive. */
 let touched: u32 = 0;
 
@@ -52,6 +55,7 @@ let touched: u32 = 0;
  * events, take the chunks, eventsReset(), and call again for the rest.
  */
 export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64): u32 {
+  isHistory = arrivalMs == <f64>ARRIVAL_HISTORY;
   for (let i: u32 = 0; i < rows; i++) {
     if (!eventsFitRow()) return i;
     const row = pointer + <usize>i * ROW_BYTES;
@@ -126,7 +130,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   if ((flags & FLAG_ENDED) != 0) store<u32>(r, flags & ~(<u32>FLAG_ENDED), SR_FLAGS);
   if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, 0, elapsed, arrivalMs);
   else {
-    if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
+    if (!isHistory && (flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
     if (!convert(r, slot, time, value, elapsed, arrivalMs)) {
       store<f64>(r, time, SR_LAST_TIME);
       return true;
@@ -151,7 +155,7 @@ function push(r: usize, slot: u32, time: f64, stored: f64, scored: f64, flags: u
   const interval = <u32>min(elapsed, INTERVAL_MAX);
   const irregular = (flags & EVENT_FLAG_IRREGULAR) != 0;
   let masked = false, learns = !irregular;
-  if (irregular || !isQuiet(r, scored)) {
+  if (!isHistory && (irregular || !isQuiet(r, scored))) {
     const usual = load<f64>(r, SR_INTERVAL);
     judge(r, slot, time, scored, stored, usual > 0 && elapsed > GAP_FACTOR * usual ? flags | EVENT_FLAG_AFTER_GAP : flags, irregular, arrivalMs);
     masked = entersMasked;
@@ -185,14 +189,18 @@ function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f
   emitPlain(EVENT_ENDED, slot, time, 0, 0, arrivalMs);
 }
 
-/** Not newer than the newest: a repetition, a correction, or late. */
+/** Not newer than the newest: a repetition, a correction, or late. History corrects nothing; its late values are stored, cumulative ones too. */
 function old(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
   const flags = load<u32>(r, SR_FLAGS);
   const counter = (flags & FLAG_COUNTER) != 0;
+  if (isHistory && time == last) {
+    countDuplicate();
+    return;
+  }
   // A family may be behind its streams after a start, and wait for a bucket that comes late.
-  if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
+  if (!isHistory && (flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);
   if (time < last) {
-    if (counter) countLateCounter();
+    if (counter && !isHistory) countLateCounter();
     else {
       countLate();
       emitPlain(EVENT_LATE, slot, time, value, 0, arrivalMs);

@@ -1,0 +1,222 @@
+/**
+ * Replays dead letters: one batch at a time leaves for an engine, beside live telemetry and slower than it.
+ *
+ *   1. letters are read behind the job's cursor and judged by their first arrival; those still refused stay
+ *   2. the others go to an engine; it logs their rows and records in one block with the word that these letters have ended
+ *   3. that word comes back in the engine's frames and takes the letters out of the queue (dead-letter-draft.ts)
+ *   4. behind it the cursor moves
+ *
+ * A crash between 2 and 4 repeats what is left of a batch: letters that have ended are gone, and rows and records that are there already change nothing.
+ */
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import {
+  REPLAY_BUSY_SHARE,
+  REPLAY_LATENCY_MS_MAX,
+  REPLAY_LETTERS_PER_SECOND_MAX,
+  REPLAY_RETRY_MS_FIRST,
+  REPLAY_RETRY_MS_MAX,
+  REPLAY_SCAN_ROWS,
+  REPLAY_YIELD_MS_MAX,
+} from "../../../core/config/limits.ts";
+import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { END_REPLAYED } from "../dead-letter-draft.ts";
+import { encodeStored } from "../tables/stored-json.ts";
+import { letterKey } from "./letter-id.ts";
+import { lettersAfter, placeOf, readLetter } from "./letter-selection.ts";
+import { countFailure, LetterSorter, type ReplayTally, withTally } from "./letter-sorter.ts";
+import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
+
+export interface ReplayDeskDependencies {
+  readonly control: KeyValueStore;
+  readonly replays: ReplayBook;
+  readonly counters: CoordinatorCounters;
+  nowMs(): number;
+  monotonicMs(): number;
+  emit(message: CoordinatorMessage): void;
+}
+
+/** A body for an engine. */
+interface ReplayBody {
+  readonly letters: readonly DeadLetterEnvelope[];
+  readonly isHistory: boolean;
+}
+
+/** What is under way for a job, and how the job stands once it is done. */
+interface Batch {
+  readonly job: ReplayJob;
+  readonly moved: Partial<ReplayJob>;
+  readonly tally: ReplayTally;
+  /** Those that have not been answered; the first may be at an engine. */
+  readonly bodies: ReplayBody[];
+  readonly letters: number;
+  readonly startMs: number;
+  /** Rounds since the last answer. */
+  rounds: number;
+}
+
+/** Whether a step did anything, and the monotonic time at which the next has something to do. */
+export interface ReplayStep {
+  readonly worked: boolean;
+  readonly dueMs: number;
+}
+
+/** Rounds in which the word of a batch comes through, at the latest, where engines send so much that they never seem done. */
+const ROUNDS_MAX = 8;
+const IDLE: ReplayStep = { worked: false, dueMs: Number.POSITIVE_INFINITY };
+const encoder = new TextEncoder();
+
+/** The jobs of one server. */
+export class ReplayDesk {
+  readonly #dependencies: ReplayDeskDependencies;
+  #batch: Batch | undefined;
+  /** Number of the body that is at an engine; 0 for none. */
+  #sent = 0;
+  #bodies = 0;
+  #answer: ReplayAnswer | undefined;
+  #dueMs = 0;
+  #retryMs = REPLAY_RETRY_MS_FIRST;
+  /** Of the verdicts since the last batch ended. */
+  #slowestMs = 0;
+  #yieldMs = REPLAY_RETRY_MS_FIRST;
+  /** The job that had its turn last. */
+  #lastJob = "";
+
+  constructor(dependencies: ReplayDeskDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** A verdict was stored so long after its bytes had come. */
+  observeLatency(seconds: number): void {
+    this.#slowestMs = Math.max(this.#slowestMs, 1000 * seconds);
+  }
+
+  /** Takes what became of the body that is at an engine. */
+  take(answer: ReplayAnswer): void {
+    if (answer.batch === this.#sent) this.#answer = answer;
+  }
+
+  /** Moves the jobs on in turn. `isDrained`: nothing of what engines had sent is left to commit. Rejects with StoreError; a later call then does the same again. */
+  async step(isDrained: boolean): Promise<ReplayStep> {
+    if (this.#sent !== 0) {
+      if (this.#answer === undefined) return IDLE;
+      this.#takeAnswer(this.#answer);
+      return { worked: true, dueMs: this.#dueMs };
+    }
+    if (this.#dependencies.monotonicMs() < this.#dueMs) return { worked: false, dueMs: this.#dueMs };
+    if (this.#batch === undefined) return this.#begin();
+    if (this.#batch.bodies.length > 0) this.#send(this.#batch);
+    else if (isDrained || ++this.#batch.rounds >= ROUNDS_MAX) await this.#finish(this.#batch);
+    return { worked: true, dueMs: this.#dueMs };
+  }
+
+  #begin(): ReplayStep {
+    const jobs = this.#dependencies.replays.unfinished();
+    this.#dependencies.counters.set("replayJobs", jobs.length);
+    const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % Math.max(1, jobs.length)];
+    if (job === undefined) return IDLE;
+    this.#lastJob = job.id;
+    const startMs = this.#dependencies.monotonicMs();
+    const sorter = new LetterSorter(this.#dependencies.nowMs());
+    const moved = job.selection.ids === undefined ? this.#readFilter(job, sorter) : this.#readIds(job, job.selection.ids, sorter);
+    const bodies = [
+      { letters: sorter.live, isHistory: false },
+      { letters: sorter.history, isHistory: true },
+    ].filter(({ letters }) => letters.length > 0);
+    this.#batch = { job, moved, tally: sorter.tally, bodies, letters: sorter.letters, startMs, rounds: 0 };
+    return { worked: true, dueMs: this.#dueMs };
+  }
+
+  /** Letters behind the cursor that the filter selects. */
+  #readFilter(job: ReplayJob, sorter: LetterSorter): Partial<ReplayJob> {
+    const { control, nowMs } = this.#dependencies;
+    const entries = lettersAfter(control, job.tenant, { ...job.selection, toMs: job.untilMs }, job.cursor, REPLAY_SCAN_ROWS);
+    let looked = 0;
+    for (const entry of entries) {
+      if (sorter.isFull(entry.value.length)) break;
+      sorter.look(readLetter(entry), entry.value.length, job.selection);
+      looked++;
+    }
+    const last = entries[looked - 1];
+    const isEnd = entries.length < REPLAY_SCAN_ROWS && looked === entries.length;
+    return { cursor: last === undefined ? job.cursor : placeOf(last.key), finishedMs: isEnd ? nowMs() : null };
+  }
+
+  /** The next of the letters that are named. */
+  #readIds(job: ReplayJob, ids: readonly string[], sorter: LetterSorter): Partial<ReplayJob> {
+    const { control, nowMs } = this.#dependencies;
+    let idsDone = job.idsDone;
+    for (; idsDone < ids.length; idsDone++) {
+      const key = letterKey(job.tenant, ids[idsDone] as string);
+      const value = key && control.get("dead_letters", key);
+      if (sorter.isFull(value?.length ?? 0)) break;
+      if (key !== undefined && value !== undefined) sorter.look(readLetter({ key, value }), value.length, {});
+      else sorter.miss(key !== undefined && control.get("dead_letter_ends", key)?.[0] === END_REPLAYED);
+    }
+    return { idsDone, finishedMs: idsDone === ids.length ? nowMs() : null };
+  }
+
+  #send({ job, bodies }: Batch): void {
+    const [{ letters, isHistory }] = bodies as [ReplayBody];
+    const body = { job: job.id, letters: letters.map(({ receivedMs, id, payload }) => [receivedMs, id, payload]) };
+    this.#answer = undefined;
+    this.#sent = ++this.#bodies;
+    this.#dependencies.emit({
+      type: "replay-batch",
+      batch: this.#sent,
+      tenant: job.tenant,
+      isHistory,
+      body: encoder.encode(JSON.stringify(body)),
+    });
+  }
+
+  #takeAnswer({ status, body }: ReplayAnswer): void {
+    const { counters, monotonicMs } = this.#dependencies;
+    const batch = this.#batch as Batch;
+    this.#sent = 0;
+    if (status !== 200) {
+      // Engines are behind or cannot write: live telemetry goes first.
+      counters.add("replayBackOffs", 1);
+      this.#dueMs = monotonicMs() + this.#retryMs;
+      this.#retryMs = Math.min(REPLAY_RETRY_MS_MAX, 2 * this.#retryMs);
+      return;
+    }
+    this.#retryMs = REPLAY_RETRY_MS_FIRST;
+    batch.bodies.shift();
+    const { failures } = JSON.parse(body as string) as ReplayOutcome;
+    for (const { reason } of failures) countFailure(batch.tally, reason);
+  }
+
+  /** The job's counts as they are now: the transactions since have moved `replayed` on. */
+  async #finish({ job, moved, tally, letters, startMs }: Batch): Promise<void> {
+    const { control, replays, counters, monotonicMs } = this.#dependencies;
+    const now = replays.find(job.tenant, job.id) ?? job;
+    const after: ReplayJob = { ...withTally(now, tally), ...moved };
+    await control.commit([{ table: "replay_jobs", key: replayJobKey(after), value: encodeStored(after) }]);
+    replays.put(after);
+    counters.add("lettersNotReplayed", tally.failed);
+    if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);
+    const tookMs = monotonicMs() - startMs;
+    const pauseMs = Math.max(
+      (letters / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
+      (tookMs * (1 - REPLAY_BUSY_SHARE)) / REPLAY_BUSY_SHARE,
+    );
+    this.#dueMs = monotonicMs() + Math.max(pauseMs, this.#yield());
+    this.#batch = undefined;
+  }
+
+  /** Milliseconds to leave to live telemetry, longer and longer while its verdicts come late. */
+  #yield(): number {
+    const isLate = this.#slowestMs > REPLAY_LATENCY_MS_MAX;
+    this.#slowestMs = 0;
+    if (!isLate) {
+      this.#yieldMs = REPLAY_RETRY_MS_FIRST;
+      return 0;
+    }
+    this.#dependencies.counters.add("replayBackOffs", 1);
+    const yieldMs = this.#yieldMs;
+    this.#yieldMs = Math.min(REPLAY_YIELD_MS_MAX, 2 * yieldMs);
+    return yieldMs;
+  }
+}

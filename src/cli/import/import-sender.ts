@@ -1,0 +1,74 @@
+// Sends the requests of an import one after another. It rests as long as the server took, so that it never has more than half of an engine, and comes
+// back later when the server says that it is busy, or cannot be reached for a while.
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import { ImportError } from "./import-options.ts";
+import type { ImportRequest } from "./import-requests.ts";
+
+export interface ImportSenderOptions {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** What the server said of one request. */
+export interface ImportAnswer {
+  readonly imported: number;
+  readonly failed: number;
+  readonly failures: ReadonlyArray<{ readonly at: string; readonly error: string; readonly message: string }>;
+}
+
+const RETRY_MS_FIRST = 200;
+const RETRY_MS_MAX = 10_000;
+/** Attempts of one request: about three minutes. */
+const ATTEMPTS_MAX = 24;
+const REQUEST_MS_MAX = 60_000;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** One connection to one server. */
+export class ImportSender {
+  readonly #options: ImportSenderOptions;
+  readonly #clock: Clock;
+
+  constructor(options: ImportSenderOptions, dependencies: { readonly clock: Clock }) {
+    this.#options = options;
+    this.#clock = dependencies.clock;
+  }
+
+  /** Sends until the server has it. Throws ImportError when it refuses, or stays away. */
+  async send(request: ImportRequest): Promise<ImportAnswer> {
+    let reason = "";
+    for (let attempt = 0, retryMs = RETRY_MS_FIRST; attempt < ATTEMPTS_MAX; attempt++, retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
+      const startMs = this.#clock.monotonicMs();
+      const outcome = await this.#attempt(request);
+      if (typeof outcome !== "string") {
+        await pause(this.#clock.monotonicMs() - startMs);
+        return outcome;
+      }
+      reason = outcome;
+      await pause(retryMs);
+    }
+    throw new ImportError(
+      `the server did not take the samples for some minutes (${reason}); run the same command again to go on from there`,
+    );
+  }
+
+  /** The answer, or why to try again. */
+  async #attempt({ body }: ImportRequest): Promise<ImportAnswer | string> {
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${this.#options.token}` };
+    const signal = AbortSignal.timeout(REQUEST_MS_MAX);
+    const response = await fetch(`${this.#options.url}/api/v1/import`, { method: "POST", headers, body, signal }).catch(
+      (error: unknown) => error,
+    );
+    if (!(response instanceof Response)) return describeFailure(response);
+    const text = await response.text().catch(() => undefined);
+    if (text === undefined) return "the answer was cut off";
+    if (response.status === 200) return JSON.parse(text) as ImportAnswer;
+    if (response.status === 503 || response.status === 429) return `it answered ${response.status}`;
+    throw new ImportError(`the server answered ${response.status}: ${text.slice(0, 500)}`);
+  }
+}
+
+function describeFailure(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,142 @@
+// Samples of the past by series, as the readers of this folder find them. Bounded: what is beyond is an error of the whole, because half a history would
+// look like one.
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { IMPORT_AGE_MS_MAX, IMPORT_PROBLEMS_SHOWN, TIMESTAMP_FUTURE_MS_MAX } from "../../core/config/limits.ts";
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { canonicalAttributes } from "../series/stream-identity.ts";
+import { isRefusal, judgeRecord } from "../series/telemetry-record.ts";
+
+/** The names of a series; `metric_type: "counter"` among the attributes says that values are cumulative. */
+export interface HistoryName {
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly attributes: Attributes;
+}
+
+/** One series; times in ms since 1970, ascending and each once after `finish`. */
+export interface HistorySeries extends HistoryName {
+  times: Float64Array;
+  values: Float64Array;
+  length: number;
+}
+
+/** What was left out, and where it stood: "line 7". */
+export interface HistoryProblem {
+  readonly at: string;
+  readonly error: string;
+  readonly message: string;
+}
+
+/** The history as a whole cannot be taken. */
+export class HistoryError extends Error {
+  readonly code: "invalid_json" | "unprocessable" | "batch_too_large";
+
+  constructor(code: HistoryError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface HistoryLimits {
+  readonly nowMs: number;
+  readonly samplesMax: number;
+}
+
+const FIRST_SAMPLES = 16;
+
+/** Collects one history. */
+export class HistoryCollector {
+  readonly #limits: HistoryLimits;
+  /** By canonical names; undefined for one that was refused. */
+  readonly #series = new Map<string, HistorySeries | undefined>();
+  readonly problems: HistoryProblem[] = [];
+  samples = 0;
+  refused = 0;
+
+  constructor(limits: HistoryLimits) {
+    this.#limits = limits;
+  }
+
+  /** The series of that name; undefined when no stream may have it, which is a problem of `samples` samples. */
+  find(name: HistoryName, at: () => string, samples: number): HistorySeries | undefined {
+    const key = JSON.stringify([name.serviceId, name.metricName]) + canonicalAttributes(name.attributes);
+    if (this.#series.has(key)) {
+      const known = this.#series.get(key);
+      if (known === undefined) this.refused += samples;
+      return known;
+    }
+    const { serviceId: service_id, metricName: metric_name, attributes } = name;
+    const timestamp = formatRfc3339(this.#limits.nowMs);
+    const judged = judgeRecord({ service_id, metric_name, value: 0, timestamp, attributes }, this.#limits.nowMs);
+    const series = isRefusal(judged)
+      ? undefined
+      : { ...name, times: new Float64Array(FIRST_SAMPLES), values: new Float64Array(FIRST_SAMPLES), length: 0 };
+    if (isRefusal(judged)) this.refuse(at, judged.reason, judged.message, samples);
+    this.#series.set(key, series);
+    return series;
+  }
+
+  /** Adds a sample. Throws HistoryError beyond the maximum. */
+  add(series: HistorySeries, timeMs: number, value: number, at: () => string): void {
+    const { nowMs, samplesMax } = this.#limits;
+    if (!Number.isFinite(value)) this.refuse(at, "invalid_value", `the value is ${value}, which is not finite`);
+    else if (!(timeMs >= nowMs - IMPORT_AGE_MS_MAX))
+      this.refuse(at, "timestamp_too_old", `${shownTime(timeMs)} is more than ten years in the past`);
+    else if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX) {
+      this.refuse(at, "timestamp_in_future", `${shownTime(timeMs)} is more than 10 minutes in the future`);
+    } else {
+      if (++this.samples > samplesMax) {
+        throw new HistoryError(
+          "batch_too_large",
+          `a history may have ${samplesMax} samples at a time, got more; split it, or use vedette import`,
+        );
+      }
+      push(series, timeMs, value);
+    }
+  }
+
+  /** Notes what is left out. */
+  refuse(at: () => string, error: string, message: string, samples = 1): void {
+    this.refused += Math.max(1, samples);
+    if (this.problems.length < IMPORT_PROBLEMS_SHOWN) this.problems.push({ at: at(), error, message });
+  }
+
+  /** The series with samples, each in order of time; of samples at one time the last counts. */
+  finish(): HistorySeries[] {
+    const series = [...this.#series.values()].filter((one): one is HistorySeries => one !== undefined && one.length > 0);
+    for (const one of series) order(one);
+    return series;
+  }
+}
+
+function shownTime(ms: number): string {
+  return Number.isFinite(ms) ? formatRfc3339(ms) : String(ms);
+}
+
+function push(series: HistorySeries, timeMs: number, value: number): void {
+  if (series.length === series.times.length) {
+    series.times = grown(series.times);
+    series.values = grown(series.values);
+  }
+  series.times[series.length] = timeMs;
+  series.values[series.length++] = value;
+}
+
+function grown(array: Float64Array): Float64Array {
+  const larger = new Float64Array(2 * array.length);
+  larger.set(array);
+  return larger;
+}
+
+/** Most histories are in order already. */
+function order(series: HistorySeries): void {
+  const { times, values, length } = series;
+  let isAscending = true;
+  for (let i = 1; i < length && isAscending; i++) isAscending = (times[i - 1] as number) < (times[i] as number);
+  if (isAscending) return;
+  const places = Uint32Array.from({ length }, (_, i) => i).sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
+  const kept = places.filter((place, i) => i === length - 1 || times[place] !== times[places[i + 1] as number]);
+  series.times = Float64Array.from(kept, (place) => times[place] as number);
+  series.values = Float64Array.from(kept, (place) => values[place] as number);
+  series.length = kept.length;
+}
