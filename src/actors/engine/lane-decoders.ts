@@ -55,7 +55,7 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
   const definer = new StreamDefiner({ ...options, convertsCounters }, dependencies);
   const exclusions = new FieldExclusions(fieldExclusions);
   const decoder = { ...dependencies, definer, exclusions };
-  const logs = new LogSink();
+  const logs = new LogSink(exclusions);
   const json = new JsonDecoder({ ...decoder, logs });
   const distributions = new DistributionSink(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {
@@ -68,6 +68,6 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
     replay: new ReplayDecoder({ ...decoder, json }),
     history: new HistoryDecoder(decoder),
     remoteWrite: new RemoteWriteDecoder({ ...decoder, takeDistribution, replicaGroups: processWords.replicas }),
-    otlp: new OtlpDecoder({ convertsCounters }, { ...decoder, logs, spans: new SpanSink() }),
+    otlp: new OtlpDecoder({ convertsCounters }, { ...decoder, logs, spans: new SpanSink(exclusions) }),
   };
 }
