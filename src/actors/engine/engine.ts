@@ -1,6 +1,5 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
-
 import type { TornSegment } from "../../adapters/log/log-reader.ts";
 import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
