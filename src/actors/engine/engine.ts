@@ -163,10 +163,9 @@ export class Engine {
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const { clock } = dependencies;
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
-      { memory, kernel, processWords, outbox, clock, tenantIndex, counters: this.#counters, shard: this.#shard },
+      { memory, kernel, processWords, outbox, tenantIndex, clock: dependencies.clock, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
