@@ -21,13 +21,12 @@ import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
-import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { Lane } from "./lane.ts";
-import { laneDecoders } from "./lane-decoders.ts";
+import { makeLaneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
@@ -228,39 +227,27 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engine, engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
     const { kernel, log, clock, processWords, memories } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
     const requestId = (admission: number) => this.#requestId(admission);
-    const tenantName = (index: number) => this.#tenants[index] as string;
-    const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const wallMs = () => clock.wallMs();
-    const shared = {
-      memory,
-      memories,
-      kernel,
-      processWords,
-      counters,
-      exclusions,
-      metadata: this.#metadata,
-      wallMs,
-      tenantName,
-      tenantIndex,
-      requestId,
-    };
+    const shared = { memory, memories, processWords, kernel, counters, requestId, metadata: this.#metadata };
+    const decoders = makeLaneDecoders(this.#options, {
+      ...shared,
+      wallMs: () => clock.wallMs(),
+      tenantName: (index) => this.#tenants[index] as string,
+      tenantIndex: (name) => this.#tenantIndex(name),
+    });
     return new Lane(
-      { engines },
+      { engines: this.#options.engines },
       {
+        ...decoders,
         memory,
         kernel,
         log,
         counters,
         requestId,
         placement: this.#placement,
-        exclusions,
-        ...laneDecoders({ engine, engines, seriesLimit, convertsCounters }, shared),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
