@@ -45,6 +45,8 @@ export interface OtlpRigOptions {
 export class OtlpRig {
   readonly kernel: LaneExports;
   readonly memory: EngineMemory;
+  /** Bodies that the kernel walked. */
+  walks = 0;
   readonly #port: BodyPort;
   readonly #unit: WorkUnit;
   readonly #decoder: OtlpDecoder;
@@ -56,6 +58,7 @@ export class OtlpRig {
     const memory = new EngineMemory(loaded.memory);
     const begin: LaneExports["otlpMetricsBegin"] = (...body) => {
       const points = loaded.kernel.otlpMetricsBegin(...body);
+      if (points >= 0 && kernelWalks) this.walks++;
       return kernelWalks || points < 0 ? points : STATUS_ODD_BODY;
     };
     const kernel: LaneExports = { ...loaded.kernel, otlpMetricsBegin: begin };

@@ -104,7 +104,7 @@ export const DISTRIBUTION_BYTES_MAX = 128 * 1024 * 1024;
 /** Newest points kept of one such series, and of one family of classic buckets: a point that comes among them finds its place. */
 export const POINTS_KEPT_MAX = 8;
 /** Bytes of them; the newest is kept however large it is. */
-export const POINTS_KEPT_BYTES_MAX = 4 * 1024;
+export const POINTS_KEPT_BYTES_MAX = 2 * 1024;
 /** Families of classic histogram buckets in one engine: with 15 buckets each all of its streams. */
 export const BUCKET_FAMILIES_MAX = 100_000;
 /** Buckets of one family; clients have some 15. */
