@@ -20,7 +20,7 @@ function listBodies(/** @type {Buffer} */ content) {
 
 function parse(content, { start, end, records }) {
   const parsed = JSON.parse(content.toString("utf8", start, end));
-  if (parsed.length !== records) throw new Error("a body holds other records than it says");
+  if (Array.isArray(parsed) && parsed.length !== records) throw new Error("a body holds other records than it says");
   return records;
 }
 

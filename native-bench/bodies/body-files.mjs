@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { jsonBatches, jsonSingles } from "./json-records.mjs";
-import { otlpMetricsBodies } from "./otlp-metrics.mjs";
+import { otlpMetricsBodies, otlpMetricsJsonBodies } from "./otlp-metrics.mjs";
 import { plantedBodies } from "./planted.mjs";
 import { newStreamBodies, remoteWriteBodies } from "./remote-write.mjs";
 
@@ -25,6 +25,7 @@ const SHAPES = {
   planted: { make: plantedBodies, options: {} },
   "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
   "otlp-metrics": { make: otlpMetricsBodies, options: { points: 1_500_000 } },
+  "otlp-metrics-json": { make: otlpMetricsJsonBodies, options: { points: 600_000 } },
   "json-singles": { make: jsonSingles, options: { records: 600_000 } },
 };
 

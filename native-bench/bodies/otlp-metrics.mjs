@@ -7,29 +7,33 @@ const metricsPerResource = 25;
 const pointsPerResource = pointsPerMetric * metricsPerResource;
 
 const text = (key, stringValue) => ({ key, value: { stringValue } });
+/** Every second metric of a resource, of which each has as many gauges as sums but for the last. */
+const isSum = (metric) => (metric % metricsPerResource) % 2 === 1;
+/** Of the point in a round: a gauge's lies from 0 to 1,000, a sum grows by up to 2,000. */
+const valueAt = (sum, round, random) => (sum ? round * 1000 : 0) + random() * 1000;
 const nanoseconds = (ms) => `${Math.floor(ms)}000000`;
 
 /** A request of `points` number points at one time, in OTLP's JSON form; resources are numbered from `firstResource`. */
-export function otlpMetricsRequest({ points, timeMs, firstResource = 0, seed = 1 }) {
+export function otlpMetricsRequest({ points, timeMs, startMs = timeMs - 3_600_000, firstResource = 0, round = 0, seed = 1 }) {
   const random = seededRandom(seed);
   const resources = Math.ceil(points / pointsPerResource);
   let left = points;
-  const point = (place) => ({
+  const point = (place, sum) => ({
     attributes: [
       text("http.request.method", place % 2 === 0 ? "GET" : "POST"),
       text("http.route", `/api/v1/items/{id}/parts/${place}`),
       { key: "http.response.status_code", value: { intValue: "200" } },
       text("server.address", "shop.example.com"),
     ],
-    startTimeUnixNano: nanoseconds(timeMs - 3_600_000),
+    startTimeUnixNano: nanoseconds(startMs),
     timeUnixNano: nanoseconds(timeMs),
-    asDouble: Math.floor(random() * 1e6) / 8,
+    asDouble: valueAt(sum, round, random),
   });
   const metric = (place) => {
-    const dataPoints = Array.from({ length: Math.min(pointsPerMetric, left) }, (_, i) => point(i));
+    const dataPoints = Array.from({ length: Math.min(pointsPerMetric, left) }, (_, i) => point(i, isSum(place)));
     left -= dataPoints.length;
     const name = `http.server.measurement.${String(place).padStart(2, "0")}`;
-    const data = place % 2 === 1 ? { sum: { dataPoints, aggregationTemporality: 2, isMonotonic: true } } : { gauge: { dataPoints } };
+    const data = isSum(place) ? { sum: { dataPoints, aggregationTemporality: 2, isMonotonic: true } } : { gauge: { dataPoints } };
     return { name, unit: "1", ...data };
   };
   const resource = (number) => ({
@@ -66,8 +70,30 @@ export function* otlpMetricsBodies({ points, perRequest = 2000, streams = 10_000
       const { body, times, values } = templates[shard];
       const bytes = Buffer.from(body);
       for (const at of times) bytes.writeBigUInt64LE(time, at);
-      for (const at of values) bytes.writeDoubleLE(round * 1000 + random() * 1000, at);
+      for (const [place, at] of values.entries())
+        bytes.writeDoubleLE(valueAt(isSum(Math.floor(place / pointsPerMetric)), round, random), at);
       yield { shard, samples: perRequest, bytes };
+    }
+  }
+}
+
+/** The same in JSON. */
+export function* otlpMetricsJsonBodies({ points, perRequest = 2000, streams = 10_000, endMs }) {
+  const shards = streams / perRequest;
+  const rounds = Math.ceil(points / streams);
+  for (let round = 0; round < rounds; round++) {
+    const timeMs = endMs - (rounds - 1 - round) * 1000;
+    for (let shard = 0; shard < shards; shard++) {
+      const firstResource = (shard * perRequest) / pointsPerResource;
+      const request = otlpMetricsRequest({
+        points: perRequest,
+        timeMs,
+        startMs: endMs - 3_600_000,
+        firstResource,
+        round,
+        seed: round * shards + shard + 1,
+      });
+      yield { shard, samples: perRequest, bytes: Buffer.from(JSON.stringify(request)) };
     }
   }
 }

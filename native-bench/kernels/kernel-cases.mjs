@@ -20,6 +20,7 @@ import { encodeMetrics, otlpMetricsRequest } from "../bodies/otlp-metrics.mjs";
 import { remoteWriteBodies } from "../bodies/remote-write.mjs";
 import { seededRandom } from "../bodies/series-labels.mjs";
 import { chunkCase, windowCase } from "./shard-cases.mjs";
+import { spanCase } from "./span-cases.mjs";
 
 const samplesPerBody = 2_000;
 const tenant = 1;
@@ -38,6 +39,7 @@ export const KERNEL_CASES = [
   { name: "crc32", unit: "byte", prepare: crcCase },
   { name: "json-depth", unit: "byte", prepare: jsonDepthCase },
   { name: "json-records", unit: "record", prepare: jsonRecordsCase },
+  { name: "spans", unit: "span", prepare: spanCase },
 ];
 
 /** One remote-write body of 2,000 series with a sample each, as it is sent. */

@@ -9,7 +9,7 @@ import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { newStreams } from "./new-streams.mjs";
-import { otlpMetrics } from "./otlp-metrics.mjs";
+import { otlpMetrics, otlpMetricsJson } from "./otlp-metrics.mjs";
 import { overload } from "./overload.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
@@ -22,6 +22,7 @@ export const ROWS = [
   newStreams,
   jsonBatches,
   otlpMetrics,
+  otlpMetricsJson,
   singleRecords,
   answerLatency,
   detectionLatency,

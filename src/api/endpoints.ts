@@ -308,10 +308,25 @@ export const ENDPOINTS = [
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       type: choiceParameter("type", RECORD_TYPES, "invalid_type").optional(),
+      trace_id: textParameter("trace_id").optional(),
       ...TIME_RANGE,
       ...PAGE,
     }),
     summary: "Stored telemetry records, newest first; without service_id a metric appears with its newest sample only",
+  },
+  {
+    name: "callGraph",
+    method: "GET",
+    path: "/api/v1/call-graph",
+    access: "read",
+    handledBy: "coordinator",
+    query: z.strictObject({
+      service_id: textParameter("service_id").optional(),
+      environment: environmentParameter().optional(),
+      ...TIME_RANGE,
+      resolution: choiceParameter("resolution", ["total", "1m"]).optional(),
+    }),
+    summary: "Calls between services that traces have shown: number, errors and time, in all or by minute; without since the last hour",
   },
 ] as const satisfies readonly Endpoint[];
 

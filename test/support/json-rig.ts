@@ -58,6 +58,7 @@ export class JsonRig {
     const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
     const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
     this.#decoder = new JsonDecoder({
+      logs: { count: () => undefined },
       memory,
       kernel: this.kernel,
       definer: new StreamDefiner(

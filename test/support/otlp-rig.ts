@@ -1,7 +1,9 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
 import { type Body, readBody } from "../../src/actors/engine/body.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
+import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
+import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
 import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
@@ -9,8 +11,11 @@ import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-me
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
+import { FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-block.ts";
+import { spanRecord, spanRecordId, spanTimeMs } from "../../src/domain/trace/span-record.ts";
 import { loadKernel } from "./kernel.ts";
 
 const ENGINES = 2;
@@ -39,6 +44,8 @@ export interface OtlpRigOptions {
 export class OtlpRig {
   readonly kernel: LaneExports;
   readonly memory: EngineMemory;
+  /** Bodies that the kernel walked. */
+  walks = 0;
   readonly #port: BodyPort;
   readonly #unit: WorkUnit;
   readonly #decoder: OtlpDecoder;
@@ -50,6 +57,7 @@ export class OtlpRig {
     const memory = new EngineMemory(loaded.memory);
     const begin: LaneExports["otlpMetricsBegin"] = (...body) => {
       const points = loaded.kernel.otlpMetricsBegin(...body);
+      if (points >= 0 && kernelWalks) this.walks++;
       return kernelWalks || points < 0 ? points : STATUS_ODD_BODY;
     };
     const kernel: LaneExports = { ...loaded.kernel, otlpMetricsBegin: begin };
@@ -71,6 +79,8 @@ export class OtlpRig {
         definer,
         counters: new EngineCounters(memory),
         tenantName: (index) => `tenant ${index}`,
+        spans: new SpanSink(),
+        logs: new LogSink(),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
       },
     );
@@ -96,7 +106,8 @@ export class OtlpRig {
         for (let engine = 0; engine < ENGINES; engine++) this.#learn(engine);
         for (let engine = 0; engine < ENGINES; engine++) rows.push(...this.#rows(engine));
       }
-      for (const { frame, payload } of unit.opaqueFrames) frames.push({ frame, envelope: JSON.parse(Buffer.from(payload).toString()) });
+      unit.gather();
+      for (const { frame, payload } of unit.opaqueFrames) frames.push(...framesOf(frame, payload));
       for (let engine = 0; engine < ENGINES; engine++) {
         for (const [, section] of unit.messageFrames(engine, Number.POSITIVE_INFINITY)) messageBytes += section.byteLength;
       }
@@ -135,4 +146,21 @@ export class OtlpRig {
     }
     return rows;
   }
+}
+
+/** A frame as an envelope; of a block of spans one for each. */
+function framesOf(frame: number, payload: Uint8Array): OtlpIntake["frames"] {
+  if (frame !== FRAME_SPAN_BLOCK) return [{ frame, envelope: JSON.parse(Buffer.from(payload).toString()) }];
+  const head = readSpanBlockHead(payload);
+  return [...spansOfBlock(payload, head)].map((span) => ({
+    frame: FRAME_RECORD,
+    envelope: {
+      tenant: head.tenant,
+      id: spanRecordId(span),
+      timeMs: spanTimeMs(span),
+      receivedMs: head.receivedMs,
+      environment: head.environment,
+      record: spanRecord(span, head),
+    },
+  }));
 }

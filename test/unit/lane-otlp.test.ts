@@ -284,6 +284,15 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
 });
 
 describe("OTLP in JSON", () => {
+  it("takes number points by the kernel's walk, a body with histograms too", () => {
+    const rig = new OtlpRig();
+    expect(rig.take(captured("metrics", "json"), "metrics", "json").answer).toEqual({ status: 200, body: null });
+    expect([rig.walks, rig.kernel.otlpDistributions()]).toEqual([1, 6]);
+    const odd = metricsOf([{ ...gauge([point()]), sum: null }]);
+    expect(rig.take(Buffer.from(JSON.stringify(odd)), "metrics", "json").rows).toHaveLength(1);
+    expect(rig.walks).toBe(1);
+  });
+
   it("reads int64 as number or string, enums by name, ids in any case, and refuses an item with a field of another type", () => {
     const take = (request: object, signal: OtlpSignal) => new OtlpRig().take(Buffer.from(JSON.stringify(request)), signal, "json");
     const named = {

@@ -11,6 +11,7 @@ import { LogCoverage } from "./log-floor.ts";
 import { MetadataTable } from "./metadata-table.ts";
 import { ReplayBook } from "./replay/replay-book.ts";
 import { RollupBook } from "./retention/rollup-book.ts";
+import { callSumsKey } from "./tables/call-rows.ts";
 import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
@@ -40,6 +41,8 @@ export class CommittedState {
   readonly replays = new ReplayBook();
   readonly coverage = new LogCoverage();
   readonly rollups = new RollupBook();
+  /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
+  readonly generations = new Map<number, number>();
   readonly metadata = new MetadataTable();
   #pageSecret: Uint8Array = new Uint8Array(0);
 
@@ -67,12 +70,14 @@ export class CommittedState {
       this.rollups.load(this.series, partition);
       await this.#deleteVoidBlocks(partition, checkpoint?.nextBlock ?? 0);
       await this.#deleteVoidParts(partition, checkpoint);
+      await this.#deleteVoidCalls(partition, checkpoint?.generation ?? 0);
     }
     await this.#loadSecret(randomBytes);
   }
 
   /** Takes over a checkpoint that is stored. */
-  putCheckpoint(checkpoint: Pick<CheckpointHeader, "partition" | "epoch" | "vector" | "nextBlock">): void {
+  putCheckpoint(checkpoint: Pick<CheckpointHeader, "partition" | "epoch" | "vector" | "nextBlock" | "generation">): void {
+    this.generations.set(checkpoint.partition, checkpoint.generation);
     this.coverage.putCheckpoint(checkpoint);
     this.rollups.putCheckpoint(checkpoint);
   }
@@ -114,6 +119,11 @@ export class CommittedState {
     const kept = checkpointPartKey(partition, generation, 0);
     await this.series.deleteRange("checkpoint_parts", from, kept, VOID_BLOCKS_PER_STEP);
     await this.series.deleteRange("checkpoint_parts", checkpointPartKey(partition, generation, parts), to, VOID_BLOCKS_PER_STEP);
+  }
+
+  /** Calls that no checkpoint has sealed. */
+  async #deleteVoidCalls(partition: number, generation: number): Promise<void> {
+    await this.series.deleteRange("call_sums", callSumsKey(partition, generation), partitionKey(partition + 1), VOID_BLOCKS_PER_STEP);
   }
 
   async #loadSecret(randomBytes: (count: number) => Uint8Array): Promise<void> {

@@ -1,7 +1,15 @@
 // Frames that were taken from the engines' rings and wait for their commit, in order per engine. A ring is read again only when less than a
 // transaction of verdicts is left of it: a few more than FRAMES_TAKEN_MAX wait per engine at most, the rest stays in the ring and holds it back.
 import { ANOMALIES_PER_COMMIT_MAX, FRAMES_TAKEN_MAX, RECORDS_PER_COMMIT_MAX, TRANSACTION_BYTES_MAX } from "../../core/config/limits.ts";
-import { type EngineFrame, FRAME_DEAD_LETTER, FRAME_RECORD, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
+import {
+  type EngineFrame,
+  FRAME_DEAD_LETTER,
+  FRAME_RECORD,
+  FRAME_SPAN_BLOCK,
+  FRAME_VERDICT,
+} from "../../core/protocol/coordinator-frame.ts";
+
+const RECORD_KINDS: ReadonlySet<number> = new Set([FRAME_RECORD, FRAME_DEAD_LETTER, FRAME_SPAN_BLOCK]);
 
 /** Where frames come from. */
 export interface FrameSource {
@@ -74,7 +82,7 @@ class TransactionBudget {
 
   take(frame: EngineFrame): boolean {
     const verdicts = frame.kind === FRAME_VERDICT ? 1 : 0;
-    const records = frame.kind === FRAME_RECORD || frame.kind === FRAME_DEAD_LETTER ? 1 : 0;
+    const records = RECORD_KINDS.has(frame.kind) ? 1 : 0;
     const bytes = frame.payload.length;
     const fits = verdicts <= this.#verdicts && records <= this.#records && bytes <= this.#bytes;
     if (!fits && !this.#isEmpty) return false;

@@ -12,26 +12,30 @@ import {
   type EngineFrame,
   type EpisodeFrame,
   FRAME_BLOCK,
+  FRAME_CALLS,
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
+  FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
   type LaneMark,
   type MetricMetadataEnvelope,
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
+import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { metadataOperation } from "./metadata-table.ts";
 import { blockOperations } from "./tables/block-rows.ts";
+import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
-import { checkpointPartKey, partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
 /** Drafts of one transaction over the committed state. */
@@ -95,10 +99,24 @@ export class Transaction {
     return this.#recordIds.has(id) || this.#seriesStore.get("records", key) !== undefined;
   }
 
+  takeSpans(payload: Uint8Array): void {
+    const { tenant, second, spans } = readSpanBlockHead(payload);
+    if (second * 1000 < this.#wallNowMs - this.#retentionMs) this.recordsDropped += spans;
+    else {
+      this.#series.push({ table: "span_blocks", key: tenantTimeKey(tenant, second * 1000, idText(spanBlockId(payload))), value: payload });
+      this.records += spans;
+    }
+  }
+
   takeBlock(payload: Uint8Array): void {
     this.#series.push(...blockOperations(payload));
     this.blocks++;
     this.blockBytes += payload.length;
+  }
+
+  takeCalls(payload: Uint8Array): void {
+    const { partition, since, edges } = readCallsFrame(payload);
+    this.#series.push({ table: "call_sums", key: callSumsKey(partition, since), value: edges });
   }
 
   takeCheckpointPart(payload: Uint8Array): void {
@@ -143,8 +161,10 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
     transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
+  [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
+  [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
 };

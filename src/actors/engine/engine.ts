@@ -22,29 +22,21 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
-import { answersReport } from "./answers-report.ts";
+import { runsOfAnswers } from "./answer-runs.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
-import type { BucketFamilies } from "./distributions/bucket-families.ts";
-import { DistributionSink } from "./distributions/distribution-sink.ts";
-import { addDistributions } from "./distributions/distributions.ts";
 import { EngineCounters } from "./engine-counters.ts";
-import { HistoryDecoder } from "./history/history-decoder.ts";
-import { ReplayDecoder } from "./history/replay-decoder.ts";
-import { JsonDecoder } from "./json-decoder.ts";
 import { Lane } from "./lane.ts";
-import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
+import { laneDecoders } from "./lane-decoders.ts";
+import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
 import { Recovery, type ReplayBlock } from "./recovery.ts";
-import type { DistributionTaker } from "./remote-write/histogram-intake.ts";
 import { MetadataBook } from "./remote-write/metadata-book.ts";
-import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
-import { StreamDefiner } from "./stream-definer.ts";
-import type { WorkUnit } from "./work-unit.ts";
+import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -53,7 +45,7 @@ const SLOTS_PER_IDLE_STEP = 1_000;
 /** What waits for the coordinator while logs are read before it is told. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
-export const TICK_MS = 200;
+const TICK_MS = 200;
 /** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
 
@@ -113,6 +105,7 @@ export class Engine {
   readonly #counters: EngineCounters;
   readonly #outbox: Outbox;
   readonly #shard: Shard;
+  readonly #handlers: ShardHandlers;
   readonly #lane: Lane;
   readonly #placement: Placement;
   readonly #recovery: Recovery;
@@ -122,7 +115,6 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
   readonly #services: ServiceIndex;
-  readonly #families: BucketFamilies;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
   readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
@@ -170,9 +162,11 @@ export class Engine {
       },
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
-    this.#families = addDistributions(
+    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const { clock } = dependencies;
+    this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
-      { memory, kernel, processWords, counters: this.#counters, tenantIndex: (name) => this.#tenantIndex(name), shard: this.#shard },
+      { memory, kernel, processWords, outbox, clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
@@ -226,7 +220,7 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
-        removing: (slots) => this.#families.removeSlots(slots),
+        removing: (slots) => this.#handlers.families.removeSlots(slots),
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),
@@ -235,26 +229,28 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
-    const { kernel, log, clock, processWords } = this.#dependencies;
+    const { engine, engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
+    const { kernel, log, clock, processWords, memories } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
-    const definer = new StreamDefiner(
-      { engine: this.#options.engine, engines, seriesLimit, convertsCounters },
-      { memory, memories: this.#dependencies.memories, processWords, kernel },
-    );
     const requestId = (admission: number) => this.#requestId(admission);
     const tenantName = (index: number) => this.#tenants[index] as string;
     const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
-    const decoder = { memory, kernel, definer, counters, exclusions, tenantName, requestId };
-    const json = new JsonDecoder(decoder);
     const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const distributions = new DistributionSink(definer);
-    const takeDistribution: DistributionTaker = (tenant, point, unit) => {
-      const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: clock.wallMs() }, point);
-      return problem === undefined ? undefined : { field: null, ...problem };
+    const wallMs = () => clock.wallMs();
+    const shared = {
+      memory,
+      memories,
+      kernel,
+      processWords,
+      counters,
+      exclusions,
+      metadata: this.#metadata,
+      wallMs,
+      tenantName,
+      tenantIndex,
+      requestId,
     };
-    const remoteWrite = { ...decoder, tenantIndex, takeDistribution, replicaGroups: processWords.replicas, metadata: this.#metadata };
     return new Lane(
       { engines },
       {
@@ -265,15 +261,11 @@ export class Engine {
         requestId,
         placement: this.#placement,
         exclusions,
-        json,
-        replay: new ReplayDecoder({ ...decoder, json }),
-        history: new HistoryDecoder(decoder),
-        remoteWrite: new RemoteWriteDecoder(remoteWrite),
-        otlp: new OtlpDecoder({ convertsCounters }, decoder),
+        ...laneDecoders({ engine, engines, seriesLimit, convertsCounters }, shared),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
-        answer: (answers) => this.#dependencies.report(answersReport(answers)),
+        answer: (answers) => this.#answer(answers),
       },
     );
   }
@@ -307,7 +299,7 @@ export class Engine {
     if (step.done) this.#replayed = step.value;
     else {
       this.#recovery.apply(step.value);
-      this.#families.settle();
+      this.#handlers.families.settle();
     }
     this.#counters.set("rowsReplayed", this.#recovery.rows);
     return true;
@@ -355,9 +347,10 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
-    did = this.#families.settle() || did;
+    did = this.#handlers.families.settle() || did;
     did = this.#answerDelayed() || did;
     did = this.#tick() || did;
+    if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
     if (this.#phase === "stopping") did = this.#stop() || did;
     return did || this.#services.catchUp(SLOTS_PER_IDLE_STEP);
@@ -391,6 +384,10 @@ export class Engine {
     this.#shard.define(unit);
     if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
     this.#shard.takeOwnMessages(unit);
+  }
+
+  #answer(answers: readonly BodyAnswer[]): void {
+    this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) });
   }
 
   #takeMessages(): boolean {
@@ -439,6 +436,11 @@ export class Engine {
     this.#publishCounters();
     if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
+  }
+
+  /** How long the engine may sleep when it has nothing to do. */
+  get restMs(): number {
+    return Math.min(TICK_MS, this.#handlers.dueInMs);
   }
 
   #endSegment(): boolean {

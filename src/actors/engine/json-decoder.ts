@@ -18,6 +18,7 @@ import { BODY_JSON_BATCH } from "../../core/protocol/body-kind.ts";
 import { decodeJson, holdsHalfCharacter } from "../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../domain/kernel/powers-of-five.ts";
+import { severityOfAttributes } from "../../domain/logs/severity.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
@@ -25,6 +26,7 @@ import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../.
 import { type Body, refusedAnswer } from "./body.ts";
 import { contentHash } from "./content-hash.ts";
 import type { EngineCounters } from "./engine-counters.ts";
+import type { LogSink } from "./logs/log-sink.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 
@@ -46,6 +48,8 @@ export interface JsonDecoderDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
   readonly definer: StreamDefiner;
+  /** Counts the logs that are kept. */
+  readonly logs: Pick<LogSink, "count">;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
   readonly tenantName: (index: number) => string;
@@ -246,14 +250,14 @@ export class JsonDecoder {
     const content = [tenant, record.serviceId, record.type, record.metricName, record.value, record.body, record.traceId, record.timeMs];
     const natural =
       body.idempotencyKey === "" ? JSON.stringify(content) + attributes : JSON.stringify([tenant, body.idempotencyKey, index]);
-    unit.addRecord({
-      tenant,
-      id: contentHash(natural, this.#dependencies),
-      timeMs: record.timeMs,
-      receivedMs: body.wallMs,
-      environment: environmentOf(record.attributes),
-      record: storedRecord(record),
-    });
+    const { serviceId, timeMs } = record;
+    const id = contentHash(natural, this.#dependencies);
+    const environment = environmentOf(record.attributes);
+    unit.addRecord({ tenant, id, timeMs, receivedMs: body.wallMs, environment, record: storedRecord(record) });
+    if (record.type === "log") {
+      const severity = severityOfAttributes(record.attributes);
+      this.#dependencies.logs.count(tenant, { serviceId, environment, timeMs, severity, body: record.body, id }, unit);
+    }
     return undefined;
   }
 

@@ -48,6 +48,15 @@ export interface PartitionStateSources {
   readonly partBytes: number;
 }
 
+interface HandlerPiece {
+  readonly kind: number;
+  readonly piece: Uint8Array;
+}
+
+function* piecesOf(handlers: Iterable<MessageHandler>, partition: number): Generator<HandlerPiece> {
+  for (const handler of handlers) for (const piece of handler.save(partition)) yield { kind: handler.kind, piece };
+}
+
 /** Writes the state of one partition, part by part. Keeps its buffers for the next. */
 export class PartitionStateWriter {
   readonly #sources: PartitionStateSources;
@@ -60,8 +69,8 @@ export class PartitionStateWriter {
   #numbers = new Uint32Array(0);
   #coldNumbers = new Uint32Array(0);
   #coldWritten = 0;
-  /** What handlers keep, as it was when the state was begun. */
-  #pieces: Array<{ readonly kind: number; readonly piece: Uint8Array }> = [];
+  /** What handlers keep. */
+  #pieces: Iterator<HandlerPiece> = [][Symbol.iterator]();
   #previousAt = 0;
   #previousBytes = 0;
 
@@ -80,9 +89,7 @@ export class PartitionStateWriter {
     this.#ref = 0;
     this.#cold = 0;
     this.#coldWritten = 0;
-    this.#pieces = [...this.#sources.handlers()].flatMap((handler) =>
-      handler.save(partition.number).map((piece) => ({ kind: handler.kind, piece })),
-    );
+    this.#pieces = piecesOf(this.#sources.handlers(), partition.number);
     const slots = this.#sources.kernel.slots;
     if (this.#numbers.length < slots) this.#numbers = new Uint32Array(Math.max(slots, 2 * this.#numbers.length));
   }
@@ -90,8 +97,8 @@ export class PartitionStateWriter {
   /** The next part, a view that is valid until the next call; undefined when only the last one is left. About 2 ms. */
   next(): Uint8Array | undefined {
     const { slots, refs, cold } = this.#partition as Partition;
-    const handled = this.#pieces.shift();
-    if (handled !== undefined) return this.#handler(handled.kind, handled.piece);
+    const handled = this.#pieces.next();
+    if (handled.done !== true) return this.#handler(handled.value.kind, handled.value.piece);
     if (this.#stream < slots.length) return this.#streams(slots);
     if (this.#cold < cold.length) return this.#coldStreams(cold);
     if (this.#ref < refs.length) return this.#refs(refs);

@@ -26,8 +26,16 @@ import {
   SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
+  SECTION_SPAN_BLOCK,
 } from "../../core/layout/row-frame.ts";
-import { FRAME_DEAD_LETTER, FRAME_METADATA, FRAME_RECORD, type LaneMark, type LogPosition } from "../../core/protocol/coordinator-frame.ts";
+import {
+  FRAME_DEAD_LETTER,
+  FRAME_METADATA,
+  FRAME_RECORD,
+  FRAME_SPAN_BLOCK,
+  type LaneMark,
+  type LogPosition,
+} from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import type { ByteCursor } from "../../domain/codec/varint.ts";
@@ -79,6 +87,7 @@ const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
   [SECTION_RECORD]: FRAME_RECORD,
   [SECTION_DEAD_LETTER]: FRAME_DEAD_LETTER,
   [SECTION_METADATA]: FRAME_METADATA,
+  [SECTION_SPAN_BLOCK]: FRAME_SPAN_BLOCK,
 };
 const UNKNOWN = 0;
 const COVERED = 1;

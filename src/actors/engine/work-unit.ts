@@ -35,7 +35,7 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { encodeMessage } from "./messages/shard-message.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
-const BASE_LEAD_MS = 25 * 3600 * 1000;
+export const BASE_LEAD_MS = 25 * 3600 * 1000;
 
 /** A stream's definition before it is encoded. */
 export interface Definition {
@@ -152,6 +152,12 @@ export function* sectionsOf(payload: Uint8Array): Generator<Section> {
   }
 }
 
+/** Gathers messages while a unit is filled, so that many items share one. */
+export interface MessageSource {
+  /** Adds what it has gathered to the unit. */
+  addMessages(unit: WorkUnit): void;
+}
+
 /** Collects one unit of work; reused for every unit. */
 export class WorkUnit {
   readonly #memory: EngineMemory;
@@ -165,6 +171,8 @@ export class WorkUnit {
   #opaqueBytes = 0;
   /** Messages for shards, by kind and destination. */
   #messages = new Map<number, Uint8Array[][]>();
+  /** Those that have gathered something for this unit. */
+  readonly #sources = new Set<MessageSource>();
   /**
    * Of the unit's last body: blocks of all lanes are replayed in this order. Whoever was answered for a body of one unit and then sends another
    * finds it in a unit with a higher number; by the first bodies' numbers it might stand before the one it follows.
@@ -257,6 +265,17 @@ export class WorkUnit {
     this.#opaqueBytes += message.byteLength;
   }
 
+  /** Has a source add its messages when the unit is complete. */
+  addSource(source: MessageSource): void {
+    this.#sources.add(source);
+  }
+
+  /** Has all sources add what they have gathered: nothing more comes into the unit. */
+  gather(): void {
+    for (const source of this.#sources) source.addMessages(this);
+    this.#sources.clear();
+  }
+
   /** Sections of messages for one destination, in pieces of at most `bytesMax`; each piece starts at a multiple of 8. */
   *messageFrames(destination: number, bytesMax: number): Generator<readonly [kind: number, section: Uint8Array]> {
     for (const [kind, destinations] of this.#messages) {
@@ -269,7 +288,11 @@ export class WorkUnit {
   }
 
   #add(section: number, frame: number, envelope: object): void {
-    const payload = this.#encoder.encode(JSON.stringify(envelope));
+    this.addOpaque(section, frame, this.#encoder.encode(JSON.stringify(envelope)));
+  }
+
+  /** Adds what goes to the log as a section and to the coordinator as a frame. */
+  addOpaque(section: number, frame: number, payload: Uint8Array): void {
     this.#opaque.push({ section, frame, payload });
     this.#opaqueBytes += payload.byteLength;
   }
@@ -301,6 +324,7 @@ export class WorkUnit {
 
   /** The block's payload: views on the staging areas and copies of the rest. `rowBytes(j)` is what is staged for destination j. */
   logParts(rowBytes: (destination: number) => number): Uint8Array[] {
+    this.gather();
     const parts: Uint8Array[] = [];
     const definitions = this.#definitions;
     if (definitions.length > 0) {

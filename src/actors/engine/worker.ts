@@ -12,7 +12,7 @@ import type { CoordinatorCommand } from "../../core/protocol/query.ts";
 import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
-import { Engine, type EngineOptions, TICK_MS } from "./engine.ts";
+import { Engine, type EngineOptions } from "./engine.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { replayStart } from "./recovery.ts";
 
@@ -62,7 +62,7 @@ function loop(engine: Engine, memory: EngineMemory): void {
     const bell = memory.bell();
     if (engine.step()) continue;
     counters.add("busySeconds", (systemClock.monotonicMs() - busySinceMs) / 1000);
-    memory.sleep(bell, TICK_MS);
+    memory.sleep(bell, engine.restMs);
     busySinceMs = systemClock.monotonicMs();
     counters.add("wakeups", 1);
   }

@@ -86,6 +86,20 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["streamsForgotten", "counter", "vedette_streams_forgotten_total", "Streams out of memory that were dropped with their last samples"],
   ["rowsParked", "gauge", "vedette_rows_parked", "Rows that wait for a stream on its way back into memory"],
   ["rowsDropped", "counter", "vedette_rows_dropped_total", "Rows of streams that could not come back into memory for want of room"],
+  ["spansCounted", "counter", "vedette_spans_counted_total", "Spans counted into windows"],
+  ["spansRepeated", "counter", "vedette_spans_repeated_total", "Spans that repeated one of a window"],
+  ["spansLate", "counter", "vedette_spans_late_total", "Spans of windows that were closed before"],
+  ["spansDropped", "counter", "vedette_spans_dropped_total", "Spans that found no room among services, operations and windows"],
+  ["spansUnnamed", "counter", "vedette_spans_other_operation_total", "Spans counted as operation other: their service has too many names"],
+  ["spansHeld", "gauge", "vedette_spans_held", "Spans held to join callers and callees"],
+  ["spansForgotten", "counter", "vedette_spans_forgotten_total", "Spans that had to go before 5 minutes, for want of room"],
+  ["callsJoined", "counter", "vedette_calls_joined_total", "Calls between services found in traces"],
+  ["callsDropped", "counter", "vedette_calls_dropped_total", "Calls not counted because too many pairs of services call each other"],
+  ["logsCounted", "counter", "vedette_logs_counted_total", "Logs counted into windows"],
+  ["logsRepeated", "counter", "vedette_logs_repeated_total", "Logs that repeated one of a window"],
+  ["logsLate", "counter", "vedette_logs_late_total", "Logs of windows that were closed before"],
+  ["logsDropped", "counter", "vedette_logs_dropped_total", "Logs that found no room among services and windows"],
+  ["logTemplates", "gauge", "vedette_log_templates", "Templates of logs held"],
   ["distributions", "gauge", "vedette_distributions", "Series of histogram and summary points whose newest points are kept"],
   ["distributionBytes", "gauge", "vedette_distribution_bytes", "Bytes of the points that are kept of them"],
   [
@@ -163,6 +177,8 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["oldestSampleSeconds", "gauge", "vedette_oldest_sample_timestamp_seconds", "Time of the oldest sample in a stored block, 0 for none"],
   ["oldestRollupSeconds", "gauge", "vedette_oldest_rollup_timestamp_seconds", "Time of the oldest hour rolled up, 0 for none"],
   ["oldestRecordSeconds", "gauge", "vedette_oldest_record_timestamp_seconds", "Time of the oldest record, 0 for none"],
+  ["callsFolded", "counter", "vedette_calls_folded_total", "Sums of calls merged into their minutes"],
+  ["callsOverflow", "counter", "vedette_calls_overflow_total", "Calls of minutes that hold as many pairs of services as they may"],
   ["queries", "counter", "vedette_queries_total", "Queries answered"],
   ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
@@ -187,6 +203,7 @@ const EXPIRED: ReadonlyArray<readonly [what: string, counter: CoordinatorCounter
   ["records", "recordsExpired"],
   ["sample_blocks", "blocksExpired"],
   ["rollup_blocks", "rollupsExpired"],
+  ["call_minutes", "callsExpired"],
 ];
 
 /** Sizes of a store: map, entries, file. */

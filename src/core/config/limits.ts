@@ -6,6 +6,7 @@ import {
   INBOX_BYTES,
   LARGE_BODY_BYTES,
   PACKED_ROWS_BYTES,
+  PARTITIONS,
   STAGING_BYTES,
 } from "../layout/memory-map.ts";
 import { FRAME_HEADER_BYTES, PACKED_ROW_BYTES_MAX, ROW_BYTES } from "../layout/row-frame.ts";
@@ -103,7 +104,7 @@ export const DISTRIBUTION_BYTES_MAX = 128 * 1024 * 1024;
 /** Newest points kept of one such series, and of one family of classic buckets: a point that comes among them finds its place. */
 export const POINTS_KEPT_MAX = 8;
 /** Bytes of them; the newest is kept however large it is. */
-export const POINTS_KEPT_BYTES_MAX = 4 * 1024;
+export const POINTS_KEPT_BYTES_MAX = 2 * 1024;
 /** Families of classic histogram buckets in one engine: with 15 buckets each all of its streams. */
 export const BUCKET_FAMILIES_MAX = 100_000;
 /** Buckets of one family; clients have some 15. */
@@ -190,6 +191,9 @@ export const SERIES_DATA_BLOCKS_MAX = 256;
 export const SERIES_DATA_SAMPLES_MAX = 100_000;
 /** Stored records one query looks at: 20,000 at 7 us, in turns of a thousand; the page ends early beyond, and its token goes on. */
 export const RECORDS_SCANNED_MAX = 20_000;
+/** Blocks and spans one page of records reads before it ends early, at the end of a second: 2,000 heads are 10 ms, 50,000 spans 100 ms, in turns of 64 blocks. */
+export const SPAN_BLOCKS_READ_MAX = 2_000;
+export const SPANS_READ_MAX = 50_000;
 /** Series whose samples one page of records merges: 50 engine queries of about 50 us. */
 export const RECORD_SERIES_MAX = 50;
 /** Frames taken from one engine's ring at a time: a transaction of records needs a thousand; the ring itself holds 8 MiB, so about that much waits. */
@@ -224,6 +228,31 @@ export const DEAD_LETTER_GROUPS_MAX = 64;
 /** Rows of a series' first page that stand for a tenant's metrics in /records without service_id. */
 export const RECORD_SUMMARIES_MAX = 1_000;
 
+/** Services whose spans, or logs, one engine folds into windows; further ones are counted as dropped. A service takes 1-4 KiB besides its windows. */
+export const FOLDED_SERVICES_MAX = 20_000;
+/** Operations times open windows of one engine: 0.3-1 KiB each, so at most about 100 MB; two windows are open at a time, of up to 50,000 operations. */
+export const FOLD_CELLS_MAX = 100_000;
+/** Ids of one engine that open windows remember: 16 B each. A service at 300,000 spans/s has 4,500,000 in the 15 s that its windows are open. */
+export const WINDOW_IDS_MAX = 8_000_000;
+/** Partitions that traces hash to, the first of all: fewer make fewer, fuller messages, and as many as engines at most share them evenly. */
+export const TRACE_PARTITIONS = 64;
+/** Spans of one partition of traces that are held for 5 minutes: 56 B each, so all hold 4,194,304 in 224 MiB, 14,000 spans/s; beyond, less long. A power of two. */
+export const JOIN_SPANS_MAX = 65_536;
+/** Services that one engine joins traces of, since its start; spans of further ones are not joined: 200,000 x 100 B. */
+export const JOIN_SERVICES_MAX = 200_000;
+/** From the arrival of one of two spans of a call to that of the other. */
+export const JOIN_MS_MAX = 5 * 60 * 1000;
+/** Pairs of services and minutes of one partition of traces between two checkpoints: 8,192 x 200 B, and 64 KiB as sent. */
+export const PARTITION_CALLS_MAX = 8_192;
+/** Pairs of services in one minute of the call graph: 10,000 x 20 B as stored. */
+export const MINUTE_CALLS_MAX = 10_000;
+/** Edges of one answer. */
+export const CALL_EDGES_MAX = 10_000;
+/** Minutes of the call graph one query reads: a day. */
+export const CALL_MINUTES_READ_MAX = 1_440;
+/** Bytes of a piece of what a message handler keeps (actors/engine/messages/message-handler.ts). */
+export const HANDLER_PIECE_BYTES = 48 * 1024;
+
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],
@@ -232,6 +261,7 @@ const ties: Array<[boolean, string]> = [
   [SMALL_BODY_BYTES_MAX * 2 <= BODY_RING_BYTES, "two small bodies fit the body ring"],
   [BLOCK_BYTES * 4 <= COORDINATOR_RING_BYTES, "blocks fit the coordinator ring"],
   [SERIES_POINTS_MAX <= SERIES_DATA_SAMPLES_MAX, "the points of an answer fit the samples of a query"],
+  [TRACE_PARTITIONS <= PARTITIONS && TRACE_PARTITIONS >= ENGINES_MAX, "every engine has a partition of traces"],
   [RECORDS_SCANNED_MAX >= PAGE_ROWS_MAX, "a page of records fits what a query looks at"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`limits.ts: it must hold that ${what}`);

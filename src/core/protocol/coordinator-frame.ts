@@ -22,6 +22,16 @@ export const CHECKPOINT_PART_HEADER_BYTES = 12;
 /** Type, unit and help of a metric: JSON MetricMetadataEnvelope. */
 export const FRAME_METADATA = 8;
 
+/**
+ * {partition u32, since u32} and edges (domain/trace/call-edges.ts): the calls between services that a partition of traces has seen since its checkpoint of that
+ * number, in place of those it has told before. The next checkpoint frame of the partition seals them; what no checkpoint seals is made again by a replay.
+ */
+export const FRAME_CALLS = 9;
+export const CALLS_HEADER_BYTES = 8;
+
+/** Spans to be kept as records: domain/trace/span-block.ts. */
+export const FRAME_SPAN_BLOCK = 10;
+
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
   readonly kind: number;

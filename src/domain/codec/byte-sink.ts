@@ -2,6 +2,7 @@
 
 import { writeVarint } from "./varint.ts";
 
+const encoder = new TextEncoder();
 const FIRST_BYTES = 64 * 1024;
 /** Longest varint of an integer up to 2^53. */
 const VARINT_BYTES_MAX = 8;
@@ -9,10 +10,15 @@ const VARINT_BYTES_MAX = 8;
 /** Bytes in the making. */
 export class ByteSink {
   /** Valid until the next write; what stands behind `at` is of no meaning. */
-  bytes = new Uint8Array(FIRST_BYTES);
-  view = new DataView(this.bytes.buffer);
+  bytes: Uint8Array<ArrayBuffer>;
+  view: DataView;
   /** Where the next byte goes. */
   at = 0;
+
+  constructor(firstBytes = FIRST_BYTES) {
+    this.bytes = new Uint8Array(firstBytes);
+    this.view = new DataView(this.bytes.buffer);
+  }
 
   /** Makes room for so many bytes behind `at`, which the caller may then write into `bytes` and `view` itself. */
   reserve(count: number): void {
@@ -33,6 +39,22 @@ export class ByteSink {
   varint(value: number): void {
     this.reserve(VARINT_BYTES_MAX);
     this.at = writeVarint(value, this.bytes, this.at);
+  }
+
+  u8(value: number): void {
+    this.reserve(1);
+    this.bytes[this.at++] = value;
+  }
+
+  /** {UTF-8 bytes varint, UTF-8}. */
+  text(value: string): void {
+    const bytesMax = 3 * value.length;
+    this.reserve(VARINT_BYTES_MAX + bytesMax);
+    const from = this.at + (value.length < 43 ? 1 : VARINT_BYTES_MAX);
+    const { written } = encoder.encodeInto(value, this.bytes.subarray(from, from + bytesMax));
+    this.at = writeVarint(written, this.bytes, this.at);
+    if (this.at !== from) this.bytes.copyWithin(this.at, from, from + written);
+    this.at += written;
   }
 
   copy(source: Uint8Array): void {

@@ -33,6 +33,7 @@ class JsonRig {
   readonly unit = new WorkUnit(this.memory, this.kernel, 1);
   readonly streams: string[] = [];
   readonly decoder = new JsonDecoder({
+    logs: { count: () => undefined },
     memory: this.memory,
     kernel: this.kernel,
     definer: {

@@ -1,6 +1,6 @@
 // OTLP bodies through a lane's decoder. Metrics in protobuf: the kernel's walk, over a table that knows the streams of the inputs before, against the
-// decoder in TypeScript. Traces and logs: what follows the body in memory has no influence, and the lane counts what the decoder finds. JSON: an answer.
-import type { OtlpSignal } from "../../../src/core/protocol/otlp-kind.ts";
+// decoder in TypeScript. Traces and logs: what follows the body in memory has no influence, and the lane counts what the decoder finds. JSON: metrics likewise, the others an answer.
+import type { OtlpEncoding, OtlpSignal } from "../../../src/core/protocol/otlp-kind.ts";
 import { logsOfProtobuf } from "../../../src/domain/otlp/protobuf-logs.ts";
 import { isMetricsRequest } from "../../../src/domain/otlp/protobuf-metrics.ts";
 import { isRequest } from "../../../src/domain/otlp/protobuf-request.ts";
@@ -16,22 +16,34 @@ const BYTES_MAX = 1536;
 
 /** Number points by the kernel and by its twin. */
 export function otlpMetricsTarget(): FuzzTarget {
-  let rigs = [new OtlpRig(), new OtlpRig({ kernelWalks: false })] as const;
-  let calls = 0;
+  const take = twins("protobuf");
   const check = (input: Uint8Array): number => {
-    if (++calls % INPUTS_PER_RIG === 0) rigs = [new OtlpRig(), new OtlpRig({ kernelWalks: false })];
-    const [walked, decoded] = [rigs[0].take(input, "metrics", "protobuf"), rigs[1].take(input, "metrics", "protobuf")] as const;
+    const { status, feature } = take(input);
     const isGood = isMetricsRequest(Buffer.from(input));
-    must(walked.answer.status === (isGood ? 200 : 400), `answered ${walked.answer.status}, the twin ${isGood ? "takes" : "refuses"} it`);
-    must(walked.answer.status === decoded.answer.status, "the decoder without the kernel gives another status");
-    if (!isGood) return -1;
+    must(status === (isGood ? 200 : 400), `answered ${status}, the twin ${isGood ? "takes" : "refuses"} it`);
+    return isGood ? feature : -1;
+  };
+  return { name: "otlp-metrics", bytesMax: BYTES_MAX, tokens: TOKENS, write: writeMetrics, check };
+}
+
+/** Takes metrics with a lane whose kernel walks and with one whose kernel does not, which must come to the same. */
+function twins(encoding: OtlpEncoding): (input: Uint8Array) => { readonly status: number; readonly feature: number } {
+  const make = () => [new OtlpRig(), new OtlpRig({ kernelWalks: false })] as const;
+  let rigs = make();
+  let calls = 0;
+  return (input) => {
+    if (++calls % INPUTS_PER_RIG === 0) rigs = make();
+    const [walked, decoded] = [rigs[0].take(input, "metrics", encoding), rigs[1].take(input, "metrics", encoding)] as const;
+    const { status } = walked.answer;
+    must(status === decoded.answer.status, `answered ${status}, the decoder without the kernel ${decoded.answer.status}`);
+    if (status !== 200) return { status, feature: -1 };
     const [rows, others] = [valuesOf(walked), valuesOf(decoded)];
     must(rows.length === others.length, `${rows.length} rows instead of ${others.length}`);
     for (const [place, row] of rows.entries()) must(row === others[place], `row ${place}: ${row}, the twin has ${others[place]}`);
     must(rejectedOf(walked) === rejectedOf(decoded), `${rejectedOf(walked)} rejected instead of ${rejectedOf(decoded)}`);
-    return magnitude(rows.length) * 16 + magnitude(rejectedOf(walked));
+    must(walked.messageBytes === decoded.messageBytes, "other histograms");
+    return { status, feature: magnitude(rows.length) * 16 + magnitude(rejectedOf(walked)) };
   };
-  return { name: "otlp-metrics", bytesMax: BYTES_MAX, tokens: TOKENS, write: writeMetrics, check };
 }
 
 /** Start markers come where the table forgot or never knew the start: that differs between keys in bytes and keys in text. */
@@ -74,17 +86,16 @@ function recordTarget(
   return { name, bytesMax: BYTES_MAX, tokens: TOKENS, write, check };
 }
 
-/** Requests in JSON; which signal they are sent as hangs on their length. */
+/** Requests in JSON; which signal they are sent as hangs on their length. Metrics as in protobuf. */
 export function otlpJsonTarget(): FuzzTarget {
-  let rig = new OtlpRig();
-  let calls = 0;
+  const rig = new OtlpRig();
+  const take = twins("json");
   const check = (input: Uint8Array): number => {
-    if (++calls % INPUTS_PER_RIG === 0) rig = new OtlpRig();
-    const signal = (["metrics", "traces", "logs"] as const)[input.length % 3] as OtlpSignal;
-    const { answer, rows, frames } = rig.take(input, signal, "json");
+    const signal = (["metrics", "traces", "logs", "metrics"] as const)[input.length % 4] as OtlpSignal;
+    if (signal === "metrics") return take(input).feature;
+    const { answer, frames } = rig.take(input, signal, "json");
     must(answer.status === 200 || answer.status === 400, `answered ${answer.status}`);
-    if (answer.status === 400) return -1;
-    return (input.length % 3) * 256 + magnitude(rows.length) * 16 + magnitude(frames.length);
+    return answer.status === 400 ? -1 : (input.length % 4) * 256 + magnitude(frames.length);
   };
   return { name: "otlp-json", bytesMax: BYTES_MAX, tokens: JSON_TOKENS, write: writeJson, check };
 }
@@ -222,6 +233,18 @@ const JSON_TOKENS = textTokens(
   '"NaN"',
   '"-0"',
   '"__proto__"',
+  '"timeUnixNano":"1795220410000000000"',
+  '"timeUnixNano":1795220410000000000',
+  '"asInt":-7',
+  '"asDouble":"1.5"',
+  '"aggregationTemporality":2',
+  '"isMonotonic":true',
+  '"gauge":{"dataPoints":[{"asInt":3}]}',
+  '"gau\\u0067e"',
+  '"resource":{}',
+  '"resourceMetrics":[',
+  '"name":"a"',
+  " \n\t",
   "[]",
   "{}",
 );

@@ -7,6 +7,7 @@ import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/
 import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
 import { dlqStats } from "./dlq/dlq-stats.ts";
@@ -30,11 +31,18 @@ const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   deleteDeadLetter,
   replayDeadLetters,
   replayJob,
+  callGraph,
 };
 
 const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
 /** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
-const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>(["anomalies", "anomaly", "records", ...DLQ]);
+const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
+  "anomalies",
+  "anomaly",
+  "records",
+  "callGraph",
+  ...DLQ,
+]);
 
 const NO_CONTENT = 204;
 

@@ -1,5 +1,5 @@
 /**
- * GET /api/v1/records: stored records and metric samples (metric-records.ts), newest first, then by descending id.
+ * GET /api/v1/records: stored records, spans (span-records.ts) and metric samples (metric-records.ts), newest first, then by descending id.
  *
  * A page looks at RECORDS_SCANNED_MAX stored rows at most. When filters leave fewer than `limit` of them the page is shorter and its token goes
  * on behind the last row looked at; a page may even be empty. `total` is counted once, for the first page, within the same bound:
@@ -9,41 +9,20 @@ import { issuePageToken, type PagePosition, type PageScope, readPageToken } from
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
-import type { RecordType } from "../../../core/layout/counters.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "../tables/record-row.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
 import { metricRows, type RecordListRow } from "./metric-records.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
-import { type TimeRange, timeRange } from "./time-range.ts";
+import { type ListPosition, mergeRows, NO_ROWS, type RecordFilter, type ScannedRows } from "./record-list.ts";
+import { scanSpans } from "./span-records.ts";
+import { timeRange } from "./time-range.ts";
 
 const ROWS_PER_READ = 1_000;
-
-/** Place in the list: the page holds what comes behind it. */
-interface ListPosition {
-  readonly timeMs: number;
-  readonly id: string;
-}
 
 interface ListTotal {
   readonly total: number;
   readonly isExact: boolean;
-}
-
-/** Stored rows behind a position: the first `limit + 1` that match, how many matched, and the last one looked at where the bound ended the scan. */
-interface ScannedRows {
-  readonly rows: readonly RecordListRow[];
-  readonly matches: number;
-  readonly endedAt: ListPosition | undefined;
-}
-
-const NO_ROWS: ScannedRows = { rows: [], matches: 0, endedAt: undefined };
-
-interface RecordFilter {
-  readonly tenant: string;
-  readonly serviceId: string | undefined;
-  readonly type: RecordType | undefined;
-  readonly range: TimeRange;
 }
 
 /** A page of records. */
@@ -54,13 +33,16 @@ export async function listRecords(context: QueryContext, { principal, query }: Q
   const scope: PageScope = { tenant: principal.tenant, endpoint: "records", filters };
   const token = readPageToken(context.state.pageSecret, scope, page_token);
   if (!token.ok) return token;
-  const filter: RecordFilter = { tenant: principal.tenant, serviceId: query.service_id, type: query.type, range: range.value };
+  const { service_id: serviceId, type, trace_id } = query;
+  const filter: RecordFilter = { tenant: principal.tenant, serviceId, type, traceId: trace_id?.toLowerCase(), range: range.value };
   const position = token.value === undefined ? undefined : positionOf(token.value);
-  const wantsMetrics = query.type === undefined || query.type === "metric";
+  const wantsMetrics = (type === undefined || type === "metric") && trace_id === undefined;
   const metrics = wantsMetrics ? await metricRows(context, principal.tenant, query.service_id, range.value) : { rows: [], complete: true };
   const stored = query.type === "metric" ? NO_ROWS : await scanRecords(context, filter, position, limit + 1);
-  const page = mergeRows(stored, metrics.rows, position, limit);
-  const total = token.value === undefined ? firstTotal(stored, metrics) : totalOf(token.value);
+  const spans = type === undefined || type === "trace" ? await scanSpans(context, filter, position, limit + 1) : NO_ROWS;
+  const sampled = { rows: metrics.rows, matches: metrics.rows.length, endedAt: undefined };
+  const page = mergeRows([stored, spans, sampled], position, limit);
+  const total = token.value === undefined ? firstTotal([stored, spans, sampled], metrics.complete) : totalOf(token.value);
   return done({
     records: page.rows.map((row) => row.view()),
     total: total.total,
@@ -80,8 +62,9 @@ function totalOf(position: PagePosition): ListTotal {
   return { total: position[2] as number, isExact: position[3] as boolean };
 }
 
-function firstTotal(stored: ScannedRows, metrics: { readonly rows: readonly RecordListRow[]; readonly complete: boolean }): ListTotal {
-  return { total: stored.matches + metrics.rows.length, isExact: stored.endedAt === undefined && metrics.complete };
+function firstTotal(sources: readonly ScannedRows[], isComplete: boolean): ListTotal {
+  const total = sources.reduce((sum, { matches }) => sum + matches, 0);
+  return { total, isExact: isComplete && sources.every(({ endedAt }) => endedAt === undefined) };
 }
 
 /** Scans on behind the page as far as the bound goes, because the first page counts all matches. */
@@ -99,7 +82,7 @@ async function scanRecords(
     const entries = readRows(context, filter, last);
     for (const { key, value } of entries) {
       last = keyPosition(key);
-      if (!rowMatches(value, filter.type, service)) continue;
+      if (!rowMatches(value, filter.type, service) || !isOfTrace(value, filter.traceId)) continue;
       matches++;
       if (rows.length < limit) rows.push(storedRow(last, value));
     }
@@ -109,6 +92,13 @@ async function scanRecords(
     await context.breathe();
   }
   return { rows, matches, endedAt: last };
+}
+
+/** Only rows that may be of a trace are decoded for it. */
+function isOfTrace(value: Uint8Array, traceId: string | undefined): boolean {
+  if (traceId === undefined) return true;
+  const given = decodeRecordRow(value).record["trace_id"];
+  return typeof given === "string" && given.toLowerCase() === traceId;
 }
 
 function readRows({ state }: QueryContext, { tenant, range }: RecordFilter, before: ListPosition | undefined) {
@@ -129,21 +119,4 @@ function storedRow({ timeMs, id }: ListPosition, value: Uint8Array): RecordListR
     return { ...record, timestamp: formatRfc3339(timeMs), environment, record_id: id, received_at: formatRfc3339(receivedMs) };
   };
   return { timeMs, id, view };
-}
-
-/** Negative when a stands before b in the list. */
-function compareRows(a: ListPosition, b: ListPosition): number {
-  if (a.timeMs !== b.timeMs) return b.timeMs - a.timeMs;
-  return a.id === b.id ? 0 : a.id > b.id ? -1 : 1;
-}
-
-/** The page behind a position. Rows behind where the scan ended must wait for the next page: stored rows among them have not been seen. */
-function mergeRows(stored: ScannedRows, metrics: readonly RecordListRow[], position: ListPosition | undefined, limit: number) {
-  const { endedAt } = stored;
-  const seen = metrics.filter(
-    (row) => (position === undefined || compareRows(row, position) > 0) && (endedAt === undefined || compareRows(row, endedAt) <= 0),
-  );
-  const rows = [...stored.rows, ...seen].sort(compareRows);
-  if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] as ListPosition };
-  return { rows, next: endedAt };
 }

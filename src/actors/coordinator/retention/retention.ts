@@ -7,6 +7,7 @@ import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
 import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
+import { readSpanBlockHead } from "../../../domain/trace/span-block.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { DeadLetterDraft, type LetterLoss } from "../dead-letter-draft.ts";
@@ -15,6 +16,7 @@ import { decodeRollupSpan, type RollupSpan } from "../tables/rollup-rows.ts";
 import { scanTenants } from "../tables/scan.ts";
 import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
 import { episodeTimeKey } from "../verdict-draft.ts";
+import { expireCalls, mergeCalls } from "./call-minutes.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
 import { rollUp } from "./rollups.ts";
 
@@ -96,6 +98,8 @@ export class Retention {
     yield* this.#excessLetters();
     yield* this.#letterEnds(wallNowMs - deadLetterAgeMs);
     yield* this.#records(wallNowMs - retentionMs);
+    yield* expireCalls(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
+    yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);
     yield* this.#blocks(wallNowMs - rawRetentionMs, wallNowMs - retentionMs);
     yield* this.#rollups(wallNowMs - retentionMs);
     yield* rollUp(this.#dependencies, wallNowMs, wallNowMs - retentionMs);
@@ -217,6 +221,7 @@ export class Retention {
   *#records(beforeMs: number): Generator<RetentionStep> {
     const { series } = this.#dependencies.state;
     let oldestMs = Number.POSITIVE_INFINITY;
+    yield* this.#spanBlocks(beforeMs);
     for (const tenant of scanTenants(series, "records")) {
       const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
       const range = { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep };
@@ -230,6 +235,20 @@ export class Retention {
       if (first !== undefined) oldestMs = Math.min(oldestMs, recordTime(first.key));
     }
     this.#tellOldest("oldestRecordSeconds", oldestMs);
+  }
+
+  *#spanBlocks(beforeMs: number): Generator<RetentionStep> {
+    const { series } = this.#dependencies.state;
+    for (const tenant of scanTenants(series, "span_blocks")) {
+      const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
+      for (;;) {
+        const entries = series.range("span_blocks", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.blocksPerStep });
+        if (entries.length === 0) break;
+        const spans = entries.reduce((sum, { value }) => sum + readSpanBlockHead(value).spans, 0);
+        const operations = entries.map(({ key }) => ({ table: "span_blocks", key, value: undefined }));
+        yield { store: series, operations, apply: () => this.#count("recordsExpired", spans) };
+      }
+    }
   }
 
   /** Blocks that are not rolled up yet stay, unless their hours would be too old as well. */

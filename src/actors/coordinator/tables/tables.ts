@@ -10,6 +10,7 @@
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
+ *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
  *            rollups         partition, roll-up                 ▶ roll-up block
@@ -21,6 +22,8 @@
  *            cold_services   tenant, service, first serial      ▶ u32: how many of a batch's streams are the service's
  *            metric_metadata tenant, metric name                ▶ MetricMetadataEnvelope
  *            lane_marks      epoch, lane                        ▶ LaneMark
+ *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
+ *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
  *
  * Lane marks stand beside the records that they speak of, so that one transaction holds both.
  */
@@ -43,6 +46,7 @@ export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["
 /** Tables of the environment `series`. */
 export const SERIES_TABLES = [
   "records",
+  "span_blocks",
   "blocks",
   "block_spans",
   "rollups",
@@ -54,6 +58,8 @@ export const SERIES_TABLES = [
   "cold_services",
   "metric_metadata",
   "lane_marks",
+  "call_sums",
+  "call_minutes",
 ] as const;
 
 /** Bytes of an id of 32 hex digits. */

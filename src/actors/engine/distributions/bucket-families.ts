@@ -171,10 +171,13 @@ export class BucketFamilies implements MessageHandler {
     return family;
   }
 
-  save(partition: number): readonly Uint8Array[] {
+  *save(partition: number): Generator<Uint8Array> {
     const pieces = new StatePieces();
-    for (const family of (this.#families[partition] as Map<string, BucketFamily>).values()) pieces.add((sink) => writeFamily(sink, family));
-    return pieces.finish();
+    for (const family of (this.#families[partition] as Map<string, BucketFamily>).values()) {
+      writeFamily(pieces.sink, family);
+      yield* pieces.full();
+    }
+    yield* pieces.rest();
   }
 
   restore(partition: number, piece: Uint8Array): void {

@@ -140,12 +140,14 @@ export class DistributionHandler implements MessageHandler {
     derived.end(suffixes, timeMs, arrivalMs);
   }
 
-  save(partition: number): readonly Uint8Array[] {
+  *save(partition: number): Generator<Uint8Array> {
     const pieces = new StatePieces();
     for (const [identity, { history, newestMs }] of this.#series[partition] as Map<string, PointSeries>) {
-      pieces.add((sink) => writeSeriesState(sink, { identity, newestMs, isTrimmed: history.isTrimmed, points: [...history.encoded()] }));
+      const { isTrimmed, texts: points } = history;
+      writeSeriesState(pieces.sink, { identity, newestMs, isTrimmed, points });
+      yield* pieces.full();
     }
-    return pieces.finish();
+    yield* pieces.rest();
   }
 
   restore(partition: number, piece: Uint8Array): void {

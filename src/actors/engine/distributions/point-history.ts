@@ -49,16 +49,15 @@ export class PointHistory {
     return this.#points.length === 0 ? undefined : this.#decode(this.#points.length - 1);
   }
 
-  /** The kept points as bytes, oldest first. */
-  *encoded(): Generator<Buffer> {
-    for (const { text } of this.#points) yield Buffer.from(text, "latin1");
+  /** The encoded points as text of one byte a character, oldest first. */
+  get texts(): readonly string[] {
+    return this.#points.map(({ text }) => text);
   }
 
-  /** Puts back what `encoded` and `isTrimmed` gave. */
-  restore(points: readonly Uint8Array[], isTrimmed: boolean): void {
+  /** Puts back what `texts` and `isTrimmed` gave. */
+  restore(texts: readonly string[], isTrimmed: boolean): void {
     this.#isTrimmed = isTrimmed;
-    for (const bytes of points) {
-      const text = latin1(bytes);
+    for (const text of texts) {
       this.#points.push({ timeMs: decode(text).timeMs, text });
       this.#bytes += text.length;
     }

@@ -3,25 +3,26 @@ import { STATE_PIECE_BYTES_MAX } from "../../../core/config/limits.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { type ByteCursor, readVarint } from "../../../domain/codec/varint.ts";
 
-/** Joins what is written to pieces of at most STATE_PIECE_BYTES_MAX; what is written at once stays together. */
+/** Joins what is written to the sink to pieces of at most STATE_PIECE_BYTES_MAX; what is written between two looks stays together. */
 export class StatePieces {
-  readonly #sink = new ByteSink();
-  readonly #pieces: Uint8Array[] = [];
+  readonly sink = new ByteSink();
+  /** Where the last look found the end. */
+  #end = 0;
 
-  add(write: (sink: ByteSink) => void): void {
-    const sink = this.#sink;
-    const from = sink.at;
-    write(sink);
-    if (sink.at <= STATE_PIECE_BYTES_MAX || from === 0) return;
-    this.#pieces.push(sink.bytes.slice(0, from));
-    sink.bytes.copyWithin(0, from, sink.at);
-    sink.at -= from;
+  /** A copy of what was there at the last look, once more would be too much for a piece. */
+  *full(): Generator<Uint8Array> {
+    const { sink } = this;
+    if (sink.at > STATE_PIECE_BYTES_MAX && this.#end > 0) {
+      yield sink.bytes.slice(0, this.#end);
+      sink.bytes.copyWithin(0, this.#end, sink.at);
+      sink.at -= this.#end;
+    }
+    this.#end = sink.at;
   }
 
-  finish(): readonly Uint8Array[] {
-    if (this.#sink.at > 0) this.#pieces.push(this.#sink.bytes.slice(0, this.#sink.at));
-    this.#sink.at = 0;
-    return this.#pieces;
+  /** What is left. */
+  *rest(): Generator<Uint8Array> {
+    if (this.sink.at > 0) yield this.sink.bytes.slice(0, this.sink.at);
   }
 }
 
@@ -31,17 +32,25 @@ export interface SeriesState {
   readonly identity: string;
   readonly newestMs: number;
   readonly isTrimmed: boolean;
-  /** Encoded, oldest first. */
-  readonly points: readonly Uint8Array[];
+  /** Encoded, oldest first; text likewise. */
+  readonly points: readonly string[];
 }
 
 /** Appends one series. */
 export function writeSeriesState(sink: ByteSink, { identity, newestMs, isTrimmed, points }: SeriesState): void {
-  writeBytes(sink, Buffer.from(identity, "latin1"));
+  writeText(sink, identity);
   sink.varint(newestMs);
   sink.varint(isTrimmed ? 1 : 0);
   sink.varint(points.length);
-  for (const point of points) writeBytes(sink, point);
+  for (const point of points) writeText(sink, point);
+}
+
+/** Appends text of one byte a character with its length. */
+function writeText(sink: ByteSink, text: string): void {
+  sink.varint(text.length);
+  sink.reserve(text.length);
+  Buffer.from(sink.bytes.buffer, sink.at, text.length).write(text, "latin1");
+  sink.at += text.length;
 }
 
 /** Appends bytes with their length. */
@@ -54,12 +63,17 @@ export function writeBytes(sink: ByteSink, bytes: Uint8Array): void {
 export function* readSeriesState(piece: Uint8Array): Generator<SeriesState> {
   const cursor = { bytes: piece, at: 0, end: piece.length };
   while (cursor.at < cursor.end) {
-    const identity = Buffer.from(readBytes(cursor)).toString("latin1");
+    const identity = readText(cursor);
     const newestMs = readLength(cursor);
     const isTrimmed = readLength(cursor) === 1;
     const count = readLength(cursor);
-    yield { identity, newestMs, isTrimmed, points: Array.from({ length: count }, () => readBytes(cursor)) };
+    yield { identity, newestMs, isTrimmed, points: Array.from({ length: count }, () => readText(cursor)) };
   }
+}
+
+function readText(cursor: ByteCursor): string {
+  const { buffer, byteOffset, length } = readBytes(cursor);
+  return Buffer.from(buffer, byteOffset, length).toString("latin1");
 }
 
 /** A varint that must be there. */

@@ -20,10 +20,17 @@ export interface MessageHandler {
   readonly kind: number;
   /** Takes a message; its payload is valid during the call. */
   take(partition: number, payload: Uint8Array, arrival: MessageArrival): void;
-  /** What the partition's checkpoint keeps of it: pieces of at most 64 KiB each; none when there is nothing to keep. */
-  save(partition: number): readonly Uint8Array[];
+  /**
+   * What the partition's checkpoint keeps of it: pieces of at most 64 KiB each; none when there is nothing to keep. They are taken one at a time, between
+   * which messages come: a piece says how things stand when it is taken.
+   */
+  save(partition: number): Iterable<Uint8Array>;
   /** Takes back a piece that was saved, valid during the call. All pieces come before the first message. */
   restore(partition: number, piece: Uint8Array): void;
   /** About five times a second while the engine serves. */
   tick(wallMs: number): void;
+  /** Wall time at which `due` is to be called, at once or, while rows wait, a little later; Infinity for never. */
+  readonly dueMs?: number;
+  /** Does what `dueMs` announced, which must then be later. `monotonicMs` is the same moment as `wallMs`. */
+  due?(wallMs: number, monotonicMs: number): void;
 }

@@ -1,30 +1,31 @@
-// Takes the OTLP items that are no number points into the unit of work: histograms and summaries as messages for the shard that owns them, logs and spans
-// as records of the form that JSON telemetry has.
+// Takes the OTLP items that are no number points into the unit of work: histograms and summaries as messages for the shard that owns them, spans as messages
+// and blocks of records, logs as records of the form that JSON telemetry has, and counted.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import { SEVERITIES, severityOf } from "../../../domain/logs/severity.ts";
 import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import type { Body } from "../body.ts";
 import { contentHash } from "../content-hash.ts";
 import { DistributionSink } from "../distributions/distribution-sink.ts";
+import type { CountedLog, LogSink } from "../logs/log-sink.ts";
+import type { SpanSink } from "../spans/span-sink.ts";
 import type { StreamDefiner } from "../stream-definer.ts";
 import type { WorkUnit } from "../work-unit.ts";
 
 /** Canonical attributes of a record, as of JSON telemetry. */
 const ATTRIBUTES_BYTES_MAX = 64 * 1024;
-const SPAN_KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
-const STATUS_CODES = ["unset", "ok", "error"] as const;
-/** First words of the ranges of SeverityNumber: 1..4 are TRACE, 21..24 FATAL. */
-const SEVERITIES = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"] as const;
 
 export interface LaneSinkDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
   readonly definer: StreamDefiner;
   readonly tenantName: (index: number) => string;
+  readonly spans: SpanSink;
+  readonly logs: LogSink;
 }
 
 /** A record of section 2.1 of the contract, the fields that it has. */
@@ -59,18 +60,10 @@ export class LaneSink implements OtlpSink {
   }
 
   span(given: OtlpSpan): ItemRefusal | undefined {
-    const span = given.endMs === 0 ? { ...given, endMs: (this.#body as Body).wallMs } : given;
-    const refusal = refuseSpan(span, (this.#body as Body).wallMs);
-    if (refusal !== undefined) return refusal;
-    return this.#keep(span.endMs, span.environment, ["span", span.traceId, span.spanId], {
-      service_id: span.serviceId,
-      type: "trace",
-      metric_name: span.name,
-      value: span.endMs - span.startMs,
-      trace_id: span.traceId,
-      timestamp: formatRfc3339(Math.floor(span.endMs)),
-      attributes: spanAttributes(span),
-    });
+    const { tenant, wallMs } = this.#body as Body;
+    const span = given.endMs === 0 ? { ...given, endMs: wallMs } : given;
+    const { spans, tenantName } = this.#dependencies;
+    return refuseSpan(span, wallMs) ?? spans.take(tenantName(tenant), span, this.#unit as WorkUnit);
   }
 
   log(given: OtlpLog): ItemRefusal | undefined {
@@ -79,7 +72,8 @@ export class LaneSink implements OtlpSink {
     if (refusal !== undefined) return refusal;
     const attributes = logAttributes(log);
     const content = ["log", log.serviceId, log.body, log.traceId, log.spanId, given.timeMs, canonicalAttributes(attributes)];
-    return this.#keep(log.timeMs, log.environment, content, {
+    const counted = { ...log, timeMs: Math.floor(log.timeMs), severity: severityOf(log.severityNumber, log.severityText) };
+    return this.#keep(counted, content, {
       service_id: log.serviceId,
       type: "log",
       body: log.body,
@@ -89,9 +83,9 @@ export class LaneSink implements OtlpSink {
     });
   }
 
-  /** Adds a record; what `natural` says makes it that one, unless the request has an Idempotency-Key. */
-  #keep(timeMs: number, environment: string, natural: readonly unknown[], record: StoredRecord): ItemRefusal | undefined {
-    const { tenantName } = this.#dependencies;
+  /** Keeps and counts a log; what `natural` says makes it that one, unless the request has an Idempotency-Key. */
+  #keep(log: Omit<CountedLog, "id">, natural: readonly unknown[], record: StoredRecord): ItemRefusal | undefined {
+    const { tenantName, logs } = this.#dependencies;
     const body = this.#body as Body;
     const attributes = canonicalAttributes(record.attributes);
     if (attributes.length > ATTRIBUTES_BYTES_MAX) {
@@ -100,33 +94,17 @@ export class LaneSink implements OtlpSink {
     }
     const tenant = tenantName(body.tenant);
     const content = body.idempotencyKey === "" ? [tenant, ...natural] : [tenant, body.idempotencyKey, this.#index++];
-    (this.#unit as WorkUnit).addRecord({
-      tenant,
-      id: contentHash(JSON.stringify(content), this.#dependencies),
-      timeMs: Math.floor(timeMs),
-      receivedMs: body.wallMs,
-      environment,
-      record,
-    });
+    const id = contentHash(JSON.stringify(content), this.#dependencies);
+    const unit = this.#unit as WorkUnit;
+    unit.addRecord({ tenant, id, timeMs: log.timeMs, receivedMs: body.wallMs, environment: log.environment, record });
+    logs.count(tenant, { ...log, id }, unit);
     return undefined;
   }
 }
 
-/** Attributes of a span's record: those of its resource, its own, and its fields that a telemetry record has no place for. */
-function spanAttributes(span: OtlpSpan): Attributes {
-  return {
-    ...span.resourceAttributes,
-    ...span.attributes,
-    span_id: span.spanId,
-    ...(span.parentSpanId === "" ? {} : { parent_span_id: span.parentSpanId }),
-    span_kind: SPAN_KINDS[span.kind] ?? "unspecified",
-    status_code: STATUS_CODES[span.statusCode] ?? "unset",
-  };
-}
-
-/** Attributes of a log's record, likewise. */
+/** Attributes of a log's record: those of its resource, its own, and its fields that a telemetry record has no place for. */
 function logAttributes(log: OtlpLog): Attributes {
-  const severity = log.severityText || SEVERITIES[Math.ceil(log.severityNumber / 4) - 1];
+  const severity = log.severityText || (log.severityNumber === 0 ? undefined : SEVERITIES[severityOf(log.severityNumber, "")]);
   return {
     ...log.resourceAttributes,
     ...log.attributes,

@@ -25,6 +25,8 @@ import { isRequest } from "../../../domain/otlp/protobuf-request.ts";
 import { spansOfProtobuf } from "../../../domain/otlp/protobuf-traces.ts";
 import { type Body, refusedAnswer } from "../body.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import type { LogSink } from "../logs/log-sink.ts";
+import type { SpanSink } from "../spans/span-sink.ts";
 import type { StreamDefiner } from "../stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
 import { LaneSink } from "./lane-sink.ts";
@@ -46,6 +48,8 @@ export interface OtlpDecoderDependencies {
   readonly counters: EngineCounters;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
+  readonly spans: SpanSink;
+  readonly logs: LogSink;
 }
 
 const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;

@@ -172,7 +172,9 @@ function kindOfMember(): u32 {
   if (nameBytes == 5 && (head & 0xffffffffff) == 0x6567756167) return KIND_GAUGE;
   if (nameBytes == 3 && (head & 0xffffff) == 0x6d7573) return KIND_SUM;
   if (nameBytes == 9 && head == 0x6172676f74736968 && load<u8>(name, 8) == 0x6d) return KIND_DISTRIBUTION; // histogram
-  if (nameBytes == 20 && head == 0x746e656e6f707865 && load<u64>(name, 12) == 0x6d6172676f747369) return KIND_DISTRIBUTION; // exponentialHistogram
+  if (nameBytes == 20 && head == 0x746e656e6f707865 && load<u64>(name, 8) == 0x6f747369486c6169 && load<u64>(name, 12) == 0x6d6172676f747369) {
+    return KIND_DISTRIBUTION; // exponentialHistogram
+  }
   return nameBytes == 7 && (head & 0xffffffffffffff) == 0x7972616d6d7573 ? KIND_DISTRIBUTION : KIND_NONE; // summary
 }
 
@@ -240,13 +242,13 @@ function dataEnd(p: usize, kind: u32): usize {
       if (seenPoints) return 0;
       seenPoints = true;
       p = pointListEnd(p, kind);
-    } else if (nameBytes == 22 && load<u64>(name) == 0x7461676572676761 && load<u64>(name, 14) == 0x7974696c61726f70) { // aggregationTemporality
+    } else if (isTemporality()) {
       const digit: u32 = load<u8>(p);
       if (seenTemporality || !isDigit(digit) || isDigit(load<u8>(p, 1))) return 0;
       seenTemporality = true;
       temporality = digit - 0x30;
       p++;
-    } else if (nameBytes == 11 && load<u64>(name) == 0x6f746f6e6f4d7369) { // isMonotonic
+    } else if (nameBytes == 11 && load<u64>(name) == 0x6f746f6e6f4d7369 && load<u64>(name, 3) == 0x63696e6f746f6e6f) { // isMonotonic
       if (seenMonotonic) return 0;
       seenMonotonic = true;
       isMonotonic = load<u32>(p) == 0x65757274; // true
@@ -257,6 +259,14 @@ function dataEnd(p: usize, kind: u32): usize {
     if (p != 0) p = nextAt(p, OBJECT_CLOSE);
   }
   return p == 0 ? 0 : p + 1;
+}
+
+/** Whether the name that was read last is aggregationTemporality. */
+// @ts-ignore
+@inline
+function isTemporality(): bool {
+  if (nameBytes != 22 || load<u64>(name) != 0x7461676572676761) return false;
+  return load<u64>(name, 8) == 0x6f706d65546e6f69 && load<u64>(name, 14) == 0x7974696c61726f70;
 }
 
 function pointListEnd(p: usize, kind: u32): usize {

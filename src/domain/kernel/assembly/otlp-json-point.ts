@@ -136,7 +136,7 @@ function fieldOf(name: usize, bytes: usize): u32 {
   const head = load<u64>(name);
   if (bytes == 10 && head == 0x7475626972747461 && load<u16>(name, 8) == 0x7365) return SEEN_ATTRIBUTES; // attributes
   if (bytes == 12 && head == 0x78696e55656d6974 && load<u32>(name, 8) == 0x6f6e614e) return SEEN_TIME; // timeUnixNano
-  if (bytes == 17 && head == 0x6d69547472617473 && load<u64>(name, 9) == 0x6f6e614e78696e55) return SEEN_START; // startTimeUnixNano
+  if (bytes == 17 && head == 0x6d69547472617473 && load<u64>(name, 8) == 0x6e614e78696e5565 && load<u8>(name, 16) == 0x6f) return SEEN_START; // startTimeUnixNano
   if (bytes == 8 && head == 0x656c62756f447361) return SEEN_VALUE; // asDouble
   if (bytes == 5 && (head & 0xffffffffff) == 0x746e497361) return SEEN_VALUE; // asInt
   return bytes == 5 && (head & 0xffffffffff) == 0x7367616c66 ? SEEN_FLAGS : 0; // flags

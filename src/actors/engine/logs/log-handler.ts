@@ -1,0 +1,175 @@
+// What a shard does with messages on logs: counts by severity and template, in windows that close into series.
+import { hash128 } from "../../../core/base/hash128.ts";
+import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import type { ByteCursor } from "../../../domain/codec/varint.ts";
+import { type LogCell, LogFold, type LogSeries, type LogWindow } from "../../../domain/logs/log-fold.ts";
+import { SEVERITIES } from "../../../domain/logs/severity.ts";
+import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
+import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { DerivedStream } from "../messages/derived-series.ts";
+import type { LimitedSeries } from "../messages/limited-series.ts";
+import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
+import { type FoldKind, pieceNumber, pieceText, WindowedServices } from "../messages/windowed-services.ts";
+import { BASE_LEAD_MS } from "../work-unit.ts";
+
+/** Hex digits of a template's id. */
+const TEMPLATE_ID_DIGITS = 16;
+
+export interface LogHandlerDependencies {
+  readonly series: Pick<LimitedSeries, "write" | "flush">;
+  readonly counters: Pick<EngineCounters, "add" | "set">;
+}
+
+type Fold = LogFold<DerivedStream>;
+type Cell = LogCell<DerivedStream>;
+type Series = LogSeries<DerivedStream>;
+
+/** Handler of SECTION_LOGS. */
+export class LogHandler implements MessageHandler {
+  readonly kind = SECTION_LOGS;
+  readonly #dependencies: LogHandlerDependencies;
+  readonly #services: WindowedServices<Fold, Cell, Series>;
+
+  constructor(dependencies: LogHandlerDependencies) {
+    this.#dependencies = dependencies;
+    this.#services = new WindowedServices(new LogKind(dependencies));
+  }
+
+  take(partition: number, payload: Uint8Array, { baseMs, arrivalMs }: MessageArrival): void {
+    const arrivalWallMs = baseMs + BASE_LEAD_MS;
+    if (arrivalMs === 0) this.#services.closeReplayed(arrivalWallMs);
+    const { counters } = this.#dependencies;
+    const reader = new WindowMessageReader(payload);
+    const service = this.#services.service(partition, reader.service);
+    const cells = service?.fold.cells ?? 0;
+    const templates: Array<Series | undefined> = [];
+    const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
+    while (reader.next()) {
+      if (reader.newName !== undefined && service !== undefined) templates.push(service.fold.template(reader.newName, reader.window));
+      outcomes[service === undefined ? "full" : this.#takeOne(service.fold, templates[reader.name - 1], reader, arrivalWallMs, cells)]++;
+    }
+    if (service !== undefined) this.#services.account(service, service.fold.cells - cells, outcomes.counted);
+    counters.add("logsCounted", outcomes.counted);
+    counters.add("logsRepeated", outcomes.repeated);
+    counters.add("logsLate", outcomes.late);
+    counters.add("logsDropped", outcomes.full);
+  }
+
+  #takeOne(fold: Fold, template: Series | undefined, reader: WindowMessageReader, arrivalWallMs: number, cells: number) {
+    const { flags: severity, window, high, low } = reader;
+    if (severity >= SEVERITIES.length) throw new Error(`a log has severity ${severity}`);
+    const room = this.#services.room - (fold.cells - cells);
+    return fold.take(severity, template, window, closingOf(window, arrivalWallMs), high, low, room);
+  }
+
+  get dueMs(): number {
+    return this.#services.dueMs;
+  }
+
+  due(wallMs: number, monotonicMs: number): void {
+    this.#services.closeDue(wallMs, monotonicMs);
+    let templates = 0;
+    for (const { fold } of this.#services) templates += fold.templates.size;
+    this.#dependencies.counters.set("logTemplates", templates);
+  }
+
+  tick(): void {
+    // Nothing is due but closings.
+  }
+
+  save(partition: number): readonly Uint8Array[] {
+    return this.#services.save(partition);
+  }
+
+  restore(partition: number, piece: Uint8Array): void {
+    this.#services.restore(partition, piece);
+  }
+}
+
+/** What the windows of logs hold and come to. */
+class LogKind implements FoldKind<Fold, Cell, Series> {
+  readonly #dependencies: LogHandlerDependencies;
+
+  constructor(dependencies: LogHandlerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  make(): Fold {
+    return new LogFold<DerivedStream>();
+  }
+
+  end(name: ServiceName, fold: Fold, open: LogWindow<DerivedStream>, isLate: boolean, arrivalMs: number): void {
+    const { series, counters } = this.#dependencies;
+    if (isLate) {
+      counters.add("logsLate", open.ids.size);
+      return;
+    }
+    for (const { series: of, count } of fold.end(open)) {
+      of.stream = series.write(of.stream, () => streamName(name, of), 0, windowTimeMs(open.window), count, arrivalMs);
+    }
+  }
+
+  flush(): void {
+    this.#dependencies.series.flush();
+  }
+
+  *entries(fold: Fold): Generator<Series> {
+    for (const severity of fold.severities) if (severity.total > 0) yield severity;
+    yield* fold.templates;
+  }
+
+  /** {severity's name, or for a template "" and its words, text; total varint; last window varint; label text} */
+  writeEntry(sink: ByteSink, { name, words, total, lastWindow, label }: Series): void {
+    sink.text(name);
+    if (name === "") sink.text(words.join(" "));
+    sink.varint(total);
+    sink.varint(lastWindow);
+    sink.text(label ?? "");
+  }
+
+  readEntry(cursor: ByteCursor, fold: Fold): void {
+    const name = pieceText(cursor);
+    const series = name === "" ? fold.templates.restore(pieceText(cursor).split(" ")) : severityNamed(fold, name);
+    const [total, lastWindow, label] = [pieceNumber(cursor), pieceNumber(cursor), pieceText(cursor)];
+    if (series === undefined) return;
+    series.total = total;
+    series.lastWindow = lastWindow;
+    if (label === "") return;
+    series.label = label;
+    fold.labelled++;
+  }
+
+  /** {severity's name, or for a template "" and its words, text; count varint} */
+  writeCell(sink: ByteSink, { series: { name, words }, count }: Cell): void {
+    sink.text(name);
+    if (name === "") sink.text(words.join(" "));
+    sink.varint(count);
+  }
+
+  readCell(cursor: ByteCursor, fold: Fold, open: LogWindow<DerivedStream>): void {
+    const name = pieceText(cursor);
+    const series = name === "" ? templateNamed(fold, pieceText(cursor)) : severityNamed(fold, name);
+    const count = pieceNumber(cursor);
+    if (series !== undefined) fold.cell(open, series).count += count;
+  }
+}
+
+function streamName(name: ServiceName, { scope, name: severity, label = "" }: Series): StreamName {
+  if (scope === "severity") return { ...name, metricName: "log.records", attributes: { severity } };
+  const attributes = { template: label, template_id: hash128(label).slice(0, TEMPLATE_ID_DIGITS) };
+  return { ...name, metricName: "log.template", attributes };
+}
+
+function severityNamed(fold: Fold, name: string): Series {
+  const series = fold.severities.find((each) => each.name === name);
+  if (series === undefined) throw new Error(`a checkpoint holds the severity ${JSON.stringify(name)}`);
+  return series;
+}
+
+function templateNamed(fold: Fold, text: string): Series | undefined {
+  for (const template of fold.templates) if (template.words.join(" ") === text) return template;
+  return undefined;
+}

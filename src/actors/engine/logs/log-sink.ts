@@ -1,0 +1,69 @@
+// The lane's side of logs: masks the text of each, and gathers what the shard of its service counts.
+import { isLongerThan } from "../../../core/base/utf8.ts";
+import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
+import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
+import { maskedText } from "../../../domain/logs/masked-text.ts";
+import { partitionOf } from "../../../domain/placement/partition.ts";
+import { type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
+import { windowOf } from "../../../domain/window/window-time.ts";
+import type { MessageSource, WorkUnit } from "../work-unit.ts";
+
+/** A message leaves at this size: with one more log and its text, 1 KiB, it is still below MESSAGE_BYTES_MAX. */
+const MESSAGE_BYTES_FULL = 8 * 1024;
+/** Services remembered between units. */
+const SERVICES_KEPT_MAX = 1_000;
+/** An environment that is no name, but a text of kilobytes, is counted by what it begins with. */
+const ENVIRONMENT_CHARACTERS = NAME_BYTES_MAX / 4;
+
+/** A log as it is counted. `id` is that of its record: the same log again has the same. */
+export interface CountedLog {
+  readonly serviceId: string;
+  readonly environment: string;
+  readonly timeMs: number;
+  /** Place in SEVERITIES. */
+  readonly severity: number;
+  readonly body: string;
+  /** 32 hex digits. */
+  readonly id: string;
+}
+
+interface Source extends ServiceName {
+  readonly partition: number;
+  readonly message: WindowMessageWriter;
+}
+
+/** Takes the logs of one lane. */
+export class LogSink implements MessageSource {
+  readonly #sources = new Map<string, Source>();
+  #begun: Source[] = [];
+
+  /** Counts a log that has been judged and is kept as a record. */
+  count(tenant: string, { serviceId, environment, timeMs, severity, body, id }: CountedLog, unit: WorkUnit): void {
+    const named = isLongerThan(environment, NAME_BYTES_MAX) ? environment.slice(0, ENVIRONMENT_CHARACTERS) : environment;
+    const source = this.#source(tenant, named, serviceId);
+    const { message } = source;
+    const window = windowOf(timeMs);
+    unit.addSource(this);
+    if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_LOGS, source.partition, message.finish());
+    else if (message.bytes === 0) this.#begun.push(source);
+    if (message.bytes === 0) message.begin(source, window);
+    message.add(maskedText(body), severity, window, 0, Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8, 16), 16));
+  }
+
+  /** Adds what has been gathered. */
+  addMessages(unit: WorkUnit): void {
+    for (const source of this.#begun) unit.addMessage(SECTION_LOGS, source.partition, source.message.finish());
+    this.#begun = [];
+    if (this.#sources.size > SERVICES_KEPT_MAX) this.#sources.clear();
+  }
+
+  #source(tenant: string, environment: string, serviceId: string): Source {
+    const key = JSON.stringify([tenant, environment, serviceId]);
+    let source = this.#sources.get(key);
+    if (source === undefined) {
+      source = { tenant, environment, serviceId, partition: partitionOf(tenant, serviceId), message: new WindowMessageWriter() };
+      this.#sources.set(key, source);
+    }
+    return source;
+  }
+}

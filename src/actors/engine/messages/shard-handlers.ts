@@ -1,0 +1,60 @@
+// The handlers of one shard, and their time: what is due is done once everything that came before is taken.
+import type { Clock } from "../../../adapters/runtime/clock.ts";
+import type { BucketFamilies } from "../distributions/bucket-families.ts";
+import { addDistributions, type DistributionsOptions } from "../distributions/distributions.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import { LogHandler } from "../logs/log-handler.ts";
+import type { Outbox } from "../outbox.ts";
+import type { Shard } from "../shard.ts";
+import { SpanHandler } from "../spans/span-handler.ts";
+import { DerivedSeries, type DerivedSeriesDependencies } from "./derived-series.ts";
+import { LimitedSeries } from "./limited-series.ts";
+
+/** How long what is due waits at most for rows and messages that have come before. */
+const DUE_SLACK_MS = 50;
+
+export interface ShardHandlersDependencies extends Omit<DerivedSeriesDependencies, "shard"> {
+  readonly shard: Shard;
+  readonly counters: EngineCounters;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
+
+/** Registers the handlers of this build with a shard. */
+export class ShardHandlers {
+  readonly families: BucketFamilies;
+  readonly #shard: Shard;
+  readonly #clock: Clock;
+
+  constructor(options: DistributionsOptions, dependencies: ShardHandlersDependencies) {
+    const { shard, counters, outbox, clock } = dependencies;
+    this.#shard = shard;
+    this.#clock = clock;
+    const series = new DerivedSeries(dependencies);
+    const send = (kind: number, payload: Uint8Array) => outbox.send(kind, payload);
+    const generation = (partition: number) => shard.streams.partition(partition).generation;
+    this.families = addDistributions(options, dependencies);
+    const limited = new LimitedSeries(options.seriesLimit, { series, counters });
+    shard.addHandler(new SpanHandler({ series: limited, counters, send, generation }));
+    shard.addHandler(new LogHandler({ series: limited, counters }));
+  }
+
+  /** Does what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */
+  doDue(isBusy: boolean): boolean {
+    const wallMs = this.#clock.wallMs();
+    let did = false;
+    for (const handler of this.#shard.handlers) {
+      if (handler.dueMs === undefined || wallMs < handler.dueMs + (isBusy ? DUE_SLACK_MS : 0)) continue;
+      handler.due?.(wallMs, this.#clock.monotonicMs());
+      did = true;
+    }
+    return did;
+  }
+
+  /** Milliseconds until something is due, at least 1. */
+  get dueInMs(): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const handler of this.#shard.handlers) dueMs = Math.min(dueMs, handler.dueMs ?? dueMs);
+    return Math.max(1, dueMs - this.#clock.wallMs());
+  }
+}

@@ -1,0 +1,253 @@
+// Services whose items a shard counts in windows: which are open, when the next closes, how much they hold, and the pieces that checkpoints keep of them:
+//
+//   kind u8, tenant text, environment text, service text, then
+//   SERVICE     newest closing varint, closed windows, the fold's own entries
+//   CELLS       window varint, closing varint, cells ...
+//   IDS         window varint, closing varint, {high u32, low u32} ...
+import { FOLD_CELLS_MAX, FOLDED_SERVICES_MAX, HANDLER_PIECE_BYTES, NAME_BYTES_MAX, WINDOW_IDS_MAX } from "../../../core/config/limits.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { type ByteCursor, readText, readVarint } from "../../../domain/codec/varint.ts";
+import { ClosedWindows } from "../../../domain/window/closed-windows.ts";
+import type { OpenWindow, OpenWindows } from "../../../domain/window/open-windows.ts";
+import type { ServiceName } from "../../../domain/window/window-message.ts";
+import { closingMs, closingsUpTo } from "../../../domain/window/window-time.ts";
+
+const PIECE_SERVICE = 1;
+const PIECE_CELLS = 2;
+const PIECE_IDS = 3;
+const ID_BYTES = 8;
+/** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
+const REPLAY_SLACK_MS = 2_000;
+/** A closing so long ago was missed because the server was down: it says nothing of the latency. */
+const MISSED_MS = 60_000;
+/** A service without items for so many closings, a day, is forgotten. */
+const IDLE_CLOSINGS = 9_000;
+
+/** What is counted of one service. */
+export interface Fold<C> {
+  readonly windows: OpenWindows<C[]>;
+  /** Cells of open windows. */
+  cells: number;
+}
+
+/** What one kind of items does with its folds: `C` is a cell, `E` an entry that a fold keeps besides its windows. */
+export interface FoldKind<F extends Fold<C>, C, E> {
+  make(): F;
+  /** A window ends; late where it was closed before. */
+  end(name: ServiceName, fold: F, open: OpenWindow<C[]>, isLate: boolean, arrivalMs: number): void;
+  /** All windows that are due have ended. */
+  flush(): void;
+  entries(fold: F): Iterable<E>;
+  writeEntry(sink: ByteSink, entry: E): void;
+  readEntry(cursor: ByteCursor, fold: F): void;
+  writeCell(sink: ByteSink, cell: C): void;
+  readCell(cursor: ByteCursor, fold: F, open: OpenWindow<C[]>): void;
+}
+
+/** One service. */
+export interface WindowedService<F> {
+  readonly name: ServiceName;
+  readonly fold: F;
+}
+
+/** The services of one engine and one kind of items. */
+export class WindowedServices<F extends Fold<C>, C, E> {
+  readonly #kind: FoldKind<F, C, E>;
+  readonly #partitions: Array<Map<string, WindowedService<F>>> = Array.from({ length: PARTITIONS }, () => new Map());
+  /** Those with open windows. */
+  readonly #active = new Set<WindowedService<F>>();
+  #services = 0;
+  #cells = 0;
+  #ids = 0;
+  #nextClosing = Number.POSITIVE_INFINITY;
+  /** The newest closing that has been done. */
+  #newest = 0;
+
+  constructor(kind: FoldKind<F, C, E>) {
+    this.#kind = kind;
+  }
+
+  /** All services. */
+  *[Symbol.iterator](): Generator<WindowedService<F>> {
+    for (const services of this.#partitions) yield* services.values();
+  }
+
+  /** Wall time at which the next window closes; Infinity for none. */
+  get dueMs(): number {
+    return closingMs(this.#nextClosing);
+  }
+
+  /** How many more cells there may be. */
+  get room(): number {
+    return this.#ids < WINDOW_IDS_MAX ? FOLD_CELLS_MAX - this.#cells : 0;
+  }
+
+  /** The service of that name, made at first; undefined when there are too many. */
+  service(partition: number, name: ServiceName): WindowedService<F> | undefined {
+    const services = this.#partitions[partition] as Map<string, WindowedService<F>>;
+    const key = JSON.stringify([name.tenant, name.environment, name.serviceId]);
+    let service = services.get(key);
+    if (service === undefined) {
+      if (this.#services >= FOLDED_SERVICES_MAX) return undefined;
+      service = { name, fold: this.#kind.make() };
+      services.set(key, service);
+      this.#services++;
+    }
+    this.#active.add(service);
+    return service;
+  }
+
+  /** Notes what a service has taken. */
+  account({ fold }: WindowedService<F>, cells: number, ids: number): void {
+    this.#cells += cells;
+    this.#ids += ids;
+    this.#nextClosing = Math.min(this.#nextClosing, fold.windows.nextClosing);
+  }
+
+  /** Ends what is due by the wall clock, which is at `monotonicMs` on the other. */
+  closeDue(wallMs: number, monotonicMs: number): void {
+    this.#close(closingsUpTo(wallMs), (atMs) => (wallMs - atMs < MISSED_MS ? monotonicMs - (wallMs - atMs) : 0));
+  }
+
+  /** Ends what was due before a message that a replay brings: nobody looks at the clock meanwhile. */
+  closeReplayed(arrivalWallMs: number): void {
+    if (this.dueMs <= arrivalWallMs - REPLAY_SLACK_MS) this.#close(closingsUpTo(arrivalWallMs - REPLAY_SLACK_MS), () => 0);
+  }
+
+  /** Ends what is due up to a closing; `arrivalOf` says at which monotonic time a closing's values arrived. */
+  #close(upTo: number, arrivalOf: (closingAtMs: number) => number): void {
+    for (const service of this.#active) {
+      const { windows } = service.fold;
+      for (const { open, isLate } of windows.close(upTo)) {
+        this.#cells -= open.content.length;
+        this.#ids -= open.ids.size;
+        service.fold.cells -= open.content.length;
+        this.#kind.end(service.name, service.fold, open, isLate, arrivalOf(closingMs(open.closing)));
+      }
+      if (windows.size === 0) this.#active.delete(service);
+    }
+    this.#kind.flush();
+    this.#nextClosing = Number.POSITIVE_INFINITY;
+    for (const { fold } of this.#active) this.#nextClosing = Math.min(this.#nextClosing, fold.windows.nextClosing);
+    this.#newest = Math.max(this.#newest, upTo);
+  }
+
+  /** Pieces of a partition's services; those that are idle are forgotten. */
+  save(partition: number): Uint8Array[] {
+    const services = this.#partitions[partition] as Map<string, WindowedService<F>>;
+    const pieces: Uint8Array[] = [];
+    for (const [key, service] of services) {
+      const { windows } = service.fold;
+      if (windows.size === 0 && windows.closedUpTo < this.#newest - IDLE_CLOSINGS) {
+        services.delete(key);
+        this.#services--;
+      } else pieces.push(...this.#pieces(service));
+    }
+    return pieces;
+  }
+
+  *#pieces({ name, fold }: WindowedService<F>): Generator<Uint8Array> {
+    const { windows } = fold;
+    let closed = windows.closed;
+    const beginService = () => {
+      const sink = head(PIECE_SERVICE, name);
+      sink.varint(windows.closedUpTo);
+      closed.write(sink);
+      closed = new ClosedWindows();
+      return sink;
+    };
+    yield* pieces(this.#kind.entries(fold), beginService, (sink, entry) => this.#kind.writeEntry(sink, entry));
+    for (const open of windows.values()) {
+      const begin = (kind: number) => () => {
+        const sink = head(kind, name);
+        sink.varint(open.window);
+        sink.varint(open.closing);
+        return sink;
+      };
+      yield* pieces(open.content, begin(PIECE_CELLS), (sink, cell) => this.#kind.writeCell(sink, cell));
+      yield* pieces(idsOf(open), begin(PIECE_IDS), (sink, [high, low]) => {
+        sink.u32(high);
+        sink.u32(low);
+      });
+    }
+  }
+
+  /** Takes a piece back. Throws on bytes that `save` did not write. */
+  restore(partition: number, piece: Uint8Array): void {
+    const cursor: ByteCursor = { bytes: piece, at: 1, end: piece.length };
+    const name = { tenant: pieceText(cursor), environment: pieceText(cursor), serviceId: pieceText(cursor) };
+    const service = this.service(partition, name);
+    if (service === undefined) return;
+    if (piece[0] === PIECE_SERVICE) this.#restoreService(cursor, service.fold);
+    else if (piece[0] === PIECE_CELLS || piece[0] === PIECE_IDS) this.#restoreWindow(cursor, service, piece[0] === PIECE_IDS);
+    else damaged();
+  }
+
+  #restoreService(cursor: ByteCursor, fold: F): void {
+    fold.windows.closedUpTo = pieceNumber(cursor);
+    const closed = ClosedWindows.read(cursor) ?? damaged();
+    if (!closed.isEmpty) fold.windows.closed = closed;
+    while (cursor.at < cursor.end) this.#kind.readEntry(cursor, fold);
+  }
+
+  #restoreWindow(cursor: ByteCursor, service: WindowedService<F>, isIds: boolean): void {
+    const { fold } = service;
+    const open = fold.windows.take(pieceNumber(cursor), pieceNumber(cursor));
+    // What came late for a window that has been closed since is late still.
+    if (open === undefined) return;
+    const [cells, ids] = [fold.cells, open.ids.size];
+    if (isIds) restoreIds(cursor, open);
+    else while (cursor.at < cursor.end) this.#kind.readCell(cursor, fold, open);
+    this.account(service, fold.cells - cells, open.ids.size - ids);
+  }
+}
+
+function head(kind: number, { tenant, environment, serviceId }: ServiceName): ByteSink {
+  const sink = new ByteSink(1024);
+  sink.u8(kind);
+  sink.text(tenant);
+  sink.text(environment);
+  sink.text(serviceId);
+  return sink;
+}
+
+/** Joins what `write` writes of each item to pieces that begin with a head; one piece at least. */
+function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (sink: ByteSink, item: T) => void): Generator<Uint8Array> {
+  let sink = begin();
+  for (const item of items) {
+    if (sink.at > HANDLER_PIECE_BYTES) {
+      yield sink.bytes.slice(0, sink.at);
+      sink = begin();
+    }
+    write(sink, item);
+  }
+  yield sink.bytes.slice(0, sink.at);
+}
+
+function idsOf({ ids }: OpenWindow<unknown>): Array<readonly [number, number]> {
+  const list: Array<readonly [number, number]> = [];
+  ids.forEach((high, low) => list.push([high, low]));
+  return list;
+}
+
+function restoreIds(cursor: ByteCursor, { ids }: OpenWindow<unknown>): void {
+  const view = new DataView(cursor.bytes.buffer, cursor.bytes.byteOffset, cursor.bytes.byteLength);
+  for (; cursor.at + ID_BYTES <= cursor.end; cursor.at += ID_BYTES)
+    ids.add(view.getUint32(cursor.at, true), view.getUint32(cursor.at + 4, true));
+}
+
+/** Reads a number of a piece. */
+export function pieceNumber(cursor: ByteCursor): number {
+  const value = readVarint(cursor);
+  return value < 0 ? damaged() : value;
+}
+
+/** Reads a text of a piece. */
+export function pieceText(cursor: ByteCursor): string {
+  return readText(cursor, NAME_BYTES_MAX) ?? damaged();
+}
+
+function damaged(): never {
+  throw new Error("a checkpoint holds windows that this build cannot read");
+}

@@ -1,0 +1,144 @@
+// The shard's side of spans, by service: windows that close into series of the service and of its operations.
+import { FLAG_OPERATION } from "../../../core/layout/stream-record.ts";
+import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import type { ByteCursor } from "../../../domain/codec/varint.ts";
+import { BUCKET_LAST, DurationSketch, SKETCH_BYTES_MAX } from "../../../domain/trace/duration-sketch.ts";
+import { type FoldCell, type FoldSeries, type FoldWindow, OTHER_OPERATION, ServiceFold } from "../../../domain/trace/service-fold.ts";
+import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
+import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { DerivedStream } from "../messages/derived-series.ts";
+import type { LimitedSeries } from "../messages/limited-series.ts";
+import { type FoldKind, pieceNumber, pieceText, WindowedServices } from "../messages/windowed-services.ts";
+
+export interface SpanFoldsDependencies {
+  readonly series: Pick<LimitedSeries, "write" | "flush">;
+  readonly counters: Pick<EngineCounters, "add">;
+}
+
+/** By measure; those that there was no room for are undefined. */
+type Streams = Array<DerivedStream | undefined>;
+type SpanFold = ServiceFold<Streams>;
+type Cell = FoldCell<Streams>;
+type Operation = FoldSeries<Streams>;
+
+/** The measures of a cell, in the order of its streams. */
+const MEASURES: ReadonlyArray<readonly [name: string, value: (cell: Cell) => number]> = [
+  ["requests", ({ durations }) => durations.count],
+  ["errors", ({ errors }) => errors],
+  ["duration_ms.p50", ({ durations }) => durations.quantileMs(0.5)],
+  ["duration_ms.p95", ({ durations }) => durations.quantileMs(0.95)],
+  ["duration_ms.p99", ({ durations }) => durations.quantileMs(0.99)],
+];
+
+/** Services of all partitions of one engine. */
+export class SpanFolds {
+  readonly #dependencies: SpanFoldsDependencies;
+  readonly services: WindowedServices<SpanFold, Cell, Operation>;
+
+  constructor(dependencies: SpanFoldsDependencies) {
+    this.#dependencies = dependencies;
+    this.services = new WindowedServices(new SpanKind(dependencies));
+  }
+
+  /** Takes the spans of one message, which arrived at a wall time. */
+  take(partition: number, payload: Uint8Array, arrivalWallMs: number): void {
+    const { counters } = this.#dependencies;
+    const reader = new WindowMessageReader(payload);
+    const service = this.services.service(partition, reader.service);
+    const cells = service?.fold.cells ?? 0;
+    const operations: Operation[] = [];
+    const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
+    let others = 0;
+    while (reader.next()) {
+      if (reader.newName !== undefined && service !== undefined) operations.push(service.fold.operation(reader.newName, reader.window));
+      const operation = operations[reader.name - 1] as Operation;
+      const outcome = service === undefined ? "full" : this.#takeOne(service.fold, operation, reader, arrivalWallMs, cells);
+      outcomes[outcome]++;
+      if (outcome === "counted" && operation.name === OTHER_OPERATION) others++;
+    }
+    if (service !== undefined) this.services.account(service, service.fold.cells - cells, outcomes.counted);
+    counters.add("spansCounted", outcomes.counted);
+    counters.add("spansRepeated", outcomes.repeated);
+    counters.add("spansLate", outcomes.late);
+    counters.add("spansDropped", outcomes.full);
+    counters.add("spansUnnamed", others);
+  }
+
+  /** `cells` are those that the service had before the message: what it has opened since is not accounted yet. */
+  #takeOne(fold: SpanFold, operation: Operation, reader: WindowMessageReader, arrivalWallMs: number, cells: number) {
+    const { flags, window, amount: bucket, high, low } = reader;
+    if (bucket > BUCKET_LAST) throw new Error(`a span has a duration of bucket ${bucket}`);
+    const room = this.services.room - (fold.cells - cells);
+    return fold.take(operation, flags, window, closingOf(window, arrivalWallMs), bucket, high, low, room);
+  }
+}
+
+/** What the windows of spans hold and come to. */
+class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
+  readonly #dependencies: SpanFoldsDependencies;
+
+  constructor(dependencies: SpanFoldsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  make(): SpanFold {
+    return new ServiceFold<Streams>();
+  }
+
+  end(name: ServiceName, _: SpanFold, open: FoldWindow<Streams>, isLate: boolean, arrivalMs: number): void {
+    if (isLate) this.#dependencies.counters.add("spansLate", open.ids.size);
+    for (const cell of open.content) {
+      if (!isLate) this.#write(name, cell, windowTimeMs(open.window), arrivalMs);
+      if (cell.series.cellWindow !== open) continue;
+      cell.series.cell = undefined;
+      cell.series.cellWindow = undefined;
+    }
+  }
+
+  /** Only series of operations take the bar of rule 1.1.8. */
+  #write(name: ServiceName, cell: Cell, timeMs: number, arrivalMs: number): void {
+    const { scope, name: operation } = cell.series;
+    const [prefix, attributes, flags] = scope === "service" ? ["service", {}, 0] : (["span", { operation }, FLAG_OPERATION] as const);
+    cell.series.streams ??= [];
+    for (const [i, [measure, value]] of MEASURES.entries()) {
+      const named = () => ({ ...name, metricName: `${prefix}.${measure}`, attributes });
+      cell.series.streams[i] = this.#dependencies.series.write(cell.series.streams[i], named, flags, timeMs, value(cell), arrivalMs);
+    }
+  }
+
+  flush(): void {
+    this.#dependencies.series.flush();
+  }
+
+  entries({ operations }: SpanFold): Iterable<Operation> {
+    return operations;
+  }
+
+  writeEntry(sink: ByteSink, { name, lastWindow }: Operation): void {
+    sink.text(name);
+    sink.varint(lastWindow);
+  }
+
+  readEntry(cursor: ByteCursor, fold: SpanFold): void {
+    fold.operation(pieceText(cursor), pieceNumber(cursor));
+  }
+
+  /** {scope u8, operation text, errors varint, durations} */
+  writeCell(sink: ByteSink, { series, errors, durations }: Cell): void {
+    sink.u8(series.scope === "service" ? 0 : 1);
+    sink.text(series.name);
+    sink.varint(errors);
+    sink.reserve(SKETCH_BYTES_MAX);
+    sink.at = durations.write(sink.bytes, sink.at);
+  }
+
+  readCell(cursor: ByteCursor, fold: SpanFold, open: FoldWindow<Streams>): void {
+    const scope = cursor.bytes[cursor.at++] === 0 ? "service" : "operation";
+    const cell = fold.cell(open, fold.seriesOf(scope, pieceText(cursor), open.window));
+    cell.errors = pieceNumber(cursor);
+    const durations = DurationSketch.read(cursor);
+    if (durations === undefined) throw new Error("a checkpoint holds durations that this build cannot read");
+    cell.durations = durations;
+  }
+}

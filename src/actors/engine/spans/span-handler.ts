@@ -1,0 +1,49 @@
+// What a shard does with messages on spans: windows by service (span-folds.ts), callers and callees by trace (span-joins.ts).
+import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
+import { MESSAGE_JOIN } from "../../../domain/trace/join-message.ts";
+import { MESSAGE_WINDOW } from "../../../domain/window/window-message.ts";
+import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
+import { BASE_LEAD_MS } from "../work-unit.ts";
+import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
+import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
+
+/** Handler of SECTION_SPANS. */
+export class SpanHandler implements MessageHandler {
+  readonly kind = SECTION_SPANS;
+  readonly #folds: SpanFolds;
+  readonly #joins: SpanJoins;
+
+  constructor(dependencies: SpanFoldsDependencies & SpanJoinsDependencies) {
+    this.#folds = new SpanFolds(dependencies);
+    this.#joins = new SpanJoins(dependencies);
+  }
+
+  take(partition: number, payload: Uint8Array, { baseMs, arrivalMs }: MessageArrival): void {
+    const arrivalWallMs = baseMs + BASE_LEAD_MS;
+    if (arrivalMs === 0) this.#folds.services.closeReplayed(arrivalWallMs);
+    if (payload[0] === MESSAGE_WINDOW) this.#folds.take(partition, payload, arrivalWallMs);
+    else if (payload[0] === MESSAGE_JOIN) this.#joins.take(partition, payload, arrivalWallMs);
+    else throw new Error(`messages on spans of kind ${payload[0]} are unknown to this build`);
+  }
+
+  get dueMs(): number {
+    return this.#folds.services.dueMs;
+  }
+
+  due(wallMs: number, monotonicMs: number): void {
+    this.#folds.services.closeDue(wallMs, monotonicMs);
+  }
+
+  tick(wallMs: number): void {
+    this.#joins.tick(wallMs);
+  }
+
+  save(partition: number): readonly Uint8Array[] {
+    return [...this.#folds.services.save(partition), ...this.#joins.save(partition)];
+  }
+
+  restore(partition: number, piece: Uint8Array): void {
+    if (piece[0] === PIECE_HELD) this.#joins.restore(partition, piece);
+    else this.#folds.services.restore(partition, piece);
+  }
+}

@@ -1,0 +1,221 @@
+// The shard's side of traces: spans that wait for their other half, and the calls found since the partition's last checkpoint. The calls go to the
+// coordinator as sums that replace each other until a checkpoint seals them (domain/trace/call-edges.ts). A held span is written as
+//
+//   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
+//   and of one that waits: parent's key u32 u32, minute varint, microseconds varint} ...
+import {
+  HANDLER_PIECE_BYTES,
+  JOIN_MS_MAX,
+  JOIN_SERVICES_MAX,
+  JOIN_SPANS_MAX,
+  NAME_BYTES_MAX,
+  PARTITION_CALLS_MAX,
+} from "../../../core/config/limits.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { CALLS_HEADER_BYTES, FRAME_CALLS } from "../../../core/protocol/coordinator-frame.ts";
+import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { type ByteCursor, readText, readVarint } from "../../../domain/codec/varint.ts";
+import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
+import { CallSums } from "../../../domain/trace/call-sums.ts";
+import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
+import { type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+
+export const PIECE_HELD = 4;
+/** Bit of the stored flags: the span waits for its parent. */
+const HELD_WAITS = 4;
+const SECONDS_2020 = 1_577_836_800;
+/** Sums of a partition are sent this often while they change. */
+const SENT_EVERY_MS = 2_000;
+
+export interface SpanJoinsDependencies {
+  readonly counters: Pick<EngineCounters, "add" | "set">;
+  readonly send: (kind: number, payload: Uint8Array) => void;
+  /** Number of the partition's newest checkpoint. */
+  readonly generation: (partition: number) => number;
+}
+
+/** Traces of one partition. */
+interface JoinedPartition {
+  readonly join: TraceJoin;
+  calls: CallSums;
+  /** Whether sums have changed since they were sent, and when that was. */
+  isChanged: boolean;
+  sentMs: number;
+  /** The checkpoint that the sums began behind; -1 before the first call. */
+  since: number;
+}
+
+/** Traces of all partitions of one engine. */
+export class SpanJoins {
+  readonly #dependencies: SpanJoinsDependencies;
+  readonly #partitions: Array<JoinedPartition | undefined> = Array.from({ length: PARTITIONS });
+  /** Texts of services by number, and numbers by text. */
+  readonly #names: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #span = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+
+  constructor(dependencies: SpanJoinsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Takes the spans of one message, which arrived at a wall time. */
+  take(partition: number, payload: Uint8Array, arrivalWallMs: number): void {
+    const { join } = this.#partition(partition);
+    const reader = new JoinMessageReader(payload);
+    const services: number[] = [];
+    const span = this.#span;
+    const seconds = Math.floor(arrivalWallMs / 1000);
+    const evictions = join.evictions;
+    join.expire(seconds - JOIN_MS_MAX / 1000);
+    while (reader.next()) {
+      if (reader.newService !== undefined) services.push(this.#number(serviceText(reader.newService)));
+      span.service = services[reader.service - 1] as number;
+      if (span.service < 0) continue;
+      span.flags = reader.flags;
+      span.high = reader.high;
+      span.low = reader.low;
+      span.parentHigh = reader.parentHigh;
+      span.parentLow = reader.parentLow;
+      span.minute = reader.minute;
+      span.microseconds = reader.microseconds;
+      join.add(span, seconds);
+    }
+    if (join.evictions > evictions) this.#dependencies.counters.add("spansForgotten", join.evictions - evictions);
+  }
+
+  #partition(number: number): JoinedPartition {
+    let partition = this.#partitions[number];
+    if (partition === undefined) {
+      const join = new TraceJoin(JOIN_SPANS_MAX, (call) => this.#count(number, call));
+      partition = { join, calls: new CallSums(PARTITION_CALLS_MAX, this.#names), isChanged: false, sentMs: 0, since: -1 };
+      this.#partitions[number] = partition;
+    }
+    return partition;
+  }
+
+  /** Number of a service, -1 where there are too many. */
+  #number(text: string): number {
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return known;
+    if (this.#names.length >= JOIN_SERVICES_MAX) {
+      this.#dependencies.counters.add("callsDropped", 1);
+      return -1;
+    }
+    this.#numbers.set(text, this.#names.length);
+    return this.#names.push(text) - 1;
+  }
+
+  #count(number: number, { caller, callee, minute, microseconds, isError }: JoinedCall): void {
+    const { counters, generation } = this.#dependencies;
+    const partition = this.#partitions[number] as JoinedPartition;
+    if (partition.since < 0) partition.since = generation(number);
+    partition.isChanged = true;
+    counters.add(partition.calls.add(caller, callee, minute, isError, microseconds) ? "callsJoined" : "callsDropped", 1);
+  }
+
+  /** Forgets what is too old, and sends sums that have changed. */
+  tick(wallMs: number): void {
+    let held = 0;
+    this.#partitions.forEach((partition, number) => {
+      if (partition === undefined) return;
+      partition.join.expire(Math.floor((wallMs - JOIN_MS_MAX) / 1000));
+      held += partition.join.size;
+      if (partition.isChanged && Math.abs(wallMs - partition.sentMs) >= SENT_EVERY_MS) this.#send(number, partition, wallMs);
+    });
+    this.#dependencies.counters.set("spansHeld", held);
+  }
+
+  #send(number: number, partition: JoinedPartition, wallMs: number): void {
+    const edges = encodeCalls(partition.calls.values());
+    const frame = new Uint8Array(CALLS_HEADER_BYTES + edges.length);
+    const view = new DataView(frame.buffer);
+    view.setUint32(0, number, true);
+    view.setUint32(4, partition.since, true);
+    frame.set(edges, CALLS_HEADER_BYTES);
+    this.#dependencies.send(FRAME_CALLS, frame);
+    partition.isChanged = false;
+    partition.sentMs = wallMs;
+  }
+
+  /** Seals the sums, which the checkpoint at hand covers, and answers with the held spans. */
+  save(number: number): Uint8Array[] {
+    const partition = this.#partitions[number];
+    if (partition === undefined) return [];
+    if (partition.isChanged) this.#send(number, partition, partition.sentMs);
+    partition.calls = new CallSums(PARTITION_CALLS_MAX, this.#names);
+    partition.since = -1;
+    return heldPieces(partition.join, this.#names);
+  }
+
+  restore(number: number, piece: Uint8Array): void {
+    const { join } = this.#partition(number);
+    const cursor: ByteCursor = { bytes: piece, at: 1, end: piece.length };
+    const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength);
+    const numbers: number[] = [];
+    const word = () => {
+      cursor.at += 4;
+      return view.getUint32(cursor.at - 4, true);
+    };
+    while (cursor.at < cursor.end) {
+      const known = readNumber(cursor);
+      if (known === 0)
+        numbers.push(this.#number(serviceText({ tenant: readName(cursor), environment: readName(cursor), serviceId: readName(cursor) })));
+      const service = (known === 0 ? numbers.at(-1) : numbers[known - 1]) as number;
+      const flags = cursor.bytes[cursor.at++] as number;
+      const waits = (flags & HELD_WAITS) !== 0;
+      const key = { service, flags: flags & ~HELD_WAITS, high: word(), low: word() };
+      const seconds = SECONDS_2020 + readNumber(cursor);
+      const parent = waits
+        ? { parentHigh: word(), parentLow: word(), minute: readNumber(cursor), microseconds: readNumber(cursor) }
+        : { parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+      if (service >= 0) join.restore({ ...key, ...parent }, seconds, waits);
+    }
+  }
+}
+
+function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  const names = new Map<number, number>();
+  const sink = new ByteSink(1024);
+  const end = () => {
+    pieces.push(sink.bytes.slice(0, sink.at));
+    sink.at = 0;
+    names.clear();
+  };
+  join.forEach(({ service, flags, high, low, parentHigh, parentLow, minute, microseconds }, seconds, waits) => {
+    if (sink.at === 0) sink.u8(PIECE_HELD);
+    const known = names.get(service) ?? 0;
+    sink.varint(known);
+    if (known === 0) {
+      names.set(service, names.size + 1);
+      for (const part of JSON.parse(texts[service] as string) as string[]) sink.text(part);
+    }
+    sink.u8((flags & ~JOIN_CHILD) | (waits ? JOIN_CHILD | HELD_WAITS : 0));
+    sink.u32(high);
+    sink.u32(low);
+    sink.varint(Math.max(0, seconds - SECONDS_2020));
+    if (waits) {
+      sink.u32(parentHigh);
+      sink.u32(parentLow);
+      sink.varint(minute);
+      sink.varint(microseconds);
+    }
+    if (sink.at > HANDLER_PIECE_BYTES) end();
+  });
+  if (sink.at > 0) end();
+  return pieces;
+}
+
+function readNumber(cursor: ByteCursor): number {
+  const value = readVarint(cursor);
+  return value < 0 ? damaged() : value;
+}
+
+function readName(cursor: ByteCursor): string {
+  return readText(cursor, NAME_BYTES_MAX) ?? damaged();
+}
+
+function damaged(): never {
+  throw new Error("a checkpoint holds spans that this build cannot read");
+}

@@ -1,0 +1,112 @@
+// Templates of log texts, mined as they come: a parse tree of fixed depth after Drain (He, Zhu, Zheng, Lyu: Drain: An Online Log Parsing Approach with Fixed
+// Depth Tree, ICWS 2017). A masked text goes by its number of words and its first word to a few templates; it joins the one of whose fixed words it has most
+// in their places, more than half, and the words that differ become <*>; else it is a new one. Other than in Drain the share is that of the fixed words, so a
+// text that comes again always fits and changes nothing.
+
+/** Words of a text that count; the rest of a longer one is cut. */
+const WORDS_MAX = 40;
+/** Templates of one service; beyond, texts that fit none are counted as none. */
+export const TEMPLATES_MAX = 500;
+/** A text is of a template when it has more than this share of its fixed words in their places. */
+const SIMILARITY = 0.5;
+/** Texts whose template is remembered. */
+const KNOWN_TEXTS_MAX = 2_000;
+const ANY = "<*>";
+
+/** One template. */
+export interface Template {
+  words: string[];
+}
+
+/** Templates of one service. `T` is what its owner keeps with each. */
+export class TemplateTree<T extends Template> {
+  readonly #make: (words: string[]) => T;
+  readonly #branches = new Map<string, T[]>();
+  readonly #known = new Map<string, T>();
+  readonly #templates = new Set<T>();
+
+  constructor(make: (words: string[]) => T) {
+    this.#make = make;
+  }
+
+  get size(): number {
+    return this.#templates.size;
+  }
+
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#templates.values();
+  }
+
+  /** The template of a masked text, made where none fits; undefined when there are too many. */
+  take(text: string): T | undefined {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const words = text.split(" ").slice(0, WORDS_MAX);
+    const branch = this.#branch(words);
+    const template = closest(branch, words) ?? this.#add(words, branch);
+    if (template === undefined) return undefined;
+    if (this.#known.size >= KNOWN_TEXTS_MAX) this.#known.clear();
+    this.#known.set(text, template);
+    return template;
+  }
+
+  /** Puts a template back. */
+  restore(words: string[]): T | undefined {
+    return this.#add(words, this.#branch(words));
+  }
+
+  /** Forgets the templates that `isIdle` says. */
+  forget(isIdle: (template: T) => boolean): void {
+    for (const template of this.#templates) {
+      if (!isIdle(template)) continue;
+      const branch = this.#branch(template.words);
+      branch.splice(branch.indexOf(template), 1);
+      this.#templates.delete(template);
+    }
+    this.#known.clear();
+  }
+
+  /** By number of words and first word; a word with a mask or a digit in it says nothing. */
+  #branch(words: readonly string[]): T[] {
+    const first = words[0] as string;
+    const key = `${words.length} ${/[<\d]/.test(first) ? ANY : first}`;
+    let branch = this.#branches.get(key);
+    if (branch === undefined) {
+      branch = [];
+      this.#branches.set(key, branch);
+    }
+    return branch;
+  }
+
+  #add(words: string[], branch: T[]): T | undefined {
+    if (this.#templates.size >= TEMPLATES_MAX) return undefined;
+    const template = this.#make(words);
+    branch.push(template);
+    this.#templates.add(template);
+    return template;
+  }
+}
+
+/** The template of whose fixed words most are in the text, which takes the text in; of several that with most such words, then the oldest. */
+function closest<T extends Template>(branch: readonly T[], words: readonly string[]): T | undefined {
+  let best: T | undefined;
+  let bestShare = SIMILARITY;
+  let bestEqual = 0;
+  for (const template of branch) {
+    let fixed = 0;
+    let equal = 0;
+    for (let i = 0; i < words.length; i++) {
+      if (template.words[i] === ANY) continue;
+      fixed++;
+      if (template.words[i] === words[i]) equal++;
+    }
+    const share = fixed === 0 ? 1 : equal / fixed;
+    if (share < bestShare || (share === bestShare && equal <= bestEqual)) continue;
+    if (share === SIMILARITY) continue;
+    best = template;
+    bestShare = share;
+    bestEqual = equal;
+  }
+  if (best !== undefined) best.words = best.words.map((word, i) => (word === words[i] ? word : ANY));
+  return best;
+}

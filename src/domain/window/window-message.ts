@@ -1,0 +1,119 @@
+// A lane's message on items of one service, spans or logs, for the shard that counts them in windows. About 14 bytes an item:
+//
+//   kind u8 = 1, tenant text, environment text, service text, first window varint, then for each item
+//   {name varint: 0 = a new one, which follows as text, else its number in this message from 1 on; flags u8; zigzag of window - first window varint;
+//    amount varint; its key, high u32, low u32}
+import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { ByteSink } from "../codec/byte-sink.ts";
+import { type ByteCursor, readText, readVarint, unzigzag, zigzag } from "../codec/varint.ts";
+
+export const MESSAGE_WINDOW = 1;
+
+/** Where the items of a message come from. */
+export interface ServiceName {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+}
+
+/** A message in the making; kept and used for the next. */
+export class WindowMessageWriter {
+  readonly #sink = new ByteSink(1024);
+  readonly #names = new Map<string, number>();
+  #firstWindow = 0;
+
+  /** Bytes so far; 0 before `begin`. */
+  get bytes(): number {
+    return this.#sink.at;
+  }
+
+  begin({ tenant, environment, serviceId }: ServiceName, firstWindow: number): void {
+    const sink = this.#sink;
+    sink.u8(MESSAGE_WINDOW);
+    sink.text(tenant);
+    sink.text(environment);
+    sink.text(serviceId);
+    sink.varint(firstWindow);
+    this.#firstWindow = firstWindow;
+  }
+
+  add(name: string, flags: number, window: number, amount: number, high: number, low: number): void {
+    const sink = this.#sink;
+    const known = this.#names.get(name);
+    if (known !== undefined) sink.varint(known);
+    else {
+      this.#names.set(name, this.#names.size + 1);
+      sink.varint(0);
+      sink.text(name);
+    }
+    sink.u8(flags);
+    sink.varint(zigzag(window - this.#firstWindow));
+    sink.varint(amount);
+    sink.u32(high);
+    sink.u32(low);
+  }
+
+  /** The message, valid until the next `begin`. */
+  finish(): Uint8Array {
+    const message = this.#sink.bytes.subarray(0, this.#sink.at);
+    this.#sink.at = 0;
+    this.#names.clear();
+    return message;
+  }
+}
+
+/** Reads a message item by item. Every method throws on bytes that no writer made. */
+export class WindowMessageReader {
+  readonly service: ServiceName;
+  readonly #cursor: ByteCursor;
+  readonly #view: DataView;
+  readonly #firstWindow: number;
+  #names = 0;
+  /** Of the item at hand: its name's number, and the name itself where that is new in this message. */
+  name = 0;
+  newName: string | undefined;
+  flags = 0;
+  window = 0;
+  amount = 0;
+  high = 0;
+  low = 0;
+
+  constructor(payload: Uint8Array) {
+    this.#cursor = { bytes: payload, at: 1, end: payload.length };
+    this.#view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+    if (payload[0] !== MESSAGE_WINDOW) broken();
+    this.service = { tenant: this.#text(), environment: this.#text(), serviceId: this.#text() };
+    this.#firstWindow = this.#number();
+  }
+
+  /** Goes to the next item; false at the end. */
+  next(): boolean {
+    const cursor = this.#cursor;
+    if (cursor.at === cursor.end) return false;
+    const name = this.#number();
+    this.newName = name === 0 ? this.#text() : undefined;
+    this.name = name === 0 ? ++this.#names : name;
+    if (name > this.#names || cursor.at >= cursor.end) broken();
+    this.flags = cursor.bytes[cursor.at++]!;
+    this.window = this.#firstWindow + unzigzag(this.#number());
+    this.amount = this.#number();
+    if (this.window < 0 || cursor.at + 8 > cursor.end) broken();
+    this.high = this.#view.getUint32(cursor.at, true);
+    this.low = this.#view.getUint32(cursor.at + 4, true);
+    cursor.at += 8;
+    return true;
+  }
+
+  #number(): number {
+    const number = readVarint(this.#cursor);
+    return number < 0 ? broken() : number;
+  }
+
+  #text(): string {
+    return readText(this.#cursor, NAME_BYTES_MAX) ?? broken();
+  }
+}
+
+function broken(): never {
+  throw new Error("a message on windows is damaged");
+}

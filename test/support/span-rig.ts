@@ -1,0 +1,178 @@
+// Lanes and a shard for spans without engines: what a sink gathers goes into a log of messages, which a handler takes, and takes again after a restart.
+
+import { messagesOf } from "../../src/actors/engine/messages/shard-message.ts";
+import { SpanHandler } from "../../src/actors/engine/spans/span-handler.ts";
+import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
+import { BASE_LEAD_MS, WorkUnit } from "../../src/actors/engine/work-unit.ts";
+import type { EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
+import { PARTITIONS } from "../../src/core/layout/memory-map.ts";
+import { CALLS_HEADER_BYTES, type StreamName } from "../../src/core/protocol/coordinator-frame.ts";
+import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
+import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
+import { CallEdges } from "../../src/domain/trace/call-edges.ts";
+
+/** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
+export class SeriesSink {
+  readonly values = new Map<string, number>();
+  readonly flags = new Map<string, number>();
+  readonly arrivals: number[] = [];
+  #names: string[] = [];
+  writes = 0;
+
+  write(
+    stream: { readonly ref: number } | undefined,
+    name: () => StreamName,
+    flags: number,
+    timeMs: number,
+    value: number,
+    arrivalMs: number,
+  ): { readonly ref: number } {
+    const open = stream ?? this.#open(name(), flags);
+    const key = `${this.#names[open.ref]} @${timeMs}`;
+    const before = this.values.get(key);
+    if (before !== undefined && before !== value) throw new Error(`${key} was ${before}, is ${value}`);
+    this.values.set(key, value);
+    this.arrivals.push(arrivalMs);
+    this.writes++;
+    return open;
+  }
+
+  #open({ tenant, environment, serviceId, metricName, attributes }: StreamName, flags: number): { readonly ref: number } {
+    const text = [tenant, environment, serviceId, metricName, ...Object.values(attributes)].join(" ");
+    this.flags.set(text, flags);
+    return { ref: this.#names.push(text) - 1 };
+  }
+
+  flush(): void {
+    // Nothing waits here.
+  }
+
+  lines(): string[] {
+    return [...this.values].map(([key, value]) => `${key} = ${value}`).sort();
+  }
+}
+
+interface LoggedMessage {
+  readonly kind: number;
+  readonly partition: number;
+  readonly payload: Uint8Array;
+  readonly baseMs: number;
+}
+
+interface StoredPart {
+  readonly generation: number;
+  readonly pieces: readonly Uint8Array[];
+  /** Messages of the log that it covers. */
+  readonly covered: number;
+}
+
+/** Counters by name. */
+export class CounterMap {
+  readonly values: Record<string, number> = {};
+
+  add(name: string, by: number): void {
+    this.values[name] = (this.values[name] ?? 0) + by;
+  }
+
+  set(name: string, value: number): void {
+    this.values[name] = value;
+  }
+}
+
+/** One engine's share of spans, and what outlives it. */
+export class SpanRig {
+  readonly series = new SeriesSink();
+  readonly log: LoggedMessage[] = [];
+  counters = new CounterMap();
+  handler: SpanHandler;
+  readonly #sink = new SpanSink();
+  /** By partition: the sums since each checkpoint, the checkpoint's number, its pieces, and the messages that it covers. */
+  readonly #sums = new Map<string, Uint8Array>();
+  readonly #generations = new Array<number>(PARTITIONS).fill(0);
+  readonly #stored = Array.from({ length: PARTITIONS }, (): StoredPart => ({ generation: 0, pieces: [], covered: 0 }));
+  #monotonicMs = 1_000_000;
+
+  readonly #keepsLog: boolean;
+
+  /** Without a log there are no restarts. */
+  constructor({ keepsLog = true } = {}) {
+    this.#keepsLog = keepsLog;
+    this.handler = this.#makeHandler();
+  }
+
+  #makeHandler(): SpanHandler {
+    return new SpanHandler({
+      series: this.series,
+      counters: this.counters,
+      send: (_, frame) => {
+        const view = new DataView(frame.buffer);
+        this.#sums.set(`${view.getUint32(0, true)} ${view.getUint32(4, true)}`, frame.slice(CALLS_HEADER_BYTES));
+      },
+      generation: (partition) => this.#generations[partition] as number,
+    });
+  }
+
+  /** Sends spans in one unit of work that begins at a wall time; answers the refusals. */
+  send(spans: readonly OtlpSpan[], wallMs: number, tenant = "default"): Array<ItemRefusal | undefined> {
+    const unit = new WorkUnit({} as EngineMemory, {} as LaneExports, 1);
+    unit.begin(1, wallMs, this.#monotonicMs);
+    const refusals = spans.map((span) => refuseSpan(span, wallMs) ?? this.#sink.take(tenant, span, unit));
+    this.#sink.addMessages(unit);
+    for (const [kind, section] of unit.messageFrames(0, Number.POSITIVE_INFINITY)) {
+      for (const { partition, payload } of messagesOf(section)) {
+        const message = { kind, partition, payload: new Uint8Array(payload), baseMs: wallMs - BASE_LEAD_MS };
+        if (this.#keepsLog) this.log.push(message);
+        this.handler.take(partition, message.payload, { baseMs: message.baseMs, arrivalMs: this.#monotonicMs });
+      }
+    }
+    return refusals;
+  }
+
+  /** The time comes to `wallMs`: windows close that are due. */
+  pass(wallMs: number): void {
+    while (this.handler.dueMs <= wallMs) this.handler.due(wallMs, this.#monotonicMs);
+    this.handler.tick(wallMs);
+  }
+
+  /** Stores a partition's checkpoint; it says that it covers `behind` messages less than it does. */
+  checkpoint(partition: number, behind = 0): void {
+    this.#generations[partition] = (this.#generations[partition] as number) + 1;
+    const pieces = this.handler.save(partition).map((piece) => new Uint8Array(piece));
+    this.#stored[partition] = {
+      generation: this.#generations[partition] as number,
+      pieces,
+      covered: Math.max(0, this.log.length - behind),
+    };
+  }
+
+  /** The process is gone and starts again: from the checkpoints, and from the log behind what they cover. */
+  restart(): void {
+    this.counters = new CounterMap();
+    this.handler = this.#makeHandler();
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const { generation, pieces } = this.#stored[partition] as StoredPart;
+      this.#generations[partition] = generation;
+      for (const key of this.#sums.keys()) {
+        const [of, since] = key.split(" ").map(Number) as [number, number];
+        if (of === partition && since >= generation) this.#sums.delete(key);
+      }
+      for (const piece of pieces) this.handler.restore(partition, piece);
+    }
+    this.log.forEach(({ partition, payload, baseMs }, at) => {
+      if (at >= (this.#stored[partition] as StoredPart).covered) this.handler.take(partition, payload, { baseMs, arrivalMs: 0 });
+    });
+  }
+
+  /** The call graph as the store holds it. */
+  calls(wallMs: number): string[] {
+    this.handler.tick(wallMs + 3_600_000);
+    const all = new CallEdges(1_000_000);
+    for (const edges of this.#sums.values()) all.addEncoded(edges);
+    return [...all]
+      .map(
+        (e) => `${e.caller.serviceId} ${e.callee.environment}/${e.callee.serviceId} ${e.minute} ${e.calls} ${e.errors} ${e.microseconds}`,
+      )
+      .sort();
+  }
+}
