@@ -14,6 +14,7 @@ import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER
 import { FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-block.ts";
 import { spanRecord, spanRecordId, spanTimeMs } from "../../src/domain/trace/span-record.ts";
 import { loadKernel } from "./kernel.ts";
@@ -79,8 +80,8 @@ export class OtlpRig {
         definer,
         counters: new EngineCounters(memory),
         tenantName: (index) => `tenant ${index}`,
-        spans: new SpanSink(),
-        logs: new LogSink(),
+        spans: new SpanSink(new FieldExclusions("")),
+        logs: new LogSink(new FieldExclusions("")),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
       },
     );
