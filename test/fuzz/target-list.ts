@@ -15,6 +15,7 @@ import { pageTokenTarget, queryTarget } from "./targets/requests.ts";
 import { snappyTarget } from "./targets/snappy.ts";
 import { checkpointPartTarget, checkpointRowTarget, keyTarget, storedRecordTarget } from "./targets/stored-state.ts";
 import { timestampTarget } from "./targets/timestamps.ts";
+import { callEdgesTarget, closedWindowsTarget, joinMessageTarget, spanBlockTarget, windowMessageTarget } from "./targets/trace-messages.ts";
 
 /** Makes each target by its name. */
 export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
@@ -41,6 +42,11 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   "checkpoint-part": checkpointPartTarget,
   "checkpoint-row": checkpointRowTarget,
   "stored-record": storedRecordTarget,
+  "window-message": windowMessageTarget,
+  "join-message": joinMessageTarget,
+  "call-edges": callEdgesTarget,
+  "span-block": spanBlockTarget,
+  "closed-windows": closedWindowsTarget,
   key: keyTarget,
   "page-token": pageTokenTarget,
   query: queryTarget,

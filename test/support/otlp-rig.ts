@@ -81,8 +81,8 @@ export class OtlpRig {
         counters: new EngineCounters(memory),
         exclusions: new FieldExclusions(""),
         tenantName: (index) => `tenant ${index}`,
-        spans: new SpanSink(),
-        logs: new LogSink(),
+        spans: new SpanSink(new FieldExclusions("")),
+        logs: new LogSink(new FieldExclusions("")),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
       },
     );

@@ -3,8 +3,9 @@
 import snappy from "snappy";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import type { RecordType } from "../../src/core/layout/counters.ts";
-import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../src/core/protocol/body-kind.ts";
 import { type Generator, generator } from "./generator.ts";
+import { encodeBody2 } from "./remote-write-2-body.ts";
 import { encodeBody, type Series } from "./remote-write-body.ts";
 
 /** Sample time of the first tick: 2026-01-05T12:00:00Z. */
@@ -251,9 +252,11 @@ class SenderPlan {
         samples: [{ value: 1, time }],
       });
     const letters = refused.map(({ name, time }) => ({ labels: { __name__: name, job: "refused" }, value: 1, timestamp: time }));
-    const bytes = snappy.compressSync(Buffer.from(encodeBody(series)));
+    // Both protocols say the same; which it is takes no number of the seed.
+    const isSecond = series.length % 2 === 1;
+    const bytes = snappy.compressSync(Buffer.from(isSecond ? encodeBody2(series) : encodeBody(series)));
     const status = letters.length === 0 ? 204 : 400;
-    return planned(BODY_REMOTE_WRITE_1, bytes, status, dueMs, { samples, records: [], invalid: letters });
+    return planned(isSecond ? BODY_REMOTE_WRITE_2 : BODY_REMOTE_WRITE_1, bytes, status, dueMs, { samples, records: [], invalid: letters });
   }
 }
 

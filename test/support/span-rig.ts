@@ -10,10 +10,11 @@ import { CALLS_HEADER_BYTES, type StreamName } from "../../src/core/protocol/coo
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
+import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { CallEdges } from "../../src/domain/trace/call-edges.ts";
 
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
-export class SeriesSink {
+class SeriesSink {
   readonly values = new Map<string, number>();
   readonly flags = new Map<string, number>();
   readonly arrivals: number[] = [];
@@ -68,7 +69,7 @@ interface StoredPart {
 }
 
 /** Counters by name. */
-export class CounterMap {
+class CounterMap {
   readonly values: Record<string, number> = {};
 
   add(name: string, by: number): void {
@@ -86,7 +87,7 @@ export class SpanRig {
   readonly log: LoggedMessage[] = [];
   counters = new CounterMap();
   handler: SpanHandler;
-  readonly #sink = new SpanSink();
+  readonly #sink = new SpanSink(new FieldExclusions(""));
   /** By partition: the sums since each checkpoint, the checkpoint's number, its pieces, and the messages that it covers. */
   readonly #sums = new Map<string, Uint8Array>();
   readonly #generations = new Array<number>(PARTITIONS).fill(0);

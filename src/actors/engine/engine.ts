@@ -1,6 +1,5 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
-
 import type { TornSegment } from "../../adapters/log/log-reader.ts";
 import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
@@ -21,13 +20,12 @@ import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
-import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { Lane } from "./lane.ts";
-import { laneDecoders } from "./lane-decoders.ts";
+import { makeLaneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
@@ -36,7 +34,7 @@ import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
-import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
+import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -163,10 +161,9 @@ export class Engine {
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const { clock } = dependencies;
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
-      { memory, kernel, processWords, outbox, clock, tenantIndex, counters: this.#counters, shard: this.#shard },
+      { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
     this.#recovery = this.#makeRecovery(kernel);
@@ -229,43 +226,31 @@ export class Engine {
   }
 
   #makeLane(): Lane {
-    const { engine, engines, seriesLimit, normalizeTemporality: convertsCounters = true } = this.#options;
     const { kernel, log, clock, processWords, memories } = this.#dependencies;
     const memory = this.#memory;
     const counters = this.#counters;
     const requestId = (admission: number) => this.#requestId(admission);
-    const tenantName = (index: number) => this.#tenants[index] as string;
-    const exclusions = new FieldExclusions(this.#options.fieldExclusions ?? "");
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
-    const wallMs = () => clock.wallMs();
-    const shared = {
-      memory,
-      memories,
-      kernel,
-      processWords,
-      counters,
-      exclusions,
-      metadata: this.#metadata,
-      wallMs,
-      tenantName,
-      tenantIndex,
-      requestId,
-    };
+    const shared = { memory, memories, processWords, kernel, counters, requestId, metadata: this.#metadata };
+    const decoders = makeLaneDecoders(this.#options, {
+      ...shared,
+      wallMs: () => clock.wallMs(),
+      tenantName: (index) => this.#tenants[index] as string,
+      tenantIndex: (name) => this.#tenantIndex(name),
+    });
     return new Lane(
-      { engines },
+      { engines: this.#options.engines },
       {
+        ...decoders,
         memory,
         kernel,
         log,
         counters,
         requestId,
         placement: this.#placement,
-        exclusions,
-        ...laneDecoders({ engine, engines, seriesLimit, convertsCounters }, shared),
         outbox: this.#outbox,
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
-        answer: (answers) => this.#answer(answers),
+        answer: (answers) => this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) }),
       },
     );
   }
@@ -384,10 +369,6 @@ export class Engine {
     this.#shard.define(unit);
     if (rowBytes > 0) this.#shard.applyStaged(unit, rowBytes, self);
     this.#shard.takeOwnMessages(unit);
-  }
-
-  #answer(answers: readonly BodyAnswer[]): void {
-    this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) });
   }
 
   #takeMessages(): boolean {

@@ -1,7 +1,7 @@
-// The decoders of one lane, and the sinks that they share.
+// The decoders of one lane, over what they share: one for each way in.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { DistributionSink } from "./distributions/distribution-sink.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import { HistoryDecoder } from "./history/history-decoder.ts";
@@ -15,21 +15,22 @@ import { RemoteWriteDecoder } from "./remote-write-decoder.ts";
 import { SpanSink } from "./spans/span-sink.ts";
 import { StreamDefiner } from "./stream-definer.ts";
 
-export interface LaneDecodersOptions {
+export interface LaneDecoderOptions {
   readonly engine: number;
   readonly engines: number;
   readonly seriesLimit: number;
   /** OTEL_TEMPORALITY_NORMALIZE. */
-  readonly convertsCounters: boolean;
+  readonly normalizeTemporality?: boolean;
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly fieldExclusions?: string;
 }
 
-export interface LaneDecodersDependencies {
+export interface LaneDecoderDependencies {
   readonly memory: EngineMemory;
   readonly memories: readonly EngineMemory[];
-  readonly kernel: LaneExports;
   readonly processWords: ProcessWords;
+  readonly kernel: LaneExports;
   readonly counters: EngineCounters;
-  readonly exclusions: FieldExclusions;
   readonly metadata: MetadataBook;
   readonly wallMs: () => number;
   readonly tenantName: (index: number) => string;
@@ -37,34 +38,36 @@ export interface LaneDecodersDependencies {
   readonly requestId: (admission: number) => string;
 }
 
-/** A decoder for each way in. */
+/** What a lane decodes bodies with. */
 export interface LaneDecoders {
+  readonly exclusions: FieldExclusions;
   readonly json: JsonDecoder;
-  readonly remoteWrite: RemoteWriteDecoder;
-  readonly otlp: OtlpDecoder;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
+  readonly remoteWrite: RemoteWriteDecoder;
+  readonly otlp: OtlpDecoder;
 }
 
-/** Makes the decoders of a lane. */
-export function laneDecoders(options: LaneDecodersOptions, dependencies: LaneDecodersDependencies): LaneDecoders {
-  const { convertsCounters } = options;
-  const { memory, memories, kernel, processWords, counters, exclusions, metadata, wallMs, tenantName, tenantIndex, requestId } =
-    dependencies;
-  const definer = new StreamDefiner(options, { memory, memories, processWords, kernel });
-  const decoder = { memory, kernel, definer, counters, exclusions, tenantName, requestId };
+/** Makes the decoders. */
+export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: LaneDecoderDependencies): LaneDecoders {
+  const { processWords, tenantIndex, wallMs } = dependencies;
+  const { normalizeTemporality: convertsCounters = true, fieldExclusions = "" } = options;
+  const definer = new StreamDefiner({ ...options, convertsCounters }, dependencies);
+  const exclusions = new FieldExclusions(fieldExclusions);
+  const decoder = { ...dependencies, definer, exclusions };
+  const logs = new LogSink(exclusions);
+  const json = new JsonDecoder({ ...decoder, logs });
   const distributions = new DistributionSink(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {
     const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);
     return problem === undefined ? undefined : { field: null, ...problem };
   };
-  const logs = new LogSink();
-  const json = new JsonDecoder({ ...decoder, logs });
   return {
+    exclusions,
     json,
     replay: new ReplayDecoder({ ...decoder, json }),
     history: new HistoryDecoder(decoder),
-    remoteWrite: new RemoteWriteDecoder({ ...decoder, tenantIndex, takeDistribution, replicaGroups: processWords.replicas, metadata }),
-    otlp: new OtlpDecoder({ convertsCounters }, { ...decoder, logs, spans: new SpanSink() }),
+    remoteWrite: new RemoteWriteDecoder({ ...decoder, takeDistribution, replicaGroups: processWords.replicas }),
+    otlp: new OtlpDecoder({ convertsCounters }, { ...decoder, logs, spans: new SpanSink(exclusions) }),
   };
 }

@@ -4,8 +4,8 @@ import { SEVERITIES } from "./severity.ts";
 import { TEMPLATES_MAX, type Template, TemplateTree } from "./template-tree.ts";
 
 /** A template that came so often has a series of its own, while there are so few of the service's. */
-export const TEMPLATE_SERIES_COUNT_MIN = 10;
-export const TEMPLATE_SERIES_MAX = 50;
+const TEMPLATE_SERIES_COUNT_MIN = 10;
+const TEMPLATE_SERIES_MAX = 50;
 /** A template that was not seen for so many windows, a day, gives its place to another. */
 const TEMPLATE_IDLE_WINDOWS = 8_640;
 

@@ -2,7 +2,7 @@
 import type { CallSum } from "./call-edges.ts";
 
 /** Services are numbered below this. */
-export const CALL_SERVICES_MAX = 2 ** 20;
+const CALL_SERVICES_MAX = 2 ** 20;
 /** Minutes of the last five days have keys of their own. */
 const MINUTES = 2 ** 13;
 

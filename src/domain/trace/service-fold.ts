@@ -8,7 +8,7 @@ import { DurationSketch } from "./duration-sketch.ts";
 export const SPAN_REQUEST = 1;
 export const SPAN_ERROR = 2;
 /** Operations of a service that have series of their own; the names beyond fold into OTHER. */
-export const OPERATIONS_MAX = 200;
+const OPERATIONS_MAX = 200;
 /** An operation that was not seen for so many windows (a day) gives its place to another. */
 const OPERATION_IDLE_WINDOWS = 8_640;
 export const OTHER_OPERATION = "other";
@@ -33,7 +33,7 @@ export interface FoldCell<S> {
 export type FoldWindow<S> = OpenWindow<FoldCell<S>[]>;
 
 /** What became of a span. */
-export type FoldOutcome = "counted" | "repeated" | "late" | "full";
+type FoldOutcome = "counted" | "repeated" | "late" | "full";
 
 function series<S>(name: string, scope: "service" | "operation"): FoldSeries<S> {
   return { name, scope, lastWindow: 0, streams: undefined, cell: undefined, cellWindow: undefined };
@@ -66,7 +66,16 @@ export class ServiceFold<S> {
   }
 
   /** Takes a span for a closing; `room` is how many more cells there may be, in all services. */
-  take(operation: FoldSeries<S>, flags: number, window: number, closing: number, bucket: number, high: number, low: number, room: number) {
+  take(
+    operation: FoldSeries<S>,
+    flags: number,
+    window: number,
+    closing: number,
+    bucket: number,
+    high: number,
+    low: number,
+    room: number,
+  ): FoldOutcome {
     const open = this.windows.take(window, closing);
     if (open === undefined) return "late";
     if (room <= 0 && operation.cellWindow !== open) return "full";

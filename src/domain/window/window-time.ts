@@ -3,9 +3,9 @@
 // Window w holds [w x 10 s, (w + 1) x 10 s). Closing k is at k x 10 s + 5 s; what arrives in time belongs to closing w + 1 of its window. What arrives later
 // belongs to the first closing behind its arrival: a sender that is behind gets its windows all the same, a few seconds after it has sent them.
 
-export const WINDOW_MS = 10_000;
+const WINDOW_MS = 10_000;
 /** From the end of a window to its closing. */
-export const CLOSING_DELAY_MS = 5_000;
+const CLOSING_DELAY_MS = 5_000;
 
 /** Number of the window that holds a time. */
 export function windowOf(timeMs: number): number {

@@ -2,17 +2,24 @@
 import { MINUTE_CALLS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { type CallEdge, CallEdges, decodeCallEdges } from "../../../domain/trace/call-edges.ts";
+import type { CommittedState } from "../committed-state.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { callMinuteKey, callSumsKey } from "../tables/call-rows.ts";
 import { scanTenants } from "../tables/scan.ts";
-import type { RetentionDependencies } from "./retention.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
 
 const MINUTE_MS = 60_000;
 /** Sums of one partition merged in one commit: one a checkpoint, and there is a round a minute. */
 const SUMS_PER_STEP = 16;
 
+/** What this works on. */
+export interface CallMinutesDependencies {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+}
+
 /** Merges what is final; edges of minutes before `beforeMs` are past their time. */
-export function* mergeCalls({ state, counters }: RetentionDependencies, beforeMs: number): Generator<RetentionStep> {
+export function* mergeCalls({ state, counters }: CallMinutesDependencies, beforeMs: number): Generator<RetentionStep> {
   const { series, generations } = state;
   for (let partition = 0; partition < PARTITIONS; partition++) {
     if (partition % PARTITIONS_PER_STEP === 0) yield breath(series);
@@ -32,7 +39,7 @@ export function* mergeCalls({ state, counters }: RetentionDependencies, beforeMs
   }
 }
 
-function minuteOperations({ series }: RetentionDependencies["state"], edges: readonly CallEdge[]) {
+function minuteOperations({ series }: CallMinutesDependencies["state"], edges: readonly CallEdge[]) {
   const minutes = new Map<string, { readonly key: Uint8Array; readonly sums: CallEdges }>();
   for (const edge of edges) {
     const { tenant } = edge.callee;
@@ -57,7 +64,11 @@ function minuteOperations({ series }: RetentionDependencies["state"], edges: rea
 }
 
 /** Deletes the minutes of all tenants before a time, `rowsPerStep` a commit. */
-export function* expireCalls({ state, counters }: RetentionDependencies, beforeMs: number, rowsPerStep: number): Generator<RetentionStep> {
+export function* expireCalls(
+  { state, counters }: CallMinutesDependencies,
+  beforeMs: number,
+  rowsPerStep: number,
+): Generator<RetentionStep> {
   const { series } = state;
   for (const tenant of scanTenants(series, "call_minutes")) {
     const range = {

@@ -7,7 +7,7 @@
  * Sums are written whole and in place of those before, and merged and deleted in one commit: a call counts once, whatever is repeated.
  */
 import { CALLS_HEADER_BYTES } from "../../../core/protocol/coordinator-frame.ts";
-import { KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { tenantTimeBound } from "./tables.ts";
 
 const MINUTE_MS = 60_000;
@@ -20,13 +20,6 @@ export function callSumsKey(partition: number, since: number): Uint8Array {
 /** Key of a tenant's minute, counted from 1970; also a bound. */
 export function callMinuteKey(tenant: string, minute: number): Uint8Array {
   return tenantTimeBound(tenant, minute * MINUTE_MS);
-}
-
-/** The minute of a key. */
-export function minuteOfKey(key: Uint8Array): number {
-  const reader = new KeyReader(key);
-  reader.text();
-  return reader.time() / MINUTE_MS;
 }
 
 /** Reads the payload of a frame; `edges` is a copy. */

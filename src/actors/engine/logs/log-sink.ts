@@ -4,6 +4,7 @@ import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import { maskedText } from "../../../domain/logs/masked-text.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
+import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
 import type { MessageSource, WorkUnit } from "../work-unit.ts";
@@ -36,6 +37,12 @@ interface Source extends ServiceName {
 export class LogSink implements MessageSource {
   readonly #sources = new Map<string, Source>();
   #begun: Source[] = [];
+  readonly #exclusions: FieldExclusions;
+
+  /** Templates hold no field that `exclusions` names. */
+  constructor(exclusions: FieldExclusions) {
+    this.#exclusions = exclusions;
+  }
 
   /** Counts a log that has been judged and is kept as a record. */
   count(tenant: string, { serviceId, environment, timeMs, severity, body, id }: CountedLog, unit: WorkUnit): void {
@@ -47,7 +54,8 @@ export class LogSink implements MessageSource {
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_LOGS, source.partition, message.finish());
     else if (message.bytes === 0) this.#begun.push(source);
     if (message.bytes === 0) message.begin(source, window);
-    message.add(maskedText(body), severity, window, 0, Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8, 16), 16));
+    const kept = this.#exclusions.isEmpty ? body : this.#exclusions.strip({ body }).body;
+    message.add(maskedText(kept), severity, window, 0, Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8, 16), 16));
   }
 
   /** Adds what has been gathered. */

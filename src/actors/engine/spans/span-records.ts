@@ -2,6 +2,7 @@
 import { SECTION_SPAN_BLOCK } from "../../../core/layout/row-frame.ts";
 import { type Attributes, FRAME_SPAN_BLOCK } from "../../../core/protocol/coordinator-frame.ts";
 import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
+import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { SpanBlockWriter } from "../../../domain/trace/span-block.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
 import { BASE_LEAD_MS, type WorkUnit } from "../work-unit.ts";
@@ -24,11 +25,13 @@ export class SpanRecords {
   #resource: Attributes | undefined;
   #resourceText = NO_ATTRIBUTES;
 
+  readonly #exclusions: FieldExclusions;
   readonly #nextSerial: () => number;
 
   /** `nextSerial` counts the blocks of the lane. */
-  constructor(service: ServiceName, nextSerial: () => number) {
+  constructor(service: ServiceName, exclusions: FieldExclusions, nextSerial: () => number) {
     this.#service = service;
+    this.#exclusions = exclusions;
     this.#nextSerial = nextSerial;
   }
 
@@ -48,16 +51,23 @@ export class SpanRecords {
       this.#open.set(second, open);
     }
     const { traceId, spanId, name, kind, statusCode } = span;
-    const attributes = attributesText(span.attributes);
+    const attributes = this.#attributesText(span.attributes);
     open.writer.add({ traceId, spanId, parentSpanId, name, kind, statusCode, endMicroseconds, microseconds, attributes });
   }
 
   #textOf(resource: Attributes): string {
     if (resource !== this.#resource) {
       this.#resource = resource;
-      this.#resourceText = attributesText(resource);
+      this.#resourceText = this.#attributesText(resource);
     }
     return this.#resourceText;
+  }
+
+  /** The attributes that may be stored, as JSON. */
+  #attributesText(attributes: Attributes): string {
+    const kept = this.#exclusions.isEmpty ? attributes : this.#exclusions.strip({ attributes }).attributes;
+    for (const _ in kept) return JSON.stringify(kept);
+    return NO_ATTRIBUTES;
   }
 
   /** Adds what has been gathered to the unit. */
@@ -65,9 +75,4 @@ export class SpanRecords {
     for (const { writer } of this.#open.values()) unit.addOpaque(SECTION_SPAN_BLOCK, FRAME_SPAN_BLOCK, writer.finish());
     this.#open.clear();
   }
-}
-
-function attributesText(attributes: Attributes): string {
-  for (const _ in attributes) return JSON.stringify(attributes);
-  return NO_ATTRIBUTES;
 }

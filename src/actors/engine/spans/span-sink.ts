@@ -5,6 +5,7 @@ import { NAME_BYTES_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import type { ItemRefusal, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
+import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
 import { JOIN_CHILD, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
 import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
@@ -47,10 +48,16 @@ export class SpanSink implements MessageSource {
   #begunJoins: number[] = [];
   #begunFolds: Source[] = [];
   readonly #key = new SpanKey();
+  readonly #exclusions: FieldExclusions;
   /** Of the next block of records. */
   #serial = 0;
   #parentHigh = 0;
   #parentLow = 0;
+
+  /** Records hold no field that `exclusions` names. */
+  constructor(exclusions: FieldExclusions) {
+    this.#exclusions = exclusions;
+  }
 
   /** Takes a span that refuseSpan() lets pass into the unit at hand; `tenant` is its name. Answers why it is refused all the same, undefined when it is not. */
   take(tenant: string, span: OtlpSpan, unit: WorkUnit): ItemRefusal | undefined {
@@ -102,7 +109,7 @@ export class SpanSink implements MessageSource {
     let source = this.#sources.get(key);
     if (source === undefined) {
       const partition = partitionOf(tenant, serviceId);
-      const records = new SpanRecords({ tenant, environment, serviceId }, () => this.#serial++ % 2 ** 32);
+      const records = new SpanRecords({ tenant, environment, serviceId }, this.#exclusions, () => this.#serial++ % 2 ** 32);
       source = { tenant, environment, serviceId, partition, seed: serviceSeed(tenant), message: new WindowMessageWriter(), records };
       this.#sources.set(key, source);
     }

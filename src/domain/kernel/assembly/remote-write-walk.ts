@@ -57,6 +57,7 @@ let usual: bool = false; // from fieldsAt on there are usual samples only
 let entryAt: usize = 0;
 let keyLow: u64 = 0;
 let keyHigh: u64 = 0;
+let isEntered: bool = false; // found by that key, not by the first pass
 let ref: u32 = 0;
 let destination: u32 = 0;
 let source: u32 = 0;
@@ -131,7 +132,14 @@ export function remoteWriteStep(): i32 {
     const status = stageSamples();
     if (status != STATUS_OK) return status;
     inSeries = false;
+    if (newStart != 0) untell();
   }
+}
+
+/** A start time that no sample was taken for has not been told. */
+function untell(): void {
+  if (isEntered && laneFind(keyLow, keyHigh, tenant)) laneSetNotes(0);
+  newStart = 0;
 }
 
 /**
@@ -274,6 +282,7 @@ function nextSeries(): i32 {
     source = load<u32>(entry, ENTRY_SOURCE);
     if (isVersion2) toldStart = load<i64>(entry, ENTRY_START);
     newStart = 0;
+    isEntered = false;
     return admit();
   }
   const low = load<u64>(entry, ENTRY_HASH_LOW);
@@ -301,6 +310,7 @@ function enterSeries(): i32 {
     const start = load<i64>(entryAt, ENTRY_START);
     toldStart = start;
     newStart = laneNotes() == notes ? 0 : start;
+    isEntered = true;
     laneSetNotes(notes);
     spanPointer = load<u32>(entryAt, ENTRY_SPAN); // rejected samples refer to what stays: the references in the body
     spanBytes = load<u32>(entryAt, ENTRY_SPAN_BYTES);
