@@ -320,6 +320,7 @@ export class Coordinator {
         listeners: this.#listeners,
       }),
       settle: () => this.#settle(),
+      isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
     };
   }

@@ -396,18 +396,15 @@ export class Engine {
   /** Streams on their way to the store are found there once the checkpoint that carries them is written. */
   #answerDelayed(): boolean {
     if (this.#delayed.length === 0 || this.#checkpoints?.isCarrying === true) return false;
+    // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
+    this.#outbox.flush();
+    if (this.#outbox.isCarrying) return false;
     const { returns } = this.#shard;
     const at = this.#delayed.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
     if (at < 0) return false;
     const [found] = this.#delayed.splice(at, 1);
-    if (found !== undefined) this.#answerQuery(found.query);
+    if (found !== undefined) this.#dependencies.reply(this.#queries.answer(found.query));
     return true;
-  }
-
-  #answerQuery(query: EngineQuery): void {
-    // First what left this engine for the store: whoever asks looks there for what the answer no longer holds.
-    this.#outbox.flush();
-    this.#dependencies.reply(this.#queries.answer(query));
   }
 
   #tick(): boolean {

@@ -3,6 +3,7 @@
 import { CoordinatorRingWriter } from "../../adapters/runtime/coordinator-ring.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { OVERFLOW_BYTES_MAX } from "../../core/config/limits.ts";
+import { FRAME_BLOCK, FRAME_CHECKPOINT } from "../../core/protocol/coordinator-frame.ts";
 
 /** Queue of frames from one engine to the coordinator. */
 export class Outbox {
@@ -12,6 +13,10 @@ export class Outbox {
   #waiting: Array<{ kind: number; payload: Uint8Array }> = [];
   #taken = 0;
   #waitingBytes = 0;
+  /** Frames ever sent, ever moved into the ring, and the number of the last that carries samples or streams out of memory. */
+  #sent = 0;
+  #moved = 0;
+  #lastCarrier = 0;
 
   constructor(memory: EngineMemory, ringBell: () => void) {
     this.#ring = new CoordinatorRingWriter(memory);
@@ -20,6 +25,8 @@ export class Outbox {
 
   send(kind: number, payload: Uint8Array): void {
     this.#waiting.push({ kind, payload });
+    this.#sent++;
+    if (kind === FRAME_BLOCK || kind === FRAME_CHECKPOINT) this.#lastCarrier = this.#sent;
     this.#waitingBytes += payload.byteLength;
   }
 
@@ -35,6 +42,7 @@ export class Outbox {
       if (!this.#ring.write(kind, payload)) break;
       this.#waitingBytes -= payload.byteLength;
       this.#taken++;
+      this.#moved++;
     }
     if (this.#taken === this.#waiting.length) {
       this.#waiting = [];
@@ -47,6 +55,11 @@ export class Outbox {
 
   get frames(): number {
     return this.#waiting.length - this.#taken;
+  }
+
+  /** Whether samples or streams that have left the engine's memory wait here: nobody who looks finds them. */
+  get isCarrying(): boolean {
+    return this.#moved < this.#lastCarrier;
   }
 
   /** Bytes that found no room in the ring yet. */

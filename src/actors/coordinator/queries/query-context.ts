@@ -37,6 +37,8 @@ export interface QueryContext {
   facts(): CoordinatorFacts;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
   settle(): Promise<void>;
+  /** Whether the store takes no writes: then that did not come about. */
+  isStoreFailing(): boolean;
   /** Does work that writes, between the transactions of others. Rejects with StoreError when the store takes no writes. */
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Lets other work of the thread have its turn in a long query. */

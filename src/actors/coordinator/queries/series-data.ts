@@ -33,6 +33,11 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
     attributes: query.attributes ?? null,
   });
   const { summary } = answer;
+  if (summary === null && context.isStoreFailing())
+    return refused(
+      "store_unavailable",
+      "the store takes nothing at present, and a stream that has just left memory is not in it yet; ask again later",
+    );
   if (summary === null)
     return refused(
       "not_found",

@@ -60,18 +60,23 @@ export async function askSeries(
   return { series: mergePages([...answers, cold], query.limit), total };
 }
 
+/** A stream may move between two looks, from memory to the store or back; it does not do so this often in one query. */
+const LOOKS_MAX = 4;
+
 /** The newest values of the first stream that matches, wherever it is. */
 export async function askSeriesData(context: QueryContext, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
   const { engines } = context;
   const owner = engines.ownerOf(query.tenant, query.serviceId);
-  const answer = await engines.seriesData(owner, query);
-  await context.settle();
-  const cold = await coldSeriesData(context, query);
-  // It may have come back between the two looks.
-  if (cold === undefined) return answer.summary === null ? engines.seriesData(owner, query) : answer;
-  const matches = answer.matches - answer.returned + cold.matches;
-  const isFirst = answer.summary === null || compareSeriesKeys(seriesKey(cold.summary as SeriesSummary), seriesKey(answer.summary)) < 0;
-  return { ...(isFirst ? cold : answer), matches };
+  for (let looks = 1; ; looks++) {
+    const answer = await engines.seriesData(owner, query);
+    await context.settle();
+    const cold = await coldSeriesData(context, query);
+    if (cold === undefined && answer.summary === null && looks < LOOKS_MAX) continue;
+    if (cold === undefined) return answer;
+    const matches = answer.matches - answer.returned + cold.matches;
+    const isFirst = answer.summary === null || compareSeriesKeys(seriesKey(cold.summary as SeriesSummary), seriesKey(answer.summary)) < 0;
+    return { ...(isFirst ? cold : answer), matches };
+  }
 }
 
 /** Merges by repeated choice of the least head: 64 engines and the store, 1,001 rows at most. A stream that comes twice has just come back from the store. */
