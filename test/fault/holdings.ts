@@ -43,7 +43,15 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   for (const type of RECORD_TYPES)
     records.push(...(await pages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent));
   const anomalies = await pages<Record<string, unknown>>(server, "/api/v1/anomalies", "anomalies");
-  return { series, records: records.sort(), deadLetters, anomalies: anomalies.filter((each) => !isOfArrival(each)).map(anomalyLine).sort() };
+  return {
+    series,
+    records: records.sort(),
+    deadLetters,
+    anomalies: anomalies
+      .filter((each) => !isOfArrival(each))
+      .map(anomalyLine)
+      .sort(),
+  };
 }
 
 /** Dead letters by reason, once everything that the engines have sent is stored. */
