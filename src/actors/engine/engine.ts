@@ -354,6 +354,8 @@ export class Engine {
         frame = taken < framesMax && !returns.isFull ? reader.peek() : undefined
       ) {
         this.#shard.applyFrame(frame);
+        // Verdicts go first: the lane answers once the frame is released, and who was answered and asks finds them in the ring.
+        this.#outbox.flush();
         reader.release();
         taken++;
       }

@@ -85,7 +85,9 @@ export class Lane {
     return true;
   }
 
+  /** Verdicts go first: who was answered and asks finds them in the ring. */
   #release(): boolean {
+    this.#dependencies.outbox.flush();
     const answers = this.#dependencies.placement.takeAnswers();
     if (answers.length > 0) this.#dependencies.answer(answers);
     return answers.length > 0;

@@ -36,6 +36,7 @@ export class Outbox {
 
   /** Moves what fits into the ring and tells the coordinator once; of a frame larger than the ring that is a part, which must be read before the rest fits. */
   flush(): boolean {
+    if (this.#waiting.length === 0) return false;
     const before = this.#ring.position;
     while (this.#taken < this.#waiting.length) {
       const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
