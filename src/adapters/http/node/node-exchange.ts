@@ -56,6 +56,9 @@ export class NodeExchange implements HttpExchange, Expiring {
     return !this.#over && !this.#answered && !this.#incoming.complete;
   }
 
+  /** Nothing to do: node:http reads no further than its buffers until somebody listens. */
+  hold(): void {}
+
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
