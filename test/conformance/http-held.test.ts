@@ -12,9 +12,9 @@ afterEach(() => bench.close());
 function heldUntil(until: Promise<void>, next: HttpHandler, onHeld: (exchange: HttpExchange) => void = () => {}): HttpHandler {
   return (exchange) => {
     if (exchange.request.path === "/still") return void exchange.respond(200, TEXT, "");
-    exchange.hold();
+    const goOn = exchange.hold();
     onHeld(exchange);
-    void until.then(() => next(exchange));
+    void until.then(() => goOn(() => next(exchange)));
   };
 }
 
@@ -25,22 +25,25 @@ const turns = async (count: number): Promise<void> => {
 describe.each(ENGINES)("held exchanges over $kind", ({ kind, skipped }) => {
   const test = it.skipIf(skipped);
 
-  test.each([0, 1, 16_384, 100_003, 4 * MIB])("a body of %i bytes that came while the exchange was held arrives exactly", async (length) => {
-    const decided = deferred();
-    const held = deferred<HttpExchange>();
-    await bench.serve(kind, heldUntil(decided.promise, hashBody(16 * MIB), held.resolve));
-    const client = await bench.connect();
-    const body = randomBytes(length);
-    await client.send(request("POST", "/", [`Content-Length: ${length}`]));
-    const sent = client.send(body);
-    await held.promise;
-    await turns(20);
-    decided.resolve();
-    await sent;
-    expect((await client.response()).body.toString()).toBe(`${length} ${sha256(body)}`);
-    await stillServes(client);
-    expect(bench.faults).toEqual([]);
-  });
+  test.each([0, 1, 16_384, 100_003, 4 * MIB])(
+    "a body of %i bytes that came while the exchange was held arrives exactly",
+    async (length) => {
+      const decided = deferred();
+      const held = deferred<HttpExchange>();
+      await bench.serve(kind, heldUntil(decided.promise, hashBody(16 * MIB), held.resolve));
+      const client = await bench.connect();
+      const body = randomBytes(length);
+      await client.send(request("POST", "/", [`Content-Length: ${length}`]));
+      const sent = client.send(body);
+      await held.promise;
+      await turns(20);
+      decided.resolve();
+      await sent;
+      expect((await client.response()).body.toString()).toBe(`${length} ${sha256(body)}`);
+      await stillServes(client);
+      expect(bench.faults).toEqual([]);
+    },
+  );
 
   test("a body that comes in parts, before and after the decision, is put together in order", async () => {
     const decided = deferred();
@@ -115,6 +118,22 @@ describe.each(ENGINES)("held exchanges over $kind", ({ kind, skipped }) => {
     decided.resolve();
     expect((await client.response()).body.toString()).toBe("/1");
     await stillServes(client);
+  });
+
+  test("what the rest of the handler throws becomes a 500", async () => {
+    const decided = deferred();
+    await bench.serve(
+      kind,
+      heldUntil(decided.promise, () => {
+        throw new Error("late");
+      }),
+    );
+    const client = await bench.connect();
+    await client.send(request("POST", "/", [], "body"));
+    decided.resolve();
+    expectRefusal(await client.response(), 500, "internal_error");
+    await stillServes(client);
+    expect(bench.faults.map(String)).toEqual(["Error: late"]);
   });
 
   test("a client that leaves while its exchange is held aborts it, and nothing is collected", async () => {

@@ -1,4 +1,5 @@
 // Where key sets are read from: a file, or a URL that the operator has set.
+import { watchFile } from "node:fs";
 import { open } from "node:fs/promises";
 import { JWKS_BYTES_MAX } from "./jwks-content.ts";
 
@@ -45,4 +46,9 @@ function explain(error: unknown): never {
 function decode(bytes: Uint8Array): string {
   if (bytes.length > JWKS_BYTES_MAX) throw new Error(`it is longer than ${JWKS_BYTES_MAX} bytes`);
   return Buffer.from(bytes).toString("utf8");
+}
+
+/** Calls when a file has changed: within a second. */
+export function followFile(path: string, onChange: () => void): void {
+  watchFile(path, { interval: 1_000, persistent: false }, onChange);
 }

@@ -1,5 +1,5 @@
 // Makes JWTs with the server's own secret: `vedette token`, and the session of a sign-in link.
-import { SignJWT } from "jose";
+import { type CryptoKey, SignJWT } from "jose";
 
 /** What a token is to say. */
 export interface TokenContent {

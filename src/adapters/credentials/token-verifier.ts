@@ -1,6 +1,6 @@
 // Checks JWTs: the signature, and the times, issuer and audience that they claim. Each key source has its own algorithms, so that no token can choose how it is
 // checked: HS256 with the secret alone, RS256 and ES256 with the provider's keys alone; `none` and everything else is refused.
-import { decodeProtectedHeader, errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
+import { type CryptoKey, decodeProtectedHeader, errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { JwksSource } from "./jwks-source.ts";
 
 /** Bytes of the secret of HS256: as many as its hash has (RFC 7518, 3.2). */

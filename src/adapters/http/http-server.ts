@@ -35,9 +35,10 @@ export interface HttpExchange {
   /**
    * Keeps the exchange for a handler that has to wait before it knows what to do with it: collectBody may then be called at any later time, once.
    * Must be called synchronously in the handler. What comes of the body meanwhile is kept up to about 64 KiB; then the client is not read any more.
-   * The caller must answer or collect in limited time: nothing here ends a held exchange.
+   * Gives back what runs the rest of the handler later, as the handler itself was run; it does nothing once the exchange is over. The caller must go on
+   * in limited time: nothing here ends a held exchange.
    */
-  hold(): void;
+  hold(): (rest: () => void) => void;
   /**
    * Collects the body up to `maxBytes` and gives it to `onBody` once, after the handler has returned, or the call where the exchange was held. Must be called
    * synchronously in the handler, but for held exchanges. Answers by itself, and never calls `onBody`, when the body is too long (413), too slow (408) or

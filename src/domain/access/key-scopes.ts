@@ -1,10 +1,5 @@
 // Scopes of API keys: the part of a tenant that a program is let into (decisions.md section 5).
-import type { Role } from "./roles.ts";
-
-/** From the least to the most. */
-export const KEY_SCOPES = ["ingestion", "readonly", "readwrite", "admin"] as const;
-/** A scope's name as it stands in requests and answers. */
-export type KeyScope = (typeof KEY_SCOPES)[number];
+import type { KeyScope, Role } from "../../core/protocol/access.ts";
 
 interface ScopeRights {
   /** The role that a key acts as; an ingestion key's counts for nothing but telemetry. */

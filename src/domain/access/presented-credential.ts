@@ -21,7 +21,16 @@ export const CREDENTIAL_LENGTH_MAX = 8 * 1024;
 const BEARER = /^Bearer +([!-~]+) *$/i;
 const NONE: PresentedCredential = { kind: "none" };
 /** Names under which clients put credentials into a URL. Compared decoded and in lower case. */
-const URL_NAMES: ReadonlySet<string> = new Set(["api_key", "apikey", "api-key", "x-api-key", "access_token", "token", "jwt", "authorization"]);
+const URL_NAMES: ReadonlySet<string> = new Set([
+  "api_key",
+  "apikey",
+  "api-key",
+  "x-api-key",
+  "access_token",
+  "token",
+  "jwt",
+  "authorization",
+]);
 
 /** Reads the credential of a request. */
 export function presentedCredential(headers: CredentialHeaders): PresentedCredential {

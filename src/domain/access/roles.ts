@@ -1,9 +1,5 @@
 // Roles and what each may do (decisions.md section 5).
-
-/** From the least to the most. */
-export const ROLES = ["viewer", "operator", "admin", "super_admin", "system"] as const;
-/** A role's name as it stands in tokens, answers and messages. */
-export type Role = (typeof ROLES)[number];
+import { ROLES, type Role } from "../../core/protocol/access.ts";
 
 const LEVELS: Readonly<Record<Role, number>> = { viewer: 10, operator: 20, admin: 30, super_admin: 40, system: 50 };
 

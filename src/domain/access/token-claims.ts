@@ -1,5 +1,6 @@
 // What a JWT whose signature and times have been checked says of its bearer (decisions.md section 5).
-import { type Role, ROLES, parseRole } from "./roles.ts";
+import { ROLES, type Role } from "../../core/protocol/access.ts";
+import { parseRole } from "./roles.ts";
 
 /** Under which names the tenant and the role stand. */
 export interface ClaimNames {

@@ -1,5 +1,6 @@
 // Users bind a token's subject to a role, or take its rights away: a token's own role may not exceed the user's.
-import { type Role, levelOf, lowerRole, reaches } from "./roles.ts";
+import type { Role } from "../../core/protocol/access.ts";
+import { levelOf, lowerRole, reaches } from "./roles.ts";
 
 /** What is set for one subject of a tenant. */
 export interface UserBinding {
@@ -11,7 +12,7 @@ export interface UserBinding {
 }
 
 /** The role that a token counts with; null where its subject is disabled. Subjects that nobody has bound have the role that their token says. */
-export function boundRole(own: Role, binding: UserBinding | undefined): Role | null {
+export function boundRole(own: Role, binding: Pick<UserBinding, "role" | "disabled"> | undefined): Role | null {
   if (binding === undefined) return own;
   return binding.disabled ? null : lowerRole(own, binding.role);
 }

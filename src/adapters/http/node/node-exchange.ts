@@ -56,8 +56,12 @@ export class NodeExchange implements HttpExchange, Expiring {
     return !this.#over && !this.#answered && !this.#incoming.complete;
   }
 
-  /** Nothing to do: node:http reads no further than its buffers until somebody listens. */
-  hold(): void {}
+  /** Nothing has to be kept: node:http reads no further than its buffers until somebody listens. */
+  hold(): (rest: () => void) => void {
+    return (rest) => {
+      if (!this.#over) this.guard(rest);
+    };
+  }
 
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;

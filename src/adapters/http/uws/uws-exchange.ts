@@ -47,10 +47,14 @@ export class UwsExchange implements HttpExchange, Expiring {
     return this.#aborted;
   }
 
-  hold(): void {
-    if (this.#answered || this.#over || this.#collector !== undefined || this.#held !== undefined) return;
-    this.#held = new HeldBody(this.#response);
-    if (!this.#bodyPending) this.#attachData();
+  hold(): (rest: () => void) => void {
+    if (!this.#answered && !this.#over && this.#held === undefined) {
+      this.#held = new HeldBody(this.#response);
+      if (!this.#bodyPending) this.#attachData();
+    }
+    return (rest) => {
+      if (!this.#over) this.guard(rest);
+    };
   }
 
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
