@@ -158,7 +158,7 @@ export class Rig {
       observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
       deleteLogSegments: (floor) => void this.floors.push(floor),
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: 1e9 }),
-      randomBytes: (count) => new Uint8Array(count).fill(9 + this.#draws++),
+      randomBytes: (count) => this.#draw(count),
       breathe: () => Promise.resolve(),
     });
   }
@@ -167,6 +167,14 @@ export class Rig {
     const rig = new Rig(options);
     await rig.coordinator.open();
     return rig;
+  }
+
+  /** Bytes that differ from draw to draw. */
+  #draw(count: number): Uint8Array {
+    const bytes = new Uint8Array(count).fill(9 + this.#draws);
+    bytes[0] = this.#draws >> 8;
+    this.#draws++;
+    return bytes;
   }
 
   /** A new process over what this one has committed. */
