@@ -21,6 +21,7 @@ import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
@@ -73,24 +74,6 @@ interface CoordinatorHandle {
   readonly stopped: Signal;
 }
 
-/** A promise that somebody else fulfils. */
-class Signal {
-  readonly given: Promise<void>;
-  isGiven = false;
-  #resolve: () => void = () => {};
-
-  constructor() {
-    this.given = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  give(): void {
-    this.isGiven = true;
-    this.#resolve();
-  }
-}
-
 /** Everything that runs. */
 class Server {
   readonly #config: Config;
@@ -121,7 +104,13 @@ class Server {
   constructor(config: Config, meta: Meta) {
     this.#config = config;
     this.#meta = meta;
-    this.#desk = this.#openDesk();
+    this.#desk = new AccessDesk(config, {
+      clock: systemClock,
+      directory: this.#access,
+      randomHex: (bytes) => randomBytes(bytes).toString("hex"),
+      log: (level, line) => this.#log(level, line),
+      port: () => this.#port,
+    });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
@@ -165,31 +154,6 @@ class Server {
   /** Path and query of the sign-in link; null where the operator has keys of their own. */
   get signInTarget(): string | null {
     return this.#desk.signInTarget;
-  }
-
-  #openDesk(): AccessDesk {
-    const config = this.#config;
-    return new AccessDesk(
-      {
-        dataDir: config.DATA_DIR,
-        policy: { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, boundHost: config.HOST },
-        jwtSecret: config.JWT_SECRET,
-        jwksUrl: config.JWKS_URL,
-        jwksFile: config.JWKS_FILE,
-        issuer: config.JWT_ISSUER,
-        audience: config.JWT_AUDIENCE,
-        claims: { tenant: config.JWT_CLAIM_TENANT, role: config.JWT_CLAIM_ROLE },
-        clockSkewSeconds: config.JWT_CLOCK_SKEW_SECONDS,
-        jwksRefreshSeconds: config.JWKS_REFRESH_SECONDS,
-      },
-      {
-        clock: systemClock,
-        directory: this.#access,
-        randomHex: (bytes) => randomBytes(bytes).toString("hex"),
-        log: (level, line) => this.#log(level, line),
-        port: () => this.#port,
-      },
-    );
   }
 
   #startCoordinator(): CoordinatorHandle {

@@ -50,7 +50,14 @@ class Desk {
   }
 
   addKey(change: Partial<KeyRecord> = {}): void {
-    const key = { keyId: "0000000a", tenant: "acme", scope: "readwrite", digest: credentialDigest(KEY), rateLimitRps: 7, expiresMs: null } as const;
+    const key = {
+      keyId: "0000000a",
+      tenant: "acme",
+      scope: "readwrite",
+      digest: credentialDigest(KEY),
+      rateLimitRps: 7,
+      expiresMs: null,
+    } as const;
     this.directory.take({ type: "key", key: { ...key, ...change } });
   }
 

@@ -164,7 +164,10 @@ describe("the credential of a request", () => {
   });
 
   it("a session does not count beside a header", () => {
-    expect(presentedCredential({ authorization: "Bearer abc", apiKey: undefined, session: "s" })).toMatchObject({ text: "abc", isSession: false });
+    expect(presentedCredential({ authorization: "Bearer abc", apiKey: undefined, session: "s" })).toMatchObject({
+      text: "abc",
+      isSession: false,
+    });
   });
 
   it.each([
@@ -187,8 +190,9 @@ describe("the credential of a request", () => {
     (query) => expect(credentialInQuery(query)).toBeDefined(),
   );
 
-  it.each(["", "service_id=token", "page_token=abc", "limit=3&since=x", "tokens=1", "%E0%A4%A=1"])("is not seen where there is none: %s", (query) =>
-    expect(credentialInQuery(query)).toBeUndefined(),
+  it.each(["", "service_id=token", "page_token=abc", "limit=3&since=x", "tokens=1", "%E0%A4%A=1"])(
+    "is not seen where there is none: %s",
+    (query) => expect(credentialInQuery(query)).toBeUndefined(),
   );
 });
 
@@ -288,8 +292,13 @@ describe("API keys", () => {
     );
   });
 
-  it.each(["", "vdt_", "vdt_00000000_", `vdt_0000000u_${secret}`, `vdt_00000000_${secret}A`, `VDT_00000000_${secret}`, ` vdt_00000000_${secret}`])(
-    "%j is none",
-    (text) => expect(keyIdIn(text)).toBeUndefined(),
-  );
+  it.each([
+    "",
+    "vdt_",
+    "vdt_00000000_",
+    `vdt_0000000u_${secret}`,
+    `vdt_00000000_${secret}A`,
+    `VDT_00000000_${secret}`,
+    ` vdt_00000000_${secret}`,
+  ])("%j is none", (text) => expect(keyIdIn(text)).toBeUndefined());
 });

@@ -69,7 +69,10 @@ describe("a token of the secret", () => {
       issuedMs: NOW_MS,
       lifetimeMs: 60_000,
     });
-    expect(await withSecret({ issuer: "us", audience: "them" }).verify(minted, NOW_MS)).toMatchObject({ ok: true, claims: { exp: NOW + 60 } });
+    expect(await withSecret({ issuer: "us", audience: "them" }).verify(minted, NOW_MS)).toMatchObject({
+      ok: true,
+      claims: { exp: NOW + 60 },
+    });
   });
 
   it.each([
@@ -180,9 +183,7 @@ describe("algorithms", () => {
   });
 
   it("critical headers that nobody here knows are refused", async () => {
-    const token = await new SignJWT(CLAIMS)
-      .setProtectedHeader({ alg: "HS256", crit: ["b64"], b64: true })
-      .sign(Buffer.from(SECRET));
+    const token = await new SignJWT(CLAIMS).setProtectedHeader({ alg: "HS256", crit: ["b64"], b64: true }).sign(Buffer.from(SECRET));
     const [, payload = "", signature = ""] = token.split(".");
     const forged = `${base64({ alg: "HS256", crit: ["exp"], exp: 1 })}.${payload}.${signature}`;
     expect(await withSecret().verify(forged, NOW_MS)).toMatchObject({ ok: false });
@@ -264,7 +265,14 @@ describe("a provider's keys", () => {
   it("are public ones of enough bits: secrets, private parts and short keys are left out", async () => {
     const short = generateKeyPairSync("rsa", { modulusLength: 1024 });
     const whole = await exportJWK(rsa.privateKey);
-    const keys = [{ kty: "oct", k: "c2VjcmV0" }, await exportJWK(short.publicKey), { ...rsaJwk, use: "enc" }, { ...rsaJwk, alg: "RS512" }, 7, null];
+    const keys = [
+      { kty: "oct", k: "c2VjcmV0" },
+      await exportJWK(short.publicKey),
+      { ...rsaJwk, use: "enc" },
+      { ...rsaJwk, alg: "RS512" },
+      7,
+      null,
+    ];
     expect(readJwks(JSON.stringify({ keys }))).toMatchObject({ ok: false });
     const read = readJwks(JSON.stringify({ keys: [...keys, whole] }));
     expect(read).toMatchObject({ ok: true, ignored: keys.length });

@@ -24,9 +24,9 @@ async function ask(rig: Rig, who: Principal, endpoint: string, options: Paramete
   return answer;
 }
 
-const told = (rig: Rig): AccessChange[][] =>
-  rig.messages.flatMap((message) => (message.type === "access" ? [[...message.changes]] : []));
-const audit = (rig: Rig) => JSON.stringify([...(rig.control.contents.get("audit")?.values() ?? [])].map((row) => Buffer.from(row).toString()));
+const told = (rig: Rig): AccessChange[][] => rig.messages.flatMap((message) => (message.type === "access" ? [[...message.changes]] : []));
+const audit = (rig: Rig) =>
+  JSON.stringify([...(rig.control.contents.get("audit")?.values() ?? [])].map((row) => Buffer.from(row).toString()));
 const make = async (rig: Rig, change: object = {}, who = ADMIN) => ask(rig, who, "createKey", { content: { ...KEY, ...change } });
 
 describe("API keys", () => {

@@ -2,7 +2,7 @@
 import type { JSONWebKeySet, JWK } from "jose";
 
 /** Keys of one set; providers have two or three, and one more while they rotate. */
-export const JWKS_KEYS_MAX = 100;
+const JWKS_KEYS_MAX = 100;
 /** Bytes of one set: 100 keys of 4096 bits with certificates. */
 export const JWKS_BYTES_MAX = 512 * 1024;
 

@@ -2,7 +2,7 @@
 
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 
-export { ROLES, type Role } from "./access.ts";
+export type { Role } from "./access.ts";
 
 /** Who asks. One object for all requests with the same credential, as long as that is remembered. */
 export interface Principal {

@@ -16,7 +16,7 @@ export interface CredentialHeaders {
 }
 
 /** Longest credential: tokens with many claims have some 2 KiB. */
-export const CREDENTIAL_LENGTH_MAX = 8 * 1024;
+const CREDENTIAL_LENGTH_MAX = 8 * 1024;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 const NONE: PresentedCredential = { kind: "none" };

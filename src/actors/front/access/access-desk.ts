@@ -9,27 +9,30 @@ import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
 import type { Clock } from "../../../adapters/runtime/clock.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
-import { ConfigError } from "../../../core/config/load-config.ts";
-import { type AccessPolicyOptions, DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
-import type { ClaimNames } from "../../../domain/access/token-claims.ts";
+import { type Config, ConfigError } from "../../../core/config/load-config.ts";
+import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 import type { AccessDirectory } from "../access-directory.ts";
 import { Authenticator } from "./authenticator.ts";
 import { Gate } from "./gate.ts";
 import { SignIn } from "./sign-in.ts";
 
 /** Settings; texts that are empty are not set. */
-export interface AccessDeskOptions {
-  readonly dataDir: string;
-  readonly policy: AccessPolicyOptions;
-  readonly jwtSecret: string;
-  readonly jwksUrl: string;
-  readonly jwksFile: string;
-  readonly issuer: string;
-  readonly audience: string;
-  readonly claims: ClaimNames;
-  readonly clockSkewSeconds: number;
-  readonly jwksRefreshSeconds: number;
-}
+type Settings = Pick<
+  Config,
+  | "DATA_DIR"
+  | "HOST"
+  | "INGEST_AUTH"
+  | "READ_AUTH"
+  | "JWT_SECRET"
+  | "JWKS_URL"
+  | "JWKS_FILE"
+  | "JWKS_REFRESH_SECONDS"
+  | "JWT_ISSUER"
+  | "JWT_AUDIENCE"
+  | "JWT_CLAIM_TENANT"
+  | "JWT_CLAIM_ROLE"
+  | "JWT_CLOCK_SKEW_SECONDS"
+>;
 
 export interface AccessDeskDependencies {
   readonly clock: Clock;
@@ -52,19 +55,24 @@ export class AccessDesk {
   readonly signInTarget: string | null;
 
   /** Opens, and at the first start makes, what the data folder holds. Throws ConfigError on settings that cannot be used. */
-  constructor(options: AccessDeskOptions, dependencies: AccessDeskDependencies) {
+  constructor(settings: Settings, dependencies: AccessDeskDependencies) {
     const { clock, directory, randomHex, port } = dependencies;
-    const secret = this.#openSecret(options, dependencies);
-    this.jwks = this.#openJwks(options, dependencies);
+    const secret = this.#openSecret(settings, dependencies);
+    this.jwks = this.#openJwks(settings, dependencies);
     const verifier = new TokenVerifier(
-      { issuer: options.issuer || undefined, audience: options.audience || undefined, clockSkewSeconds: options.clockSkewSeconds },
+      { ...recipients(settings), clockSkewSeconds: settings.JWT_CLOCK_SKEW_SECONDS },
       { secret: () => secret?.key ?? null, jwks: this.jwks },
     );
     const tenantExists = (tenant: string) => tenant === DEFAULT_TENANT || directory.tenant(tenant) !== undefined;
     const sessionCookie = () => `vedette_session_${port()}`;
-    const adminToken = openSecretFile(options.dataDir, ADMIN_TOKEN_FILE, () => randomHex(OWN_SECRET_BYTES)).text;
+    const adminToken = openSecretFile(settings.DATA_DIR, ADMIN_TOKEN_FILE, () => randomHex(OWN_SECRET_BYTES)).text;
     this.authenticator = new Authenticator(
-      { claims: options.claims, clockSkewSeconds: options.clockSkewSeconds, adminToken, sessionCookie },
+      {
+        claims: { tenant: settings.JWT_CLAIM_TENANT, role: settings.JWT_CLAIM_ROLE },
+        clockSkewSeconds: settings.JWT_CLOCK_SKEW_SECONDS,
+        adminToken,
+        sessionCookie,
+      },
       {
         clock,
         directory: directory.credentials,
@@ -73,61 +81,62 @@ export class AccessDesk {
         verify: (token, nowMs) => verifier.verify(token, nowMs),
       },
     );
-    this.gate = new Gate({ policy: options.policy, authenticator: this.authenticator, tenantExists, sessionCookie });
+    const policy = { ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST };
+    this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie });
     this.jwks?.start();
-    const isOwn = options.jwtSecret === "" && secret !== null;
+    const isOwn = settings.JWT_SECRET === "" && secret !== null;
     const token = isOwn ? randomHex(OWN_SECRET_BYTES) : null;
     this.signInTarget = token === null ? null : `/sign-in?token=${token}`;
-    this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, options, clock.wallMs(), sessionCookie);
+    this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
   }
 
   /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */
-  #openSecret(
-    { jwtSecret, jwksUrl, jwksFile, dataDir }: AccessDeskOptions,
-    { randomHex, log }: AccessDeskDependencies,
-  ): SecretSource | null {
-    if (jwtSecret !== "") {
-      const bytes = Buffer.byteLength(jwtSecret);
-      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(jwtSecret);
+  #openSecret({ JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings, { randomHex, log }: AccessDeskDependencies): SecretSource | null {
+    if (JWT_SECRET !== "") {
+      const bytes = Buffer.byteLength(JWT_SECRET);
+      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(JWT_SECRET);
       throw new ConfigError(
         `JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes, got ${bytes}; make one with: openssl rand -hex 32`,
       );
     }
-    if (jwksUrl !== "" || jwksFile !== "") return null;
-    const own = openSecretFile(dataDir, JWT_SECRET_FILE, () => randomHex(OWN_SECRET_BYTES));
+    if (JWKS_URL !== "" || JWKS_FILE !== "") return null;
+    const own = openSecretFile(DATA_DIR, JWT_SECRET_FILE, () => randomHex(OWN_SECRET_BYTES));
     const source = new SecretSource(own.text);
     source.follow(own.path, () => this.authenticator.tokenKeysChanged(), log);
     return source;
   }
 
-  #openJwks({ jwksUrl, jwksFile, jwksRefreshSeconds }: AccessDeskOptions, { clock, log }: AccessDeskDependencies): JwksSource | null {
-    if (jwksUrl === "" && jwksFile === "") return null;
-    if (jwksUrl !== "" && jwksFile !== "")
+  #openJwks({ JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS }: Settings, { clock, log }: AccessDeskDependencies): JwksSource | null {
+    if (JWKS_URL === "" && JWKS_FILE === "") return null;
+    if (JWKS_URL !== "" && JWKS_FILE !== "")
       throw new ConfigError("JWKS_URL and JWKS_FILE are both set; set the one that tokens are checked with");
-    const url = jwksUrl === "" ? null : parseUrl(jwksUrl);
-    if (url === null) checkFile(jwksFile);
+    const url = JWKS_URL === "" ? null : parseUrl(JWKS_URL);
+    if (url === null) checkFile(JWKS_FILE);
     const source = new JwksSource(
-      { name: url === null ? "JWKS_FILE" : `JWKS_URL (${url.host})`, refreshMs: jwksRefreshSeconds * 1000, cooldownMs: JWKS_COOLDOWN_MS },
+      { name: url === null ? "JWKS_FILE" : `JWKS_URL (${url.host})`, refreshMs: JWKS_REFRESH_SECONDS * 1000, cooldownMs: JWKS_COOLDOWN_MS },
       {
-        read: () => (url === null ? readJwksFile(jwksFile) : fetchJwks(url)),
+        read: () => (url === null ? readJwksFile(JWKS_FILE) : fetchJwks(url)),
         monotonicMs: () => clock.monotonicMs(),
         wallMs: () => clock.wallMs(),
         log,
         onChange: () => this.authenticator.tokenKeysChanged(),
       },
     );
-    if (url === null) followFile(jwksFile, () => void source.load());
+    if (url === null) followFile(JWKS_FILE, () => void source.load());
     return source;
   }
 }
 
-function makeSignIn(token: string, secret: SecretSource, options: AccessDeskOptions, madeMs: number, sessionCookie: () => string): SignIn {
-  const { claims, issuer, audience } = options;
+/** Whom tokens are from and for. */
+function recipients({ JWT_ISSUER, JWT_AUDIENCE }: Settings) {
+  return { issuer: JWT_ISSUER || undefined, audience: JWT_AUDIENCE || undefined };
+}
+
+function makeSignIn(token: string, secret: SecretSource, settings: Settings, madeMs: number, sessionCookie: () => string): SignIn {
   const mint = async (content: { subject: string; tenant: string; role: string; issuedMs: number; lifetimeMs: number }) => {
     const { subject, tenant, role, issuedMs, lifetimeMs } = content;
-    const named = { [claims.tenant]: tenant, [claims.role]: role };
-    const to = { issuer: issuer || undefined, audience: audience || undefined };
-    return mintToken(await secret.key, { subject, ...to, claims: named, issuedMs, lifetimeMs });
+    const claims = { [settings.JWT_CLAIM_TENANT]: tenant, [settings.JWT_CLAIM_ROLE]: role };
+    return mintToken(await secret.key, { subject, ...recipients(settings), claims, issuedMs, lifetimeMs });
   };
   return new SignIn({ token, madeMs, sessionCookie }, { mint });
 }
