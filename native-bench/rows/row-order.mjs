@@ -1,5 +1,6 @@
 // The rows in the order of the table of goals.
 import { answerLatency } from "./answer-latency.mjs";
+import { authCost } from "./auth-cost.mjs";
 import { bystanders } from "./bystanders.mjs";
 import { coldStreams } from "./cold-streams.mjs";
 import { detectionLatency } from "./detection-latency.mjs";
@@ -26,6 +27,7 @@ export const ROWS = [
   otlpMetricsJson,
   otlpTraces,
   singleRecords,
+  authCost,
   answerLatency,
   detectionLatency,
   millionStreams,
