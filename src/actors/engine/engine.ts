@@ -16,6 +16,7 @@ import type {
   EngineRequest,
   StoredCheckpoint,
 } from "../../core/protocol/engine-control.ts";
+import { TenantDirectory } from "../../domain/access/tenant-directory.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -119,10 +120,11 @@ export class Engine {
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
-  readonly #tenants: string[];
+  readonly #tenants: TenantDirectory;
   readonly #metadata = new MetadataBook();
   readonly #startMs: number;
   #phase: Phase = "recovering";
+  #isStopAsked = false;
   #nextTickMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
   #lastMark = false;
@@ -130,7 +132,7 @@ export class Engine {
   constructor(options: EngineOptions, dependencies: EngineDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#tenants = [...options.tenants];
+    this.#tenants = new TenantDirectory(options.tenants);
     this.#metadata.take(options.metadata ?? []);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
@@ -198,6 +200,7 @@ export class Engine {
         outbox: this.#outbox,
         counters: this.#counters,
         logPosition: () => log.position,
+        takeUsage: () => this.#lane.takeUsage(),
         endSegment: () => this.#endSegment(),
         // A start has the rows to apply, however small they are packed.
         logBytes: () =>
@@ -234,7 +237,7 @@ export class Engine {
     const decoders = makeLaneDecoders(this.#options, {
       ...shared,
       wallMs: () => clock.wallMs(),
-      tenantName: (index) => this.#tenants[index] as string,
+      tenantName: (index) => this.#tenantName(index),
       tenantIndex: (name) => this.#tenantIndex(name),
     });
     return new Lane(
@@ -319,6 +322,7 @@ export class Engine {
   }
 
   #finishRecovery(torn: readonly TornSegment[]): void {
+    this.#recovery.finish();
     this.#phase = "serving";
     this.#checkpoints = this.#makeCheckpoints();
     this.#shard.publishCounters();
@@ -374,12 +378,8 @@ export class Engine {
   }
 
   #takeMessages(): boolean {
-    let any = false;
-    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
-      any = true;
-      if (command.type === "tenant") this.#tenants[command.index] = command.name;
-      else this.#phase = "stopping";
-    }
+    const any = this.#takeCommands();
+    if (this.#isStopAsked && this.#phase === "serving") this.#phase = "stopping";
     const request = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
@@ -389,8 +389,19 @@ export class Engine {
     return true;
   }
 
+  #takeCommands(): boolean {
+    let any = false;
+    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
+      any = true;
+      if (command.type === "tenant") this.#tenants.learn(command.index, command.name);
+      else this.#isStopAsked = true;
+    }
+    return any;
+  }
+
   /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
   #delay(query: EngineQuery): void {
+    if (query.type === "lane-mark") this.#checkpoints?.markNow();
     const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
     this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });
   }
@@ -405,7 +416,7 @@ export class Engine {
     const at = this.#delayed.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
     if (at < 0) return false;
     const [found] = this.#delayed.splice(at, 1);
-    if (found !== undefined) this.#dependencies.reply(this.#queries.answer(found.query));
+    if (found !== undefined) this.#dependencies.reply(found.query.type === "lane-mark" ? found.query : this.#queries.answer(found.query));
     return true;
   }
 
@@ -459,7 +470,7 @@ export class Engine {
     if (!isLate && !this.#lastMark) {
       if (!checkpoints.isDone) return false;
       this.#lastMark = true;
-      checkpoints.markLast();
+      checkpoints.markNow();
       return true;
     }
     if (!isLate && !this.#outbox.drained) return false;
@@ -469,9 +480,16 @@ export class Engine {
     return true;
   }
 
+  /** Main tells of a tenant before it publishes the first body: what a body or another lane names has come, if it has not been taken yet. */
+  #tenantName(index: number): string {
+    const known = this.#tenants.name(index) ?? (this.#takeCommands() ? this.#tenants.name(index) : undefined);
+    if (known !== undefined) return known;
+    throw new Error(`a body is of tenant ${index}, of which this engine was not told`);
+  }
+
   #tenantIndex(name: string): number {
-    const known = this.#tenants.indexOf(name);
-    if (known >= 0) return known;
+    const known = this.#tenants.number(name) ?? (this.#takeCommands() ? this.#tenants.number(name) : undefined);
+    if (known !== undefined) return known;
     throw new Error(`the data folder holds streams of tenant ${JSON.stringify(name)}, which this server does not know`);
   }
 

@@ -24,8 +24,9 @@
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
+ *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
- * Lane marks stand beside the records that they speak of, so that one transaction holds both.
+ * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
  */
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { ANOMALY_DICTIONARY } from "./anomaly-dictionary.ts";
@@ -60,6 +61,7 @@ export const SERIES_TABLES = [
   "lane_marks",
   "call_sums",
   "call_minutes",
+  "usage",
 ] as const;
 
 /** Bytes of an id of 32 hex digits. */
