@@ -13,6 +13,7 @@ import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
@@ -32,9 +33,10 @@ import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
 import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
+import type { AccessChange } from "./core/protocol/access.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
-import { DEFAULT_TENANT } from "./domain/access/access-policy.ts";
+import { type PlanRates, parsePlanRates } from "./domain/access/plans.ts";
 import { engineOf } from "./domain/placement/partition.ts";
 import { FieldExclusions } from "./domain/series/field-exclusions.ts";
 
@@ -45,9 +47,6 @@ type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
-
-/** By their index in memory. */
-const TENANTS: readonly string[] = [DEFAULT_TENANT];
 
 const HOUR_MS = 3600 * 1000;
 
@@ -97,6 +96,7 @@ class Server {
   readonly #adminToken: string;
   readonly #startedMs = systemClock.wallMs();
   readonly #access = new AccessDirectory();
+  readonly #tenants: TenantGate;
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
@@ -120,6 +120,11 @@ class Server {
     this.#config = config;
     this.#meta = meta;
     this.#adminToken = adminToken;
+    this.#tenants = new TenantGate({
+      monotonicMs: () => systemClock.monotonicMs(),
+      rates: planRates(config.PLAN_LIMITS),
+      announce: (index, name) => this.#announceTenant(index, name),
+    });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
@@ -129,7 +134,7 @@ class Server {
       clock: systemClock,
       ports: this.#bodyPorts,
       schedulePublish: () => this.#schedulePublish(),
-      tenantIndex: (name) => TENANTS.indexOf(name),
+      tenantIndex: (name) => this.#tenants.numberOfAny(name) as number,
       answer: (answer) => this.#coordinator.port.send(answer),
     });
     this.#front = this.#makeFront();
@@ -151,7 +156,7 @@ class Server {
     await this.#listenOtlp(host);
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
-    this.#access.take(state.access);
+    this.#takeAccess(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     this.#engines = this.#startEngines(state);
     await Promise.all(this.#engines.map(({ ready }) => ready.given));
@@ -196,9 +201,19 @@ class Server {
   #fromCoordinator(message: CoordinatorMessage): void {
     if (message.type === "answer") this.#queries.answer(message);
     else if (message.type === "replay-batch") this.#courier.take(message);
-    else if (message.type === "access") this.#access.take(message.changes);
+    else if (message.type === "access") this.#takeAccess(message.changes);
     else if (message.type === "events") this.#streams.push(message.events);
     else if (message.type === "log") this.#log(message.level, message.line);
+  }
+
+  #takeAccess(changes: readonly AccessChange[]): void {
+    this.#access.take(changes);
+    this.#tenants.take(changes);
+  }
+
+  /** Engines have it before any body of the tenant, which is published later. */
+  #announceTenant(index: number, name: string): void {
+    for (const { port } of this.#engines) port.send({ type: "tenant", index, name });
   }
 
   /** Opens the second port; one that is not to be had is told, and the start goes on. */
@@ -242,6 +257,7 @@ class Server {
       ingestion,
       queries: this.#queries,
       streams: this.#streams,
+      tenants: this.#tenants,
       requests,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
@@ -254,6 +270,7 @@ class Server {
         ingestion,
         queries: this.#queries,
         streams: this.#streams,
+        tenants: this.#tenants,
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
@@ -344,7 +361,7 @@ class Server {
       engines,
       epoch: this.#meta.epoch,
       seeds,
-      tenants: TENANTS,
+      tenants: this.#tenants.names,
       fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
       seriesLimit: config.SERIES_LIMIT,
       normalizeTemporality: config.OTEL_TEMPORALITY_NORMALIZE === "true",
@@ -412,6 +429,15 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   ];
 }
 
+/** PLAN_LIMITS as rates. */
+function planRates(list: string): PlanRates {
+  try {
+    return parsePlanRates(list);
+  } catch (error) {
+    throw error instanceof RangeError ? new ConfigError(`PLAN_LIMITS: ${error.message}`) : error;
+  }
+}
+
 function checkExclusions(list: string): void {
   try {
     new FieldExclusions(list);
@@ -424,6 +450,7 @@ function checkExclusions(list: string): void {
 
 async function serve(config: Config): Promise<void> {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
+  planRates(config.PLAN_LIMITS);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const adminToken = openAdminToken(config.DATA_DIR, () => randomBytes(32).toString("hex"));

@@ -1,10 +1,10 @@
 // One simulation: a workload posted to a server whose every step, delay and fault a seed decides, and the comparison of what it holds at the
 // end with the oracle. The same seed gives the same run.
 import { createHash } from "node:crypto";
-import { listSegments } from "../../src/adapters/log/log-segment.ts";
-import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
 import { eventsOf as eventsOfRow, type UsageRow } from "../../src/actors/coordinator/usage/usage-rows.ts";
+import { listSegments } from "../../src/adapters/log/log-segment.ts";
+import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
 import { VirtualClock } from "./cluster.ts";
 import { type Generator, generator } from "./generator.ts";

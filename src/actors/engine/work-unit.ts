@@ -1,6 +1,7 @@
 // One unit of an engine's work: what it decoded since the last commit. It is appended to the log as one block and then handed to the shards.
 // Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import type { RecordType } from "../../core/layout/counters.ts";
 import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
   ARRIVAL_HISTORY,
@@ -29,7 +30,6 @@ import {
   FRAME_RECORD,
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
-import type { RecordType } from "../../core/layout/counters.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import { MonthClock } from "../../domain/access/billing-month.ts";
 import { UsageTally } from "../../domain/access/usage-tally.ts";

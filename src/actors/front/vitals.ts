@@ -8,6 +8,7 @@ import type { Ingestion } from "./ingestion.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
 const RING_FULL_RATIO = 0.9;
@@ -22,6 +23,7 @@ export interface VitalsDependencies {
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
+  readonly tenants: TenantGate;
   readonly requests: RequestHistogram;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
@@ -39,17 +41,19 @@ export class Vitals {
 
   metrics(): MetricsSources {
     const { engines, coordinator, requests, ports } = this.#dependencies;
-    return { engines, coordinator, requests, ports, gauges: this.#gauges(), counters: this.#counters() };
+    const { limited } = this.#dependencies.tenants;
+    return { engines, coordinator, requests, ports, limited, gauges: this.#gauges(), counters: this.#counters() };
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, tenants } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
       ["vedette_open_connections", "Open HTTP connections", openConnections()],
       ["vedette_event_streams", "Open event streams", streams.count],
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
+      ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }

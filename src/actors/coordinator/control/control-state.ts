@@ -1,6 +1,7 @@
 // What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import { TenantBook } from "./tenant-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -10,7 +11,8 @@ interface ControlBook {
 
 /** The configuration of one server. */
 export class ControlState {
-  readonly #books: readonly ControlBook[] = [];
+  readonly tenants = new TenantBook();
+  readonly #books: readonly ControlBook[] = [this.tenants];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -19,6 +21,6 @@ export class ControlState {
 
   /** Everything that the front has to know, as changes from nothing. */
   accessChanges(): AccessChange[] {
-    return [];
+    return [...this.tenants.accessChanges()];
   }
 }

@@ -9,6 +9,7 @@
  *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            audit           tenant, time, id                   ▶ AuditEntry
+ *            tenants         tenant                             ▶ Tenant
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -42,6 +43,7 @@ export const CONTROL_TABLES = [
   "replay_jobs",
   "counters",
   "audit",
+  "tenants",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */
