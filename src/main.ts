@@ -25,6 +25,7 @@ import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memo
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
+import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
@@ -36,9 +37,7 @@ import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
-import { type PlanRates, parsePlanRates } from "./domain/access/plans.ts";
 import { engineOf } from "./domain/placement/partition.ts";
-import { FieldExclusions } from "./domain/series/field-exclusions.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
@@ -122,7 +121,7 @@ class Server {
     this.#adminToken = adminToken;
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
-      rates: planRates(config.PLAN_LIMITS),
+      rates: readPlanRates(config.PLAN_LIMITS),
       announce: (index, name) => this.#announceTenant(index, name),
     });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
@@ -429,28 +428,9 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   ];
 }
 
-/** PLAN_LIMITS as rates. */
-function planRates(list: string): PlanRates {
-  try {
-    return parsePlanRates(list);
-  } catch (error) {
-    throw error instanceof RangeError ? new ConfigError(`PLAN_LIMITS: ${error.message}`) : error;
-  }
-}
-
-function checkExclusions(list: string): void {
-  try {
-    new FieldExclusions(list);
-  } catch (error) {
-    throw error instanceof RangeError
-      ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`)
-      : error;
-  }
-}
-
 async function serve(config: Config): Promise<void> {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
-  planRates(config.PLAN_LIMITS);
+  readPlanRates(config.PLAN_LIMITS);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const adminToken = openAdminToken(config.DATA_DIR, () => randomBytes(32).toString("hex"));

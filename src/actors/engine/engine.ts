@@ -16,7 +16,6 @@ import type {
   EngineRequest,
   StoredCheckpoint,
 } from "../../core/protocol/engine-control.ts";
-import { TenantDirectory } from "../../domain/access/tenant-directory.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -35,6 +34,7 @@ import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
+import { ToldTenants } from "./told-tenants.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -120,7 +120,7 @@ export class Engine {
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
-  readonly #tenants: TenantDirectory;
+  readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
   readonly #startMs: number;
   #phase: Phase = "recovering";
@@ -132,7 +132,7 @@ export class Engine {
   constructor(options: EngineOptions, dependencies: EngineDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#tenants = new TenantDirectory(options.tenants);
+    this.#tenants = new ToldTenants(options.tenants, () => this.#takeCommands());
     this.#metadata.take(options.metadata ?? []);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
@@ -157,12 +157,12 @@ export class Engine {
         outbox,
         counters: this.#counters,
         services: this.#services,
-        tenantIndex: (name) => this.#tenantIndex(name),
+        tenantIndex: (name) => this.#tenants.number(name),
         askForStreams: dependencies.reply,
       },
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const tenantIndex = (name: string) => this.#tenants.number(name);
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
       { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
@@ -176,7 +176,7 @@ export class Engine {
   #makeRecovery(kernel: ShardKernel): Recovery {
     const { engine, engines, laneMarks, checkpoints } = this.#options;
     const { processWords, kernel: lane, reply: askForPart } = this.#dependencies;
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const tenantIndex = (name: string) => this.#tenants.number(name);
     return new Recovery(
       { engine, engines, laneMarks, checkpoints },
       { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex, askForPart },
@@ -237,8 +237,8 @@ export class Engine {
     const decoders = makeLaneDecoders(this.#options, {
       ...shared,
       wallMs: () => clock.wallMs(),
-      tenantName: (index) => this.#tenantName(index),
-      tenantIndex: (name) => this.#tenantIndex(name),
+      tenantName: (index) => this.#tenants.name(index),
+      tenantIndex: (name) => this.#tenants.number(name),
     });
     return new Lane(
       { engines: this.#options.engines },
@@ -478,19 +478,6 @@ export class Engine {
     this.#phase = "stopped";
     this.#dependencies.report({ type: "stopped" });
     return true;
-  }
-
-  /** Main tells of a tenant before it publishes the first body: what a body or another lane names has come, if it has not been taken yet. */
-  #tenantName(index: number): string {
-    const known = this.#tenants.name(index) ?? (this.#takeCommands() ? this.#tenants.name(index) : undefined);
-    if (known !== undefined) return known;
-    throw new Error(`a body is of tenant ${index}, of which this engine was not told`);
-  }
-
-  #tenantIndex(name: string): number {
-    const known = this.#tenants.number(name) ?? (this.#takeCommands() ? this.#tenants.number(name) : undefined);
-    if (known !== undefined) return known;
-    throw new Error(`the data folder holds streams of tenant ${JSON.stringify(name)}, which this server does not know`);
   }
 
   #requestId(admission: number): string {

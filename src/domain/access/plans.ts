@@ -7,7 +7,7 @@ export type Plan = (typeof PLANS)[number];
 /** Requests a second by plan; Infinity = not limited. */
 export type PlanRates = Readonly<Record<Plan, number>>;
 
-export const DEFAULT_PLAN_RATES: PlanRates = { free: 10, starter: 100, pro: 1_000, enterprise: Number.POSITIVE_INFINITY };
+const DEFAULT_PLAN_RATES: PlanRates = { free: 10, starter: 100, pro: 1_000, enterprise: Number.POSITIVE_INFINITY };
 
 /** A rate above this is no limit in practice: one process answers some 100,000 requests a second. */
 const RATE_MAX = 1_000_000;

@@ -10,7 +10,7 @@ export interface UsageRow {
   readonly counts: readonly number[];
 }
 
-export const NO_USAGE: UsageRow = { counts: RECORD_TYPES.map(() => 0) };
+const NO_USAGE: UsageRow = { counts: RECORD_TYPES.map(() => 0) };
 
 /** Key of a tenant's month. */
 export function usageKey(month: number, tenant: string): Uint8Array {
@@ -18,7 +18,7 @@ export function usageKey(month: number, tenant: string): Uint8Array {
 }
 
 /** Bound of a month's keys: those of earlier months lie below it. */
-export function usageBound(month: number): Uint8Array {
+function usageBound(month: number): Uint8Array {
   return new KeyBuilder().u16(month).finish();
 }
 

@@ -1,6 +1,6 @@
 // /api/v1/tenants: who shares this server. Contact addresses are written only; nothing here shows them.
 import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
-import { done, type Outcome, refused } from "../../../../api/refusal.ts";
+import { created, done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import { TENANTS_MAX } from "../../../../core/layout/memory-map.ts";
 import { monthOf } from "../../../../domain/access/billing-month.ts";
@@ -25,7 +25,7 @@ export function createTenant(context: QueryContext, request: QueryRequest<"creat
       return refused("unprocessable", `there are ${tenants.size} tenants, as many as one server may have; use another server`);
     }
     const tenant: Tenant = { id, name, plan, contactEmail, createdMs: context.nowMs() };
-    return changeTo(context, tenant, undefined, 201);
+    return changeTo(context, tenant, undefined);
   });
 }
 
@@ -42,11 +42,11 @@ export function changeTenant(context: QueryContext, request: QueryRequest<"chang
       ...(plan !== undefined && { plan }),
       ...(contactEmail !== undefined && { contactEmail }),
     };
-    return changeTo(context, after, before, undefined);
+    return changeTo(context, after, before);
   });
 }
 
-function changeTo({ state }: QueryContext, after: Tenant, before: Tenant | undefined, status: 201 | undefined): Change<unknown> {
+function changeTo({ state }: QueryContext, after: Tenant, before: Tenant | undefined): Change<unknown> {
   const view = tenantView(after);
   return {
     ok: true,
@@ -61,7 +61,7 @@ function changeTo({ state }: QueryContext, after: Tenant, before: Tenant | undef
       state.configured.tenants.put(after);
       return [tenantChange(after)];
     },
-    outcome: status === undefined ? done(view) : { ok: true, value: view, status },
+    outcome: before === undefined ? created(view) : done(view),
   };
 }
 
