@@ -109,6 +109,7 @@ class Server {
       randomHex: (bytes) => randomBytes(bytes).toString("hex"),
       log: (level, line) => this.#log(level, line),
       port: () => this.#port,
+      onTokenKeys: () => this.#streams.review(),
     });
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
@@ -205,6 +206,7 @@ class Server {
   #takeAccess(changes: readonly AccessChange[]): void {
     this.#access.take(changes);
     this.#tenants.take(changes);
+    this.#streams.review();
   }
 
   /** Engines have it before any body of the tenant, which is published later. */
@@ -254,7 +256,7 @@ class Server {
       streams: this.#streams,
       tenants: this.#tenants,
       requests,
-      authenticator: this.#desk.authenticator,
+      access: this.#desk,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
     });

@@ -168,6 +168,26 @@ describe.each(ENGINES)("credentials over $kind", ({ kind, skipped }) => {
     expect((await who(other, { "X-API-Key": newKey })).status).toBe(401);
   });
 
+  test("an event stream ends with the credential that it was opened with; others stay", async () => {
+    const { client } = await start(settings);
+    const admin = bearer(await token());
+    const { key_id, api_key } = await makeKey(client);
+    const open = (headers: Record<string, string>) => client.open({ path: "/api/v1/stream", headers });
+    const [byKey, byToken, local] = [await open({ "X-API-Key": api_key }), await open(bearer(await token({ sub: "bob" }))), await open({})];
+    const ended: string[] = [];
+    for (const [name, stream] of Object.entries({ byKey, byToken, local })) {
+      expect(stream.statusCode).toBe(200);
+      stream.resume().once("end", () => ended.push(name));
+    }
+    expect((await client.ask({ method: "DELETE", path: `/api/v1/apikeys/${key_id}`, headers: admin })).status).toBe(204);
+    await expect.poll(() => ended).toEqual(["byKey"]);
+    const body = JSON.stringify({ user_id: "bob", role: "viewer", disabled: true });
+    expect((await client.ask({ method: "POST", path: "/api/v1/users", headers: { ...admin, ...JSON_TYPE }, body })).status).toBe(201);
+    await expect.poll(() => ended).toEqual(["byKey", "byToken"]);
+    expect((await client.ask({ path: "/api/v1/stream", headers: bearer(await token({ sub: "bob" })) })).status).toBe(401);
+    local.destroy();
+  });
+
   test("X-Tenant-ID, both headers, and credentials in the URL", async () => {
     const { client } = await start(settings);
     const named = { "X-Tenant-ID": "nobody" };
@@ -313,6 +333,7 @@ describe("a provider's keys", () => {
     expect(down.status).toBe(503);
     expect(down.headers["retry-after"]).toBeDefined();
     expect(server.output).toMatch(/JWKS_URL.*answers 500/);
+    expect(await client.metric("vedette_jwks_failing")).toBe(1);
     const write = await client.ask({ method: "POST", path: "/api/v1/telemetry", headers: JSON_TYPE, body: record() });
     expect(write.status).toBe(200);
     status = 200;

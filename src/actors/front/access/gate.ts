@@ -58,6 +58,12 @@ export class Gate {
       .then((settled) => goOn(() => this.#decide(access, exchange.request, settled, sink)));
   }
 
+  /** Whether the credential of a request that was admitted counts still, as far as can be said at once. */
+  isStillGood(request: HttpRequest): boolean {
+    const { kind } = this.#dependencies.authenticator.identify(request);
+    return kind === "known" || kind === "anonymous";
+  }
+
   #decide(access: Access, request: HttpRequest, identity: SettledIdentity, sink: GateSink): void {
     if (identity.kind === "refused") {
       sink.refuse(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
