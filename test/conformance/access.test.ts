@@ -168,6 +168,32 @@ describe.each(ENGINES)("credentials over $kind", ({ kind, skipped }) => {
     expect((await who(other, { "X-API-Key": newKey })).status).toBe(401);
   });
 
+  test("admins manage what is their tenant's; a super admin names another tenant", async () => {
+    const { client } = await start(settings);
+    const superAdmin = bearer(await token({ role: "super_admin", sub: "sue" }));
+    const tenant = { tenant_id: "acme", name: "Acme", plan: "pro", contact_email: "ops@acme.example" };
+    expect((await client.postJson("/api/v1/tenants", tenant, superAdmin)).status).toBe(201);
+    const theirs = bearer(await token({ tenant_id: "acme" }));
+    const ours = bearer(await token());
+    const { key_id, api_key } = await makeKey(client, {}, theirs);
+    expect((await who(client, { "X-API-Key": api_key })).json()).toMatchObject({ tenant_id: "acme" });
+    expect((await client.get("/api/v1/apikeys", ours)).json()).toMatchObject({ keys: [], total: 0 });
+    expect((await client.get("/api/v1/apikeys", { ...superAdmin, "X-Tenant-ID": "acme" })).json().keys).toMatchObject([{ key_id }]);
+    for (const [method, path] of [
+      ["DELETE", `/api/v1/apikeys/${key_id}`],
+      ["POST", `/api/v1/keys/${key_id}/rotate`],
+    ] as const) {
+      expect((await client.ask({ method, path, headers: ours })).status).toBe(404);
+      expect((await client.ask({ method, path, headers: { ...ours, "X-Tenant-ID": "acme" } })).status).toBe(403);
+    }
+    expect((await who(client, { "X-API-Key": api_key, "X-Tenant-ID": "default" })).status).toBe(403);
+    const adminKey = await makeKey(client, { scope: "admin" }, theirs);
+    expect((await who(client, { "X-API-Key": adminKey.api_key, "X-Tenant-ID": "default" })).status).toBe(403);
+    const user = { user_id: "sub", role: "super_admin" };
+    expect((await client.postJson("/api/v1/users", user, { "X-API-Key": adminKey.api_key })).status).toBe(403);
+    expect((await client.postJson("/api/v1/users", { ...user, tenant_id: "default" }, theirs)).status).toBe(400);
+  });
+
   test("an event stream ends with the credential that it was opened with; others stay", async () => {
     const { client } = await start(settings);
     const admin = bearer(await token());
