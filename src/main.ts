@@ -18,6 +18,7 @@ import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapte
 import { openAdminToken } from "./adapters/log/admin-token.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
+import { readSecretFile } from "./adapters/log/secret-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
@@ -27,8 +28,9 @@ import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { writeLine } from "./cli/terminal.ts";
+import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
-import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
+import { type Config, loadConfig } from "./core/config/load-config.ts";
 import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
@@ -454,7 +456,7 @@ async function main(): Promise<void> {
   else if (command === "--version") writeLine(VERSION);
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
-  else if (command === "serve") await serve(loadConfig(process.env));
+  else if (command === "serve") await serve(loadConfig(process.env, readSecretFile));
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
 

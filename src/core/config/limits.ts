@@ -31,6 +31,8 @@ export const IDENTITY_BYTES_MAX = 16 * 1024;
 export const JSON_DEPTH_MAX = 64;
 /** Bytes of an Idempotency-Key header. */
 export const IDEMPOTENCY_KEY_BYTES_MAX = 255;
+/** Bytes of a secret of the settings: a PEM file with an RSA key of 16,384 bits has 13 KB. */
+export const SECRET_BYTES_MAX = 64 * 1024;
 
 /** Contract: older samples are refused. */
 export const TIMESTAMP_AGE_MS_MAX = 24 * 3600 * 1000;

@@ -1,4 +1,7 @@
 // Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and the README list are made from this table.
+import type { Secret } from "../base/secret.ts";
+import { ConfigError } from "./config-error.ts";
+import { readSecret, type SecretFileReader, type SecretSetting } from "./secret-setting.ts";
 
 interface SettingBase {
   readonly name: string;
@@ -16,7 +19,7 @@ interface TextSetting extends SettingBase {
   readonly initial: string;
   readonly choices?: readonly string[];
 }
-export type Setting = NumberSetting | TextSetting;
+export type Setting = NumberSetting | TextSetting | SecretSetting;
 
 type Named<S extends Setting, N extends string> = S & { readonly name: N };
 
@@ -35,6 +38,11 @@ function choice<const N extends string>(name: N, choices: readonly [string, ...s
 
 function text<const N extends string>(name: N, initial: string, meaning: string): Named<TextSetting, N> {
   return { kind: "text", name, initial, meaning };
+}
+
+/** Read from NAME, or from the file that NAME_FILE names; undefined while unset, never shown. */
+export function secret<const N extends string>(name: N, meaning: string): Named<SecretSetting, N> {
+  return { kind: "secret", name, initial: "", meaning };
 }
 
 /** All settings, in the order in which help prints them. ENGINES 0 means "cores - 1, at least 1". */
@@ -99,14 +107,13 @@ export const SETTINGS = [
   ),
 ] as const;
 
-type SettingOf<N extends string> = Extract<(typeof SETTINGS)[number], { name: N }>;
-/** The configuration: one field per setting, under the setting's own name. */
-export type Config = {
-  readonly [N in (typeof SETTINGS)[number]["name"]]: SettingOf<N> extends NumberSetting ? number : string;
-};
+type ValueOf<S extends Setting> = S extends NumberSetting ? number : S extends SecretSetting ? Secret | undefined : string;
+/** One field per setting of a table, under the setting's own name. */
+type ConfigOf<T extends readonly Setting[]> = { readonly [N in T[number]["name"]]: ValueOf<Extract<T[number], { name: N }>> };
+/** The configuration. */
+export type Config = ConfigOf<typeof SETTINGS>;
 
-/** A setting that cannot be used; the message is one line that names it. */
-export class ConfigError extends Error {}
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Old names, refused with the name of their successor (contract, section 9). */
 const RENAMED: Readonly<Record<string, string>> = { AIOPS_WATCHDOG_INTERVAL: "WATCHDOG_INTERVAL_SECONDS" };
@@ -128,22 +135,37 @@ function parseText(setting: TextSetting, given: string): string {
 }
 
 /** Reads the settings from an environment. Throws ConfigError at the first value that cannot be used. */
-export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(environment: Environment, readFile: SecretFileReader): Config {
   for (const [old, successor] of Object.entries(RENAMED)) {
     if (environment[old] !== undefined) throw new ConfigError(`${old} was renamed ${successor}; set that instead`);
   }
-  const entries = SETTINGS.map((setting) => {
+  return readSettings(SETTINGS, environment, readFile);
+}
+
+/** Reads the settings of one table. */
+export function readSettings<const T extends readonly Setting[]>(
+  settings: T,
+  environment: Environment,
+  readFile: SecretFileReader,
+): ConfigOf<T> {
+  const entries = settings.map((setting) => {
+    if (setting.kind === "secret") return [setting.name, readSecret(setting, environment, readFile)];
     const given = environment[setting.name];
     if (given === undefined) return [setting.name, setting.initial];
     return [setting.name, setting.kind === "number" ? parseNumber(setting, given) : parseText(setting, given)];
   });
-  return Object.fromEntries(entries) as Config;
+  return Object.fromEntries(entries) as ConfigOf<T>;
 }
 
 /** The list of settings that `--help` prints, one per line. */
-export function describeSettings(): string {
-  return SETTINGS.map((setting: Setting) => {
-    const range = setting.kind === "number" ? `${setting.least}..${setting.most}` : (setting.choices?.join("|") ?? "text");
-    return `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} [${range}]`;
-  }).join("\n");
+export function describeSettings(settings: readonly Setting[] = SETTINGS): string {
+  return settings
+    .map((setting) => `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} ${valuesOf(setting)}`)
+    .join("\n");
+}
+
+function valuesOf(setting: Setting): string {
+  if (setting.kind === "number") return `[${setting.least}..${setting.most}]`;
+  if (setting.kind === "secret") return `(secret; also ${setting.name}_FILE)`;
+  return `[${setting.choices?.join("|") ?? "text"}]`;
 }
