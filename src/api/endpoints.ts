@@ -2,7 +2,10 @@
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
+import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
+import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
@@ -14,6 +17,9 @@ export const ENDPOINTS = [
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...SERIES_ENDPOINTS,
+  ...LABELS_ENDPOINTS,
+  ...SATURATION_ENDPOINTS,
+  ...AUDIT_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];
 
 /** Name of an endpoint. */

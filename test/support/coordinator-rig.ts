@@ -15,9 +15,11 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   FRAME_VERDICT,
   type LaneMark,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
@@ -203,6 +205,7 @@ export class Rig {
     path: Record<string, string> = {},
     tenant = "default",
     content: unknown = undefined,
+    mediaType = "application/json",
   ) {
     const id = this.#nextCall++;
     await this.coordinator.handle({
@@ -214,6 +217,8 @@ export class Rig {
       query,
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
       requestId: "test",
+      mediaType,
+      address: "127.0.0.1",
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);
@@ -297,6 +302,10 @@ export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFram
     ...change,
   };
   return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
+}
+
+export function serviceLabels(labels: ServiceLabelsEnvelope["labels"], serviceId = "checkout", tenant = "default"): EngineFrame {
+  return json(FRAME_SERVICE_LABELS, { tenant, serviceId, labels } satisfies ServiceLabelsEnvelope);
 }
 
 export function laneMark(mark: LaneMark): EngineFrame {

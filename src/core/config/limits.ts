@@ -271,6 +271,8 @@ export const LABELS_TOLD_MAX = 120_000;
 /** Declared saturation limits of a tenant, and of all: 200 B each. */
 export const SATURATION_LIMITS_PER_TENANT_MAX = 20_000;
 export const SATURATION_LIMITS_MAX = 100_000;
+/** UTF-8 bytes of a limit's service and metric together: its key holds both. */
+export const SATURATION_NAMES_BYTES_MAX = 1_600;
 /** Characters of a limit's unit. */
 export const UNIT_CHARACTERS_MAX = 64;
 

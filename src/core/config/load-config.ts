@@ -98,6 +98,7 @@ export const SETTINGS = [
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
+  whole("AUDIT_RETENTION_DAYS", 365, 1, 3650, "days that rows of the audit log are kept"),
   real(
     "DISK_LIMIT_GIB",
     0,

@@ -1,6 +1,10 @@
 // What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { AuditBook } from "./audit-book.ts";
+import { LabelBook } from "./label-book.ts";
+import { LimitBook } from "./limit-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -10,7 +14,10 @@ interface ControlBook {
 
 /** The configuration of one server. */
 export class ControlState {
-  readonly #books: readonly ControlBook[] = [];
+  readonly audit = new AuditBook();
+  readonly labels = new LabelBook();
+  readonly saturation = new LimitBook();
+  readonly #books: readonly ControlBook[] = [this.audit, this.labels, this.saturation];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -20,5 +27,12 @@ export class ControlState {
   /** Everything that the front has to know, as changes from nothing. */
   accessChanges(): AccessChange[] {
     return [];
+  }
+
+  /** Tells how much there is. */
+  count(counters: CoordinatorCounters): void {
+    counters.set("auditRows", this.audit.size);
+    counters.set("serviceLabels", this.labels.size);
+    counters.set("saturationLimits", this.saturation.limits.size);
   }
 }

@@ -1,12 +1,16 @@
 // Who answers each endpoint of the coordinator.
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { listAudit } from "./audit.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
 import { dlqStats } from "./dlq/dlq-stats.ts";
+import { importCatalog } from "./labels/catalog-import.ts";
+import { deleteLabel, listLabels, setLabel } from "./labels/service-labels.ts";
 import type { QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
+import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
@@ -27,6 +31,14 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   replayDeadLetters,
   replayJob,
   callGraph,
+  setLabel,
+  labels: listLabels,
+  deleteLabel,
+  importCatalog,
+  declareLimit,
+  limits: listLimits,
+  deleteLimit,
+  audit: listAudit,
 };
 
 const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
@@ -36,5 +48,6 @@ export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<Coordinato
   "anomaly",
   "records",
   "callGraph",
+  "labels",
   ...DLQ,
 ]);

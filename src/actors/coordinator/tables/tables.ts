@@ -9,6 +9,9 @@
  *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            audit           tenant, time, id                   ▶ AuditEntry
+ *            audit_counts    tenant                             ▶ rows of the audit log
+ *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
+ *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -40,6 +43,9 @@ export const CONTROL_TABLES = [
   "dead_letter_ends",
   "replay_jobs",
   "counters",
+  "audit_counts",
+  "service_labels",
+  "saturation_limits",
   "audit",
   "secrets",
 ] as const;
