@@ -15,10 +15,12 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   FRAME_VERDICT,
   type LaneMark,
   type LaneMarkFrame,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
   type TenantUsage,
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
@@ -215,8 +217,9 @@ export class Rig {
     path: Record<string, string> = {},
     tenant = "default",
     content: unknown = undefined,
+    mediaType = "application/json",
   ) {
-    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content });
+    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content, mediaType });
   }
 
   /** Asks as somebody; the role is not checked, that is the front's. */
@@ -227,7 +230,13 @@ export class Rig {
       query = {},
       path = {},
       content = undefined,
-    }: { readonly query?: Record<string, string>; readonly path?: Record<string, string>; readonly content?: unknown } = {},
+      mediaType = "application/json",
+    }: {
+      readonly query?: Record<string, string>;
+      readonly path?: Record<string, string>;
+      readonly content?: unknown;
+      readonly mediaType?: string;
+    } = {},
   ) {
     const id = this.#nextCall++;
     await this.coordinator.handle({
@@ -239,6 +248,8 @@ export class Rig {
       query,
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
       requestId: "test",
+      mediaType,
+      address: "127.0.0.1",
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);
@@ -322,6 +333,10 @@ export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFram
     ...change,
   };
   return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
+}
+
+export function serviceLabels(labels: ServiceLabelsEnvelope["labels"], serviceId = "checkout", tenant = "default"): EngineFrame {
+  return json(FRAME_SERVICE_LABELS, { tenant, serviceId, labels } satisfies ServiceLabelsEnvelope);
 }
 
 export function laneMark(mark: LaneMark, usage: readonly TenantUsage[] = []): EngineFrame {

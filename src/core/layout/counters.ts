@@ -138,6 +138,12 @@ export const COORDINATOR_COUNTERS = [
   "lettersReplayed",
   "lettersNotReplayed",
   "replayBackOffs",
+  "auditRows",
+  "auditRowsExpired",
+  "auditRowsDropped",
+  "serviceLabels",
+  "labelsRefused",
+  "saturationLimits",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

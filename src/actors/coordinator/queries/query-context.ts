@@ -54,6 +54,8 @@ export interface QueryContext {
 export interface ChangeRequest {
   readonly principal: Principal;
   readonly requestId: string;
+  /** Address of the connection; null where it is not known. */
+  readonly address: string | null;
 }
 
 /** A call after validation. */
@@ -61,6 +63,8 @@ export interface QueryRequest<N extends CoordinatorEndpoint> extends ChangeReque
   readonly path: Readonly<Record<string, string>>;
   readonly query: QueryOf<N>;
   readonly body: BodyOf<N>;
+  /** Of the body, in lower case without parameters; null where none is taken. */
+  readonly mediaType: string | null;
 }
 
 /** Answers one endpoint; the value is sent as JSON. */
