@@ -15,12 +15,14 @@ import type {
   EngineReport,
   EngineRequest,
   StoredCheckpoint,
+  StreamQuery,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
+import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
@@ -112,10 +114,11 @@ export class Engine {
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
+  readonly #behaviour: BehaviourWalk;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
-  readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
+  readonly #delayed: Array<{ readonly query: StreamQuery; readonly partition: number; readonly end: number }> = [];
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
@@ -166,6 +169,12 @@ export class Engine {
       { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
+    this.#behaviour = new BehaviourWalk({
+      kernel,
+      services: this.#services,
+      metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
+      monotonicMs: () => dependencies.clock.monotonicMs(),
+    });
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -385,12 +394,13 @@ export class Engine {
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (request.type === "returned-streams") this.#shard.returns.take(request);
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else this.#delay(request);
     return true;
   }
 
   /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
-  #delay(query: EngineQuery): void {
+  #delay(query: StreamQuery): void {
     const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
     this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });
   }

@@ -71,6 +71,11 @@ export class ServiceIndex {
     return list;
   }
 
+  /** Slots by serviceKey(), of the streams that have been entered so far. */
+  get entered(): ReadonlyMap<string, readonly number[]> {
+    return this.#services;
+  }
+
   /** Slots by serviceKey(), of all streams; the order of lists is made when one is asked for. */
   get all(): ReadonlyMap<string, readonly number[]> {
     this.catchUp(Number.POSITIVE_INFINITY);
