@@ -5,10 +5,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 const readmePath = "README.md";
 const access = {
   public: "anyone",
-  read: "`READ_AUTH`",
+  viewer: "viewer",
   ingest: "`INGEST_AUTH`",
-  operate: "`READ_AUTH`, operator",
-  administer: "admin token",
+  operator: "operator",
+  admin: "admin",
+  super_admin: "super-admin",
+  system: "system",
 };
 
 /** One line of a Markdown table. */

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
+import { AccessDirectory } from "./actors/front/access-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
@@ -95,6 +96,7 @@ class Server {
   readonly #meta: Meta;
   readonly #adminToken: string;
   readonly #startedMs = systemClock.wallMs();
+  readonly #access = new AccessDirectory();
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
@@ -149,6 +151,7 @@ class Server {
     await this.#listenOtlp(host);
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
+    this.#access.take(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     this.#engines = this.#startEngines(state);
     await Promise.all(this.#engines.map(({ ready }) => ready.given));
@@ -193,6 +196,7 @@ class Server {
   #fromCoordinator(message: CoordinatorMessage): void {
     if (message.type === "answer") this.#queries.answer(message);
     else if (message.type === "replay-batch") this.#courier.take(message);
+    else if (message.type === "access") this.#access.take(message.changes);
     else if (message.type === "events") this.#streams.push(message.events);
     else if (message.type === "log") this.#log(message.level, message.line);
   }

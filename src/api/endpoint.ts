@@ -1,8 +1,9 @@
-// What an endpoint is: everything that the router, the role check, the validation and (later) OpenAPI read of it.
+// What an endpoint is: everything that the router, the role check, the validation, the OpenAPI document and the tests of roles and tenants read of it.
 import type { z } from "zod";
+import type { Role } from "../core/protocol/query.ts";
 
-/** Who may call: anybody; who may read (viewer and above); who may write telemetry; operators; admins. */
-export type EndpointAccess = "public" | "read" | "ingest" | "operate" | "administer";
+/** Who may call: anybody; who may write telemetry; or this role and those above it. */
+export type EndpointAccess = "public" | "ingest" | Role;
 
 /** Which actor answers. */
 export type EndpointHandler = "front" | "engine" | "coordinator";
@@ -16,5 +17,13 @@ export interface Endpoint {
   readonly access: EndpointAccess;
   readonly handledBy: EndpointHandler;
   readonly query: z.ZodObject;
+  /** Schema of the JSON body of the coordinator's endpoints; absent where none is taken. Strict, so that no member is set that none of these names. */
+  readonly body?: z.ZodType;
+  /** Bytes that a body may have, where QUERY_BODY_BYTES_MAX is too few. */
+  readonly bodyBytesMax?: number;
+  /** Schema of the body of each success by its status; null where there is no body. */
+  readonly responses?: Readonly<Record<number, z.ZodType | null>>;
+  /** What stands in the documentation, and is tested. */
+  readonly examples?: { readonly body?: unknown; readonly response?: unknown };
   readonly summary: string;
 }

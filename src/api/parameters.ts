@@ -45,6 +45,11 @@ export function timeParameter(name: string) {
   });
 }
 
+/** A moment in a body. */
+export function timeField() {
+  return textTo(parseRfc3339, "invalid_timestamp", (text) => `must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}`);
+}
+
 /** A number of [least, most]. */
 export function numberParameter(name: string, least: number, most: number) {
   const read = (text: string) => {

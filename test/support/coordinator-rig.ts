@@ -216,6 +216,7 @@ export class Rig {
       path,
       query,
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
+      requestId: "test",
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);

@@ -239,6 +239,7 @@ export class SimulatedServer {
       path: {},
       query,
       body: null,
+      requestId: "test",
     });
     for (let rounds = 0; answer === undefined; rounds++) {
       if (rounds > TURNS_MAX) throw new Error(`${endpoint} is never answered`);

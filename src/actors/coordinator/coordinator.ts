@@ -16,6 +16,7 @@ import {
   RETENTION_INTERVAL_MS,
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
+import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
@@ -23,6 +24,7 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
+import { Changes } from "./control/changes.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
 import { EditQueue } from "./edit-queue.ts";
@@ -170,6 +172,11 @@ export class Coordinator {
     return this.#state.metadata.all;
   }
 
+  /** Tenants and credentials, for the front. */
+  loadAccess(): readonly AccessChange[] {
+    return this.#state.configured.accessChanges();
+  }
+
   /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */
   loadLaneMarks(): readonly LaneMark[] {
     return this.#state.coverage.marks;
@@ -304,7 +311,8 @@ export class Coordinator {
   }
 
   #queryContext(engines: EngineClient): QueryContext {
-    const { nowMs, breathe } = this.#dependencies;
+    const { nowMs, breathe, emit } = this.#dependencies;
+    const changes = new Changes({ store: this.#state.control, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
@@ -322,6 +330,7 @@ export class Coordinator {
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
+      change: ({ principal, requestId }, plan) => changes.make(principal, requestId, plan),
     };
   }
 

@@ -11,6 +11,7 @@ import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
+import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
@@ -57,6 +58,7 @@ export interface LoadedState {
   readonly checkpoints: readonly StoredCheckpoint[];
   readonly laneMarks: readonly LaneMark[];
   readonly metadata: readonly MetricMetadataEnvelope[];
+  readonly access: readonly AccessChange[];
 }
 
 /** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
@@ -240,7 +242,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const pacer = new Pacer(coordinator);
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
-  main.send({ type: "loaded", checkpoints, laneMarks, metadata });
+  main.send({ type: "loaded", checkpoints, laneMarks, metadata, access: coordinator.loadAccess() });
   ports.forEach((port, engine) => {
     port.onMessage((message) => {
       const link = engines[engine] as EngineThreadLink;

@@ -105,22 +105,22 @@ export class Front {
         message: "the store cannot be written now; nothing of this request was stored, send it again later",
       });
     } else if (endpoint.handledBy === "engine") this.#dependencies.ingestion.take(endpoint.name, 0, request.exchange, request);
-    else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint.name, principal, path);
+    else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal);
   }
 
-  #query(request: Request, endpoint: string, principal: Principal, path: Readonly<Record<string, string>>): void {
+  #query(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     const split = splitQuery(request.exchange.request.query);
     if (!split.ok) {
       request.refuse(split.refusal);
       return;
     }
-    const call = { endpoint, principal, path, query: { ...split.value }, body: null };
+    const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
     const refusal = TAKES_BODY.has(exchange.request.method) ? refuseBodyHeaders(exchange.request) : undefined;
     if (refusal !== undefined) request.refuse(refusal);
     else if (!TAKES_BODY.has(exchange.request.method)) this.#call(request, call);
-    else exchange.collectBody(QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, call, Buffer.from(bytes)));
+    else exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, call, Buffer.from(bytes)));
   }
 
   #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
@@ -179,6 +179,7 @@ class Request implements IngestionSink {
   readonly #dependencies: FrontDependencies;
   readonly #endpoint: string;
   readonly #startMs: number;
+  #id: string | undefined;
   #written: WrittenCounts | null = null;
   /** Of a request to an OTLP path: how it is answered. */
   readonly #dialect: OtlpDialect | undefined;
@@ -190,6 +191,12 @@ class Request implements IngestionSink {
     this.#dependencies = dependencies;
     this.#endpoint = endpoint;
     this.#startMs = dependencies.clock.monotonicMs();
+  }
+
+  /** Made when it is first asked for: most requests need none. */
+  get id(): string {
+    this.#id ??= this.#dependencies.nextRequestId();
+    return this.#id;
   }
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
@@ -208,11 +215,7 @@ class Request implements IngestionSink {
     else if (status < 400) this.respond(status, body === null || status === NO_CONTENT ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
       const known = JSON.parse(body as string) as { request_id?: string };
-      const answer = completeError(
-        body as string,
-        known.request_id ?? this.#dependencies.nextRequestId(),
-        this.exchange.request.header("accept"),
-      );
+      const answer = completeError(body as string, known.request_id ?? this.id, this.exchange.request.header("accept"));
       this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
     }
   }
@@ -236,7 +239,7 @@ class Request implements IngestionSink {
       this.#respondOtlp(otlpError(this.#dialect, refusal), headers);
       return;
     }
-    const answer = errorAnswer(refusal, this.#dependencies.nextRequestId(), this.exchange.request.header("accept"));
+    const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
   }
 }

@@ -1,10 +1,16 @@
 // Typed calls from the front to the coordinator, and what comes back.
 
-/** Who asks: role levels as in decisions.md section 5. */
+import type { AccessChange } from "./access.ts";
+
+/** Roles, the least first. */
+export const ROLES = ["viewer", "operator", "admin", "super_admin", "system"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Who asks. */
 export interface Principal {
   readonly tenant: string;
   readonly subject: string;
-  readonly role: "viewer" | "operator" | "admin" | "super_admin" | "system";
+  readonly role: Role;
 }
 
 export interface QueryCall {
@@ -17,6 +23,8 @@ export interface QueryCall {
   readonly query: Readonly<Record<string, string>>;
   /** Text of the body; null for endpoints that take none. */
   readonly body: string | null;
+  /** Of the request, as its answer names it where it fails; what a change is found by in the audit log. */
+  readonly requestId: string;
 }
 
 export interface QueryAnswer {
@@ -55,8 +63,15 @@ export interface ReplayOutcome {
   readonly failures: ReadonlyArray<{ readonly index: number; readonly reason: string }>;
 }
 
+/** What the front has to know of tenants and credentials: sent before the answer to the change that made it. */
+export interface AccessMessage {
+  readonly type: "access";
+  readonly changes: readonly AccessChange[];
+}
+
 export type CoordinatorMessage =
   | QueryAnswer
+  | AccessMessage
   | ReplayBatch
   | StreamEvents
   | { readonly type: "ready"; readonly recordsReplayed: number }

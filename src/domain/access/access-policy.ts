@@ -1,12 +1,12 @@
 // Who a request may act as (decisions.md section 5), as far as credentials can be checked at this stage: there is one, the token in the data folder.
 // Any other that is presented is wrong, and a wrong one is refused, never taken for nobody.
-import type { Principal } from "../../core/protocol/query.ts";
+import type { Principal, Role } from "../../core/protocol/query.ts";
 
 /** The tenant of requests without a credential. */
 export const DEFAULT_TENANT = "default";
 
 /** What an endpoint asks of its caller. */
-export type Access = "public" | "read" | "ingest" | "operate" | "administer";
+export type Access = "public" | "ingest" | Role;
 
 /** What a request shows of its caller. Header values as sent; undefined = absent. */
 export interface Caller {
@@ -95,6 +95,6 @@ export function decideAccess(access: Access, caller: Caller, options: AccessPoli
       ? allow("operator")
       : refused("writing telemetry needs a credential here (INGEST_AUTH=required): send X-API-Key");
   }
-  if (isLocal(caller, options)) return access === "administer" ? NOT_ADMIN : allow("operator");
+  if (isLocal(caller, options)) return access === "viewer" || access === "operator" ? allow("operator") : NOT_ADMIN;
   return refused("reading needs a credential from there; without one, ask from this machine at its loopback address (READ_AUTH=loopback)");
 }

@@ -8,6 +8,7 @@
  *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
  *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
+ *            audit           tenant, time, id                   ▶ AuditEntry
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -39,6 +40,7 @@ export const CONTROL_TABLES = [
   "dead_letter_ends",
   "replay_jobs",
   "counters",
+  "audit",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */

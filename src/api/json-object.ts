@@ -1,7 +1,7 @@
-// The JSON body of a request that the coordinator answers.
-import { done, type Outcome, refused } from "../../../../api/refusal.ts";
-import { JSON_DEPTH_MAX } from "../../../../core/config/limits.ts";
-import { decodeJson, holdsHalfCharacter } from "../../../../domain/codec/json-body.ts";
+// The JSON body of a request that the coordinator answers, before its schema.
+import { JSON_DEPTH_MAX } from "../core/config/limits.ts";
+import { decodeJson, holdsHalfCharacter } from "../domain/codec/json-body.ts";
+import { done, type Outcome, refused } from "./refusal.ts";
 
 /** Reads a body that must be a JSON object of whole characters, nested no deeper than telemetry may be. */
 export function readJsonObject(body: string | null): Outcome<Readonly<Record<string, unknown>>> {

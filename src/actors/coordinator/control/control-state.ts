@@ -1,0 +1,24 @@
+// What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import type { AccessChange } from "../../../core/protocol/access.ts";
+
+/** A book of one noun. */
+interface ControlBook {
+  /** Reads what is stored. */
+  load(store: KeyValueStore): void;
+}
+
+/** The configuration of one server. */
+export class ControlState {
+  readonly #books: readonly ControlBook[] = [];
+
+  /** Reads all books. */
+  load(store: KeyValueStore): void {
+    for (const book of this.#books) book.load(store);
+  }
+
+  /** Everything that the front has to know, as changes from nothing. */
+  accessChanges(): AccessChange[] {
+    return [];
+  }
+}

@@ -1,0 +1,40 @@
+// Who answers each endpoint of the coordinator.
+import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { callGraph } from "./call-graph.ts";
+import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
+import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
+import { dlqStats } from "./dlq/dlq-stats.ts";
+import type { QueryHandler } from "./query-context.ts";
+import { listRecords } from "./records.ts";
+import { listSeries } from "./series.ts";
+import { seriesData } from "./series-data.ts";
+import { status } from "./status.ts";
+
+/** By the endpoint's name. */
+export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
+  status,
+  dlqStats,
+  anomalies: listAnomalies,
+  anomaly: oneAnomaly,
+  series: listSeries,
+  seriesData,
+  records: listRecords,
+  deadLetters: listDeadLetters,
+  deadLetter: oneDeadLetter,
+  correctDeadLetter,
+  deleteDeadLetter,
+  replayDeadLetters,
+  replayJob,
+  callGraph,
+};
+
+const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
+/** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
+export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
+  "anomalies",
+  "anomaly",
+  "records",
+  "callGraph",
+  ...DLQ,
+]);
