@@ -49,6 +49,7 @@ export interface CoordinatorThreadData {
     readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
+    readonly vectorizerIntervalSeconds: number;
   };
 }
 
@@ -222,6 +223,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       exclusions: new FieldExclusions(settings.fieldExclusions),
       retentionMs: settings.retentionDays * DAY_MS,
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
+      vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {

@@ -15,9 +15,10 @@ import type {
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { compareSeriesKeys, seriesKey } from "../../domain/series/series-order.ts";
+import { serviceKey } from "../../domain/series/stream-identity.ts";
 import { RETURNED } from "./cold/cold-streams.ts";
 import type { Partition } from "./partition.ts";
-import { type ServiceIndex, serviceKey } from "./service-index.ts";
+import type { ServiceIndex } from "./service-index.ts";
 import type { Shard } from "./shard.ts";
 
 interface Candidate {

@@ -138,6 +138,12 @@ export const COORDINATOR_COUNTERS = [
   "lettersReplayed",
   "lettersNotReplayed",
   "replayBackOffs",
+  "servicesMapped",
+  "pillarValues",
+  "pillarValuesRefused",
+  "vectorizerTicks",
+  "vectorizerFailures",
+  "vectorizerSeconds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

@@ -1,6 +1,7 @@
 // What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import { ServiceMapBook } from "./service-map-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -10,7 +11,8 @@ interface ControlBook {
 
 /** The configuration of one server. */
 export class ControlState {
-  readonly #books: readonly ControlBook[] = [];
+  readonly serviceMap = new ServiceMapBook();
+  readonly #books: readonly ControlBook[] = [this.serviceMap];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
