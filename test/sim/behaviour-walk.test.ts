@@ -15,7 +15,7 @@ const METRICS = ["requests_total", "service.errors", "latency.p95", "cpu_percent
 const encoder = new TextEncoder();
 
 /** Latency of service 7 is up over the last ten minutes. */
-function valueOf(service: number, metric: number, tick: number): number {
+function valueAt(service: number, metric: number, tick: number): number {
   const wobble = ((tick * 7 + service) % 5) - 2;
   return 100 + wobble + (service === 7 && metric === 2 && tick >= TICKS - 10 ? 6 : 0);
 }
@@ -28,7 +28,7 @@ function filled(engines: number): { cluster: Cluster; clock: VirtualClock } {
     const records = Array.from({ length: SERVICES * METRICS.length }, (_, i) => {
       const [service, metric] = [Math.floor(i / METRICS.length), i % METRICS.length];
       const timestamp = formatRfc3339(START + tick * MINUTE_MS);
-      return { service_id: `service-${service}`, metric_name: METRICS[metric], value: valueOf(service, metric, tick), timestamp };
+      return { service_id: `service-${service}`, metric_name: METRICS[metric], value: valueAt(service, metric, tick), timestamp };
     });
     cluster.submit(tick % engines, BODY_JSON_BATCH, encoder.encode(JSON.stringify(records)), () => undefined);
     cluster.run(() => undefined);

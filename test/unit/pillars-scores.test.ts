@@ -171,6 +171,17 @@ describe("history of magnitudes", () => {
     expect(history.firstMs).toBe(START_MS);
   });
 
+  it("goes on where the clock was a year ahead for a while", () => {
+    const history = new MagnitudeHistory();
+    history.observe(1, START_MS);
+    history.observe(1, START_MS + 365 * DAY_MS);
+    history.observe(1, START_MS + MINUTE_MS);
+    history.observe(1, START_MS + 2 * MINUTE_MS);
+    expect(history.observations(START_MS + 2 * MINUTE_MS)).toBeGreaterThanOrEqual(2);
+    expect(history.observations(START_MS + 2 * MINUTE_MS)).toBeLessThanOrEqual(3);
+    expect(history.firstMs).toBe(START_MS);
+  });
+
   it("counts windows of 15 minutes, and never says 0", () => {
     const history = new MagnitudeHistory();
     expect(history.tail(5, START_MS)).toBe(1);

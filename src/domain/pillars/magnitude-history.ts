@@ -41,6 +41,7 @@ export class MagnitudeHistory {
 
   /** Takes a magnitude, once a minute: more of them change nothing. */
   observe(magnitude: number, nowMs: number): void {
+    if (this.#lastMs > nowMs + DAY_MS) this.#forgetFuture(nowMs);
     if (Math.floor(nowMs / MINUTE_MS) <= Math.floor(this.#lastMs / MINUTE_MS)) return;
     if (this.#firstMs === 0) this.#firstMs = nowMs;
     this.#lastMs = nowMs;
@@ -54,29 +55,39 @@ export class MagnitudeHistory {
     this.#counts[at] = Math.min(COUNT_MAX, (this.#counts[at] as number) + 1);
   }
 
+  /** The clock was wrong, or is: what it saw of days to come goes, or nothing would be observed until then. */
+  #forgetFuture(nowMs: number): void {
+    const today = Math.floor(nowMs / DAY_MS);
+    for (let slot = 0; slot < DAYS; slot++) if ((this.#days[slot] as number) > today) this.#days[slot] = -1;
+    this.#lastMs = 0;
+    if (this.#firstMs > nowMs) this.#firstMs = 0;
+  }
+
   /** Observations of the last seven days, of which today is one. */
   observations(nowMs: number): number {
-    return this.#countFrom(0, nowMs);
+    return this.#countWithin(0, BINS, nowMs);
   }
 
   /** Probability that a window of the last seven days is at least as large, in (0, 1]; 1 without any. */
   tail(magnitude: number, nowMs: number): number {
     const place = placeOf(magnitude);
     const bin = Math.floor(place);
-    const above = this.#countFrom(bin + 1, nowMs);
-    const within = this.#countFrom(bin, nowMs) - above;
+    const above = this.#countWithin(bin + 1, BINS, nowMs);
+    const within = this.#countWithin(bin, bin + 1, nowMs);
+    const below = this.#countWithin(0, bin, nowMs);
     // Spread evenly over an inner bin; all of an outer one counts.
     const share = bin === 0 || bin === BINS - 1 ? 1 : bin + 1 - place;
-    return ((above + share * within) / WINDOW_MINUTES + 1) / (this.#countFrom(0, nowMs) / WINDOW_MINUTES + 1);
+    return ((above + share * within) / WINDOW_MINUTES + 1) / ((above + within + below) / WINDOW_MINUTES + 1);
   }
 
-  #countFrom(bin: number, nowMs: number): number {
+  /** Observations in bins of [from, to). */
+  #countWithin(from: number, to: number, nowMs: number): number {
     const today = Math.floor(nowMs / DAY_MS);
     let count = 0;
     for (let slot = 0; slot < DAYS; slot++) {
       const day = this.#days[slot] as number;
       if (day < 0 || day <= today - DAYS) continue;
-      for (let i = bin; i < BINS; i++) count += this.#counts[slot * BINS + i] as number;
+      for (let i = from; i < to; i++) count += this.#counts[slot * BINS + i] as number;
     }
     return count;
   }

@@ -6,9 +6,10 @@ import { PillarValue } from "./pillar-value.ts";
 import { placesOf, type ServiceEntry } from "./service-entry.ts";
 
 const COORDINATES = FAMILIES.length;
-/** Services between two yields, and values, whose histories take longer. */
+/** Services between two yields; entries that are applied, and values that are scored, take longer. */
 const SLICE = 2_000;
-const VALUES_SLICE = 500;
+const CHANGES_SLICE = 250;
+const VALUES_SLICE = 100;
 const CAPACITY_FIRST = 1_024;
 
 interface Member {
@@ -40,6 +41,8 @@ export class PillarSpace {
   #vectors = new Float32Array(CAPACITY_FIRST * COORDINATES);
   #ticks = new Uint32Array(CAPACITY_FIRST);
   #tick = 0;
+  /** Services taken in this tick. */
+  #taken = 0;
   #valueCount = 0;
   #evaluated = 0;
   #refused = 0;
@@ -70,11 +73,12 @@ export class PillarSpace {
   /** Begins a tick: applies what has changed in the map. */
   *begin(): Generator<void> {
     this.#tick++;
+    this.#taken = 0;
     let applied = 0;
     for (const [key, { tenant, entry }] of this.#changes) {
       this.#changes.delete(key);
       this.#apply(key, tenant, entry);
-      if (++applied % SLICE === 0) yield;
+      if (++applied % CHANGES_SLICE === 0) yield;
     }
   }
 
@@ -83,6 +87,7 @@ export class PillarSpace {
     const member = this.#members.get(key);
     if (member === undefined) return;
     for (let i = 0; i < COORDINATES; i++) this.#vectors[member.index * COORDINATES + i] = deviations[at + i] as number;
+    if (this.#ticks[member.index] !== this.#tick) this.#taken++;
     this.#ticks[member.index] = this.#tick;
   }
 
@@ -97,7 +102,7 @@ export class PillarSpace {
       if (value.members > 0) value.finish(nowMs, (index) => this.#driver(index));
       if (i % VALUES_SLICE === VALUES_SLICE - 1) yield;
     }
-    this.#evaluated = this.#ticks.subarray(0, this.#byIndex.length).reduce((sum, tick) => sum + (tick === this.#tick ? 1 : 0), 0);
+    this.#evaluated = this.#taken;
   }
 
   *#eachEvaluated(visit: (value: PillarValue, member: Member) => void): Generator<void> {
@@ -109,9 +114,11 @@ export class PillarSpace {
   }
 
   #driver(index: number) {
-    const deviations = Array.from(this.#vectors.subarray(index * COORDINATES, (index + 1) * COORDINATES), (deviation) =>
-      Number.isNaN(deviation) ? null : deviation,
-    );
+    const deviations: Array<number | null> = [];
+    for (let i = 0; i < COORDINATES; i++) {
+      const deviation = this.#vectors[index * COORDINATES + i] as number;
+      deviations.push(Number.isNaN(deviation) ? null : deviation);
+    }
     return { serviceId: (this.#byIndex[index] as Member).serviceId, deviations };
   }
 

@@ -4,7 +4,7 @@ import { MagnitudeHistory } from "./magnitude-history.ts";
 import { FAMILIES } from "./metric-family.ts";
 
 /** Members that are named as driving a score. */
-export const DRIVERS = 5;
+const DRIVERS = 5;
 const COORDINATES = FAMILIES.length;
 
 /** A service that drives a score. */
@@ -67,7 +67,7 @@ export class PillarValue {
     this.#evaluated++;
     for (let i = 0; i < COORDINATES; i++) {
       const deviation = vectors[at + i] as number;
-      if (deviation === deviation) this.#mean[i] = (this.#mean[i] as number) + deviation;
+      if (!Number.isNaN(deviation)) this.#mean[i] = (this.#mean[i] as number) + deviation;
     }
   }
 
@@ -88,7 +88,7 @@ export class PillarValue {
     let pull = 0;
     for (let i = 0; i < COORDINATES; i++) {
       const deviation = vectors[at + i] as number;
-      if (deviation === deviation) pull += deviation * (this.#mean[i] as number);
+      if (!Number.isNaN(deviation)) pull += deviation * (this.#mean[i] as number);
     }
     const least = this.#drivers.at(-1);
     if (this.#drivers.length === DRIVERS && pull <= (least as { pull: number }).pull) return;
@@ -108,7 +108,7 @@ export class PillarValue {
       score: pValue === null ? null : 1 - pValue,
       pValue,
       magnitude,
-      deviations: Array.from(this.#mean),
+      deviations: [...this.#mean],
       evaluated,
       drivers: this.#drivers.map(({ member, pull }) => ({ ...driverOf(member), contribution: pull / whole })),
       updatedMs: nowMs,

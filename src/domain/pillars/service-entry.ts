@@ -9,7 +9,7 @@ export interface ServiceEntry {
 }
 
 /** Pillars other than tenant and product have this before the name of their key. */
-export const CUSTOM_PILLAR = "custom:";
+const CUSTOM_PILLAR = "custom:";
 
 /** Where a service counts: pairs of pillar and value. What is not mapped leaves it out of that pillar alone. */
 export function placesOf({ tenantId, productId, customKeys }: ServiceEntry): Array<readonly [pillar: string, value: string]> {
