@@ -128,6 +128,6 @@ export const PILLARS_ENDPOINTS = [
       page_token: pageTokenParameter(),
     }),
     responses: { 200: z.strictObject({ scores: z.array(SCORE), total: WHOLE, page_token: z.string() }) },
-    summary: "How unusual each tenant, product and custom:<key> behaves against its own seven days, and the services that drive it",
+    summary: "How unusual each tenant, product and custom dimension behaves against its own seven days, and the services that drive it",
   },
 ] as const satisfies readonly Endpoint[];
