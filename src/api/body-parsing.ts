@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
 import { readJsonObject } from "./json-object.ts";
+import { firstIssue } from "./query-parsing.ts";
 import { done, type ErrorCode, type Outcome, refused, shown } from "./refusal.ts";
 
 /** Parses a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. */
@@ -12,7 +13,7 @@ export function parseBody<N extends EndpointName>(name: N, text: string | null):
   if (!read.ok) return read;
   const parsed = schema.safeParse(read.value);
   if (parsed.success) return done(parsed.data as BodyOf<N>);
-  return refusedIssue(read.value, parsed.error.issues[0] as z.core.$ZodIssue);
+  return refusedIssue(read.value, firstIssue(parsed.error));
 }
 
 function refusedIssue(body: unknown, issue: z.core.$ZodIssue) {
