@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 
 import { join } from "node:path";
 import { jsonBatches, jsonSingles } from "./json-records.mjs";
 import { otlpMetricsBodies, otlpMetricsJsonBodies } from "./otlp-metrics.mjs";
+import { otlpTraceBodies } from "./otlp-traces.mjs";
 import { plantedBodies } from "./planted.mjs";
 import { newStreamBodies, remoteWriteBodies } from "./remote-write.mjs";
 
@@ -26,6 +27,7 @@ const SHAPES = {
   "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
   "otlp-metrics": { make: otlpMetricsBodies, options: { points: 1_500_000 } },
   "otlp-metrics-json": { make: otlpMetricsJsonBodies, options: { points: 600_000 } },
+  "otlp-traces": { make: otlpTraceBodies, options: { spans: 1_600_000 } },
   "json-singles": { make: jsonSingles, options: { records: 600_000 } },
 };
 

@@ -64,6 +64,11 @@ export const SMALL_BODY_BYTES_MAX = 512 * 1024;
 export const FRAME_ROWS_MAX = 4_000;
 /** Bodies one engine may have waiting: the front answers 503 beyond. 2 MiB of single records of 300 B are 6,000. */
 export const BODIES_WAITING_MAX = 6_000;
+/**
+ * Bytes of bodies that wait in the front for room in one engine's ring, copied: twice the ring, so that some 12 senders of 512 KiB each get their turn, which
+ * comes within 0.1 s where an engine takes 60 MB/s (spans).
+ */
+export const BODIES_WAITING_BYTES_MAX = 4 * 1024 * 1024;
 /** Frames an engine keeps for the coordinator when its ring is full; beyond, the engine takes no new body. */
 export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
 /**
