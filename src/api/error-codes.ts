@@ -24,7 +24,8 @@ const OF_SCHEMA: readonly ErrorCode[] = [
 ];
 const OF_TELEMETRY: readonly ErrorCode[] = ["bad_request", "invalid_json", "invalid_protobuf", "batch_too_large", ...VALIDATION_REASONS];
 const OF_ANY_BODY: readonly ErrorCode[] = ["request_timeout", "payload_too_large", "unsupported_media_type", "expectation_failed"];
-const OF_CREDENTIALS: readonly ErrorCode[] = ["unauthorized", "forbidden", "rate_limit_exceeded"];
+/** A credential in the URL is a bad request; X-Tenant-ID may name a tenant that is not there. */
+const OF_CREDENTIALS: readonly ErrorCode[] = ["bad_request", "unauthorized", "forbidden", "not_found", "rate_limit_exceeded"];
 
 /** The codes by status, statuses ascending. Requests that are no HTTP, and methods that a path does not take, concern no endpoint. */
 export function errorCodesOf(endpoint: Endpoint): ReadonlyMap<number, readonly ErrorCode[]> {

@@ -1,5 +1,6 @@
 // The endpoints in rooms by noun, as the documentation shows them.
 import type { Endpoint } from "./endpoint.ts";
+import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
@@ -17,6 +18,7 @@ export interface Room {
 export const ROOMS: readonly Room[] = [
   { title: "Telemetry", about: "What comes in.", endpoints: TELEMETRY_ENDPOINTS },
   { title: "Server", about: "The server itself.", endpoints: SYSTEM_ENDPOINTS },
+  { title: "Keys and users", about: "Credentials, users and what one may do.", endpoints: ACCESS_ENDPOINTS },
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },

@@ -216,6 +216,62 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
   },
 };
 
+const ACCESS_CALLS: typeof CALLS = {
+  permissions: async ({ call }) => {
+    expect(await call("permissions", 200)).toMatchObject({ role: "super_admin", level: 40 });
+  },
+  createKey: async ({ call }) => {
+    const body = { name: "made", scope: "ingestion", rate_limit_rps: 5, expires_at: "2999-01-01T00:00:00Z" };
+    await call("createKey", 201, { body });
+    await call("createKey", 201, { body: { name: "bare", scope: "readonly" } });
+    await call("createKey", 400, { body: { ...body, scope: "all" } });
+    await call("createKey", 400, { body: { ...body, expires_at: iso(-1000) } });
+  },
+  keys: async ({ call }) => {
+    const first = await call("keys", 200, { query: { limit: "1" } });
+    await call("keys", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  rotateKey: async (bound) => {
+    await bound.call("rotateKey", 201, { path: { key_id: await keyId(bound) } });
+    await bound.call("rotateKey", 404, { path: { key_id: "00000000" } });
+  },
+  rotateKeyOtherSpelling: async (bound) => {
+    await bound.call("rotateKeyOtherSpelling", 201, { path: { key_id: await keyId(bound) } });
+  },
+  revokeKey: async (bound) => {
+    const path = { key_id: await keyId(bound) };
+    await bound.call("revokeKey", 204, { path });
+    await bound.call("revokeKey", 404, { path });
+  },
+  createUser: async ({ call }) => {
+    await call("createUser", 201, { body: { user_id: "ada@example.com", role: "operator", name: "Ada" } });
+    await call("createUser", 409, { body: { user_id: "ada@example.com", role: "viewer" } });
+    await call("createUser", 403, { body: { user_id: "root", role: "system" } });
+  },
+  putUser: async ({ call }) => {
+    await call("putUser", 200, { path: { user_id: "ada@example.com" }, body: { role: "viewer" } });
+    await call("putUser", 201, { path: { user_id: "bob" }, body: { role: "viewer", disabled: true } });
+    await call("putUser", 400, { path: { user_id: "x".repeat(300) }, body: { role: "viewer" } });
+  },
+  patchUser: async ({ call }) => {
+    await call("patchUser", 200, { path: { user_id: "bob" }, body: { disabled: false } });
+    await call("patchUser", 404, { path: { user_id: "nobody" }, body: { disabled: false } });
+  },
+  users: async ({ call }) => {
+    await call("users", 200, { query: { limit: "1" } });
+    await call("users", 200, { query: { user_id: "bob" } });
+  },
+  deleteUser: async ({ call }) => {
+    await call("deleteUser", 204, { path: { user_id: "bob" } });
+    await call("deleteUser", 404, { path: { user_id: "bob" } });
+  },
+};
+
+/** A key that somebody may lose. */
+async function keyId({ call }: Bound): Promise<string> {
+  return (await call("createKey", 201, { body: { name: "spare", scope: "readonly" } })).key_id;
+}
+
 /** A letter of this service. */
 async function letterId({ call }: Bound): Promise<string> {
   return (await call("deadLetters", 200, { query: { service_id: SERVICE, reason: "invalid_value" } })).entries[0].dlq_id;
@@ -232,5 +288,8 @@ async function anomalyId({ call }: Bound): Promise<string> {
 
 /** By the endpoint's name. */
 export const CONTRACT_CALLS: Calls = Object.fromEntries(
-  Object.entries(CALLS).map(([name, calls]) => [name, (driver) => calls({ call: driver.call.bind(driver), driver })]),
+  Object.entries({ ...CALLS, ...ACCESS_CALLS }).map(([name, calls]) => [
+    name,
+    (driver) => calls({ call: driver.call.bind(driver), driver }),
+  ]),
 );

@@ -85,7 +85,7 @@ export class Lane {
     return true;
   }
 
-  /** Verdicts go first: who was answered and asks finds them in the ring. */
+  /** Records and verdicts go first: who was answered and asks finds them in the ring. */
   #release(): boolean {
     this.#dependencies.outbox.flush();
     const answers = this.#dependencies.placement.takeAnswers();
@@ -169,7 +169,6 @@ export class Lane {
     const position = this.#append(parts);
     if (position === undefined) return;
     for (const { frame, payload } of unit.opaqueFrames) outbox.send(frame, payload);
-    outbox.flush(); // ahead of the answers: who was answered and asks finds it in the ring
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));

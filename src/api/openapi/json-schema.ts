@@ -49,6 +49,7 @@ function tidy(schema: JsonObject, io: "input" | "output"): void {
   if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.format === "date-time") delete schema.pattern;
   if (schema["x-default"] !== undefined) schema.default = schema["x-default"];
   delete schema["x-default"];
   delete schema.id;

@@ -1,6 +1,8 @@
 // What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import { KeyBook } from "./key-book.ts";
+import { UserBook } from "./user-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -10,7 +12,9 @@ interface ControlBook {
 
 /** The configuration of one server. */
 export class ControlState {
-  readonly #books: readonly ControlBook[] = [];
+  readonly keys = new KeyBook();
+  readonly users = new UserBook();
+  readonly #books: readonly ControlBook[] = [this.keys, this.users];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -19,6 +23,6 @@ export class ControlState {
 
   /** Everything that the front has to know, as changes from nothing. */
   accessChanges(): AccessChange[] {
-    return [];
+    return [...this.keys.accessChanges(), ...this.users.accessChanges()];
   }
 }

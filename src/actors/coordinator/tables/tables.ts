@@ -9,6 +9,8 @@
  *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            audit           tenant, time, id                   ▶ AuditEntry
+ *            api_keys        key id                             ▶ ApiKey
+ *            users           tenant, subject                    ▶ User
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -41,6 +43,8 @@ export const CONTROL_TABLES = [
   "replay_jobs",
   "counters",
   "audit",
+  "api_keys",
+  "users",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */
