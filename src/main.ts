@@ -14,6 +14,7 @@ import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
@@ -25,6 +26,7 @@ import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
+import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
@@ -34,11 +36,10 @@ import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
 import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
+import type { AccessChange } from "./core/protocol/access.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
-import { DEFAULT_TENANT } from "./domain/access/access-policy.ts";
 import { engineOf } from "./domain/placement/partition.ts";
-import { FieldExclusions } from "./domain/series/field-exclusions.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
@@ -47,9 +48,6 @@ type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
-
-/** By their index in memory. */
-const TENANTS: readonly string[] = [DEFAULT_TENANT];
 
 const HOUR_MS = 3600 * 1000;
 
@@ -82,6 +80,7 @@ class Server {
   #port = 0;
   readonly #startedMs = systemClock.wallMs();
   readonly #access = new AccessDirectory();
+  readonly #tenants: TenantGate;
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
@@ -111,6 +110,11 @@ class Server {
       log: (level, line) => this.#log(level, line),
       port: () => this.#port,
     });
+    this.#tenants = new TenantGate({
+      monotonicMs: () => systemClock.monotonicMs(),
+      rates: readPlanRates(config.PLAN_LIMITS),
+      announce: (index, name) => this.#announceTenant(index, name),
+    });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
@@ -120,7 +124,7 @@ class Server {
       clock: systemClock,
       ports: this.#bodyPorts,
       schedulePublish: () => this.#schedulePublish(),
-      tenantIndex: (name) => TENANTS.indexOf(name),
+      tenantIndex: (name) => this.#tenants.numberOfAny(name) as number,
       answer: (answer) => this.#coordinator.port.send(answer),
     });
     this.#front = this.#makeFront();
@@ -143,7 +147,7 @@ class Server {
     await this.#listenOtlp(host);
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
-    this.#access.take(state.access);
+    this.#takeAccess(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     this.#engines = this.#startEngines(state);
     await Promise.all(this.#engines.map(({ ready }) => ready.given));
@@ -193,9 +197,19 @@ class Server {
   #fromCoordinator(message: CoordinatorMessage): void {
     if (message.type === "answer") this.#queries.answer(message);
     else if (message.type === "replay-batch") this.#courier.take(message);
-    else if (message.type === "access") this.#access.take(message.changes);
+    else if (message.type === "access") this.#takeAccess(message.changes);
     else if (message.type === "events") this.#streams.push(message.events);
     else if (message.type === "log") this.#log(message.level, message.line);
+  }
+
+  #takeAccess(changes: readonly AccessChange[]): void {
+    this.#access.take(changes);
+    this.#tenants.take(changes);
+  }
+
+  /** Engines have it before any body of the tenant, which is published later. */
+  #announceTenant(index: number, name: string): void {
+    for (const { port } of this.#engines) port.send({ type: "tenant", index, name });
   }
 
   /** Opens the second port; one that is not to be had is told, and the start goes on. */
@@ -238,6 +252,7 @@ class Server {
       ingestion,
       queries: this.#queries,
       streams: this.#streams,
+      tenants: this.#tenants,
       requests,
       authenticator: this.#desk.authenticator,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
@@ -252,6 +267,7 @@ class Server {
         ingestion,
         queries: this.#queries,
         streams: this.#streams,
+        tenants: this.#tenants,
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
@@ -342,7 +358,7 @@ class Server {
       engines,
       epoch: this.#meta.epoch,
       seeds,
-      tenants: TENANTS,
+      tenants: this.#tenants.names,
       fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
       seriesLimit: config.SERIES_LIMIT,
       normalizeTemporality: config.OTEL_TEMPORALITY_NORMALIZE === "true",
@@ -410,18 +426,9 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   ];
 }
 
-function checkExclusions(list: string): void {
-  try {
-    new FieldExclusions(list);
-  } catch (error) {
-    throw error instanceof RangeError
-      ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`)
-      : error;
-  }
-}
-
 async function serve(config: Config): Promise<void> {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
+  readPlanRates(config.PLAN_LIMITS);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);

@@ -7,6 +7,7 @@ import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
+import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
 
 /** In the order of the documentation. */
 export const ENDPOINTS = [
@@ -16,6 +17,7 @@ export const ENDPOINTS = [
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...SERIES_ENDPOINTS,
+  ...TENANTS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];
 
 /** Name of an endpoint. */

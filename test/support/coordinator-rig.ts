@@ -17,7 +17,9 @@ import {
   FRAME_RECORD,
   FRAME_VERDICT,
   type LaneMark,
+  type LaneMarkFrame,
   type RecordEnvelope,
+  type TenantUsage,
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
@@ -73,6 +75,7 @@ export class FakeEngine implements EngineLink {
   async ask(query: EngineQuery): Promise<EngineAnswer> {
     await Promise.resolve();
     if (this.isDead) throw new Error("no answer");
+    if (query.type === "lane-mark") return query;
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     const matching = this.streams
       .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))
@@ -321,8 +324,8 @@ export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFram
   return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
 }
 
-export function laneMark(mark: LaneMark): EngineFrame {
-  return json(FRAME_LANE_MARK, mark);
+export function laneMark(mark: LaneMark, usage: readonly TenantUsage[] = []): EngineFrame {
+  return json(FRAME_LANE_MARK, { mark, usage } satisfies LaneMarkFrame);
 }
 
 export function checkpoint(

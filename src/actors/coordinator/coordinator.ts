@@ -145,6 +145,7 @@ export class Coordinator {
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
   async open(): Promise<void> {
     await this.#state.open(this.#dependencies.randomBytes);
+    await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);

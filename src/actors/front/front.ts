@@ -25,6 +25,7 @@ import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** What /healthz says. */
 export interface Health {
@@ -45,6 +46,7 @@ export interface FrontDependencies {
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
+  readonly tenants: TenantGate;
   readonly requests: RequestHistogram;
   readonly metrics: () => MetricsSources;
   readonly health: () => Health;
@@ -112,15 +114,23 @@ export class Front {
       return;
     }
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
-    if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
+    const limited = waiting === null ? this.#dependencies.tenants.admit(principal, endpoint.handledBy === "engine") : undefined;
+    if (limited !== undefined) request.refuse(limited);
+    else if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
     else if (endpoint.handledBy === "engine" && this.#dependencies.isReadOnly()) {
       request.refuse({
         code: "store_unavailable",
         message: "the store cannot be written now; nothing of this request was stored, send it again later",
       });
-    } else if (endpoint.handledBy === "engine") this.#dependencies.ingestion.take(endpoint.name, 0, request.exchange, request);
+    } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint, principal);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal);
+  }
+
+  #ingest(request: Request, endpoint: Endpoint, { tenant }: Principal): void {
+    const number = this.#dependencies.tenants.number(tenant);
+    if (number !== undefined) this.#dependencies.ingestion.take(endpoint.name, number, request.exchange, request);
+    else request.refuse({ code: "forbidden", message: `there is no tenant ${shown(tenant)} here; POST /api/v1/tenants adds it` });
   }
 
   #query(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {

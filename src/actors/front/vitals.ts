@@ -9,6 +9,7 @@ import type { Ingestion } from "./ingestion.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
 const RING_FULL_RATIO = 0.9;
@@ -23,6 +24,7 @@ export interface VitalsDependencies {
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
+  readonly tenants: TenantGate;
   readonly requests: RequestHistogram;
   readonly authenticator: Authenticator;
   readonly engines: readonly Float64Array[];
@@ -41,11 +43,13 @@ export class Vitals {
 
   metrics(): MetricsSources {
     const { engines, coordinator, requests, ports } = this.#dependencies;
-    return { engines, coordinator, requests, ports, gauges: this.#gauges(), counters: this.#counters() };
+    const { limited } = this.#dependencies.tenants;
+    return { engines, coordinator, requests, ports, limited, gauges: this.#gauges(), counters: this.#counters() };
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, authenticator } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, authenticator, tenants } =
+      this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
@@ -54,6 +58,7 @@ export class Vitals {
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
       ["vedette_credentials_cached", "Credentials remembered as genuine", authenticator.cached],
       ["vedette_authentications_waiting", "Requests that wait for the check of a token", authenticator.waiting],
+      ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }

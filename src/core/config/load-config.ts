@@ -62,6 +62,11 @@ export const SETTINGS = [
     "process: an answer survives kill -9; power: it survives a power cut too (one sync before the answer)",
   ),
   choice("LOG_LEVEL", ["info", "debug", "warn", "error"], "how much is logged"),
+  text(
+    "PLAN_LIMITS",
+    "",
+    "ingestion requests a second by plan, over free=10,starter=100,pro=1000,enterprise=unlimited: free=20,pro=unlimited",
+  ),
   choice("INGEST_AUTH", ["optional", "required"], "whether writing telemetry needs a credential"),
   choice(
     "READ_AUTH",

@@ -2,6 +2,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { KeyBook } from "./key-book.ts";
+import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
 
 /** A book of one noun. */
@@ -14,7 +15,8 @@ interface ControlBook {
 export class ControlState {
   readonly keys = new KeyBook();
   readonly users = new UserBook();
-  readonly #books: readonly ControlBook[] = [this.keys, this.users];
+  readonly tenants = new TenantBook();
+  readonly #books: readonly ControlBook[] = [this.tenants, this.keys, this.users];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -23,6 +25,6 @@ export class ControlState {
 
   /** Everything that the front has to know, as changes from nothing. */
   accessChanges(): AccessChange[] {
-    return [...this.keys.accessChanges(), ...this.users.accessChanges()];
+    return [...this.tenants.accessChanges(), ...this.keys.accessChanges(), ...this.users.accessChanges()];
   }
 }

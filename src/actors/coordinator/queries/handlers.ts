@@ -13,6 +13,8 @@ import { listRecords } from "./records.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
+import { billingUsage } from "./tenants/billing.ts";
+import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
@@ -41,6 +43,10 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   replayDeadLetters,
   replayJob,
   callGraph,
+  createTenant,
+  tenants: listTenants,
+  changeTenant,
+  billingUsage,
 };
 
 const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
