@@ -298,7 +298,7 @@ describe("the first start", () => {
   it.each<[string, ServerSettings, RegExp]>([
     ["a short secret", { JWT_SECRET: "too short" }, /JWT_SECRET must have at least 32 bytes, got 9/],
     ["two sources of one secret", { JWT_SECRET: SECRET, JWT_SECRET_FILE: "/dev/null" }, /both set/],
-    ["a file of a secret that is not there", { JWT_SECRET_FILE: "/nowhere/secret" }, /JWT_SECRET_FILE cannot be read/],
+    ["a file of a secret that is not there", { JWT_SECRET_FILE: "/nowhere/secret" }, /JWT_SECRET_FILE names a file that cannot be read/],
     ["a file of keys that is not there", { JWKS_FILE: "/nowhere/jwks.json" }, /JWKS_FILE cannot be read/],
     ["another protocol", { JWKS_URL: "file:///etc/passwd" }, /http or https/],
     ["a password in the URL", { JWKS_URL: "https://ann:secret@idp.example/jwks" }, /no credentials/],

@@ -93,15 +93,10 @@ class HttpCampaign {
     }
     const head = `${method} ${path} ${query}`;
     if (method !== "POST" && method !== "PUT") return void exchange.respond(200, HEADERS, `${head} ${digest(NO_BODY)}`);
-    const collect = () => {
-      exchange.collectBody(BODY_BYTES_MAX, (body) => {
-        if (body.length > BODY_BYTES_MAX) this.#violations.push(`a body of ${body.length} bytes`);
-        exchange.respond(200, HEADERS, `${head} ${digest(body)}`);
-      });
-    };
-    if (method === "POST") return collect();
-    const goOn = exchange.hold(); // as for a token that has to be checked first
-    setImmediate(() => goOn(collect));
+    exchange.collectBody(BODY_BYTES_MAX, (body) => {
+      if (body.length > BODY_BYTES_MAX) this.#violations.push(`a body of ${body.length} bytes`);
+      exchange.respond(200, HEADERS, `${head} ${digest(body)}`);
+    });
   }
 
   async #connection(index: number): Promise<void> {
