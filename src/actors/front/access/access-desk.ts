@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readJwks } from "../../../adapters/credentials/jwks-content.ts";
 import { JwksSource } from "../../../adapters/credentials/jwks-source.ts";
 import { fetchJwks, followFile, readJwksFile } from "../../../adapters/credentials/jwks-transport.ts";
-import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } from "../../../adapters/credentials/secret-file.ts";
+import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } from "../../../adapters/credentials/own-secret.ts";
 import { SecretSource } from "../../../adapters/credentials/secret-source.ts";
 import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
