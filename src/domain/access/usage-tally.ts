@@ -3,8 +3,8 @@
 // As bytes: per tenant and month {tenant text, month varint, then a varint for each of RECORD_TYPES}.
 import { RECORD_TYPES, type RecordType } from "../../core/layout/counters.ts";
 import type { TenantUsage } from "../../core/protocol/coordinator-frame.ts";
+import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
-import { type ByteCursor, readText, readVarint } from "../codec/varint.ts";
 
 const FIRST_BYTES = 64;
 /** Bytes of a tenant's name that are read back; what names a tenant may have is bounded far below. */
@@ -72,12 +72,10 @@ export class UsageTally {
 
 /** Reads what `encode` wrote. Throws on anything else: it stands in a block that has passed its checksum. */
 export function* decodeUsage(bytes: Uint8Array): Generator<TenantUsage> {
-  const cursor: ByteCursor = { bytes, end: bytes.length, at: 0 };
-  while (cursor.at < cursor.end) {
-    const tenant = readText(cursor, TENANT_BYTES_MAX);
-    const month = readVarint(cursor);
-    const counts = RECORD_TYPES.map(() => readVarint(cursor));
-    if (tenant === undefined || month < 0 || counts.some((count) => count < 0)) throw new RangeError("counts of accepted events end early");
-    yield { tenant, month, counts };
+  const reader = new ByteReader(bytes, "counts of accepted events are damaged");
+  while (!reader.isAtEnd) {
+    const tenant = reader.text(TENANT_BYTES_MAX);
+    const month = reader.varint();
+    yield { tenant, month, counts: RECORD_TYPES.map(() => reader.varint()) };
   }
 }
