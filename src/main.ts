@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
+import { AccessDesk } from "./actors/front/access/access-desk.ts";
 import { AccessDirectory } from "./actors/front/access-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
@@ -17,11 +18,11 @@ import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
-import { openAdminToken } from "./adapters/log/admin-token.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
@@ -30,6 +31,7 @@ import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { writeLine } from "./cli/terminal.ts";
+import { runToken } from "./cli/token.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
 import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
@@ -70,29 +72,12 @@ interface CoordinatorHandle {
   readonly stopped: Signal;
 }
 
-/** A promise that somebody else fulfils. */
-class Signal {
-  readonly given: Promise<void>;
-  isGiven = false;
-  #resolve: () => void = () => {};
-
-  constructor() {
-    this.given = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  give(): void {
-    this.isGiven = true;
-    this.#resolve();
-  }
-}
-
 /** Everything that runs. */
 class Server {
   readonly #config: Config;
   readonly #meta: Meta;
-  readonly #adminToken: string;
+  readonly #desk: AccessDesk;
+  #port = 0;
   readonly #startedMs = systemClock.wallMs();
   readonly #access = new AccessDirectory();
   readonly #tenants: TenantGate;
@@ -115,14 +100,20 @@ class Server {
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta, adminToken: string) {
+  constructor(config: Config, meta: Meta) {
     this.#config = config;
     this.#meta = meta;
-    this.#adminToken = adminToken;
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
       rates: readPlanRates(config.PLAN_LIMITS),
       announce: (index, name) => this.#announceTenant(index, name),
+    });
+    this.#desk = new AccessDesk(config, {
+      clock: systemClock,
+      directory: this.#access,
+      randomHex: (bytes) => randomBytes(bytes).toString("hex"),
+      log: (level, line) => this.#log(level, line),
+      port: () => this.#port,
     });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
@@ -152,6 +143,7 @@ class Server {
   async start(): Promise<string> {
     const { HOST: host, PORT: wanted } = this.#config;
     const { port } = await this.#http.listen(host, wanted);
+    this.#port = port;
     await this.#listenOtlp(host);
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
@@ -161,6 +153,11 @@ class Server {
     await Promise.all(this.#engines.map(({ ready }) => ready.given));
     this.#coordinator.port.send({ type: "engines-ready" });
     return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  }
+
+  /** Path and query of the sign-in link; null where the operator has keys of their own. */
+  get signInTarget(): string | null {
+    return this.#desk.signInTarget;
   }
 
   #startCoordinator(): CoordinatorHandle {
@@ -243,7 +240,6 @@ class Server {
   }
 
   #makeFront(): Front {
-    const config = this.#config;
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
@@ -258,14 +254,16 @@ class Server {
       streams: this.#streams,
       tenants: this.#tenants,
       requests,
+      authenticator: this.#desk.authenticator,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
     });
-    const access = { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, adminToken: this.#adminToken, boundHost: config.HOST };
     return new Front(
-      { version: VERSION, access, startedMs },
+      { version: VERSION, startedMs },
       {
         clock: systemClock,
+        gate: this.#desk.gate,
+        signIn: this.#desk.signIn,
         ingestion,
         queries: this.#queries,
         streams: this.#streams,
@@ -433,8 +431,7 @@ async function serve(config: Config): Promise<void> {
   readPlanRates(config.PLAN_LIMITS);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const adminToken = openAdminToken(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const server = new Server(config, meta, adminToken);
+  const server = new Server(config, meta);
   const stop = async () => {
     writeLine("stopping: answering what is under way, then writing checkpoints");
     setTimeout(() => {
@@ -456,7 +453,12 @@ async function serve(config: Config): Promise<void> {
   const address = await server.start();
   const engines = `${server.engineCount} engine${server.engineCount === 1 ? "" : "s"}`;
   writeLine(`vedette ${VERSION} listens on ${address}  (data in ${config.DATA_DIR}, ${engines})`);
+  if (server.signInTarget !== null) writeLine(`sign in, once within 15 minutes:  ${address}${server.signInTarget}`);
   writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
+}
+
+function readConfig(): Config {
+  return loadConfig(process.env, (path) => readFileSync(path, "utf8"));
 }
 
 async function main(): Promise<void> {
@@ -465,7 +467,8 @@ async function main(): Promise<void> {
   else if (command === "--version") writeLine(VERSION);
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
-  else if (command === "serve") await serve(loadConfig(process.env));
+  else if (command === "token") process.exitCode = await runToken(rest, readConfig());
+  else if (command === "serve") await serve(readConfig());
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
 

@@ -1,6 +1,7 @@
 // All endpoints, each declared once, in rooms by noun. Handlers are keyed by name where the actor that answers lives.
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
+import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
@@ -12,6 +13,7 @@ import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
 export const ENDPOINTS = [
   ...TELEMETRY_ENDPOINTS,
   ...SYSTEM_ENDPOINTS,
+  ...ACCESS_ENDPOINTS,
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...SERIES_ENDPOINTS,

@@ -29,7 +29,7 @@ import type {
   SeriesSummary,
   StoredMetadata,
 } from "../../src/core/protocol/engine-control.ts";
-import type { CoordinatorMessage, QueryAnswer } from "../../src/core/protocol/query.ts";
+import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
 import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -133,6 +133,7 @@ export class Rig {
   logBytes = 0;
   monotonicMs = 1_000;
   #nextCall = 1;
+  #draws = 0;
 
   private constructor({ engines = 1, seed, control, series, nowMs = START_MS, ...options }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
@@ -160,7 +161,7 @@ export class Rig {
       observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
       deleteLogSegments: (floor) => void this.floors.push(floor),
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: 1e9 }),
-      randomBytes: (count) => new Uint8Array(count).fill(9),
+      randomBytes: (count) => this.#draw(count),
       breathe: () => Promise.resolve(),
     });
   }
@@ -169,6 +170,14 @@ export class Rig {
     const rig = new Rig(options);
     await rig.coordinator.open();
     return rig;
+  }
+
+  /** Bytes that differ from draw to draw. */
+  #draw(count: number): Uint8Array {
+    const bytes = new Uint8Array(count).fill(9 + this.#draws);
+    bytes[0] = this.#draws >> 8;
+    this.#draws++;
+    return bytes;
   }
 
   /** A new process over what this one has committed. */
@@ -200,19 +209,32 @@ export class Rig {
     await this.drain();
   }
 
-  async ask(
+  ask(
     endpoint: string,
     query: Record<string, string> = {},
     path: Record<string, string> = {},
     tenant = "default",
     content: unknown = undefined,
   ) {
+    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content });
+  }
+
+  /** Asks as somebody; the role is not checked, that is the front's. */
+  async askAs(
+    principal: Principal,
+    endpoint: string,
+    {
+      query = {},
+      path = {},
+      content = undefined,
+    }: { readonly query?: Record<string, string>; readonly path?: Record<string, string>; readonly content?: unknown } = {},
+  ) {
     const id = this.#nextCall++;
     await this.coordinator.handle({
       type: "query",
       id,
       endpoint,
-      principal: { tenant, subject: "test", role: "viewer" },
+      principal,
       path,
       query,
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),

@@ -312,7 +312,7 @@ export class Coordinator {
   }
 
   #queryContext(engines: EngineClient): QueryContext {
-    const { nowMs, breathe, emit } = this.#dependencies;
+    const { nowMs, breathe, emit, randomBytes } = this.#dependencies;
     const changes = new Changes({ store: this.#state.control, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
@@ -332,6 +332,7 @@ export class Coordinator {
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
       change: ({ principal, requestId }, plan) => changes.make(principal, requestId, plan),
+      randomBytes,
     };
   }
 

@@ -180,6 +180,15 @@ export const IMPORT_JSON_BYTES_MAX = 256 * 1024 * 1024;
 export const IMPORT_REQUEST_SAMPLES = 1_000;
 /** Queries waiting for the coordinator; beyond, 503. */
 export const QUERIES_WAITING_MAX = 1_000;
+/** Credentials remembered as genuine: 10,000 senders, 500 B each. */
+export const CREDENTIALS_CACHED_MAX = 10_000;
+/** Requests that may wait for the check of a token that is new here, 0.1 ms each, or 5 s where keys have to be fetched; beyond, 503. */
+export const AUTHENTICATIONS_WAITING_MAX = 256;
+/** API keys and users of one tenant: 300 B each in memory, twice. */
+export const KEYS_PER_TENANT_MAX = 1_000;
+export const USERS_PER_TENANT_MAX = 10_000;
+/** Milliseconds between two looks at an identity provider's keys for one that a token names: a flood of forged tokens asks it twice a minute. */
+export const JWKS_COOLDOWN_MS = 30_000;
 /** Open event streams. */
 export const EVENT_STREAMS_MAX = 1_000;
 /** Bytes an event stream may lag before events are dropped for it and counted. */

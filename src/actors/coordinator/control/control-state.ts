@@ -1,7 +1,9 @@
 // What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import { KeyBook } from "./key-book.ts";
 import { TenantBook } from "./tenant-book.ts";
+import { UserBook } from "./user-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -12,7 +14,9 @@ interface ControlBook {
 /** The configuration of one server. */
 export class ControlState {
   readonly tenants = new TenantBook();
-  readonly #books: readonly ControlBook[] = [this.tenants];
+  readonly keys = new KeyBook();
+  readonly users = new UserBook();
+  readonly #books: readonly ControlBook[] = [this.tenants, this.keys, this.users];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -21,6 +25,6 @@ export class ControlState {
 
   /** Everything that the front has to know, as changes from nothing. */
   accessChanges(): AccessChange[] {
-    return [...this.tenants.accessChanges()];
+    return [...this.tenants.accessChanges(), ...this.keys.accessChanges(), ...this.users.accessChanges()];
   }
 }

@@ -10,6 +10,8 @@
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            audit           tenant, time, id                   ▶ AuditEntry
  *            tenants         tenant                             ▶ Tenant
+ *            api_keys        key id                             ▶ ApiKey
+ *            users           tenant, subject                    ▶ User
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -44,6 +46,8 @@ export const CONTROL_TABLES = [
   "counters",
   "audit",
   "tenants",
+  "api_keys",
+  "users",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */
