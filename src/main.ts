@@ -103,17 +103,17 @@ class Server {
   constructor(config: Config, meta: Meta) {
     this.#config = config;
     this.#meta = meta;
-    this.#tenants = new TenantGate({
-      monotonicMs: () => systemClock.monotonicMs(),
-      rates: readPlanRates(config.PLAN_LIMITS),
-      announce: (index, name) => this.#announceTenant(index, name),
-    });
     this.#desk = new AccessDesk(config, {
       clock: systemClock,
       directory: this.#access,
       randomHex: (bytes) => randomBytes(bytes).toString("hex"),
       log: (level, line) => this.#log(level, line),
       port: () => this.#port,
+    });
+    this.#tenants = new TenantGate({
+      monotonicMs: () => systemClock.monotonicMs(),
+      rates: readPlanRates(config.PLAN_LIMITS),
+      announce: (index, name) => this.#announceTenant(index, name),
     });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());

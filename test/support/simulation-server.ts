@@ -44,6 +44,17 @@ export interface SimulatedServerOptions {
   readonly tenants?: readonly string[];
 }
 
+/** Sizes at which some bodies already make several segments, blocks and parts of checkpoints; streams stay in memory. */
+export const SMALL_SIZES = {
+  segmentBytes: 65536,
+  blockBytes: 4096,
+  checkpointRoundBytes: 2 ** 20,
+  checkpointLogShare: 4,
+  checkpointPartBytes: 1024,
+  commitTurnsMax: 2,
+  idleMs: Number.POSITIVE_INFINITY,
+} as const;
+
 /** Lets every promise that can go on go on. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -96,7 +96,7 @@ export class Lane {
     return true;
   }
 
-  /** Verdicts go first: who was answered and asks finds them in the ring. */
+  /** Records and verdicts go first: who was answered and asks finds them in the ring. */
   #release(): boolean {
     this.#dependencies.outbox.flush();
     const answers = this.#dependencies.placement.takeAnswers();
@@ -181,7 +181,6 @@ export class Lane {
     if (position === undefined) return;
     this.#usage.addAll(unit.usage.entries);
     for (const { frame, payload } of unit.opaqueFrames) outbox.send(frame, payload);
-    outbox.flush(); // ahead of the answers: who was answered and asks finds it in the ring
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));

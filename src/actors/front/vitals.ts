@@ -48,16 +48,17 @@ export class Vitals {
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, authenticator, tenants } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, authenticator, tenants } =
+      this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
       ["vedette_open_connections", "Open HTTP connections", openConnections()],
       ["vedette_event_streams", "Open event streams", streams.count],
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
-      ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_credentials_cached", "Credentials remembered as genuine", authenticator.cached],
       ["vedette_authentications_waiting", "Requests that wait for the check of a token", authenticator.waiting],
+      ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }

@@ -72,7 +72,7 @@ export class UsageTally {
 
 /** Reads what `encode` wrote. Throws on anything else: it stands in a block that has passed its checksum. */
 export function* decodeUsage(bytes: Uint8Array): Generator<TenantUsage> {
-  const reader = new ByteReader(bytes, "counts of accepted events are damaged");
+  const reader = new ByteReader(bytes, "counts of accepted events end early");
   while (!reader.isAtEnd) {
     const tenant = reader.text(TENANT_BYTES_MAX);
     const month = reader.varint();

@@ -13,9 +13,9 @@ interface ControlBook {
 
 /** The configuration of one server. */
 export class ControlState {
-  readonly tenants = new TenantBook();
   readonly keys = new KeyBook();
   readonly users = new UserBook();
+  readonly tenants = new TenantBook();
   readonly #books: readonly ControlBook[] = [this.tenants, this.keys, this.users];
 
   /** Reads all books. */

@@ -9,9 +9,9 @@
  *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            audit           tenant, time, id                   ▶ AuditEntry
- *            tenants         tenant                             ▶ Tenant
  *            api_keys        key id                             ▶ ApiKey
  *            users           tenant, subject                    ▶ User
+ *            tenants         tenant                             ▶ Tenant
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -45,9 +45,9 @@ export const CONTROL_TABLES = [
   "replay_jobs",
   "counters",
   "audit",
-  "tenants",
   "api_keys",
   "users",
+  "tenants",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */
