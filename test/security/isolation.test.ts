@@ -1,6 +1,5 @@
 // A second tenant's administrator asks every endpoint for what is the first one's, by name, id, page token and X-Tenant-ID: it gets nothing of it and
 // changes nothing of it. An endpoint without a probe (tenant-probes.ts) fails here.
-import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { ENDPOINTS } from "../../src/api/endpoints.ts";
@@ -8,10 +7,10 @@ import { beginReplay } from "../support/dead-letter-client.ts";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { type Answer, type Question, ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { authorization, JWT_SECRET } from "../support/tokens.ts";
 import { makeHoldings, WORD } from "./tenant-holdings.ts";
 import { type Attack, type Loot, METRIC, PROBES, SERVICE } from "./tenant-probes.ts";
 
-const SECRET = "a secret of the tests, 32 bytes or more";
 const ALL: readonly Endpoint[] = ENDPOINTS;
 const NAMES: ReadonlySet<string> = new Set(ALL.map(({ name }) => name));
 const TENANT_ROLES: ReadonlySet<string> = new Set(["viewer", "operator", "admin"]);
@@ -21,12 +20,6 @@ const VOLATILE: ReadonlySet<string> = new Set(["status", "pillarScores"]);
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = { seriesData: { service_id: SERVICE, metric_name: METRIC } };
 const POLL_MS = 20;
 const POLLS_MAX = 1_000;
-
-async function authorization(tenant: string, role: string): Promise<Record<string, string>> {
-  const content = { sub: `${role} of ${tenant}`, tenant_id: tenant, role, exp: Math.floor(Date.now() / 1000) + 3600 };
-  const token = await new SignJWT(content).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(SECRET));
-  return { Authorization: `Bearer ${token}` };
-}
 
 function target(path: string, parameters: Readonly<Record<string, string>> = {}, query: Readonly<Record<string, string>> = {}): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? "none"));
@@ -63,7 +56,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
 
   beforeAll(async () => {
     if (skipped) return;
-    client = new ServerClient((await bench.start({ HTTP_ENGINE: kind, ENGINES: "2", JWT_SECRET: SECRET })).origin);
+    client = new ServerClient((await bench.start({ HTTP_ENGINE: kind, ENGINES: "2", JWT_SECRET })).origin);
     const operator = await authorization("default", "super_admin");
     for (const tenant_id of ["acme", "globex"]) {
       const body = { tenant_id, name: tenant_id, plan: "enterprise" };
