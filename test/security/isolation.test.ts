@@ -44,6 +44,7 @@ function emptiness(answer: Answer): unknown {
 it("has a probe for every endpoint", () => {
   const missing = [...NAMES].filter((name) => !Object.hasOwn(PROBES, name));
   expect(missing, "say in tenant-probes.ts what these must not give to another tenant").toEqual([]);
+  expect(Object.keys(PROBES).filter((name) => !NAMES.has(name))).toEqual([]);
 });
 
 describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
