@@ -6,6 +6,7 @@ import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
+import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
 
 /** Endpoints that belong together; the tag of the OpenAPI document. */
 export interface Room {
@@ -19,6 +20,7 @@ export const ROOMS: readonly Room[] = [
   { title: "Telemetry", about: "What comes in.", endpoints: TELEMETRY_ENDPOINTS },
   { title: "Server", about: "The server itself.", endpoints: SYSTEM_ENDPOINTS },
   { title: "Keys and users", about: "Credentials, users and what one may do.", endpoints: ACCESS_ENDPOINTS },
+  { title: "Tenants", about: "Who shares the server, and what each has sent.", endpoints: TENANTS_ENDPOINTS },
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },

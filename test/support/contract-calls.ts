@@ -267,6 +267,28 @@ const ACCESS_CALLS: typeof CALLS = {
   },
 };
 
+const TENANT_CALLS: typeof CALLS = {
+  createTenant: async ({ call }) => {
+    const body = { tenant_id: "acme", name: "Acme Corp", plan: "starter", contact_email: "ops@example.com" };
+    await call("createTenant", 201, { body });
+    await call("createTenant", 409, { body });
+    await call("createTenant", 400, { body: { ...body, plan: "gold" } });
+  },
+  changeTenant: async ({ call }) => {
+    await call("changeTenant", 200, { path: { id: "acme" }, body: { plan: "pro" } });
+    await call("changeTenant", 404, { path: { id: "nobody" }, body: { plan: "pro" } });
+  },
+  tenants: async ({ call }) => {
+    const first = await call("tenants", 200, { query: { limit: "1" } });
+    await call("tenants", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  billingUsage: async ({ call }) => {
+    expect((await call("billingUsage", 200)).total_events).toBeGreaterThan(0);
+    for (const month of ["2026-01", "1970-01", "4999-12"]) await call("billingUsage", 200, { query: { month } });
+    for (const month of ["0000-01", "5000-01", "January"]) await call("billingUsage", 400, { query: { month } });
+  },
+};
+
 /** A key that somebody may lose. */
 async function keyId({ call }: Bound): Promise<string> {
   return (await call("createKey", 201, { body: { name: "spare", scope: "readonly" } })).key_id;
@@ -288,7 +310,7 @@ async function anomalyId({ call }: Bound): Promise<string> {
 
 /** By the endpoint's name. */
 export const CONTRACT_CALLS: Calls = Object.fromEntries(
-  Object.entries({ ...CALLS, ...ACCESS_CALLS }).map(([name, calls]) => [
+  Object.entries({ ...CALLS, ...ACCESS_CALLS, ...TENANT_CALLS }).map(([name, calls]) => [
     name,
     (driver) => calls({ call: driver.call.bind(driver), driver }),
   ]),

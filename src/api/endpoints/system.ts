@@ -45,7 +45,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
-    responses: { 200: [{ mediaType: METRICS_CONTENT_TYPE, holds: "Families of metrics in the Prometheus text format" }] },
+    responses: {},
+    media: { 200: [{ mediaType: METRICS_CONTENT_TYPE, holds: "Families of metrics in the Prometheus text format" }] },
     summary: "Self-telemetry in the Prometheus text format",
   },
   {
@@ -55,7 +56,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "viewer",
     handledBy: "front",
     query: NO_QUERY,
-    responses: { 200: [{ mediaType: "text/event-stream", holds: "Events `anomaly` and `alert`, each with the object as JSON in `data`" }] },
+    responses: {},
+    media: { 200: [{ mediaType: "text/event-stream", holds: "Events `anomaly` and `alert`, each with the object as JSON in `data`" }] },
     errors: ["overloaded"],
     summary: "Anomalies and alerts as server-sent events",
   },
@@ -87,7 +89,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
-    responses: {
+    responses: {},
+    media: {
       200: [{ mediaType: "text/html; charset=utf-8", holds: "The documentation of this API as one page, which loads nothing" }],
     },
     summary: "This documentation",
