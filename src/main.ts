@@ -20,6 +20,7 @@ import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
+import { readSecretFile } from "./adapters/log/secret-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
@@ -32,8 +33,9 @@ import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { runToken } from "./cli/token.ts";
+import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
-import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
+import { type Config, loadConfig } from "./core/config/load-config.ts";
 import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
@@ -178,8 +180,10 @@ class Server {
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
         retentionRawDays: config.RETENTION_RAW_DAYS,
+        auditRetentionDays: config.AUDIT_RETENTION_DAYS,
         fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
         diskLimitGib: config.DISK_LIMIT_GIB,
+        vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
@@ -458,7 +462,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 function readConfig(): Config {
-  return loadConfig(process.env, (path) => readFileSync(path, "utf8"));
+  return loadConfig(process.env, readSecretFile);
 }
 
 async function main(): Promise<void> {

@@ -8,16 +8,20 @@ import { done, type ErrorCode, type Outcome, type Refusal, shown } from "./refus
 
 /** Parses a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. */
 export function parseBody<N extends EndpointName>(name: N, text: string | null): Outcome<BodyOf<N>> {
-  const { body: schema } = endpointNamed(name);
-  return schema === undefined ? done(null as BodyOf<N>) : (parseJson(schema, text) as Outcome<BodyOf<N>>);
+  const { body: schema, bodyTypes } = endpointNamed(name);
+  if (schema === undefined) return done(null as BodyOf<N>);
+  return (bodyTypes === undefined ? parseJson(schema, text) : parseValue(schema, text)) as Outcome<BodyOf<N>>;
 }
 
 /** Parses a text that must be a JSON object of this schema. */
 export function parseJson<S extends z.ZodType>(schema: S, text: string | null): Outcome<z.output<S>> {
   const read = readJsonObject(text);
-  if (!read.ok) return read;
-  const parsed = schema.safeParse(read.value, { error: issueText });
-  return parsed.success ? done(parsed.data) : { ok: false, refusal: refusalOf(read.value, firstIssue(parsed.error)) };
+  return read.ok ? parseValue(schema, read.value) : read;
+}
+
+function parseValue<S extends z.ZodType>(schema: S, value: unknown): Outcome<z.output<S>> {
+  const parsed = schema.safeParse(value, { error: issueText });
+  return parsed.success ? done(parsed.data) : { ok: false, refusal: refusalOf(value, firstIssue(parsed.error)) };
 }
 
 function refusalOf(body: unknown, issue: z.core.$ZodIssue): Refusal {

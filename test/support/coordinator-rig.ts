@@ -15,10 +15,12 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   FRAME_VERDICT,
   type LaneMark,
   type LaneMarkFrame,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
   type TenantUsage,
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
@@ -56,6 +58,8 @@ export class FakeEngine implements EngineLink {
   /** What the coordinator gave back. */
   readonly delivered: ReturnedStreams[] = [];
   isDead = false;
+  /** How its services behave: JSON of [tenant, service], four deviations each. */
+  behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
   /** What it was told. */
   readonly told: StoredMetadata[] = [];
@@ -76,6 +80,7 @@ export class FakeEngine implements EngineLink {
     await Promise.resolve();
     if (this.isDead) throw new Error("no answer");
     if (query.type === "lane-mark") return query;
+    if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     const matching = this.streams
       .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))
@@ -215,8 +220,9 @@ export class Rig {
     path: Record<string, string> = {},
     tenant = "default",
     content: unknown = undefined,
+    mediaType = "application/json",
   ) {
-    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content });
+    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content, mediaType });
   }
 
   /** Asks as somebody; the role is not checked, that is the front's. */
@@ -227,7 +233,13 @@ export class Rig {
       query = {},
       path = {},
       content = undefined,
-    }: { readonly query?: Record<string, string>; readonly path?: Record<string, string>; readonly content?: unknown } = {},
+      mediaType = "application/json",
+    }: {
+      readonly query?: Record<string, string>;
+      readonly path?: Record<string, string>;
+      readonly content?: unknown;
+      readonly mediaType?: string;
+    } = {},
   ) {
     const id = this.#nextCall++;
     await this.coordinator.handle({
@@ -239,6 +251,8 @@ export class Rig {
       query,
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
       requestId: "test",
+      mediaType,
+      address: "127.0.0.1",
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);
@@ -322,6 +336,10 @@ export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFram
     ...change,
   };
   return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
+}
+
+export function serviceLabels(labels: ServiceLabelsEnvelope["labels"], serviceId = "checkout", tenant = "default"): EngineFrame {
+  return json(FRAME_SERVICE_LABELS, { tenant, serviceId, labels } satisfies ServiceLabelsEnvelope);
 }
 
 export function laneMark(mark: LaneMark, usage: readonly TenantUsage[] = []): EngineFrame {

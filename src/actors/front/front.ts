@@ -58,6 +58,7 @@ export interface FrontDependencies {
 }
 
 const NO_CONTENT = 204;
+const JSON_ALONE = ["application/json"] as const;
 const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
@@ -141,16 +142,22 @@ export class Front {
     }
     const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
-    const takesBody = endpoint.body !== undefined;
-    const refusal = takesBody ? refuseBodyHeaders(exchange.request) : undefined;
+    const { address, method } = { address: exchange.request.remoteAddress, method: exchange.request.method };
+    if (endpoint.body === undefined) {
+      this.#call(request, method === "GET" ? call : { ...call, address });
+      return;
+    }
+    const mediaType = mediaTypeOf(exchange.request);
+    const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
+    const withBody = { ...call, address, mediaType };
     if (refusal !== undefined) request.refuse(refusal);
-    else if (!takesBody) this.#call(request, call);
-    else exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, call, Buffer.from(bytes)));
+    else
+      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, withBody, Buffer.from(bytes)));
   }
 
   #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
     if (isUtf8(bytes)) this.#call(request, { ...call, body: bytes.toString("utf8") });
-    else request.refuse({ code: "invalid_json", message: "the body is not valid UTF-8; JSON must be sent as UTF-8" });
+    else request.refuse({ code: "invalid_json", message: "the body is not valid UTF-8; JSON and YAML must be sent as UTF-8" });
   }
 
   #call(request: Request, call: Parameters<QueryLink["call"]>[0]): void {
@@ -300,12 +307,16 @@ function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal 
   return parsed.ok ? undefined : parsed.refusal;
 }
 
-function refuseBodyHeaders(request: HttpRequest): Refusal | undefined {
-  const type = request.header("content-type");
+/** Of the body, in lower case without parameters; "" where none is told. */
+function mediaTypeOf(request: HttpRequest): string {
+  return (request.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+function refuseBodyHeaders(request: HttpRequest, mediaType: string, taken: readonly string[]): Refusal | undefined {
   const encoding = request.header("content-encoding") ?? "identity";
-  const got = type === undefined ? "none" : JSON.stringify(type.slice(0, 80));
-  if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
-    return { code: "unsupported_media_type", message: `Content-Type must be application/json, got ${got}` };
+  if (!taken.includes(mediaType)) {
+    const got = mediaType === "" ? "none" : JSON.stringify(mediaType.slice(0, 80));
+    return { code: "unsupported_media_type", message: `Content-Type must be ${taken.join(" or ")}, got ${got}` };
   }
   if (/^identity$/i.test(encoding)) return undefined;
   return {

@@ -8,8 +8,9 @@ import { SecretSource } from "../../../adapters/credentials/secret-source.ts";
 import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
 import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { ConfigError } from "../../../core/config/config-error.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
-import { type Config, ConfigError } from "../../../core/config/load-config.ts";
+import type { Config } from "../../../core/config/load-config.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 import type { AccessDirectory } from "../access-directory.ts";
 import { Authenticator } from "./authenticator.ts";
@@ -84,7 +85,7 @@ export class AccessDesk {
     const policy = { ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST };
     this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie });
     this.jwks?.start();
-    const isOwn = settings.JWT_SECRET === "" && secret !== null;
+    const isOwn = settings.JWT_SECRET === undefined && secret !== null;
     const token = isOwn ? randomHex(OWN_SECRET_BYTES) : null;
     this.signInTarget = token === null ? null : `/sign-in?token=${token}`;
     this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
@@ -92,9 +93,10 @@ export class AccessDesk {
 
   /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */
   #openSecret({ JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings, { randomHex, log }: AccessDeskDependencies): SecretSource | null {
-    if (JWT_SECRET !== "") {
-      const bytes = Buffer.byteLength(JWT_SECRET);
-      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(JWT_SECRET);
+    if (JWT_SECRET !== undefined) {
+      const text = JWT_SECRET.reveal();
+      const bytes = Buffer.byteLength(text);
+      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(text);
       throw new ConfigError(
         `JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes, got ${bytes}; make one with: openssl rand -hex 32`,
       );
