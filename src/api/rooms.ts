@@ -2,7 +2,11 @@
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
+import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
+import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
+import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
@@ -24,4 +28,16 @@ export const ROOMS: readonly Room[] = [
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
+  {
+    title: "Pillars",
+    about: "Which tenant, product and custom dimensions services belong to, and how these do.",
+    endpoints: PILLARS_ENDPOINTS,
+  },
+  {
+    title: "Labels and catalog",
+    about: "What a service is labelled with: by telemetry, by the catalog, by hand.",
+    endpoints: LABELS_ENDPOINTS,
+  },
+  { title: "Saturation", about: "What a metric can rise to before the service is full.", endpoints: SATURATION_ENDPOINTS },
+  { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
 ];

@@ -7,8 +7,17 @@ import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
-  components: { watchdog: "ok", vectorizer: "disabled", rca: "disabled", llm: "disabled", store: "ok" },
+  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok" },
   watchdog: { last_run: EXAMPLE_TIME, metrics_monitored: 1250, anomalies_last_hour: 2 },
+  vectorizer: {
+    last_run: EXAMPLE_TIME,
+    duration_ms: 240,
+    work_ms: 85,
+    services: 40,
+    services_evaluated: 38,
+    streams: 1250,
+    pillar_values: 6,
+  },
   engines: [{ engine: 0, state: "ok", series: 1250 }],
   listeners: { otlp: { state: "listening", port: 4318 } },
   queues: { frames_waiting: 0, queries_waiting: 1 },

@@ -76,14 +76,15 @@ function headerParameters({ headers = {} }: Endpoint): JsonObject[] {
 }
 
 function requestBodyOf(endpoint: Endpoint, schemas: SchemaCollector): JsonObject | undefined {
-  const { body, takes, bodyBytesMax, examples } = endpoint;
+  const { body, takes, bodyTypes = [JSON_TYPE], bodyBytesMax, examples } = endpoint;
   if (takes !== undefined) {
     const description = `At most ${bodyBytesMax ?? BODY_BYTES_MAX} bytes as sent.`;
     return { required: true, description, content: contentOf(takes, (schema) => schemas.input(schema)) };
   }
   if (body === undefined) return undefined;
   const example = examples?.body;
-  const content = { [JSON_TYPE]: { schema: schemas.input(body), ...(example !== undefined && { example }) } };
+  const described = { schema: schemas.input(body), ...(example !== undefined && { example }) };
+  const content = Object.fromEntries(bodyTypes.map((mediaType) => [mediaType, described]));
   return { required: true, description: `At most ${bodyBytesMax ?? QUERY_BODY_BYTES_MAX} bytes.`, content };
 }
 

@@ -31,6 +31,15 @@ export const STATUS = z
       store: z.string(),
     }),
     watchdog: z.strictObject({ last_run: TIMESTAMP, metrics_monitored: COUNT, anomalies_last_hour: COUNT }),
+    vectorizer: z.strictObject({
+      last_run: TIMESTAMP.nullable(),
+      duration_ms: z.number(),
+      work_ms: z.number(),
+      services: COUNT,
+      services_evaluated: COUNT,
+      streams: COUNT,
+      pillar_values: COUNT,
+    }),
     engines: z.array(
       z.strictObject({
         engine: COUNT,
