@@ -109,6 +109,7 @@ export const PILLARS_ENDPOINTS = [
     }),
     bodyBytesMax: SERVICE_MAP_BODY_BYTES_MAX,
     responses: { 200: z.strictObject({ status: z.literal("ok"), upserted: WHOLE, created: WHOLE, updated: WHOLE, unchanged: WHOLE }) },
+    errors: ["unprocessable"],
     examples: {
       body: { entries: [{ service_id: "checkout", tenant_id: "acme", product_id: "shop", custom_keys: { region: "eu-west-1" } }] },
       response: { status: "ok", upserted: 1, created: 1, updated: 0, unchanged: 0 },

@@ -60,7 +60,7 @@ export const SATURATION_ENDPOINTS = [
     query: NO_QUERY,
     body: BODY,
     responses: { 200: LIMIT, 201: LIMIT },
-    errors: ["conflict"],
+    errors: ["unprocessable"],
     examples: {
       body: { service_id: "checkout", metric: "heap_used_bytes", limit_value: 2147483648, unit: "bytes" },
       response: LIMIT_EXAMPLE,

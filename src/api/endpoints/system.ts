@@ -8,7 +8,14 @@ const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
   components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok" },
-  watchdog: { last_run: EXAMPLE_TIME, metrics_monitored: 1250, anomalies_last_hour: 2 },
+  watchdog: {
+    last_run: EXAMPLE_TIME,
+    metrics_monitored: 1250,
+    anomalies_last_hour: 2,
+    mode: "streaming",
+    layers: ["statistical"],
+    lag_seconds: 0.4,
+  },
   vectorizer: {
     last_run: EXAMPLE_TIME,
     duration_ms: 240,
@@ -18,9 +25,20 @@ const STATUS_EXAMPLE = {
     streams: 1250,
     pillar_values: 6,
   },
+  store: {
+    state: "ok",
+    reason: null,
+    error_code: null,
+    used_bytes: 182_452_224,
+    log_bytes: 67_108_864,
+    free_bytes: 41_204_318_208,
+    limit_bytes: null,
+    fill: 0.0044,
+  },
   engines: [{ engine: 0, state: "ok", series: 1250 }],
   listeners: { otlp: { state: "listening", port: 4318 } },
   queues: { frames_waiting: 0, queries_waiting: 1 },
+  versions: { vedette: "1.0.0", node: "20.20.1" },
 };
 
 /** The server itself. */
