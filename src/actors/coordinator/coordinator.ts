@@ -347,7 +347,8 @@ export class Coordinator {
       breathe,
       facts: () => ({
         enginesReady: this.#enginesReady,
-        storeReadOnly: this.#guard.refusesWrites,
+        storeRefusal: this.#guard.reason,
+        disk: this.#disk.fill,
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
