@@ -150,6 +150,7 @@ export class Coordinator {
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
   async open(): Promise<void> {
     await this.#state.open(this.#dependencies.randomBytes);
+    await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
@@ -317,7 +318,7 @@ export class Coordinator {
   }
 
   #queryContext(engines: EngineClient): QueryContext {
-    const { nowMs, breathe, emit } = this.#dependencies;
+    const { nowMs, breathe, emit, randomBytes } = this.#dependencies;
     const { audit } = this.#state.configured;
     const changes = new Changes({ store: this.#state.control, audit, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
@@ -338,6 +339,7 @@ export class Coordinator {
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
       change: (request, plan) => changes.make(request, plan),
+      randomBytes,
     };
   }
 

@@ -23,6 +23,7 @@ import {
   FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
   type LaneMark,
+  type LaneMarkFrame,
   type MetricMetadataEnvelope,
   type RecordEnvelope,
   type ServiceLabelsEnvelope,
@@ -39,6 +40,7 @@ import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readCol
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
 /** Drafts of one transaction over the committed state. */
@@ -46,6 +48,7 @@ export class Transaction {
   readonly verdicts: VerdictDraft;
   readonly deadLetters: DeadLetterDraft;
   readonly labels: LabelDraft;
+  readonly usage: UsageDraft;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
@@ -68,6 +71,7 @@ export class Transaction {
     this.#seriesStore = state.series;
     this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
+    this.usage = new UsageDraft(state.series);
     this.#retentionMs = limits.retentionMs;
     this.#wallNowMs = wallNowMs;
   }
@@ -84,7 +88,7 @@ export class Transaction {
   }
 
   seriesOperations(): readonly StoreOperation[] {
-    return [...this.#series, ...this.#cold.operations()];
+    return [...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
   }
 
   takeRecord(envelope: RecordEnvelope): void {
@@ -158,7 +162,8 @@ export class Transaction {
     this.labels.takeTelemetry(labels, this.#wallNowMs);
   }
 
-  takeMark(mark: LaneMark): void {
+  takeMark({ mark, usage }: LaneMarkFrame): void {
+    this.usage.add(usage);
     this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
     this.marks.push(mark);
   }
@@ -176,5 +181,5 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
   [FRAME_SERVICE_LABELS]: (transaction, payload) => transaction.takeLabels(decodePayload<ServiceLabelsEnvelope>(payload)),
-  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
+  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMarkFrame>(payload)),
 };

@@ -34,6 +34,7 @@ import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
+import { ToldTenants } from "./told-tenants.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -119,10 +120,11 @@ export class Engine {
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
-  readonly #tenants: string[];
+  readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
   readonly #startMs: number;
   #phase: Phase = "recovering";
+  #isStopAsked = false;
   #nextTickMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
   #lastMark = false;
@@ -130,7 +132,7 @@ export class Engine {
   constructor(options: EngineOptions, dependencies: EngineDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#tenants = [...options.tenants];
+    this.#tenants = new ToldTenants(options.tenants, () => this.#takeCommands());
     this.#metadata.take(options.metadata ?? []);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
@@ -155,12 +157,12 @@ export class Engine {
         outbox,
         counters: this.#counters,
         services: this.#services,
-        tenantIndex: (name) => this.#tenantIndex(name),
+        tenantIndex: (name) => this.#tenants.number(name),
         askForStreams: dependencies.reply,
       },
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const tenantIndex = (name: string) => this.#tenants.number(name);
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
       { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
@@ -174,7 +176,7 @@ export class Engine {
   #makeRecovery(kernel: ShardKernel): Recovery {
     const { engine, engines, laneMarks, checkpoints } = this.#options;
     const { processWords, kernel: lane, reply: askForPart } = this.#dependencies;
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const tenantIndex = (name: string) => this.#tenants.number(name);
     return new Recovery(
       { engine, engines, laneMarks, checkpoints },
       { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex, askForPart },
@@ -198,6 +200,7 @@ export class Engine {
         outbox: this.#outbox,
         counters: this.#counters,
         logPosition: () => log.position,
+        takeUsage: () => this.#lane.takeUsage(),
         endSegment: () => this.#endSegment(),
         // A start has the rows to apply, however small they are packed.
         logBytes: () =>
@@ -234,8 +237,8 @@ export class Engine {
     const decoders = makeLaneDecoders(this.#options, {
       ...shared,
       wallMs: () => clock.wallMs(),
-      tenantName: (index) => this.#tenants[index] as string,
-      tenantIndex: (name) => this.#tenantIndex(name),
+      tenantName: (index) => this.#tenants.name(index),
+      tenantIndex: (name) => this.#tenants.number(name),
     });
     return new Lane(
       { engines: this.#options.engines },
@@ -319,6 +322,7 @@ export class Engine {
   }
 
   #finishRecovery(torn: readonly TornSegment[]): void {
+    this.#recovery.finish();
     this.#phase = "serving";
     this.#checkpoints = this.#makeCheckpoints();
     this.#shard.publishCounters();
@@ -374,12 +378,8 @@ export class Engine {
   }
 
   #takeMessages(): boolean {
-    let any = false;
-    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
-      any = true;
-      if (command.type === "tenant") this.#tenants[command.index] = command.name;
-      else this.#phase = "stopping";
-    }
+    const any = this.#takeCommands();
+    if (this.#isStopAsked && this.#phase === "serving") this.#phase = "stopping";
     const request = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
@@ -389,8 +389,19 @@ export class Engine {
     return true;
   }
 
+  #takeCommands(): boolean {
+    let any = false;
+    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
+      any = true;
+      if (command.type === "tenant") this.#tenants.learn(command.index, command.name);
+      else this.#isStopAsked = true;
+    }
+    return any;
+  }
+
   /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
   #delay(query: EngineQuery): void {
+    if (query.type === "lane-mark") this.#checkpoints?.markNow();
     const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
     this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });
   }
@@ -405,7 +416,7 @@ export class Engine {
     const at = this.#delayed.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
     if (at < 0) return false;
     const [found] = this.#delayed.splice(at, 1);
-    if (found !== undefined) this.#dependencies.reply(this.#queries.answer(found.query));
+    if (found !== undefined) this.#dependencies.reply(found.query.type === "lane-mark" ? found.query : this.#queries.answer(found.query));
     return true;
   }
 
@@ -459,7 +470,7 @@ export class Engine {
     if (!isLate && !this.#lastMark) {
       if (!checkpoints.isDone) return false;
       this.#lastMark = true;
-      checkpoints.markLast();
+      checkpoints.markNow();
       return true;
     }
     if (!isLate && !this.#outbox.drained) return false;
@@ -467,12 +478,6 @@ export class Engine {
     this.#phase = "stopped";
     this.#dependencies.report({ type: "stopped" });
     return true;
-  }
-
-  #tenantIndex(name: string): number {
-    const known = this.#tenants.indexOf(name);
-    if (known >= 0) return known;
-    throw new Error(`the data folder holds streams of tenant ${JSON.stringify(name)}, which this server does not know`);
   }
 
   #requestId(admission: number): string {

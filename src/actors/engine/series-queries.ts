@@ -6,6 +6,7 @@ import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
   EngineQuery,
+  LaneMarkQuery,
   PendingChunksQuery,
   SeriesDataQuery,
   SeriesKey,
@@ -38,7 +39,7 @@ export class SeriesQueries {
     this.#services = services;
   }
 
-  answer(query: EngineQuery): EngineAnswer {
+  answer(query: Exclude<EngineQuery, LaneMarkQuery>): EngineAnswer {
     if (query.type === "pending-chunks") return this.#pending(query);
     return query.type === "series" ? this.#list(query) : this.#data(query);
   }

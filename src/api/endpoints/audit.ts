@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ROLES } from "../../core/protocol/query.ts";
+import { ROLES } from "../../core/protocol/access.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
 import { PAGE, TIME_RANGE } from "./query-shapes.ts";

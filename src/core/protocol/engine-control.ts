@@ -35,7 +35,13 @@ export interface PendingChunksQuery {
   readonly streamId: Uint8Array;
 }
 
-export type EngineQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery;
+/** Has the engine send its lane's mark now, with the accepted events that it has counted; the answer comes once that is in the ring. */
+export interface LaneMarkQuery {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
+export type EngineQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery | LaneMarkQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -102,7 +108,12 @@ export interface PendingChunksAnswer {
   readonly chunks: readonly Uint8Array[];
 }
 
-export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer;
+export interface LaneMarkAnswer {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
+export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | LaneMarkAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {

@@ -3,8 +3,11 @@ import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { AuditBook } from "./audit-book.ts";
+import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
 import { LimitBook } from "./limit-book.ts";
+import { TenantBook } from "./tenant-book.ts";
+import { UserBook } from "./user-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -17,7 +20,10 @@ export class ControlState {
   readonly audit = new AuditBook();
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
-  readonly #books: readonly ControlBook[] = [this.audit, this.labels, this.saturation];
+  readonly keys = new KeyBook();
+  readonly users = new UserBook();
+  readonly tenants = new TenantBook();
+  readonly #books: readonly ControlBook[] = [this.tenants, this.keys, this.users, this.audit, this.labels, this.saturation];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -26,7 +32,7 @@ export class ControlState {
 
   /** Everything that the front has to know, as changes from nothing. */
   accessChanges(): AccessChange[] {
-    return [];
+    return [...this.tenants.accessChanges(), ...this.keys.accessChanges(), ...this.users.accessChanges()];
   }
 
   /** Tells how much there is. */

@@ -1,5 +1,8 @@
 // Who answers each endpoint of the coordinator.
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./access/api-keys.ts";
+import { permissions } from "./access/permissions.ts";
+import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/users.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
 import { listAudit } from "./audit.ts";
 import { callGraph } from "./call-graph.ts";
@@ -14,10 +17,23 @@ import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
+import { billingUsage } from "./tenants/billing.ts";
+import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   status,
+  permissions,
+  createKey,
+  keys: listKeys,
+  revokeKey,
+  rotateKey,
+  rotateKeyOtherSpelling: rotateKey,
+  users: listUsers,
+  createUser,
+  putUser,
+  patchUser,
+  deleteUser,
   dlqStats,
   anomalies: listAnomalies,
   anomaly: oneAnomaly,
@@ -39,6 +55,10 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   limits: listLimits,
   deleteLimit,
   audit: listAudit,
+  createTenant,
+  tenants: listTenants,
+  changeTenant,
+  billingUsage,
 };
 
 const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
