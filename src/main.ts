@@ -183,6 +183,7 @@ class Server {
         auditRetentionDays: config.AUDIT_RETENTION_DAYS,
         fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
         diskLimitGib: config.DISK_LIMIT_GIB,
+        vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);

@@ -12,6 +12,7 @@ import { newStreams } from "./new-streams.mjs";
 import { otlpMetrics, otlpMetricsJson } from "./otlp-metrics.mjs";
 import { otlpTraces } from "./otlp-traces.mjs";
 import { overload } from "./overload.mjs";
+import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
 
@@ -29,6 +30,7 @@ export const ROWS = [
   answerLatency,
   detectionLatency,
   millionStreams,
+  pillars,
   coldStreams,
   disk,
   heap,

@@ -6,6 +6,7 @@ import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
+import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
@@ -20,10 +21,11 @@ export const ENDPOINTS = [
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...SERIES_ENDPOINTS,
+  ...TENANTS_ENDPOINTS,
   ...LABELS_ENDPOINTS,
   ...SATURATION_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
-  ...TENANTS_ENDPOINTS,
+  ...PILLARS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];
 
 /** Name of an endpoint. */

@@ -56,9 +56,9 @@ function parse(args: readonly string[]) {
 }
 
 function readSecret(config: Config): string {
-  const given = config.JWT_SECRET?.reveal();
-  if (given !== undefined) {
-    if (Buffer.byteLength(given) >= JWT_SECRET_BYTES_MIN) return given;
+  if (config.JWT_SECRET !== undefined) {
+    const text = config.JWT_SECRET.reveal();
+    if (Buffer.byteLength(text) >= JWT_SECRET_BYTES_MIN) return text;
     throw new ConfigError(`JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes`);
   }
   if (config.JWKS_URL !== "" || config.JWKS_FILE !== "") {

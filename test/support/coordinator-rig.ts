@@ -58,6 +58,8 @@ export class FakeEngine implements EngineLink {
   /** What the coordinator gave back. */
   readonly delivered: ReturnedStreams[] = [];
   isDead = false;
+  /** How its services behave: JSON of [tenant, service], four deviations each. */
+  behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
   /** What it was told. */
   readonly told: StoredMetadata[] = [];
@@ -78,6 +80,7 @@ export class FakeEngine implements EngineLink {
     await Promise.resolve();
     if (this.isDead) throw new Error("no answer");
     if (query.type === "lane-mark") return query;
+    if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     const matching = this.streams
       .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))

@@ -37,6 +37,7 @@ import type { QueryContext } from "./queries/query-context.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
+import { Vectorizer } from "./vectorizer/vectorizer.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions {
@@ -55,6 +56,8 @@ export interface CoordinatorOptions {
   readonly auditRowsMax?: number;
   /** DISK_LIMIT_GIB in bytes; none where it is not given. */
   readonly diskLimitBytes?: number;
+  /** VECTORIZER_INTERVAL_SECONDS in ms; no pillar is scored where it is not given. */
+  readonly vectorizerIntervalMs?: number;
   readonly anomaliesMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
@@ -102,6 +105,7 @@ export class Coordinator {
   readonly #guard: StoreGuard;
   readonly #disk: DiskUsage;
   readonly #replay: ReplayDesk;
+  readonly #vectorizer: Vectorizer;
   readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
@@ -144,7 +148,18 @@ export class Coordinator {
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
-    this.#queries = this.#queryContext(new EngineClient(engines));
+    const engineClient = new EngineClient(engines);
+    this.#vectorizer = new Vectorizer(
+      { intervalMs: options.vectorizerIntervalMs },
+      {
+        ...shared,
+        control: controlStore,
+        serviceMap: this.#state.configured.serviceMap,
+        engines: engineClient,
+        edit: (work) => this.#edit(work),
+      },
+    );
+    this.#queries = this.#queryContext(engineClient);
   }
 
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
@@ -234,11 +249,14 @@ export class Coordinator {
     if (pausedUntilMs !== undefined) this.#edits.refuse();
     if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
     const more = await this.#write();
+    const isServing = this.#enginesReady && this.#stopping === "no";
+    const vectorizerDueMs = isServing ? this.#vectorizer.step() : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
     return this.#finished({
       more,
-      dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs),
+      dueMs:
+        this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, vectorizerDueMs),
     });
   }
 
@@ -334,6 +352,7 @@ export class Coordinator {
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
         listeners: this.#listeners,
+        vectorizer: this.#vectorizer.facts(),
       }),
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,

@@ -47,8 +47,8 @@ import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 export class Transaction {
   readonly verdicts: VerdictDraft;
   readonly deadLetters: DeadLetterDraft;
-  readonly labels: LabelDraft;
   readonly usage: UsageDraft;
+  readonly labels: LabelDraft;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];

@@ -50,6 +50,7 @@ export interface CoordinatorThreadData {
     readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
+    readonly vectorizerIntervalSeconds: number;
   };
 }
 
@@ -224,6 +225,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       retentionMs: settings.retentionDays * DAY_MS,
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
       auditRetentionMs: settings.auditRetentionDays * DAY_MS,
+      vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {

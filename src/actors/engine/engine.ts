@@ -14,13 +14,16 @@ import type {
   EngineReply,
   EngineReport,
   EngineRequest,
+  LaneMarkQuery,
   StoredCheckpoint,
+  StreamQuery,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
+import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
@@ -36,6 +39,9 @@ import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
 import type { WorkUnit } from "./work-unit.ts";
+
+/** A question that what was acknowledged before it has to come before. */
+type DelayedQuery = StreamQuery | LaneMarkQuery;
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -113,10 +119,11 @@ export class Engine {
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
+  readonly #behaviour: BehaviourWalk;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
-  readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
+  readonly #delayed: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
@@ -168,6 +175,12 @@ export class Engine {
       { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
+    this.#behaviour = new BehaviourWalk({
+      kernel,
+      services: this.#services,
+      metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
+      monotonicMs: () => dependencies.clock.monotonicMs(),
+    });
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -385,6 +398,7 @@ export class Engine {
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (request.type === "returned-streams") this.#shard.returns.take(request);
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else this.#delay(request);
     return true;
   }
@@ -400,7 +414,7 @@ export class Engine {
   }
 
   /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
-  #delay(query: EngineQuery): void {
+  #delay(query: DelayedQuery): void {
     if (query.type === "lane-mark") this.#checkpoints?.markNow();
     const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
     this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });

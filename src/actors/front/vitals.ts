@@ -48,8 +48,7 @@ export class Vitals {
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, authenticator, tenants } =
-      this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, authenticator, tenants } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],

@@ -300,12 +300,36 @@ export const CATALOG_DOCUMENT_CHARACTERS_MAX = 1024 * 1024;
 export const CATALOG_TOKENS_MAX = 5_000;
 export const CATALOG_DEPTH_MAX = 64;
 export const CATALOG_ALIASES_MAX = 50;
-/** Entities that the report of an import shows; the others are counted. */
-export const CATALOG_REPORT_ROWS = 10_000;
 
 /** Rows of the audit log over all tenants; the oldest of the tenant with most goes first. About 0.5 KB each, and at most AUDIT_VIEW_BYTES_MAX before and after. */
 export const AUDIT_ROWS_MAX = 1_000_000;
 export const AUDIT_VIEW_BYTES_MAX = 16 * 1024;
+/** Streams whose newest values one slice of a walk over services looks at: 256 at about 1 us, so that no body waits for more than 0.3 ms. */
+export const STREAMS_PER_SLICE = 256;
+/** Streams of one service that stand for it, evenly spread: their medians change little with more. */
+export const SERVICE_STREAMS_LOOKED_MAX = 4_096;
+/** A single stream counts no further out in its service's behaviour: a mean of services would follow one broken gauge alone. */
+export const BEHAVIOUR_Z_MAX = 10;
+
+/** Entries of one PUT of the service map (decisions.md section 4), and the bytes of its body: 800 an entry. */
+export const SERVICE_MAP_ENTRIES_MAX = 10_000;
+export const SERVICE_MAP_BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** Rows of a page of the map and of scores, where none are asked for. */
+export const SERVICE_MAP_PAGE_ROWS = 100;
+/** Mapped services of a tenant and of all: about 0.5 KiB each in memory, and a place in every tick. */
+export const SERVICE_MAP_TENANT_ENTRIES_MAX = 200_000;
+export const SERVICE_MAP_ENTRIES_TOTAL_MAX = 500_000;
+/** Custom keys of a service; bytes of their names; bytes of a tenant, product or custom value. With a tenant's name they fit a key of the store. */
+export const CUSTOM_KEYS_MAX = 16;
+export const CUSTOM_KEY_BYTES_MAX = 128;
+export const PILLAR_VALUE_BYTES_MAX = 512;
+/** Values of all pillars and tenants: 1.5 KiB each with their seven days; places of services in further ones are counted and not scored. */
+export const PILLAR_VALUES_MAX = 50_000;
+/** A change of the map takes effect this soon (contract, section 8); a tick that ends later is behind. */
+export const SERVICE_MAP_CHANGE_MS_MAX = 60_000;
+/** A value's history is stored this often, and so many in one tick: 1,000 rows of 100 to 900 bytes are about 10 ms of commit. */
+export const PILLAR_HISTORY_STORE_MS = 10 * 60_000;
+export const PILLAR_HISTORIES_PER_TICK = 1_000;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

@@ -113,6 +113,7 @@ export const SETTINGS = [
   ),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
+  whole("VECTORIZER_INTERVAL_SECONDS", 30, 1, 60, "seconds between two ticks of the vectorizer, which scores what services are mapped to"),
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
   whole("AUDIT_RETENTION_DAYS", 365, 1, 3650, "days that rows of the audit log are kept"),

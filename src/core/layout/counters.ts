@@ -144,6 +144,12 @@ export const COORDINATOR_COUNTERS = [
   "serviceLabels",
   "labelsRefused",
   "saturationLimits",
+  "servicesMapped",
+  "pillarValues",
+  "pillarValuesRefused",
+  "vectorizerTicks",
+  "vectorizerFailures",
+  "vectorizerSeconds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

@@ -6,6 +6,7 @@ import { AuditBook } from "./audit-book.ts";
 import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
 import { LimitBook } from "./limit-book.ts";
+import { ServiceMapBook } from "./service-map-book.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
 
@@ -17,13 +18,22 @@ interface ControlBook {
 
 /** The configuration of one server. */
 export class ControlState {
-  readonly audit = new AuditBook();
-  readonly labels = new LabelBook();
-  readonly saturation = new LimitBook();
   readonly keys = new KeyBook();
   readonly users = new UserBook();
   readonly tenants = new TenantBook();
-  readonly #books: readonly ControlBook[] = [this.tenants, this.keys, this.users, this.audit, this.labels, this.saturation];
+  readonly audit = new AuditBook();
+  readonly labels = new LabelBook();
+  readonly saturation = new LimitBook();
+  readonly serviceMap = new ServiceMapBook();
+  readonly #books: readonly ControlBook[] = [
+    this.tenants,
+    this.keys,
+    this.users,
+    this.audit,
+    this.labels,
+    this.saturation,
+    this.serviceMap,
+  ];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {

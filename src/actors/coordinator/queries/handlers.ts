@@ -11,6 +11,8 @@ import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
 import { dlqStats } from "./dlq/dlq-stats.ts";
 import { importCatalog } from "./labels/catalog-import.ts";
 import { deleteLabel, listLabels, setLabel } from "./labels/service-labels.ts";
+import { pillarScores } from "./pillars/pillar-scores.ts";
+import { listServiceMap, setServiceMap } from "./pillars/service-map.ts";
 import type { QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
@@ -47,6 +49,10 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   replayDeadLetters,
   replayJob,
   callGraph,
+  createTenant,
+  tenants: listTenants,
+  changeTenant,
+  billingUsage,
   setLabel,
   labels: listLabels,
   deleteLabel,
@@ -55,10 +61,9 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   limits: listLimits,
   deleteLimit,
   audit: listAudit,
-  createTenant,
-  tenants: listTenants,
-  changeTenant,
-  billingUsage,
+  setServiceMap,
+  serviceMap: listServiceMap,
+  pillarScores,
 };
 
 const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;

@@ -6,6 +6,7 @@ import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts
 import type { CommittedState } from "../committed-state.ts";
 import type { ChangePlan } from "../control/changes.ts";
 import type { EngineClient } from "../engine-client.ts";
+import type { VectorizerFacts } from "../vectorizer/vectorizer.ts";
 
 /** What the status tells of the coordinator itself. */
 export interface CoordinatorFacts {
@@ -16,6 +17,7 @@ export interface CoordinatorFacts {
   readonly framesWaiting: number;
   readonly queriesWaiting: number;
   readonly listeners: Listeners;
+  readonly vectorizer: VectorizerFacts;
 }
 
 /** What queries are configured with. */

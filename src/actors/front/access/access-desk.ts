@@ -94,8 +94,9 @@ export class AccessDesk {
   /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */
   #openSecret({ JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings, { randomHex, log }: AccessDeskDependencies): SecretSource | null {
     if (JWT_SECRET !== undefined) {
-      const bytes = Buffer.byteLength(JWT_SECRET.reveal());
-      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(JWT_SECRET.reveal());
+      const text = JWT_SECRET.reveal();
+      const bytes = Buffer.byteLength(text);
+      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(text);
       throw new ConfigError(
         `JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes, got ${bytes}; make one with: openssl rand -hex 32`,
       );
