@@ -3,11 +3,12 @@ import { isUtf8 } from "node:buffer";
 import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
+import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
-import { splitQuery } from "../../api/query-parsing.ts";
+import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
@@ -17,6 +18,7 @@ import type { Principal } from "../../core/protocol/query.ts";
 import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
+import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
@@ -68,9 +70,11 @@ const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "
 export class Front {
   readonly #options: FrontOptions;
   readonly #dependencies: FrontDependencies;
+  readonly #documents: Documents;
 
   constructor(options: FrontOptions, dependencies: FrontDependencies) {
     this.#options = options;
+    this.#documents = new Documents(options.version);
     this.#dependencies = dependencies;
   }
 
@@ -105,6 +109,11 @@ export class Front {
   }
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+    const refusal = endpoint.handledBy === "coordinator" ? undefined : refuseQuery(endpoint, request.exchange.request.query);
+    if (refusal !== undefined) {
+      request.refuse(refusal);
+      return;
+    }
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
     const limited = waiting === null ? this.#dependencies.tenants.admit(principal, endpoint.handledBy === "engine") : undefined;
     if (limited !== undefined) request.refuse(limited);
@@ -164,7 +173,9 @@ export class Front {
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
     else if (endpoint === "metrics") {
       request.respond(200, [["Content-Type", METRICS_CONTENT_TYPE]], writeMetrics(metricFamilies(this.#dependencies.metrics())));
-    } else if (endpoint === "stream") this.#stream(request, principal);
+    } else if (endpoint === "openapi") request.send(this.#documents.openApi(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "docs") request.send(this.#documents.page(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
     else throw new Error(`the front has no answer for ${endpoint}`);
   }
@@ -245,6 +256,10 @@ class Request implements IngestionSink {
     this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
   }
 
+  send({ status, headers, body }: DocumentAnswer): void {
+    this.respond(status, headers, body);
+  }
+
   get #isRemoteWrite2(): boolean {
     return this.#written !== null || (this.#endpoint.startsWith("remoteWrite") && isRemoteWrite2(this.exchange.request));
   }
@@ -283,6 +298,15 @@ class Request implements IngestionSink {
     const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
   }
+}
+
+/** Of the endpoints that take no parameters, or any; the coordinator parses the queries of its own. */
+function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal | undefined {
+  if (query === "" || schema === ANY_QUERY) return undefined;
+  const split = splitQuery(query);
+  if (!split.ok) return split.refusal;
+  const parsed = parseQuery(name as EndpointName, split.value);
+  return parsed.ok ? undefined : parsed.refusal;
 }
 
 /** Of the body, in lower case without parameters; "" where none is told. */

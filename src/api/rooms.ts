@@ -1,0 +1,25 @@
+// The endpoints in rooms by noun, as the documentation shows them.
+import type { Endpoint } from "./endpoint.ts";
+import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
+import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
+import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
+import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
+import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
+
+/** Endpoints that belong together; the tag of the OpenAPI document. */
+export interface Room {
+  readonly title: string;
+  readonly about: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** Every endpoint is in one of them. */
+export const ROOMS: readonly Room[] = [
+  { title: "Telemetry", about: "What comes in.", endpoints: TELEMETRY_ENDPOINTS },
+  { title: "Server", about: "The server itself.", endpoints: SYSTEM_ENDPOINTS },
+  { title: "Keys and users", about: "Credentials, users and what one may do.", endpoints: ACCESS_ENDPOINTS },
+  { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
+  { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
+  { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
+];
