@@ -16,11 +16,11 @@ import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
+import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
-import { readSecretFile } from "./adapters/log/secret-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
@@ -464,7 +464,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 function readConfig(): Config {
-  return loadConfig(process.env, readSecretFile);
+  return loadConfig(process.env, readSettingFile);
 }
 
 async function main(): Promise<void> {

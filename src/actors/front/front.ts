@@ -142,17 +142,19 @@ export class Front {
     }
     const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
-    const { address, method } = { address: exchange.request.remoteAddress, method: exchange.request.method };
+    const isChange = exchange.request.method !== "GET" && exchange.request.method !== "HEAD";
+    const from = isChange ? { ...call, address: exchange.request.remoteAddress } : call;
     if (endpoint.body === undefined) {
-      this.#call(request, method === "GET" ? call : { ...call, address });
+      this.#call(request, from);
       return;
     }
     const mediaType = mediaTypeOf(exchange.request);
     const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
-    const withBody = { ...call, address, mediaType };
     if (refusal !== undefined) request.refuse(refusal);
     else
-      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, withBody, Buffer.from(bytes)));
+      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) =>
+        this.#callWith(request, { ...from, mediaType }, Buffer.from(bytes)),
+      );
   }
 
   #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {

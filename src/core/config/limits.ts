@@ -302,8 +302,6 @@ export const CATALOG_DOCUMENT_CHARACTERS_MAX = 1024 * 1024;
 export const CATALOG_TOKENS_MAX = 5_000;
 export const CATALOG_DEPTH_MAX = 64;
 export const CATALOG_ALIASES_MAX = 50;
-/** Entities that the report of an import shows; the others are counted. */
-export const CATALOG_REPORT_ROWS = 10_000;
 
 /** Rows of the audit log over all tenants; the oldest of the tenant with most goes first. About 0.5 KB each, and at most AUDIT_VIEW_BYTES_MAX before and after. */
 export const AUDIT_ROWS_MAX = 1_000_000;
