@@ -95,7 +95,7 @@ describe("time to exhaustion", () => {
   it("is told at the second evaluation that projects it", () => {
     const more = noise(5, 0.2);
     const series = new SaturationSeries(DISK);
-    for (let minute = 0; minute <= 780; minute++) series.observe(START + minute * MINUTE, 40 + minute / 20 + more());
+    for (let minute = 0; minute <= 780; minute++) series.observe(START + minute * MINUTE, 30 + minute / 15 + more());
     const first = series.evaluate(START + 780 * MINUTE, ALONE);
     expect(first.finding).toBeNull();
     expect(first.gates.find((gate) => gate.name === "persistence")).toMatchObject({ passed: false, value: 1, limit: 2 });

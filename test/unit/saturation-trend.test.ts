@@ -167,7 +167,7 @@ describe("Mann-Kendall", () => {
     expect(counts.corrected).toBeLessThan(counts.plain / 2);
   });
   it("never takes negative correlation for certainty", () => {
-    expect(varianceInflation(Float64Array.from({ length: 60 }, (_, i) => (i % 2) + i * 1e-6))).toBe(1);
+    expect(varianceInflation(Float64Array.from({ length: 60 }, (_, i) => i % 2))).toBe(1);
     expect(varianceInflation(new Float64Array(60))).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 // The curve along which a series fills: a Theil-Sen line over 12 hours or 90 minutes, a parabola where the fill clearly bends, and the cycle
 // that rides on it. All times in minutes relative to now.
 import { type Cycle, cycleAt, findCycle } from "./cycle.ts";
-import { fitParabola, type Polynomial, residualsOf, slopeAt, valueAt } from "./least-squares.ts";
+import { fitParabola, type Polynomial, residualsOf, valueAt } from "./least-squares.ts";
 import type { Points } from "./saturation-history.ts";
 import { medianInPlace, type SenSlope, senSlope, type TrendTest, trendTest, varianceInflation } from "./trend.ts";
 
@@ -64,6 +64,7 @@ function assemble(shape: FillCurve["shape"], curve: Polynomial, cycle: Cycle | n
   return { shape, curve, cycle, sen, test, sd: spreadOf(residuals), ...errors, points: t.length, spanMinutes };
 }
 
+/** A bend downwards counts too: what levels off is not projected along its line. */
 function significantParabola(t: Float64Array, level: Float64Array, line: Polynomial): Polynomial | null {
   const first = fitParabola(t, level);
   if (first === null) return null;
@@ -72,7 +73,7 @@ function significantParabola(t: Float64Array, level: Float64Array, line: Polynom
   const straight = squares(residualsOf(line, t, level));
   const left = squares(residuals);
   const f = (straight - left) / (left / (t.length - 3)) / varianceInflation(residuals);
-  return left === 0 || f < BEND_F_MIN || slopeAt(bent, 0) <= 0 ? null : bent;
+  return left === 0 || f < BEND_F_MIN ? null : bent;
 }
 
 /** Once more without outliers, as long as three quarters stay. */

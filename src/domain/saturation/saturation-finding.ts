@@ -103,7 +103,7 @@ function saturationText({ names, bounds, value, nowMs, baseline }: SaturationObs
     bounds.capacity !== null && kind === "remaining"
       ? `${quantity(limit, unit)} (capacity ${quantity(bounds.capacity, unit)})`
       : quantity(limit, unit);
-  const head = `${name} is ${quantity(value, unit)}, ${kind === "remaining" ? "draining to" : "of"} ${ends}`;
+  const head = `${name} is ${quantity(value, unit)}${kind === "remaining" ? ", draining to" : " of"} ${ends}`;
   return `${head}; ${[levelText(fired.rule, baseline, unit), projectionText(fired.projection, unit, kind, nowMs)].filter((part) => part !== "").join("; ")}`;
 }
 

@@ -1,0 +1,36 @@
+// The detector as it ships on generated series with known ends, and whether the measure itself works.
+import { describe, expect, it } from "vitest";
+import { projectedMinutes, saturationLine } from "../eval/saturation.ts";
+import { scoreSaturation } from "../eval/saturation-score.ts";
+import { generator } from "../support/generator.ts";
+import { SHAPES, shapedSeries } from "../support/saturation-shapes.ts";
+
+const SEEDS = [101, 202, 303];
+const series = SHAPES.flatMap((shape) => SEEDS.map((seed) => shapedSeries(shape, seed + SHAPES.indexOf(shape))));
+
+describe("saturation on series with known ends", () => {
+  it("reaches its figures", () => {
+    const score = scoreSaturation(
+      series.map(({ kind, values, etaMinutes }) => ({ truth: etaMinutes, predicted: projectedMinutes(kind, values) })),
+    );
+    expect(score.falseProjections).toBe(0);
+    expect(score.tierAccuracy).toBeGreaterThanOrEqual(0.95);
+    expect(score.withinFifth).toBeGreaterThanOrEqual(0.9);
+    expect(saturationLine(score)).toMatch(/^saturation, 36 series: tier accuracy (1\.000|0\.9\d\d) \(bar 0\.95\), false projections 0/);
+  });
+  it("is measured by figures at which guesses score at the bottom", () => {
+    const random = generator(5);
+    const always = scoreSaturation(series.map(({ etaMinutes }) => ({ truth: etaMinutes, predicted: 30 })));
+    const guessed = scoreSaturation(series.map(({ etaMinutes }) => ({ truth: etaMinutes, predicted: Math.exp(7.3 * random.uniform()) })));
+    const never = scoreSaturation(series.map(({ etaMinutes }) => ({ truth: etaMinutes, predicted: null })));
+    const perfect = scoreSaturation(series.map(({ etaMinutes }) => ({ truth: etaMinutes, predicted: etaMinutes })));
+    for (const score of [always, guessed]) {
+      expect(score.tierAccuracy).toBeLessThan(0.5);
+      expect(score.falseProjections).toBeGreaterThan(10);
+      expect(score.withinFifth).toBeLessThan(0.3);
+    }
+    expect(never).toMatchObject({ falseProjections: 0, withinFifth: 0 });
+    expect(never.missed).toBeGreaterThan(15);
+    expect(perfect).toMatchObject({ tierAccuracy: 1, falseProjections: 0, missed: 0, withinFifth: 1 });
+  });
+});
