@@ -10,7 +10,9 @@ import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { newStreams } from "./new-streams.mjs";
 import { otlpMetrics, otlpMetricsJson } from "./otlp-metrics.mjs";
+import { otlpTraces } from "./otlp-traces.mjs";
 import { overload } from "./overload.mjs";
+import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
 
@@ -23,10 +25,12 @@ export const ROWS = [
   jsonBatches,
   otlpMetrics,
   otlpMetricsJson,
+  otlpTraces,
   singleRecords,
   answerLatency,
   detectionLatency,
   millionStreams,
+  pillars,
   coldStreams,
   disk,
   heap,

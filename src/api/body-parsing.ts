@@ -6,9 +6,9 @@ import { done, type ErrorCode, type Outcome, refused, shown } from "./refusal.ts
 
 /** Parses a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. */
 export function parseBody<N extends EndpointName>(name: N, text: string | null): Outcome<BodyOf<N>> {
-  const { body: schema } = endpointNamed(name);
+  const { body: schema, bodyTypes } = endpointNamed(name);
   if (schema === undefined) return done(null as BodyOf<N>);
-  const read = readJsonObject(text);
+  const read = bodyTypes === undefined ? readJsonObject(text) : done(text);
   if (!read.ok) return read;
   const parsed = schema.safeParse(read.value);
   if (parsed.success) return done(parsed.data as BodyOf<N>);

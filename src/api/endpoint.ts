@@ -19,6 +19,8 @@ export interface Endpoint {
   readonly query: z.ZodObject;
   /** Schema of the JSON body of the coordinator's endpoints; absent where none is taken. Strict, so that no member is set that none of these names. */
   readonly body?: z.ZodType;
+  /** Media types of the body where it is other than JSON; `body` is then a schema of its text. */
+  readonly bodyTypes?: readonly string[];
   /** Bytes that a body may have, where QUERY_BODY_BYTES_MAX is too few. */
   readonly bodyBytesMax?: number;
   /** Schema of the body of each success by its status; null where there is no body. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import { ServiceIndex, serviceKey } from "../../src/actors/engine/service-index.ts";
+import { ServiceIndex } from "../../src/actors/engine/service-index.ts";
 import { StreamRegistry } from "../../src/actors/engine/stream-registry.ts";
 import { decodeDefinition } from "../../src/actors/engine/work-unit.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
@@ -19,7 +19,7 @@ import { DEFINE_COUNTED } from "../../src/core/layout/row-frame.ts";
 import { FLAG_COUNTER } from "../../src/core/layout/stream-record.ts";
 import { ShardKernel } from "../../src/domain/kernel/shard-kernel.ts";
 import { partitionOf, serviceSeed } from "../../src/domain/placement/partition.ts";
-import { identityHead, identityText } from "../../src/domain/series/stream-identity.ts";
+import { identityHead, identityText, serviceKey } from "../../src/domain/series/stream-identity.ts";
 import { DefinitionRig } from "../support/definition-rig.ts";
 import { bytesField, labelField, sampleField } from "../support/remote-write-body.ts";
 

@@ -1,6 +1,8 @@
 // Asks engines about their streams. Each ask has its own number; an engine that does not answer is reported, never waited for without end:
 // the link behind it rejects in time.
 import type {
+  BehaviourAnswer,
+  BehaviourQuery,
   EngineAnswer,
   EngineQuery,
   PendingChunksAnswer,
@@ -64,6 +66,16 @@ export class EngineClient {
   /** Chunks of a stream that are in no stored block. */
   async pendingChunks(engine: number, query: Omit<PendingChunksQuery, "type" | "id">): Promise<PendingChunksAnswer> {
     return (await this.#ask(engine, { type: "pending-chunks", id: this.#nextId++, ...query })) as PendingChunksAnswer;
+  }
+
+  /** Has an engine's lane tell what it has counted; it is in the engine's ring when this resolves. */
+  async markLane(engine: number): Promise<void> {
+    await this.#ask(engine, { type: "lane-mark", id: this.#nextId++ });
+  }
+
+  /** The next slice of a walk over one engine's services. */
+  async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
+    return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -46,9 +46,11 @@ export interface CoordinatorThreadData {
     readonly window: number;
     readonly retentionDays: number;
     readonly retentionRawDays: number;
+    readonly auditRetentionDays: number;
     readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
+    readonly vectorizerIntervalSeconds: number;
   };
 }
 
@@ -222,6 +224,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       exclusions: new FieldExclusions(settings.fieldExclusions),
       retentionMs: settings.retentionDays * DAY_MS,
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
+      auditRetentionMs: settings.auditRetentionDays * DAY_MS,
+      vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {

@@ -6,11 +6,6 @@ import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
 /** The kernel's functions that tell which service slots belong to. */
 type ServiceRuns = Pick<ShardExports, "slots" | "serviceRun" | "runTenant" | "runTenantBytes" | "runService" | "runServiceBytes">;
 
-/** The key of a service: JSON, as tenant and service stand in an identity. */
-export function serviceKey(tenant: string, serviceId: string): string {
-  return JSON.stringify([tenant, serviceId]);
-}
-
 /** The index of one engine. */
 export class ServiceIndex {
   readonly #memory: EngineMemory;
@@ -69,6 +64,11 @@ export class ServiceIndex {
     const list: number[] = [];
     this.#services.set(key, list);
     return list;
+  }
+
+  /** Slots by serviceKey(), of the streams that have been entered so far. */
+  get entered(): ReadonlyMap<string, readonly number[]> {
+    return this.#services;
   }
 
   /** Slots by serviceKey(), of all streams; the order of lists is made when one is asked for. */

@@ -6,6 +6,7 @@ import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts
 import type { CommittedState } from "../committed-state.ts";
 import type { ChangePlan } from "../control/changes.ts";
 import type { EngineClient } from "../engine-client.ts";
+import type { VectorizerFacts } from "../vectorizer/vectorizer.ts";
 
 /** What the status tells of the coordinator itself. */
 export interface CoordinatorFacts {
@@ -16,6 +17,7 @@ export interface CoordinatorFacts {
   readonly framesWaiting: number;
   readonly queriesWaiting: number;
   readonly listeners: Listeners;
+  readonly vectorizer: VectorizerFacts;
 }
 
 /** What queries are configured with. */
@@ -44,6 +46,8 @@ export interface QueryContext {
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
   change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
+  /** Draws random bytes, for secrets and ids. */
+  randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */
   breathe(): Promise<void>;
 }
@@ -52,6 +56,8 @@ export interface QueryContext {
 export interface ChangeRequest {
   readonly principal: Principal;
   readonly requestId: string;
+  /** Address of the connection; null where it is not known. */
+  readonly address: string | null;
 }
 
 /** A call after validation. */
@@ -59,6 +65,8 @@ export interface QueryRequest<N extends CoordinatorEndpoint> extends ChangeReque
   readonly path: Readonly<Record<string, string>>;
   readonly query: QueryOf<N>;
   readonly body: BodyOf<N>;
+  /** Of the body, in lower case without parameters; null where none is taken. */
+  readonly mediaType: string | null;
 }
 
 /** Answers one endpoint; the value is sent as JSON. */

@@ -2,7 +2,7 @@
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
-import type { QueryContext, QueryRequest } from "./query-context.ts";
+import type { CoordinatorFacts, QueryContext, QueryRequest } from "./query-context.ts";
 
 const HOUR_MS = 3600 * 1000;
 
@@ -26,7 +26,7 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
     version: options.version,
     components: {
       watchdog: "disabled",
-      vectorizer: "disabled",
+      vectorizer: facts.vectorizer.state,
       rca: "disabled",
       llm: "disabled",
       store: facts.storeReadOnly ? "read_only" : "ok",
@@ -36,10 +36,24 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),
       anomalies_last_hour: state.anomalies.index(principal.tenant).count({ sinceMs: context.nowMs() - HOUR_MS }),
     },
+    vectorizer: vectorizerView(facts.vectorizer),
     engines: engineStates,
     listeners: facts.listeners,
     queues: { frames_waiting: facts.framesWaiting, queries_waiting: facts.queriesWaiting },
   });
+}
+
+/** Of the last tick; null before the first. */
+function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["vectorizer"]) {
+  return {
+    last_run: lastRunMs === 0 ? null : formatRfc3339(lastRunMs),
+    duration_ms: counts.durationMs,
+    work_ms: counts.workMs,
+    services: counts.services,
+    services_evaluated: counts.evaluated,
+    streams: counts.streams,
+    pillar_values: counts.values,
+  };
 }
 
 /** An engine that does not answer is a fact to report here, not a failure of the question. */

@@ -1,4 +1,4 @@
-// The protobuf wire format, read in place: https://protobuf.dev/programming-guides/encoding/
+// The protobuf wire format, read in place without a schema: https://protobuf.dev/programming-guides/encoding/
 // Bad bytes are no exception: next() answers false and `failed` says why it was the end.
 
 /** Wire types. */
@@ -7,6 +7,7 @@ export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
 const PLACE = 2 ** 32;
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a byte order mark is a character of the text
 
 /** A cursor over one body. After next() the field's content lies between `from` and `to`, and a number's words are `low` and `high`. */
 export class WireReader {
@@ -23,8 +24,8 @@ export class WireReader {
   failed = false;
 
   /** `bytes` may lie in shared memory. */
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+  constructor(bytes: Uint8Array) {
+    this.bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -112,6 +113,17 @@ export class WireReader {
     return true;
   }
 
+  /** The field's bytes, a view. */
+  content(): Uint8Array {
+    if (this.wire !== WIRE_BYTES) this.failed = true;
+    return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + this.from, this.to - this.from);
+  }
+
+  /** The field's text; undefined when it is none or its bytes are no UTF-8. Not for shared memory. */
+  strictText(): string | undefined {
+    return this.wire === WIRE_BYTES ? strictText(this.content()) : undefined;
+  }
+
   /** The field's text; bytes that are no UTF-8 show as U+FFFD. */
   text(): string {
     if (this.wire !== WIRE_BYTES) this.failed = true;
@@ -152,6 +164,13 @@ export class WireReader {
     return (this.low >>> 1) ^ -(this.low & 1);
   }
 
+  /** sint64; beyond 2^53 the nearest double. */
+  zigzag64(): number {
+    if (this.wire !== WIRE_VARINT) this.failed = true;
+    const half = this.high * (PLACE / 2) + (this.low >>> 1);
+    return (this.low & 1) === 0 ? half : -half - 1;
+  }
+
   /** Nanoseconds of a fixed64 as whole milliseconds. 2^32 ns are 4,294 ms and 967,296 ns, so no step of this rounds. */
   milliseconds(): number {
     if (this.wire !== WIRE_FIXED64) this.failed = true;
@@ -161,6 +180,27 @@ export class WireReader {
   /** The same with their fraction, as near as a double is: 0.25 us. */
   fractionalMilliseconds(): number {
     return this.milliseconds() + ((this.high * 967_296 + this.low) % 1e6) / 1e6;
+  }
+}
+
+/** Adds the numbers of a repeated field, packed or one, as `read` reads them of the reader; a field with more than `most` is read no further. */
+export function readNumbers(reader: WireReader, wire: number, most: number, into: number[], read: () => number): void {
+  if (reader.wire === wire) {
+    if (into.length <= most) into.push(read());
+    return;
+  }
+  const end = reader.to;
+  if (!reader.enter()) return;
+  while (reader.at < end && into.length <= most && reader.element(wire, end)) into.push(read());
+  reader.at = end;
+}
+
+/** The text of UTF-8 that is not in shared memory; undefined for other bytes. */
+export function strictText(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return undefined;
   }
 }
 
