@@ -1,6 +1,8 @@
 // What a metric's name, unit and range say of its bounds: whether it fills or drains, and where it ends. Names are read by whole words, so
 // that `downloads` is no load; a name of both kinds (free_percent) is one of what remains.
 
+import { nameWords } from "../series/name-words.ts";
+
 export type BoundedKind = "utilization" | "remaining";
 
 /** What a declaration says (contract 4.7), already chosen: the service's before the tenant's. */
@@ -42,15 +44,6 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ]);
 /** So much must have been seen before a range tells the unit. */
 const RANGE_MINUTES_MIN = 60;
-
-/** Words of a metric name: at separators, and where lower case turns to upper. */
-export function nameWords(metricName: string): string[] {
-  return metricName
-    .replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2")
-    .split(/[^\p{L}\d%]+/u)
-    .filter((word) => word !== "")
-    .map((word) => word.toLowerCase());
-}
 
 /** What the name alone says; null for a name of neither kind, which a declared limit still makes a utilization. */
 export function kindOfName(metricName: string): BoundedKind | null {

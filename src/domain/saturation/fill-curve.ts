@@ -50,7 +50,7 @@ export function fillAt(fill: FillCurve, t: number): number {
   return valueAt(fill.curve, t) + (fill.cycle === null ? 0 : cycleAt(fill.cycle, t));
 }
 
-export function withoutCycle(points: Points, cycle: Cycle | null): Float64Array {
+function withoutCycle(points: Points, cycle: Cycle | null): Float64Array {
   if (cycle === null) return points.y;
   return Float64Array.from(points.y, (value, i) => value - cycleAt(cycle, points.t[i] as number));
 }

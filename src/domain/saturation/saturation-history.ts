@@ -3,12 +3,12 @@
 // draining series negated.
 import { medianInPlace } from "./trend.ts";
 
-export const MINUTES_KEPT = 90;
-export const SLOT_MINUTES = 5;
-export const SLOTS_KEPT = 144;
+const MINUTES_KEPT = 90;
+const SLOT_MINUTES = 5;
+const SLOTS_KEPT = 144;
 const BLOCK_SLOTS = 36;
 const BLOCK_MINUTES = BLOCK_SLOTS * SLOT_MINUTES;
-export const BLOCKS_KEPT = 56;
+const BLOCKS_KEPT = 56;
 const BLOCKS_PER_DAY = 8;
 const MINUTE_MS = 60_000;
 /** A serialised history: newest minute, its count and sum, then the rings. */

@@ -2,7 +2,7 @@
 // whether it runs out, by which rule and when. 1.5 KB of state; an evaluation takes 0.05 ms where the series does not climb, and some
 // milliseconds where it climbs into new territory.
 import type { Tier } from "../detection/anomaly-score.ts";
-import { atLeast, firstFailed, type GateResult, holds } from "../detection/gates/gate-result.ts";
+import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
 import { type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
@@ -18,7 +18,7 @@ const LEVEL_MINUTES = 5;
 const SILENCE_MINUTES_MAX = 15;
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 /** History, then largest and first observed, tier held, level rule held, evaluations in a row. */
-export const SATURATION_SERIES_VALUES = HISTORY_VALUES + 5;
+const SATURATION_SERIES_VALUES = HISTORY_VALUES + 5;
 
 /** Of the series; constant. */
 export interface SeriesNames {
@@ -155,11 +155,6 @@ export class SaturationSeries {
     if (level === null || levelTier === null) return null;
     return saturationFinding(observation, { rule: level.rule, tier: levelTier, projection: result.projection, gates: level.gates });
   }
-}
-
-/** Why an evaluation found nothing: the first gate that did not pass. */
-export function silencedBy(gates: readonly GateResult[]): string | null {
-  return firstFailed(gates)?.name ?? null;
 }
 
 function rank(tier: Tier | null): number {
