@@ -1,9 +1,13 @@
 // The detection path of a replayed file: one pair, or one service with its metrics.
 import { REPLAY_HISTORY_ROWS_MAX } from "../../core/config/limits.ts";
+import { seededRandom } from "../../domain/detection/multivariate/seeded-random.ts";
 import { ServiceDetector } from "../../domain/detection/multivariate/service-detector.ts";
 import { TrainingHistory } from "../../domain/detection/multivariate/training-history.ts";
 import { PairDetector } from "../../domain/detection/pair/pair-detector.ts";
 import type { CsvRow } from "./csv-rows.ts";
+
+/** Equal files give equal scores. */
+const MODEL_SEED = 1;
 
 /** Score and state of the alert after a row. */
 export interface RowVerdict {
@@ -56,7 +60,7 @@ class ServiceReplay implements ReplayDetector {
   }
 
   observe({ timeMs, values }: CsvRow): RowVerdict {
-    if (this.#history.isDue) this.#service.train(this.#history.take());
+    if (this.#history.isDue) this.#service.train(this.#history.take(), seededRandom(MODEL_SEED));
     this.#fill(values);
     const { score } = this.#service.observe(timeMs, this.#values);
     this.#history.add(this.#values);

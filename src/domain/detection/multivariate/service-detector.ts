@@ -1,10 +1,13 @@
 // The joint detector of one service: a model of its metrics, retrained as history grows, and the model's evidence against its own drifting history.
+// Score and alert ask different things: the score how rare a vector is in training, the alert whether strangeness itself has left its usual range, so
+// that a service that has drifted since training is not one long alert.
 import { anomalyScore } from "../anomaly-score.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gate/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { normalQuantile, Z_MAX } from "../tail-probability.ts";
+import type { Random } from "./isolation-forest.ts";
 import type { Rows } from "./principal-components.ts";
 import { ServiceModel } from "./service-model.ts";
 
@@ -42,7 +45,7 @@ export class ServiceDetector {
     this.#width = width;
     this.#before = new Float64Array(width);
     this.#shapes = new RecentValues(new Float64Array(RECENT_WORDS));
-    this.#channels = [new EvidenceChannel(), new EvidenceChannel()];
+    this.#channels = [new EvidenceChannel(), new EvidenceChannel(), new EvidenceChannel()];
     this.#interval = new UsualInterval(new Float64Array(INTERVAL_WORDS));
     this.#gate = new AlertGate(new Float64Array(GATE_WORDS));
   }
@@ -56,9 +59,9 @@ export class ServiceDetector {
   }
 
   /** Trains on consecutive vectors of the past. The first model also reads them as the history of its evidence; later ones go on with theirs. */
-  train(rows: Rows): void {
+  train(rows: Rows, random: Random): void {
     const isFirst = this.#model === null;
-    this.#model = new ServiceModel(rows);
+    this.#model = new ServiceModel(rows, random);
     if (!isFirst) return;
     for (let i = rows.width; i < rows.values.length; i += rows.width) this.#weigh(this.#model, rows.values, i, rows.values, i - rows.width);
     this.#before = rows.values.slice(rows.values.length - rows.width);
@@ -84,13 +87,13 @@ export class ServiceDetector {
   }
 
   #weigh(model: ServiceModel, values: Float64Array, start: number, before: Float64Array, startBefore: number): number {
-    const { shape, level, step, jump } = model.measure(values, start, before, startBefore);
-    this.#shapes.add(shape);
-    const z = Math.min(Z_MAX, normalQuantile(model.calibration.logP(this.#shapes.mean(SMOOTHED) + shape + step)));
+    const strangeness = model.measure(values, start, before, startBefore);
+    this.#shapes.add(strangeness.shape);
+    const z = Math.min(Z_MAX, normalQuantile(model.logP(strangeness, this.#shapes.mean(SMOOTHED))));
     this.#verdict.z = z;
     this.#verdict.score = anomalyScore(z);
-    const [levels, jumps] = this.#channels as readonly [EvidenceChannel, EvidenceChannel];
-    return Math.max(levels.weigh(level), jumps.weigh(jump));
+    const [levels, jumps, places] = this.#channels as readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel];
+    return Math.max(levels.weigh(strangeness.level), jumps.weigh(strangeness.jump), places.weigh(strangeness.isolation));
   }
 }
 
