@@ -68,7 +68,7 @@ describe("flapping", () => {
   it("each alert raises the bar by half a power of two, and two days take most of it back", () => {
     const one = gate();
     walk(one, [1, 0, 0, 0]);
-    expect(one.bar).toBeCloseTo(Math.SQRT2, 3);
+    expect(one.bar).toBeCloseTo(Math.SQRT2, 2);
     const later = START + 10 * HOUR_MS;
     const bar = 2 ** (0.5 * Math.exp(-10 / 48));
     expect(one.step(later, bar - 0.01, MINUTE_MS, false)).toMatchObject({ opened: false, suppressedBy: "flapping" });

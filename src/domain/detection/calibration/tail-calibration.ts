@@ -6,6 +6,9 @@ const KNOTS = 65;
 const SHAPE_MAX = 0.5;
 const EXCESSES_MIN = 8;
 const EXPONENTIAL_BELOW = 1e-6;
+const SCALE_MIN = 1e-12;
+/** Beyond the largest z that is reported. */
+const LOG_P_MIN = -5000;
 
 /** Shape gamma and scale sigma of a generalised Pareto distribution. */
 export interface ParetoTail {
@@ -24,11 +27,11 @@ export function fitParetoTail(excesses: ArrayLike<number>): ParetoTail {
   for (let i = 0; i < count; i++) mean += (excesses[i] as number) / count;
   let variance = 0;
   for (let i = 0; i < count; i++) variance += ((excesses[i] as number) - mean) ** 2 / Math.max(1, count - 1);
-  if (count < EXCESSES_MIN || variance === 0) return { shape: 0, scale: Math.max(mean, Number.MIN_VALUE) };
+  if (count < EXCESSES_MIN || variance === 0) return { shape: 0, scale: Math.max(mean, SCALE_MIN) };
   const ratio = (mean * mean) / variance;
   const shape = Math.min(SHAPE_MAX, Math.max(0, 0.5 * (1 - ratio)));
   // With the shape at a limit the scale follows from the mean alone: m = sigma / (1 - gamma).
-  return { shape, scale: Math.max(mean * (1 - shape), Number.MIN_VALUE) };
+  return { shape, scale: Math.max(mean * (1 - shape), SCALE_MIN) };
 }
 
 /** Calibrates one statistic, of which larger is stranger. */
@@ -59,7 +62,7 @@ export class TailCalibration {
   #logTail(excess: number): number {
     const { shape, scale } = this.#tail;
     const reach = excess / scale;
-    return this.#logShare - (shape < EXPONENTIAL_BELOW ? reach : Math.log1p(shape * reach) / shape);
+    return Math.max(LOG_P_MIN, this.#logShare - (shape < EXPONENTIAL_BELOW ? reach : Math.log1p(shape * reach) / shape));
   }
 
   #logBulk(value: number): number {

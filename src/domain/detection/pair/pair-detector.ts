@@ -8,7 +8,7 @@ import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-val
 import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-sample.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
-import { equivalentZ } from "../tail-probability.ts";
+import { equivalentZ, normalQuantile, studentQuantile } from "../tail-probability.ts";
 
 const HOUR_MS = 3_600_000;
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
@@ -17,11 +17,16 @@ const LONG_MEMORY = 6400;
 const SPIKE_WIDTH = 3;
 /** Values before which nothing opens (young baseline). */
 const LEARNING_VALUES = 24;
-/** Level evidence that opens alone, in standard deviations of the short mean's own history. */
-const LEVEL_BAR = 3.5;
-/** Level evidence that opens together with a spike of SPIKE_BAR robust standard deviations. */
-const SUPPORTED_LEVEL_BAR = 2.5;
-const SPIKE_BAR = 10;
+/**
+ * Levels that a pair of ordinary noise passes so many times a day, were its means and values normal and Student: the more often a pair is looked at,
+ * the further out they lie. At five minutes and slower a level of 3.5 standard deviations opens alone, one of 2.5 with a spike.
+ */
+const LEVELS_A_DAY = 0.01117;
+const SUPPORTED_LEVEL = 2.5 / 3.5;
+const SPIKES_A_DAY = 0.0508;
+const DAY_MS = 24 * HOUR_MS;
+/** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
+const SMALL_SAMPLE = 3.3;
 /** Robust z of telemetry has Student's tail with so many degrees of freedom: 10 is an equivalent z of 3.1, 100 of 4.8. */
 const SPIKE_FREEDOM = 3;
 
@@ -59,6 +64,10 @@ export class PairDetector {
   readonly #stepSample: ThinnedSample;
   readonly #gate: AlertGate;
   readonly #profile: HourProfile;
+  /** Interval that the bars were made for; they follow from the state. */
+  #barsOfMs = 0;
+  #levelBar = 0;
+  #spikeBar = 0;
   readonly #verdict: PairVerdict = {
     score: 0,
     z: 0,
@@ -108,9 +117,19 @@ export class PairDetector {
     verdict.level = this.#observeLevel(timeMs, value, value - verdict.expected);
     verdict.z = Math.sign(value - verdict.expected) * equivalentZ(verdict.spike, SPIKE_FREEDOM);
     verdict.score = anomalyScore(verdict.z);
-    const supported = Math.min(verdict.level / SUPPORTED_LEVEL_BAR, verdict.spike / SPIKE_BAR);
-    verdict.gate = this.#gate.step(timeMs, Math.max(verdict.level / LEVEL_BAR, supported), this.#interval.ms, isLearning);
+    this.#setBars();
+    const level = verdict.level / this.#levelBar;
+    const evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / this.#spikeBar));
+    verdict.gate = this.#gate.step(timeMs, evidence, this.#interval.ms, isLearning);
     return verdict;
+  }
+
+  #setBars(): void {
+    const { ms } = this.#interval;
+    if (ms === this.#barsOfMs) return;
+    this.#barsOfMs = ms;
+    this.#levelBar = normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (ms * widthOf(ms)) / DAY_MS)));
+    this.#spikeBar = studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, ms / DAY_MS)), SPIKE_FREEDOM);
   }
 
   #observeSpike(value: number): number {
@@ -125,15 +144,22 @@ export class PairDetector {
   }
 
   #observeLevel(timeMs: number, value: number, residual: number): number {
-    const width = Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / this.#interval.ms)));
+    const width = widthOf(this.#interval.ms);
     this.#residuals.add(residual);
     const mean = this.#values.mean(width);
     const residualMean = this.#residuals.mean(width);
-    const level = Math.max(Math.abs(this.#levelMoments.z(mean)), Math.abs(this.#residualMoments.z(residualMean)));
+    const freedom = Math.max(1, Math.min(this.#levelMoments.count, LONG_MEMORY) / width);
+    const level =
+      Math.max(Math.abs(this.#levelMoments.z(mean)), Math.abs(this.#residualMoments.z(residualMean))) / (1 + SMALL_SAMPLE / freedom);
     this.#levelMoments.add(mean, LONG_MEMORY);
     this.#residualMoments.add(residualMean, LONG_MEMORY);
     this.#valueMoments.add(value, LONG_MEMORY);
     this.#profile.add(timeMs, value, this.#interval.ms);
     return level;
   }
+}
+
+/** Values of the short mean: an hour of them, at most RECENT_VALUES. */
+function widthOf(intervalMs: number): number {
+  return Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / intervalMs)));
 }
