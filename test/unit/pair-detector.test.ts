@@ -33,7 +33,7 @@ describe("pair detector", () => {
       const next = noise(seed);
       alerts += openings(new PairDetector(), () => 100 + next(), 14 * DAY_ROWS).length;
     }
-    expect(alerts).toBeLessThanOrEqual(20 * 14 * 0.1);
+    expect(alerts).toBeLessThanOrEqual(20 * 14 * 0.01);
   });
 
   it("stays quiet on a daily season once it has seen three days of it", () => {

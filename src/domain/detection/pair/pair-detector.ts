@@ -25,13 +25,18 @@ const LEVELS_A_DAY = 0.01117;
 const SUPPORTED_LEVEL = 2.5 / 3.5;
 const SPIKES_A_DAY = 0.0508;
 const DAY_MS = 24 * HOUR_MS;
+/**
+ * Scatter of a short mean relative to that of its values: as if of four independent ones. Means of white noise scatter less, and a shift of one
+ * standard deviation would be an alert; such a shift is seldom worth a page.
+ */
+const MEAN_SCATTER_MIN = 0.5;
 /** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
 const SMALL_SAMPLE = 3.3;
 /** Robust z of telemetry has Student's tail with so many degrees of freedom: 10 is an equivalent z of 3.1, 100 of 4.8. */
 const SPIKE_FREEDOM = 3;
 
 const SAMPLES = 3;
-const WORDS = INTERVAL_WORDS + 2 * RECENT_WORDS + 3 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS;
+const WORDS = INTERVAL_WORDS + 2 * RECENT_WORDS + 4 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS;
 /** Bytes of a pair's state, everything included. */
 export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 
@@ -59,6 +64,7 @@ export class PairDetector {
   readonly #valueMoments: DriftingMoments;
   readonly #levelMoments: DriftingMoments;
   readonly #residualMoments: DriftingMoments;
+  readonly #residualMeanMoments: DriftingMoments;
   readonly #valueSample: ThinnedSample;
   readonly #meanSample: ThinnedSample;
   readonly #stepSample: ThinnedSample;
@@ -95,6 +101,7 @@ export class PairDetector {
     this.#valueMoments = new DriftingMoments(take(MOMENTS_WORDS));
     this.#levelMoments = new DriftingMoments(take(MOMENTS_WORDS));
     this.#residualMoments = new DriftingMoments(take(MOMENTS_WORDS));
+    this.#residualMeanMoments = new DriftingMoments(take(MOMENTS_WORDS));
     this.#valueSample = sample(0);
     this.#meanSample = sample(1);
     this.#stepSample = sample(2);
@@ -149,10 +156,12 @@ export class PairDetector {
     const mean = this.#values.mean(width);
     const residualMean = this.#residuals.mean(width);
     const freedom = Math.max(1, Math.min(this.#levelMoments.count, LONG_MEMORY) / width);
-    const level =
-      Math.max(Math.abs(this.#levelMoments.z(mean)), Math.abs(this.#residualMoments.z(residualMean))) / (1 + SMALL_SAMPLE / freedom);
+    const shift = shiftOf(mean, this.#levelMoments, this.#valueMoments);
+    const seasonal = shiftOf(residualMean, this.#residualMeanMoments, this.#residualMoments);
+    const level = Math.max(shift, seasonal) / (1 + SMALL_SAMPLE / freedom);
     this.#levelMoments.add(mean, LONG_MEMORY);
-    this.#residualMoments.add(residualMean, LONG_MEMORY);
+    this.#residualMeanMoments.add(residualMean, LONG_MEMORY);
+    this.#residualMoments.add(residual, LONG_MEMORY);
     this.#valueMoments.add(value, LONG_MEMORY);
     this.#profile.add(timeMs, value, this.#interval.ms);
     return level;
@@ -162,4 +171,9 @@ export class PairDetector {
 /** Values of the short mean: an hour of them, at most RECENT_VALUES. */
 function widthOf(intervalMs: number): number {
   return Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / intervalMs)));
+}
+
+/** Standard deviations of a short mean from its own history, which is taken to scatter at least by MEAN_SCATTER_MIN of what its values do. */
+function shiftOf(mean: number, history: DriftingMoments, values: DriftingMoments): number {
+  return Math.abs(history.z(mean)) * Math.min(1, history.sd / (MEAN_SCATTER_MIN * values.sd));
 }
