@@ -31,6 +31,7 @@ import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
+import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { runToken } from "./cli/token.ts";
 import { ConfigError } from "./core/config/config-error.ts";
@@ -474,6 +475,7 @@ async function main(): Promise<void> {
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
   else if (command === "token") process.exitCode = await runToken(rest, readConfig());
+  else if (command === "replay") process.exitCode = await runReplay(rest);
   else if (command === "serve") await serve(readConfig());
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }

@@ -176,6 +176,8 @@ export const IMPORT_AGE_MS_MAX = 3653 * 24 * 3600 * 1000;
 export const IMPORT_PROBLEMS_SHOWN = 100;
 /** Characters of one line of CSV: 64 attributes of ordinary length are far below. */
 export const IMPORT_LINE_LENGTH_MAX = 128 * 1024;
+/** Vectors of a service that a replay trains on: three weeks of minutes, 38 metrics of which are 10 MB. */
+export const REPLAY_HISTORY_ROWS_MAX = 32_768;
 /** Samples of one file on the command line: 16 bytes each, and as much again while its arrays grow. */
 export const IMPORT_FILE_SAMPLES_MAX = 20_000_000;
 /** Bytes of one file of JSON, which is read at once; V8 has no longer text than 512 MiB. */
