@@ -14,7 +14,7 @@ const floors = [
   {
     name: "adapters",
     path: "^src/adapters/",
-    apart: ["runtime", "log", "storage", "http", "notify", "sandbox"],
+    apart: ["runtime", "log", "storage", "http", "credentials", "notify", "sandbox"],
     shared: ["runtime"],
   },
   {
@@ -31,6 +31,7 @@ const owned = [
   { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
   { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
+  { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },
   { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },
 ];
 

@@ -1,21 +1,25 @@
 // All endpoints, each declared once, in rooms by noun. Handlers are keyed by name where the actor that answers lives.
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
+import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
+import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
 
 /** In the order of the documentation. */
 export const ENDPOINTS = [
   ...TELEMETRY_ENDPOINTS,
   ...SYSTEM_ENDPOINTS,
+  ...ACCESS_ENDPOINTS,
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...SERIES_ENDPOINTS,
   ...PILLARS_ENDPOINTS,
+  ...TENANTS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];
 
 /** Name of an endpoint. */

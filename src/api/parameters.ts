@@ -4,6 +4,7 @@ import { parseRfc3339 } from "../core/base/rfc3339.ts";
 import { isLongerThan } from "../core/base/utf8.ts";
 import { IDENTITY_BYTES_MAX, JSON_DEPTH_MAX, NAME_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../core/config/limits.ts";
 import type { Attributes } from "../core/protocol/coordinator-frame.ts";
+import { parseMonth } from "../domain/access/billing-month.ts";
 import { decodeJson } from "../domain/codec/json-body.ts";
 import { canonicalAttributes } from "../domain/series/stream-identity.ts";
 import { type ErrorCode, shown } from "./refusal.ts";
@@ -72,6 +73,11 @@ export function limitParameter(initial: number = PAGE_ROWS_DEFAULT, most: number
   )
     .optional()
     .transform((value) => value ?? initial);
+}
+
+/** A calendar month as its number (domain/access/billing-month.ts). */
+export function monthParameter(name: string) {
+  return textTo(parseMonth, "invalid_parameter", (text) => `${name} must be a month such as 2026-01, got ${shown(text)}`);
 }
 
 /** One of a few words. */

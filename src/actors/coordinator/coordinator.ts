@@ -76,6 +76,8 @@ export interface CoordinatorDependencies {
   randomBytes(count: number): Uint8Array;
   /** Resolves after a turn of the event loop. */
   breathe(): Promise<void>;
+  /** Resolves after so many milliseconds. */
+  rest(ms: number): Promise<void>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
@@ -160,6 +162,7 @@ export class Coordinator {
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
   async open(): Promise<void> {
     await this.#state.open(this.#dependencies.randomBytes);
+    await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
@@ -329,7 +332,7 @@ export class Coordinator {
   }
 
   #queryContext(engines: EngineClient): QueryContext {
-    const { nowMs, breathe, emit } = this.#dependencies;
+    const { nowMs, breathe, emit, randomBytes } = this.#dependencies;
     const changes = new Changes({ store: this.#state.control, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
@@ -350,6 +353,7 @@ export class Coordinator {
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
       change: ({ principal, requestId }, plan) => changes.make(principal, requestId, plan),
+      randomBytes,
     };
   }
 

@@ -73,6 +73,11 @@ export class EngineClient {
     return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
   }
 
+  /** Has an engine's lane tell what it has counted; it is in the engine's ring when this resolves. */
+  async markLane(engine: number): Promise<void> {
+    await this.#ask(engine, { type: "lane-mark", id: this.#nextId++ });
+  }
+
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {
     const answer = await this.#reach(engine, query);
     if (answer.type !== query.type || answer.id !== query.id)

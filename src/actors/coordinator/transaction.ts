@@ -22,6 +22,7 @@ import {
   FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
   type LaneMark,
+  type LaneMarkFrame,
   type MetricMetadataEnvelope,
   type RecordEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
@@ -36,12 +37,14 @@ import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readCol
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
 /** Drafts of one transaction over the committed state. */
 export class Transaction {
   readonly verdicts: VerdictDraft;
   readonly deadLetters: DeadLetterDraft;
+  readonly usage: UsageDraft;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
@@ -63,6 +66,7 @@ export class Transaction {
     this.#seriesStore = state.series;
     this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
+    this.usage = new UsageDraft(state.series);
     this.#retentionMs = limits.retentionMs;
     this.#wallNowMs = wallNowMs;
   }
@@ -79,7 +83,7 @@ export class Transaction {
   }
 
   seriesOperations(): readonly StoreOperation[] {
-    return [...this.#series, ...this.#cold.operations()];
+    return [...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
   }
 
   takeRecord(envelope: RecordEnvelope): void {
@@ -149,7 +153,8 @@ export class Transaction {
     this.metadata.push(metadata);
   }
 
-  takeMark(mark: LaneMark): void {
+  takeMark({ mark, usage }: LaneMarkFrame): void {
+    this.usage.add(usage);
     this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
     this.marks.push(mark);
   }
@@ -166,5 +171,5 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
-  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
+  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMarkFrame>(payload)),
 };

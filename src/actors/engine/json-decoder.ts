@@ -111,6 +111,7 @@ export class JsonDecoder {
     const status = kernel.jsonRecordsStep();
     if (status !== STATUS_DONE) return this.#answer(body, records, this.#takeOthers(status, records, body, unit));
     counters.accepted("metric", records);
+    unit.accept(this.#dependencies.tenantName(body.tenant), body.wallMs, "metric", records);
     return body.kind === BODY_JSON_BATCH ? batchAnswer(records, []) : QUEUED_ONE;
   }
 
@@ -194,7 +195,11 @@ export class JsonDecoder {
 
   /** Counts the body's records and buries the refused ones, behind all that was accepted. */
   #settle(outcome: Outcome, body: Body, unit: WorkUnit): void {
-    for (const [type, count] of outcome.accepted) this.#dependencies.counters.accepted(type, count);
+    const { counters, tenantName } = this.#dependencies;
+    for (const [type, count] of outcome.accepted) {
+      counters.accepted(type, count);
+      unit.accept(tenantName(body.tenant), body.wallMs, type, count);
+    }
     for (const failure of outcome.failures) this.#bury(failure, body, unit);
   }
 

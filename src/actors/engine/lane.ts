@@ -14,6 +14,8 @@ import {
   BODY_REPLAY_HISTORY,
   isHistoryBody,
 } from "../../core/protocol/body-kind.ts";
+import type { TenantUsage } from "../../core/protocol/coordinator-frame.ts";
+import { UsageTally } from "../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { type Body, readBody, refusedAnswer } from "./body.ts";
@@ -56,6 +58,8 @@ export class Lane {
   readonly #options: LaneOptions;
   readonly #dependencies: LaneDependencies;
   readonly #unit: WorkUnit;
+  /** Of the blocks since `takeUsage`. */
+  readonly #usage = new UsageTally();
   #taken = 0;
   /** A body that needs a further unit. */
   #unfinished: Body | undefined;
@@ -69,6 +73,13 @@ export class Lane {
   /** Bodies that the front has published and this lane has not begun. */
   get waiting(): number {
     return (this.#dependencies.memory.bodiesHead() - this.#taken) >>> 0;
+  }
+
+  /** Events accepted by what was logged since the last call. */
+  takeUsage(): readonly TenantUsage[] {
+    const { entries } = this.#usage;
+    this.#usage.clear();
+    return entries;
   }
 
   get isIdle(): boolean {
@@ -85,7 +96,7 @@ export class Lane {
     return true;
   }
 
-  /** Verdicts go first: who was answered and asks finds them in the ring. */
+  /** Records and verdicts go first: who was answered and asks finds them in the ring. */
   #release(): boolean {
     this.#dependencies.outbox.flush();
     const answers = this.#dependencies.placement.takeAnswers();
@@ -168,8 +179,8 @@ export class Lane {
     }
     const position = this.#append(parts);
     if (position === undefined) return;
+    this.#usage.addAll(unit.usage.entries);
     for (const { frame, payload } of unit.opaqueFrames) outbox.send(frame, payload);
-    outbox.flush(); // ahead of the answers: who was answered and asks finds it in the ring
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));

@@ -198,13 +198,15 @@ export class RemoteWriteDecoder {
   #finish(body: Body, unit: WorkUnit): BodyAnswer {
     this.#buryRejects(body, unit);
     this.#metadata.settle();
-    const { kernel, counters, requestId } = this.#dependencies;
+    const { kernel, counters, requestId, tenantName } = this.#dependencies;
     const sent = this.#samples + this.#histogramsSent;
     const unobserved = kernel.remoteWriteUnobserved();
     const passedOver = kernel.remoteWritePassedOver();
     counters.add("samplesUnobserved", unobserved);
     counters.add("samplesPassedOver", passedOver);
-    counters.accepted("metric", sent - this.#refused - unobserved - passedOver);
+    const accepted = sent - this.#refused - unobserved - passedOver;
+    counters.accepted("metric", accepted);
+    unit.accept(tenantName(body.tenant), body.wallMs, "metric", accepted);
     const answer = this.#answer(sent, requestId(body.admission));
     // What is no observation, and what another replica has sent, is done with: the sender must not take it for lost.
     const samplesWritten = this.#samples - (this.#refused - (this.#histogramsSent - this.#histogramsTaken));

@@ -14,13 +14,16 @@ import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
-import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domain/access/access-policy.ts";
+import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
+import type { Gate } from "./access/gate.ts";
+import type { SignIn } from "./access/sign-in.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** What /healthz says. */
 export interface Health {
@@ -30,15 +33,18 @@ export interface Health {
 
 export interface FrontOptions {
   readonly version: string;
-  readonly access: AccessPolicyOptions;
   readonly startedMs: number;
 }
 
 export interface FrontDependencies {
   readonly clock: Clock;
+  readonly gate: Gate;
+  /** Null where no link was printed. */
+  readonly signIn: SignIn | null;
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
+  readonly tenants: TenantGate;
   readonly requests: RequestHistogram;
   readonly metrics: () => MetricsSources;
   readonly health: () => Health;
@@ -50,13 +56,12 @@ export interface FrontDependencies {
 }
 
 const NO_CONTENT = 204;
-/** Methods of the coordinator's endpoints that come with a JSON body. */
-const TAKES_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
 const RETRY_AFTER_SECONDS = "1";
-const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+/** Whoever calls what is public. */
+const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "viewer" };
 
 /** Serves every request of one server. */
 export class Front {
@@ -77,13 +82,15 @@ export class Front {
       request.refuse(route.refusal, route.allow === undefined ? [] : [["Allow", route.allow]]);
       return;
     }
-    const decision = decideAccess(route.endpoint.access, new RequestCaller(exchange.request), this.#options.access);
-    if (!decision.allowed) {
-      const challenge: HttpHeaders = decision.status === 401 ? [["WWW-Authenticate", 'Bearer realm="vedette"']] : NO_HEADERS;
-      request.refuse({ code: decision.code, message: decision.message }, challenge);
+    const { endpoint, path: parameters } = route;
+    if (endpoint.access === "public") {
+      this.#dispatch(request, endpoint, VISITOR, parameters);
       return;
     }
-    this.#dispatch(request, route.endpoint, decision.principal, route.path);
+    this.#dependencies.gate.pass(endpoint.access, exchange, {
+      admit: (principal) => this.#dispatch(request, endpoint, principal, parameters),
+      refuse: (refusal, headers) => request.refuse(refusal, headers),
+    });
   }
 
   /** The handler of the OTLP port: nothing else is served there. */
@@ -98,15 +105,23 @@ export class Front {
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
-    if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
+    const limited = waiting === null ? this.#dependencies.tenants.admit(principal, endpoint.handledBy === "engine") : undefined;
+    if (limited !== undefined) request.refuse(limited);
+    else if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
     else if (endpoint.handledBy === "engine" && this.#dependencies.isReadOnly()) {
       request.refuse({
         code: "store_unavailable",
         message: "the store cannot be written now; nothing of this request was stored, send it again later",
       });
-    } else if (endpoint.handledBy === "engine") this.#dependencies.ingestion.take(endpoint.name, 0, request.exchange, request);
+    } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint, principal);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal);
+  }
+
+  #ingest(request: Request, endpoint: Endpoint, { tenant }: Principal): void {
+    const number = this.#dependencies.tenants.number(tenant);
+    if (number !== undefined) this.#dependencies.ingestion.take(endpoint.name, number, request.exchange, request);
+    else request.refuse({ code: "forbidden", message: `there is no tenant ${shown(tenant)} here; POST /api/v1/tenants adds it` });
   }
 
   #query(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
@@ -117,9 +132,10 @@ export class Front {
     }
     const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
-    const refusal = TAKES_BODY.has(exchange.request.method) ? refuseBodyHeaders(exchange.request) : undefined;
+    const takesBody = endpoint.body !== undefined;
+    const refusal = takesBody ? refuseBodyHeaders(exchange.request) : undefined;
     if (refusal !== undefined) request.refuse(refusal);
-    else if (!TAKES_BODY.has(exchange.request.method)) this.#call(request, call);
+    else if (!takesBody) this.#call(request, call);
     else exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, call, Buffer.from(bytes)));
   }
 
@@ -140,6 +156,7 @@ export class Front {
     else if (endpoint === "metrics") {
       request.respond(200, [["Content-Type", METRICS_CONTENT_TYPE]], writeMetrics(metricFamilies(this.#dependencies.metrics())));
     } else if (endpoint === "stream") this.#stream(request, principal);
+    else if (endpoint === "signIn") this.#signIn(request);
     else throw new Error(`the front has no answer for ${endpoint}`);
   }
 
@@ -153,6 +170,21 @@ export class Front {
     const waiting = this.#dependencies.notReady();
     const body = waiting === null ? { status: "ready" } : { status: "starting", message: waiting };
     request.respond(waiting === null ? 200 : 503, JSON_HEADERS, JSON.stringify(body));
+  }
+
+  #signIn(request: Request): void {
+    const { clock, signIn } = this.#dependencies;
+    const { method, query } = request.exchange.request;
+    if (method === "HEAD") request.respond(200, NO_HEADERS, "");
+    else if (signIn?.take(new URLSearchParams(query).get("token") ?? "", clock.wallMs()) !== true) {
+      const message =
+        "the sign-in link was used before, is too old, or is another; restart the server for a new one, or run: vedette token";
+      request.refuse({ code: "unauthorized", message });
+    } else {
+      const goOn = request.exchange.hold();
+      const wantsPage = request.exchange.request.header("accept")?.includes("text/html") ?? false;
+      void signIn.session(wantsPage, clock.wallMs()).then(({ headers, body }) => goOn(() => request.respond(200, headers, body)));
+    }
   }
 
   #stream(request: Request, principal: Principal): void {
@@ -260,37 +292,4 @@ function refuseBodyHeaders(request: HttpRequest): Refusal | undefined {
 
 function retryHeaders(status: number): HttpHeaders {
   return status === 503 || status === 429 ? [["Retry-After", RETRY_AFTER_SECONDS]] : NO_HEADERS;
-}
-
-/** What a request shows of its caller, looked up when it is asked for: the address is a system call, and a write asks for two headers only. */
-class RequestCaller implements Caller {
-  readonly #request: HttpRequest;
-
-  constructor(request: HttpRequest) {
-    this.#request = request;
-  }
-
-  get remoteAddress(): string {
-    return this.#request.remoteAddress;
-  }
-
-  get host(): string | undefined {
-    return this.#request.header("host");
-  }
-
-  get origin(): string | undefined {
-    return this.#request.header("origin");
-  }
-
-  get authorization(): string | undefined {
-    return this.#request.header("authorization");
-  }
-
-  get apiKey(): string | undefined {
-    return this.#request.header("x-api-key");
-  }
-
-  get forwarded(): boolean {
-    return FORWARDING_HEADERS.some((name) => this.#request.header(name) !== undefined);
-  }
 }

@@ -27,6 +27,8 @@ export interface MetricsSources {
   readonly gauges: ReadonlyArray<readonly [name: string, help: string, value: number]>;
   /** Counters of the front. */
   readonly counters: ReadonlyArray<readonly [name: string, help: string, value: number]>;
+  /** Requests answered 429, by the plan of their tenant, or "key". */
+  readonly limited: ReadonlyMap<string, number>;
   /** Fill of each engine's body ring and bodies waiting. */
   readonly ports: ReadonlyArray<{ readonly ringFill: number; readonly waiting: number }>;
 }
@@ -336,6 +338,12 @@ export function metricFamilies(sources: MetricsSources): MetricFamily[] {
     }),
     ...storeFamilies(sources),
     ...sources.gauges.map(([name, help, value]): MetricFamily => ({ name, help, type: "gauge", samples: [{ value }] })),
+    {
+      name: "vedette_rate_limited_total",
+      help: "Requests answered 429, by the plan that allows no more, or key: the rate of their API key",
+      type: "counter",
+      samples: [...sources.limited].map(([by, value]): MetricSample => ({ labels: { by }, value })),
+    },
     ...sources.counters.map(([name, help, value]): MetricFamily => ({ name, help, type: "counter", samples: [{ value }] })),
   ];
 }

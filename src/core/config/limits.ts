@@ -39,6 +39,8 @@ export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 /** A late sample this close behind the newest still enters the ring. */
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
+/** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
+export const KEY_BUCKETS_MAX = 100_000;
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
 export const METRIC_METADATA_MAX = 50_000;
 /** Characters of a metric's help and unit; what is longer is cut. */
@@ -178,6 +180,15 @@ export const IMPORT_JSON_BYTES_MAX = 256 * 1024 * 1024;
 export const IMPORT_REQUEST_SAMPLES = 1_000;
 /** Queries waiting for the coordinator; beyond, 503. */
 export const QUERIES_WAITING_MAX = 1_000;
+/** Credentials remembered as genuine: 10,000 senders, 500 B each. */
+export const CREDENTIALS_CACHED_MAX = 10_000;
+/** Requests that may wait for the check of a token that is new here, 0.1 ms each, or 5 s where keys have to be fetched; beyond, 503. */
+export const AUTHENTICATIONS_WAITING_MAX = 256;
+/** API keys and users of one tenant: 300 B each in memory, twice. */
+export const KEYS_PER_TENANT_MAX = 1_000;
+export const USERS_PER_TENANT_MAX = 10_000;
+/** Milliseconds between two looks at an identity provider's keys for one that a token names: a flood of forged tokens asks it twice a minute. */
+export const JWKS_COOLDOWN_MS = 30_000;
 /** Open event streams. */
 export const EVENT_STREAMS_MAX = 1_000;
 /** Bytes an event stream may lag before events are dropped for it and counted. */
@@ -284,6 +295,10 @@ export const SERVICE_MAP_CHANGE_MS_MAX = 60_000;
 /** A value's history is stored this often, and so many in one tick: 1,000 rows of 100 to 900 bytes are about 10 ms of commit. */
 export const PILLAR_HISTORY_STORE_MS = 10 * 60_000;
 export const PILLAR_HISTORIES_PER_TICK = 1_000;
+
+/** The share of a thread that a tick may take, and its longest rest between two pieces of work, where other work made one seem long. */
+export const VECTORIZER_BUSY_SHARE = 0.1;
+export const VECTORIZER_REST_MS_MAX = 20;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

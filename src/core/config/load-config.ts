@@ -15,6 +15,8 @@ interface TextSetting extends SettingBase {
   readonly kind: "text";
   readonly initial: string;
   readonly choices?: readonly string[];
+  /** Never shown; its value may also stand in the file that NAME_FILE names. */
+  readonly isSecret?: boolean;
 }
 export type Setting = NumberSetting | TextSetting;
 
@@ -37,6 +39,11 @@ function text<const N extends string>(name: N, initial: string, meaning: string)
   return { kind: "text", name, initial, meaning };
 }
 
+/** Empty when it is not set. */
+function secret<const N extends string>(name: N, meaning: string): Named<TextSetting, N> {
+  return { kind: "text", name, initial: "", isSecret: true, meaning: `${meaning}; ${name}_FILE names a file that holds it` };
+}
+
 /** All settings, in the order in which help prints them. ENGINES 0 means "cores - 1, at least 1". */
 export const SETTINGS = [
   whole("PORT", 8080, 0, 65535, "port of the API and of ingestion (0 = any free port)"),
@@ -55,12 +62,29 @@ export const SETTINGS = [
     "process: an answer survives kill -9; power: it survives a power cut too (one sync before the answer)",
   ),
   choice("LOG_LEVEL", ["info", "debug", "warn", "error"], "how much is logged"),
+  text(
+    "PLAN_LIMITS",
+    "",
+    "ingestion requests a second by plan, over free=10,starter=100,pro=1000,enterprise=unlimited: free=20,pro=unlimited",
+  ),
   choice("INGEST_AUTH", ["optional", "required"], "whether writing telemetry needs a credential"),
   choice(
     "READ_AUTH",
     ["loopback", "required"],
     "loopback: requests from this machine to a server bound to loopback need no credential to read",
   ),
+  secret(
+    "JWT_SECRET",
+    "secret of tokens signed with HS256, at least 32 bytes; without it and without JWKS the first start makes one in DATA_DIR",
+  ),
+  text("JWKS_URL", "", "http(s) address of an identity provider's keys, for tokens signed with RS256 or ES256"),
+  text("JWKS_FILE", "", "file with such keys, read again when it changes"),
+  whole("JWKS_REFRESH_SECONDS", 300, 10, 86_400, "seconds after which the keys are looked at again"),
+  text("JWT_ISSUER", "", "iss that a token must have; empty = any"),
+  text("JWT_AUDIENCE", "", "aud that a token must have or hold; empty = any"),
+  text("JWT_CLAIM_TENANT", "tenant_id", "claim that names the tenant"),
+  text("JWT_CLAIM_ROLE", "role", "claim that names the role"),
+  whole("JWT_CLOCK_SKEW_SECONDS", 30, 0, 600, "seconds by which a token's exp and nbf may miss"),
   text(
     "LOG_FIELD_EXCLUSIONS",
     "",
@@ -128,13 +152,28 @@ function parseText(setting: TextSetting, given: string): string {
   return given;
 }
 
-/** Reads the settings from an environment. Throws ConfigError at the first value that cannot be used. */
-export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The value of a secret, from its own variable or from the file that NAME_FILE names. */
+function secretGiven({ name }: Setting, environment: Environment, readFile: (path: string) => string): string | undefined {
+  const path = environment[`${name}_FILE`];
+  if (path === undefined) return environment[name];
+  if (environment[name] !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; set one of them`);
+  try {
+    return readFile(path).trim();
+  } catch (error) {
+    throw new ConfigError(`${name}_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Reads the settings from an environment; `readFile` reads the file of a secret. Throws ConfigError at the first value that cannot be used. */
+export function loadConfig(environment: Environment, readFile: (path: string) => string): Config {
   for (const [old, successor] of Object.entries(RENAMED)) {
     if (environment[old] !== undefined) throw new ConfigError(`${old} was renamed ${successor}; set that instead`);
   }
   const entries = SETTINGS.map((setting) => {
-    const given = environment[setting.name];
+    const isSecret = setting.kind === "text" && (setting as TextSetting).isSecret === true;
+    const given = isSecret ? secretGiven(setting, environment, readFile) : environment[setting.name];
     if (given === undefined) return [setting.name, setting.initial];
     return [setting.name, setting.kind === "number" ? parseNumber(setting, given) : parseText(setting, given)];
   });

@@ -42,6 +42,7 @@ export const SECTION_PACKED_ROWS = 5; // in the log: assembly/row-pack.ts
 export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
 export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
 export const SECTION_SPAN_BLOCK = 7; // spans as records (domain/trace/span-block.ts)
+export const SECTION_USAGE = 8; // accepted events by tenant (domain/access/usage-tally.ts)
 /** Sections of messages for shards (actors/engine/messages): from here on. */
 export const SECTION_MESSAGES = 16;
 export const SECTION_DISTRIBUTION = 16; // histograms and summaries

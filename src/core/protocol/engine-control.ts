@@ -46,7 +46,16 @@ export interface BehaviourQuery {
   readonly sinceMs: number;
 }
 
-export type EngineQuery = StreamQuery | BehaviourQuery;
+/** Has the engine send its lane's mark now, with the accepted events that it has counted; the answer comes once that is in the ring. */
+export interface LaneMarkQuery {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
+/** Questions that wait until what they ask of has come to an end. */
+export type WaitingQuery = StreamQuery | LaneMarkQuery;
+
+export type EngineQuery = WaitingQuery | BehaviourQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -128,7 +137,12 @@ export interface BehaviourAnswer {
   readonly done: boolean;
 }
 
-export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer;
+export interface LaneMarkAnswer {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
+export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {

@@ -1,16 +1,20 @@
 // Typed calls from the front to the coordinator, and what comes back.
 
-import type { AccessChange } from "./access.ts";
+import type { AccessChange, KeyScope, Role } from "./access.ts";
 
-/** Roles, the least first. */
-export const ROLES = ["viewer", "operator", "admin", "super_admin", "system"] as const;
-export type Role = (typeof ROLES)[number];
+export type { Role } from "./access.ts";
 
-/** Who asks. */
+/** Who asks. One object for all requests with the same credential, as long as that is remembered. */
 export interface Principal {
   readonly tenant: string;
+  /** `sub` of a token, `key:` and the id of an API key, or one of our own: local, admin-token. */
   readonly subject: string;
   readonly role: Role;
+  /** Of an API key; absent where the credential is none. */
+  readonly keyId?: string;
+  readonly scope?: KeyScope;
+  /** Null = what the tenant's plan allows. */
+  readonly rateLimitRps?: number | null;
 }
 
 export interface QueryCall {

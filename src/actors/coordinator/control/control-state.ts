@@ -1,7 +1,10 @@
 // What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import { KeyBook } from "./key-book.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
+import { TenantBook } from "./tenant-book.ts";
+import { UserBook } from "./user-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -12,7 +15,10 @@ interface ControlBook {
 /** The configuration of one server. */
 export class ControlState {
   readonly serviceMap = new ServiceMapBook();
-  readonly #books: readonly ControlBook[] = [this.serviceMap];
+  readonly keys = new KeyBook();
+  readonly users = new UserBook();
+  readonly tenants = new TenantBook();
+  readonly #books: readonly ControlBook[] = [this.tenants, this.keys, this.users, this.serviceMap];
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -21,6 +27,6 @@ export class ControlState {
 
   /** Everything that the front has to know, as changes from nothing. */
   accessChanges(): AccessChange[] {
-    return [];
+    return [...this.tenants.accessChanges(), ...this.keys.accessChanges(), ...this.users.accessChanges()];
   }
 }

@@ -1,5 +1,8 @@
 // Who answers each endpoint of the coordinator.
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./access/api-keys.ts";
+import { permissions } from "./access/permissions.ts";
+import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/users.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
@@ -12,10 +15,23 @@ import { listRecords } from "./records.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
+import { billingUsage } from "./tenants/billing.ts";
+import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   status,
+  permissions,
+  createKey,
+  keys: listKeys,
+  revokeKey,
+  rotateKey,
+  rotateKeyOtherSpelling: rotateKey,
+  users: listUsers,
+  createUser,
+  putUser,
+  patchUser,
+  deleteUser,
   dlqStats,
   anomalies: listAnomalies,
   anomaly: oneAnomaly,
@@ -32,6 +48,10 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   setServiceMap,
   serviceMap: listServiceMap,
   pillarScores,
+  createTenant,
+  tenants: listTenants,
+  changeTenant,
+  billingUsage,
 };
 
 const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;

@@ -46,6 +46,8 @@ export interface QueryContext {
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
   change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
+  /** Draws random bytes, for secrets and ids. */
+  randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */
   breathe(): Promise<void>;
 }

@@ -11,6 +11,9 @@
  *            audit           tenant, time, id                   ▶ AuditEntry
  *            service_map     tenant, service                    ▶ ServiceEntry without its service
  *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
+ *            api_keys        key id                             ▶ ApiKey
+ *            users           tenant, subject                    ▶ User
+ *            tenants         tenant                             ▶ Tenant
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -27,8 +30,9 @@
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
+ *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
- * Lane marks stand beside the records that they speak of, so that one transaction holds both.
+ * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
  */
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { ANOMALY_DICTIONARY } from "./anomaly-dictionary.ts";
@@ -45,6 +49,9 @@ export const CONTROL_TABLES = [
   "audit",
   "service_map",
   "pillar_history",
+  "api_keys",
+  "users",
+  "tenants",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */
@@ -66,6 +73,7 @@ export const SERIES_TABLES = [
   "lane_marks",
   "call_sums",
   "call_minutes",
+  "usage",
 ] as const;
 
 /** Bytes of an id of 32 hex digits. */

@@ -70,7 +70,9 @@ export class HistoryDecoder {
     if (Number.isFinite(firstMs)) unit.becomeHistory(firstMs);
     for (const pending of this.#pending) this.#stage(pending, firstMs, body, unit);
     this.#pending = this.#pending.filter(({ series, next }) => next < series.length);
-    return this.#pending.length > 0 ? undefined : this.#answer();
+    if (this.#pending.length > 0) return undefined;
+    unit.accept(this.#dependencies.tenantName(body.tenant), body.wallMs, "metric", this.#imported);
+    return this.#answer();
   }
 
   #read(body: Body): void {

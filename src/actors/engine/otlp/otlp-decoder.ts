@@ -95,7 +95,7 @@ export class OtlpDecoder {
     for (;;) {
       if (!this.#hasRoom(unit)) return undefined;
       const next = this.#items.next();
-      if (next.done === true) return outcome.finish();
+      if (next.done === true) return outcome.finish(unit);
       this.#take(next.value, body, unit, outcome);
     }
   }
