@@ -6,6 +6,7 @@ import { coldStreams } from "./cold-streams.mjs";
 import { detectionLatency } from "./detection-latency.mjs";
 import { disk } from "./disk.mjs";
 import { engines } from "./engines.mjs";
+import { fairness } from "./fairness.mjs";
 import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
@@ -39,4 +40,5 @@ export const ROWS = [
   engines,
   bystanders,
   overload,
+  fairness,
 ];
