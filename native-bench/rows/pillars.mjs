@@ -10,14 +10,15 @@ const entriesPerPut = 10_000;
 /** Spikes sent, of which the first 2,000 are left out. */
 const plants = { whole: 5_000, quick: 2_500 };
 const requestsPerSecond = 100;
-const pollMs = 200;
+const pollMs = 1_000;
+const firstTickMsMax = 120_000;
 
 /** @type {import("../turns.mjs").Row} */
 export const pillars = {
   name: "pillars",
   what:
     `${shown(services.whole)} services with ${seriesPerService} series each (--quick: ${shown(services.quick)}): PUT of ${shown(entriesPerPut)} entries, each of which changes, with all of them stored already; work and ` +
-    `duration of a tick of the vectorizer, one a second; detection latency of planted anomalies at ${shown(requestsPerSecond * 2_000)} samples/s beside it, and with the same services unmapped, so that no tick has ` +
+    `duration of a tick of the vectorizer, twice as often as by default; detection latency of planted anomalies at ${shown(requestsPerSecond * 2_000)} samples/s beside it, and with the same services unmapped, so that no tick has ` +
     "anything to do",
   quick: false,
   async run(context) {
@@ -45,7 +46,7 @@ export const pillars = {
           unit: "ms",
           bar: 2_000,
           lowerIsBetter: true,
-          note: `mean; ${counts}, ${shown(ticks[0].streams)} streams; time that bystanders took counts in`,
+          note: `mean; ${counts}, ${shown(ticks[0].streams)} streams; the first, left out: ${shown(Math.max(...ticks.map(({ firstMs }) => firstMs)))} ms; time that bystanders took counts in`,
         },
         {
           label: "duration of a tick",
@@ -80,11 +81,13 @@ function pillarTurn(context, files, { isMapped, count, requests }) {
     file: files.planted,
     requestsPerSecond,
     requests,
-    env: { VECTORIZER_INTERVAL_SECONDS: "1", SERIES_LIMIT: "1100000" },
+    env: { VECTORIZER_INTERVAL_SECONDS: "15", SERIES_LIMIT: "1100000" },
     during: async (server) => {
       const loaded = await context.send({ server, file: files.services, connections: 5 });
       if (loaded.firstRefusal !== "") throw new Error(`refused: ${loaded.firstRefusal}`);
-      return isMapped ? watchTicks(server, await mapAll(server, count)) : async () => undefined;
+      if (!isMapped) return async () => undefined;
+      const putMs = await mapAll(server, count);
+      return watchTicks(server, putMs, await firstTick(server));
     },
   });
 }
@@ -111,8 +114,18 @@ async function putMap(server, from, product) {
   await response.arrayBuffer();
 }
 
-/** Looks at the ticks until the server has ended. */
-function watchTicks(server, putMs) {
+/** The tick that looks at all names and compiles its way comes before the load. */
+async function firstTick(server) {
+  for (const deadline = performance.now() + firstTickMsMax; performance.now() < deadline; ) {
+    const figures = await tickFigures(server);
+    if (figures.ticks > 0) return figures;
+    await pause(pollMs);
+  }
+  throw new Error("no tick of the vectorizer came to its end");
+}
+
+/** Looks at the ticks behind the first until the server has ended. */
+function watchTicks(server, putMs, first) {
   let isOver = false;
   let newest;
   const watching = (async () => {
@@ -128,15 +141,17 @@ function watchTicks(server, putMs) {
   return async () => {
     isOver = true;
     await watching;
-    if (newest === undefined || newest.ticks === 0) throw new Error("no tick of the vectorizer came to its end");
-    return { putMs, ...newest };
+    const ticks = (newest?.ticks ?? 0) - first.ticks;
+    if (ticks <= 0) throw new Error("no tick of the vectorizer came to its end beside the load");
+    const { durationMs, streams } = newest;
+    return { putMs, firstMs: first.workMs, ticks, workMs: (newest.workMs - first.workMs) / ticks, durationMs, streams };
   };
 }
 
 async function tickFigures(server) {
   const metrics = await server.metrics();
-  const { vectorizer } = await (await fetch(`http://127.0.0.1:${server.port}/api/v1/status`)).json();
   const ticks = metrics.sum("vedette_vectorizer_ticks_total");
-  const workMs = (1000 * metrics.sum("vedette_vectorizer_work_seconds_total")) / Math.max(1, ticks);
-  return { ticks, workMs, durationMs: vectorizer.duration_ms, streams: vectorizer.streams };
+  const workMs = 1000 * metrics.sum("vedette_vectorizer_work_seconds_total");
+  const durationMs = 1000 * metrics.sum("vedette_vectorizer_tick_seconds");
+  return { ticks, workMs, durationMs, streams: metrics.sum("vedette_vectorizer_streams") };
 }
