@@ -1,7 +1,7 @@
 // Many mapped services: what a PUT of the map takes, what a tick of the vectorizer takes, and what ticks do to the detection of anomalies meanwhile.
-import { setTimeout as pause } from "node:timers/promises";
 import { seriesPerService, serviceName } from "../bodies/mapped-services.mjs";
 import { detectionTurn } from "../clients/detection-turn.mjs";
+import { firstTick, watchTicks } from "../clients/tick-watch.mjs";
 import { shown } from "../measure.mjs";
 import { takeTurns } from "../turns.mjs";
 
@@ -10,8 +10,6 @@ const entriesPerPut = 10_000;
 /** Spikes sent, of which the first 2,000 are left out. */
 const plants = { whole: 5_000, quick: 2_500 };
 const requestsPerSecond = 100;
-const pollMs = 1_000;
-const firstTickMsMax = 120_000;
 
 /** @type {import("../turns.mjs").Row} */
 export const pillars = {
@@ -54,6 +52,12 @@ export const pillars = {
           unit: "ms",
           note: "the last one, beside the load",
         },
+        ...["between", "within"].map((when) => ({
+          label: `detection p99, stored, ${when} ${when === "within" ? "a tick" : "ticks"}`,
+          values: ticks.map((figures) => figures[when].p99Ms),
+          unit: "ms",
+          note: `${shown(Math.min(...ticks.map((figures) => figures[when].count)))} anomalies at least; same server, same minute`,
+        })),
         ...["unmapped", "mapped"].map((name) => latencyLine(name, turns[name])),
         ...["unmapped", "mapped"].map((name) => seenLine(name, turns[name])),
       ],
@@ -87,7 +91,8 @@ function pillarTurn(context, files, { isMapped, count, requests }) {
       if (loaded.firstRefusal !== "") throw new Error(`refused: ${loaded.firstRefusal}`);
       if (!isMapped) return async () => undefined;
       const putMs = await mapAll(server, count);
-      return watchTicks(server, putMs, await firstTick(server));
+      const finish = watchTicks(server, await firstTick(server));
+      return async () => ({ putMs, ...(await finish()) });
     },
   });
 }
@@ -112,46 +117,4 @@ async function putMap(server, from, product) {
   const response = await fetch(`http://127.0.0.1:${server.port}/api/v1/pillars/service-map`, { method: "PUT", headers, body });
   if (response.status !== 200) throw new Error(`PUT of the map: ${response.status} ${await response.text()}`);
   await response.arrayBuffer();
-}
-
-/** The tick that looks at all names and compiles its way comes before the load. */
-async function firstTick(server) {
-  for (const deadline = performance.now() + firstTickMsMax; performance.now() < deadline; ) {
-    const figures = await tickFigures(server);
-    if (figures.ticks > 0) return figures;
-    await pause(pollMs);
-  }
-  throw new Error("no tick of the vectorizer came to its end");
-}
-
-/** Looks at the ticks behind the first until the server has ended. */
-function watchTicks(server, putMs, first) {
-  let isOver = false;
-  let newest;
-  const watching = (async () => {
-    while (!isOver) {
-      try {
-        newest = await tickFigures(server);
-      } catch {
-        // The server has ended, or is ending.
-      }
-      await pause(pollMs);
-    }
-  })();
-  return async () => {
-    isOver = true;
-    await watching;
-    const ticks = (newest?.ticks ?? 0) - first.ticks;
-    if (ticks <= 0) throw new Error("no tick of the vectorizer came to its end beside the load");
-    const { durationMs, streams } = newest;
-    return { putMs, firstMs: first.workMs, ticks, workMs: (newest.workMs - first.workMs) / ticks, durationMs, streams };
-  };
-}
-
-async function tickFigures(server) {
-  const metrics = await server.metrics();
-  const ticks = metrics.sum("vedette_vectorizer_ticks_total");
-  const workMs = 1000 * metrics.sum("vedette_vectorizer_work_seconds_total");
-  const durationMs = 1000 * metrics.sum("vedette_vectorizer_tick_seconds");
-  return { ticks, workMs, durationMs, streams: metrics.sum("vedette_vectorizer_streams") };
 }
