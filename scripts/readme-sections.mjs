@@ -24,6 +24,7 @@ function table(heads, rows) {
 
 function values(setting) {
   if (setting.kind === "number") return `${setting.whole ? "" : "real, "}${setting.least} to ${setting.most}`;
+  if (setting.kind === "secret") return `(secret; also \`${setting.name}_FILE\`)`;
   return setting.choices === undefined ? "text" : setting.choices.map((choice) => `\`${choice}\``).join(", ");
 }
 

@@ -3,8 +3,11 @@ import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
+import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
+import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
@@ -18,8 +21,11 @@ export const ENDPOINTS = [
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...SERIES_ENDPOINTS,
-  ...PILLARS_ENDPOINTS,
   ...TENANTS_ENDPOINTS,
+  ...LABELS_ENDPOINTS,
+  ...SATURATION_ENDPOINTS,
+  ...AUDIT_ENDPOINTS,
+  ...PILLARS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];
 
 /** Name of an endpoint. */

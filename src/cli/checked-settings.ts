@@ -1,5 +1,5 @@
 // Settings whose form only the part that they are for can judge: read before anything is opened, so that a bad one stops the start with its name.
-import { ConfigError } from "../core/config/load-config.ts";
+import { ConfigError } from "../core/config/config-error.ts";
 import { type PlanRates, parsePlanRates } from "../domain/access/plans.ts";
 import { FieldExclusions } from "../domain/series/field-exclusions.ts";
 

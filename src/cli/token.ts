@@ -1,11 +1,12 @@
 // `vedette token`: makes a JWT with the secret of the settings or of the data folder. Whoever can read that may be anybody, so nothing is asked.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { JWT_SECRET_FILE, readSecretFile } from "../adapters/credentials/secret-file.ts";
+import { JWT_SECRET_FILE, readSecretFile } from "../adapters/credentials/own-secret.ts";
 import { mintToken } from "../adapters/credentials/token-mint.ts";
 import { importSecret, JWT_SECRET_BYTES_MIN } from "../adapters/credentials/token-verifier.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
-import { type Config, ConfigError } from "../core/config/load-config.ts";
+import { ConfigError } from "../core/config/config-error.ts";
+import type { Config } from "../core/config/load-config.ts";
 import { ROLES, type Role } from "../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../domain/access/access-policy.ts";
 import { parseRole } from "../domain/access/roles.ts";
@@ -55,8 +56,9 @@ function parse(args: readonly string[]) {
 }
 
 function readSecret(config: Config): string {
-  if (config.JWT_SECRET !== "") {
-    if (Buffer.byteLength(config.JWT_SECRET) >= JWT_SECRET_BYTES_MIN) return config.JWT_SECRET;
+  if (config.JWT_SECRET !== undefined) {
+    const text = config.JWT_SECRET.reveal();
+    if (Buffer.byteLength(text) >= JWT_SECRET_BYTES_MIN) return text;
     throw new ConfigError(`JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes`);
   }
   if (config.JWKS_URL !== "" || config.JWKS_FILE !== "") {

@@ -15,10 +15,12 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   FRAME_VERDICT,
   type LaneMark,
   type LaneMarkFrame,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
   type TenantUsage,
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
@@ -77,9 +79,12 @@ export class FakeEngine implements EngineLink {
   async ask(query: EngineQuery): Promise<EngineAnswer> {
     await Promise.resolve();
     if (this.isDead) throw new Error("no answer");
-    if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "lane-mark") return query;
+    if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
+    if (query.type === "stream-count") {
+      return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
+    }
     const matching = this.streams
       .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))
       .filter(({ summary: s }) => query.metricName === null || s.metricName === query.metricName)
@@ -219,8 +224,9 @@ export class Rig {
     path: Record<string, string> = {},
     tenant = "default",
     content: unknown = undefined,
+    mediaType = "application/json",
   ) {
-    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content });
+    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content, mediaType });
   }
 
   /** Asks as somebody; the role is not checked, that is the front's. */
@@ -231,7 +237,13 @@ export class Rig {
       query = {},
       path = {},
       content = undefined,
-    }: { readonly query?: Record<string, string>; readonly path?: Record<string, string>; readonly content?: unknown } = {},
+      mediaType = "application/json",
+    }: {
+      readonly query?: Record<string, string>;
+      readonly path?: Record<string, string>;
+      readonly content?: unknown;
+      readonly mediaType?: string;
+    } = {},
   ) {
     const id = this.#nextCall++;
     await this.coordinator.handle({
@@ -243,6 +255,8 @@ export class Rig {
       query,
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
       requestId: "test",
+      mediaType,
+      address: "127.0.0.1",
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);
@@ -326,6 +340,10 @@ export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFram
     ...change,
   };
   return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
+}
+
+export function serviceLabels(labels: ServiceLabelsEnvelope["labels"], serviceId = "checkout", tenant = "default"): EngineFrame {
+  return json(FRAME_SERVICE_LABELS, { tenant, serviceId, labels } satisfies ServiceLabelsEnvelope);
 }
 
 export function laneMark(mark: LaneMark, usage: readonly TenantUsage[] = []): EngineFrame {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { AuditBook } from "../../src/actors/coordinator/control/audit-book.ts";
 import { Changes } from "../../src/actors/coordinator/control/changes.ts";
 import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
 import { CONTROL_TABLES, TABLE_END, TABLE_START } from "../../src/actors/coordinator/tables/tables.ts";
@@ -7,6 +8,7 @@ import type { CoordinatorMessage, Principal } from "../../src/core/protocol/quer
 import { MemoryStore } from "../support/memory-store.ts";
 
 const ADMIN: Principal = { tenant: "acme", subject: "ann", role: "admin" };
+const ORIGIN = { principal: ADMIN, requestId: "request-1", address: "127.0.0.1" };
 const KEY = new Uint8Array([1]);
 const VALUE = new Uint8Array([2]);
 
@@ -14,9 +16,9 @@ function rig() {
   const store = new MemoryStore({ tables: CONTROL_TABLES });
   const events: string[] = [];
   const emit = ({ type }: CoordinatorMessage) => void events.push(type);
-  const changes = new Changes({ store, nowMs: () => 1_000, emit, edit: (work) => work() });
+  const changes = new Changes({ store, audit: new AuditBook(), nowMs: () => 1_000, emit, edit: (work) => work() });
   const make = (applied: () => void = () => undefined) =>
-    changes.make(ADMIN, "request-1", () => ({
+    changes.make(ORIGIN, () => ({
       ok: true,
       note: { action: "thing.set", object: "a", before: null, after: { value: 1 } },
       operations: [{ table: "counters", key: KEY, value: VALUE }],
@@ -45,6 +47,7 @@ describe("changes of the configuration", () => {
         actor: "ann",
         role: "admin",
         requestId: "request-1",
+        address: "127.0.0.1",
         action: "thing.set",
         object: "a",
         before: null,
@@ -62,8 +65,8 @@ describe("changes of the configuration", () => {
 
   it("that are refused or change nothing leave no row", async () => {
     const { changes, events, audited } = rig();
-    expect(await changes.make(ADMIN, "r", () => refused("conflict", "it is there already"))).toMatchObject({ ok: false });
-    expect(await changes.make(ADMIN, "r", () => ({ ok: "unchanged", outcome: { ok: true, value: 1 } }))).toEqual({ ok: true, value: 1 });
+    expect(await changes.make(ORIGIN, () => refused("conflict", "it is there already"))).toMatchObject({ ok: false });
+    expect(await changes.make(ORIGIN, () => ({ ok: "unchanged", outcome: { ok: true, value: 1 } }))).toEqual({ ok: true, value: 1 });
     expect([events, audited()]).toEqual([[], []]);
   });
 

@@ -8,6 +8,7 @@
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
   ANOMALIES_MAX,
+  AUDIT_ROWS_MAX,
   DEAD_LETTER_AGE_MS_MAX,
   DEAD_LETTER_BYTES_MAX,
   EPISODES_MAX,
@@ -50,6 +51,9 @@ export interface CoordinatorOptions {
   /** RETENTION_DAYS and RETENTION_RAW_DAYS in ms. */
   readonly retentionMs: number;
   readonly rawRetentionMs: number;
+  /** AUDIT_RETENTION_DAYS in ms; a year where it is not given. */
+  readonly auditRetentionMs?: number;
+  readonly auditRowsMax?: number;
   /** DISK_LIMIT_GIB in bytes; none where it is not given. */
   readonly diskLimitBytes?: number;
   /** VECTORIZER_INTERVAL_SECONDS in ms; no pillar is scored where it is not given. */
@@ -86,6 +90,7 @@ export interface StepReport {
   readonly dueMs: number;
 }
 
+const AUDIT_RETENTION_MS = 365 * 24 * 3600 * 1000;
 /** Steps that a query waits for at most, so that what an engine no longer holds has reached the store. */
 const SETTLE_STEPS_MAX = 8;
 
@@ -303,6 +308,7 @@ export class Coordinator {
   }
 
   #finished(report: StepReport): StepReport {
+    this.#state.configured.count(this.#counters);
     const isDrained = !report.more || this.#guard.isReadOnly;
     if (this.#stopping !== "asked" || !isDrained) return report;
     this.#stopping = "done";
@@ -333,7 +339,8 @@ export class Coordinator {
 
   #queryContext(engines: EngineClient): QueryContext {
     const { nowMs, breathe, emit, randomBytes } = this.#dependencies;
-    const changes = new Changes({ store: this.#state.control, nowMs, emit, edit: (work) => this.#edit(work) });
+    const { audit } = this.#state.configured;
+    const changes = new Changes({ store: this.#state.control, audit, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
@@ -342,7 +349,8 @@ export class Coordinator {
       breathe,
       facts: () => ({
         enginesReady: this.#enginesReady,
-        storeReadOnly: this.#guard.refusesWrites,
+        storeRefusal: this.#guard.reason,
+        disk: this.#disk.fill,
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
@@ -352,7 +360,7 @@ export class Coordinator {
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
-      change: ({ principal, requestId }, plan) => changes.make(principal, requestId, plan),
+      change: (request, plan) => changes.make(request, plan),
       randomBytes,
     };
   }
@@ -393,6 +401,8 @@ function retentionOptions(options: CoordinatorOptions) {
   return {
     retentionMs: options.retentionMs,
     rawRetentionMs: options.rawRetentionMs,
+    auditRetentionMs: options.auditRetentionMs ?? AUDIT_RETENTION_MS,
+    auditRowsMax: options.auditRowsMax ?? AUDIT_ROWS_MAX,
     deadLetterAgeMs: DEAD_LETTER_AGE_MS_MAX,
     deadLetterBytesMax: options.deadLetterBytesMax ?? DEAD_LETTER_BYTES_MAX,
     episodesMax: options.episodesMax ?? EPISODES_MAX,

@@ -46,6 +46,7 @@ export interface CoordinatorThreadData {
     readonly window: number;
     readonly retentionDays: number;
     readonly retentionRawDays: number;
+    readonly auditRetentionDays: number;
     readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
@@ -223,6 +224,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       exclusions: new FieldExclusions(settings.fieldExclusions),
       retentionMs: settings.retentionDays * DAY_MS,
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
+      auditRetentionMs: settings.auditRetentionDays * DAY_MS,
       vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },

@@ -14,8 +14,9 @@ import type {
   EngineReply,
   EngineReport,
   EngineRequest,
+  LaneMarkQuery,
   StoredCheckpoint,
-  WaitingQuery,
+  StreamQuery,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -38,6 +39,9 @@ import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
 import type { WorkUnit } from "./work-unit.ts";
+
+/** A question that what was acknowledged before it has to come before. */
+type DelayedQuery = StreamQuery | LaneMarkQuery;
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -119,7 +123,7 @@ export class Engine {
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
-  readonly #delayed: Array<{ readonly query: WaitingQuery; readonly partition: number; readonly end: number }> = [];
+  readonly #delayed: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
@@ -410,7 +414,7 @@ export class Engine {
   }
 
   /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
-  #delay(query: WaitingQuery): void {
+  #delay(query: DelayedQuery): void {
     if (query.type === "lane-mark") this.#checkpoints?.markNow();
     const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
     this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });

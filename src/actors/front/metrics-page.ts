@@ -190,6 +190,16 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["callsFolded", "counter", "vedette_calls_folded_total", "Sums of calls merged into their minutes"],
   ["callsOverflow", "counter", "vedette_calls_overflow_total", "Calls of minutes that hold as many pairs of services as they may"],
   ["queries", "counter", "vedette_queries_total", "Queries answered"],
+  ["auditRows", "gauge", "vedette_audit_rows", "Rows of the audit log"],
+  [
+    "auditRowsDropped",
+    "counter",
+    "vedette_audit_rows_dropped_total",
+    "Rows of the audit log that went before their time, for want of room",
+  ],
+  ["serviceLabels", "gauge", "vedette_service_labels", "Labels of services, one for each key and source"],
+  ["labelsRefused", "counter", "vedette_service_labels_refused_total", "Labels of telemetry without room, or changed too often"],
+  ["saturationLimits", "gauge", "vedette_saturation_limits", "Declared saturation limits"],
   ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
     "storeReadOnly",
@@ -214,6 +224,7 @@ const EXPIRED: ReadonlyArray<readonly [what: string, counter: CoordinatorCounter
   ["sample_blocks", "blocksExpired"],
   ["rollup_blocks", "rollupsExpired"],
   ["call_minutes", "callsExpired"],
+  ["audit_rows", "auditRowsExpired"],
 ];
 
 /** Sizes of a store: map, entries, file. */

@@ -31,6 +31,8 @@ export const IDENTITY_BYTES_MAX = 16 * 1024;
 export const JSON_DEPTH_MAX = 64;
 /** Bytes of an Idempotency-Key header. */
 export const IDEMPOTENCY_KEY_BYTES_MAX = 255;
+/** Bytes of a secret of the settings: a PEM file with an RSA key of 16,384 bits has 13 KB. */
+export const SECRET_BYTES_MAX = 64 * 1024;
 
 /** Contract: older samples are refused. */
 export const TIMESTAMP_AGE_MS_MAX = 24 * 3600 * 1000;
@@ -39,6 +41,8 @@ export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 /** A late sample this close behind the newest still enters the ring. */
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
+/** Months before this one whose accepted events are kept, for bills: 36 x 10,000 tenants x 60 B. */
+export const USAGE_MONTHS_KEPT = 36;
 /** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
 export const KEY_BUCKETS_MAX = 100_000;
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
@@ -172,6 +176,8 @@ export const IMPORT_AGE_MS_MAX = 3653 * 24 * 3600 * 1000;
 export const IMPORT_PROBLEMS_SHOWN = 100;
 /** Characters of one line of CSV: 64 attributes of ordinary length are far below. */
 export const IMPORT_LINE_LENGTH_MAX = 128 * 1024;
+/** Vectors of a service that a replay trains on: three weeks of minutes, 38 metrics of which are 10 MB. */
+export const REPLAY_HISTORY_ROWS_MAX = 32_768;
 /** Samples of one file on the command line: 16 bytes each, and as much again while its arrays grow. */
 export const IMPORT_FILE_SAMPLES_MAX = 20_000_000;
 /** Bytes of one file of JSON, which is read at once; V8 has no longer text than 512 MiB. */
@@ -269,6 +275,39 @@ export const CALL_MINUTES_READ_MAX = 1_440;
 /** Bytes of a piece of what a message handler keeps (actors/engine/messages/message-handler.ts). */
 export const HANDLER_PIECE_BYTES = 48 * 1024;
 
+/** Characters of a label's key. */
+export const LABEL_KEY_CHARACTERS_MAX = 128;
+/** Labels of one service, one for each key and source. */
+export const LABELS_PER_SERVICE_MAX = 64;
+/** Labels of a tenant: 100,000 services with team and owner from two sources. Of all tenants, at about 250 B in memory each. */
+export const LABELS_PER_TENANT_MAX = 400_000;
+export const LABELS_MAX = 800_000;
+/** UTF-8 bytes of their services, keys and values, over all tenants. */
+export const LABEL_BYTES_MAX = 128 * 1024 * 1024;
+/** Changes of one label by telemetry within an hour: senders that contradict each other change it no more often. */
+export const LABEL_CHANGES_PER_HOUR_MAX = 4;
+/** Services whose labels one engine remembers to have told, at 150 B: told again where more are seen. */
+export const LABELS_TOLD_MAX = 120_000;
+/** Declared saturation limits of a tenant, and of all: 200 B each. */
+export const SATURATION_LIMITS_PER_TENANT_MAX = 20_000;
+export const SATURATION_LIMITS_MAX = 100_000;
+/** UTF-8 bytes of a limit's service and metric together: its key holds both. */
+export const SATURATION_NAMES_BYTES_MAX = 1_600;
+/** Characters of a limit's unit. */
+export const UNIT_CHARACTERS_MAX = 64;
+
+/** Body of a catalog: 10,000 entities of 400 bytes. */
+export const CATALOG_BODY_BYTES_MAX = 4 * 1024 * 1024;
+export const CATALOG_ENTITIES_MAX = 10_000;
+/** One YAML document: an API with its definition in it has some 200 KB, in a single token; components have some hundred tokens in 2 KB. */
+export const CATALOG_DOCUMENT_CHARACTERS_MAX = 1024 * 1024;
+export const CATALOG_TOKENS_MAX = 5_000;
+export const CATALOG_DEPTH_MAX = 64;
+export const CATALOG_ALIASES_MAX = 50;
+
+/** Rows of the audit log over all tenants; the oldest of the tenant with most goes first. About 0.5 KB each, and at most AUDIT_VIEW_BYTES_MAX before and after. */
+export const AUDIT_ROWS_MAX = 1_000_000;
+export const AUDIT_VIEW_BYTES_MAX = 16 * 1024;
 /** Streams whose newest values one slice of a walk over services looks at: 256 at about 1 us, so that no body waits for more than 0.3 ms. */
 export const STREAMS_PER_SLICE = 256;
 /** Streams of one service that stand for it, evenly spread: their medians change little with more. */

@@ -1,4 +1,7 @@
 // Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and the README list are made from this table.
+import type { Secret } from "../base/secret.ts";
+import { ConfigError } from "./config-error.ts";
+import { readSecret, type SecretFileReader, type SecretSetting } from "./secret-setting.ts";
 
 interface SettingBase {
   readonly name: string;
@@ -15,10 +18,8 @@ interface TextSetting extends SettingBase {
   readonly kind: "text";
   readonly initial: string;
   readonly choices?: readonly string[];
-  /** Never shown; its value may also stand in the file that NAME_FILE names. */
-  readonly isSecret?: boolean;
 }
-export type Setting = NumberSetting | TextSetting;
+export type Setting = NumberSetting | TextSetting | SecretSetting;
 
 type Named<S extends Setting, N extends string> = S & { readonly name: N };
 
@@ -39,9 +40,9 @@ function text<const N extends string>(name: N, initial: string, meaning: string)
   return { kind: "text", name, initial, meaning };
 }
 
-/** Empty when it is not set. */
-function secret<const N extends string>(name: N, meaning: string): Named<TextSetting, N> {
-  return { kind: "text", name, initial: "", isSecret: true, meaning: `${meaning}; ${name}_FILE names a file that holds it` };
+/** Read from NAME, or from the file that NAME_FILE names; undefined while unset, never shown. */
+export function secret<const N extends string>(name: N, meaning: string): Named<SecretSetting, N> {
+  return { kind: "secret", name, initial: "", meaning };
 }
 
 /** All settings, in the order in which help prints them. ENGINES 0 means "cores - 1, at least 1". */
@@ -115,6 +116,7 @@ export const SETTINGS = [
   whole("VECTORIZER_INTERVAL_SECONDS", 30, 1, 60, "seconds between two ticks of the vectorizer, which scores what services are mapped to"),
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
+  whole("AUDIT_RETENTION_DAYS", 365, 1, 3650, "days that rows of the audit log are kept"),
   real(
     "DISK_LIMIT_GIB",
     0,
@@ -124,14 +126,13 @@ export const SETTINGS = [
   ),
 ] as const;
 
-type SettingOf<N extends string> = Extract<(typeof SETTINGS)[number], { name: N }>;
-/** The configuration: one field per setting, under the setting's own name. */
-export type Config = {
-  readonly [N in (typeof SETTINGS)[number]["name"]]: SettingOf<N> extends NumberSetting ? number : string;
-};
+type ValueOf<S extends Setting> = S extends NumberSetting ? number : S extends SecretSetting ? Secret | undefined : string;
+/** One field per setting of a table, under the setting's own name. */
+type ConfigOf<T extends readonly Setting[]> = { readonly [N in T[number]["name"]]: ValueOf<Extract<T[number], { name: N }>> };
+/** The configuration. */
+export type Config = ConfigOf<typeof SETTINGS>;
 
-/** A setting that cannot be used; the message is one line that names it. */
-export class ConfigError extends Error {}
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Old names, refused with the name of their successor (contract, section 9). */
 const RENAMED: Readonly<Record<string, string>> = { AIOPS_WATCHDOG_INTERVAL: "WATCHDOG_INTERVAL_SECONDS" };
@@ -152,38 +153,38 @@ function parseText(setting: TextSetting, given: string): string {
   return given;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The value of a secret, from its own variable or from the file that NAME_FILE names. */
-function secretGiven({ name }: Setting, environment: Environment, readFile: (path: string) => string): string | undefined {
-  const path = environment[`${name}_FILE`];
-  if (path === undefined) return environment[name];
-  if (environment[name] !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; set one of them`);
-  try {
-    return readFile(path).trim();
-  } catch (error) {
-    throw new ConfigError(`${name}_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-/** Reads the settings from an environment; `readFile` reads the file of a secret. Throws ConfigError at the first value that cannot be used. */
-export function loadConfig(environment: Environment, readFile: (path: string) => string): Config {
+/** Reads the settings from an environment. Throws ConfigError at the first value that cannot be used. */
+export function loadConfig(environment: Environment, readFile: SecretFileReader): Config {
   for (const [old, successor] of Object.entries(RENAMED)) {
     if (environment[old] !== undefined) throw new ConfigError(`${old} was renamed ${successor}; set that instead`);
   }
-  const entries = SETTINGS.map((setting) => {
-    const isSecret = setting.kind === "text" && (setting as TextSetting).isSecret === true;
-    const given = isSecret ? secretGiven(setting, environment, readFile) : environment[setting.name];
+  return readSettings(SETTINGS, environment, readFile);
+}
+
+/** Reads the settings of one table. */
+export function readSettings<const T extends readonly Setting[]>(
+  settings: T,
+  environment: Environment,
+  readFile: SecretFileReader,
+): ConfigOf<T> {
+  const entries = settings.map((setting) => {
+    if (setting.kind === "secret") return [setting.name, readSecret(setting, environment, readFile)];
+    const given = environment[setting.name];
     if (given === undefined) return [setting.name, setting.initial];
     return [setting.name, setting.kind === "number" ? parseNumber(setting, given) : parseText(setting, given)];
   });
-  return Object.fromEntries(entries) as Config;
+  return Object.fromEntries(entries) as ConfigOf<T>;
 }
 
 /** The list of settings that `--help` prints, one per line. */
-export function describeSettings(): string {
-  return SETTINGS.map((setting: Setting) => {
-    const range = setting.kind === "number" ? `${setting.least}..${setting.most}` : (setting.choices?.join("|") ?? "text");
-    return `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} [${range}]`;
-  }).join("\n");
+export function describeSettings(settings: readonly Setting[] = SETTINGS): string {
+  return settings
+    .map((setting) => `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} ${valuesOf(setting)}`)
+    .join("\n");
+}
+
+function valuesOf(setting: Setting): string {
+  if (setting.kind === "number") return `[${setting.least}..${setting.most}]`;
+  if (setting.kind === "secret") return `(secret; also ${setting.name}_FILE)`;
+  return `[${setting.choices?.join("|") ?? "text"}]`;
 }

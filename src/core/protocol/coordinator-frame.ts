@@ -35,6 +35,9 @@ export const CALLS_HEADER_BYTES = 8;
 /** Spans to be kept as records: domain/trace/span-block.ts. */
 export const FRAME_SPAN_BLOCK = 10;
 
+/** Labels that telemetry says of a service: JSON ServiceLabelsEnvelope. */
+export const FRAME_SERVICE_LABELS = 11;
+
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
   readonly kind: number;
@@ -132,6 +135,13 @@ export interface MetricMetadataEnvelope {
   readonly type: "unknown" | "counter" | "gauge" | "histogram" | "gaugehistogram" | "summary" | "info" | "stateset";
   readonly unit: string;
   readonly help: string;
+}
+
+/** What a resource, a record or a scraped target says of its service. */
+export interface ServiceLabelsEnvelope {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly labels: { readonly team?: string; readonly owner?: string };
 }
 
 export interface DeadLetterEnvelope {

@@ -35,8 +35,21 @@ export interface PendingChunksQuery {
   readonly streamId: Uint8Array;
 }
 
+/** Has the engine send its lane's mark now, with the accepted events that it has counted; the answer comes once that is in the ring. */
+export interface LaneMarkQuery {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
+/** Asks how many streams of a tenant are in memory; costs nothing however many. */
+export interface StreamCountQuery {
+  readonly type: "stream-count";
+  readonly id: number;
+  readonly tenant: string;
+}
+
 /** Questions about streams. */
-export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery;
+export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery | StreamCountQuery;
 
 /** Asks for the next slice of a walk over all services: how they behave from `sinceMs` on. Another number begins a new walk. */
 export interface BehaviourQuery {
@@ -46,16 +59,7 @@ export interface BehaviourQuery {
   readonly sinceMs: number;
 }
 
-/** Has the engine send its lane's mark now, with the accepted events that it has counted; the answer comes once that is in the ring. */
-export interface LaneMarkQuery {
-  readonly type: "lane-mark";
-  readonly id: number;
-}
-
-/** Questions that wait until what they ask of has come to an end. */
-export type WaitingQuery = StreamQuery | LaneMarkQuery;
-
-export type EngineQuery = WaitingQuery | BehaviourQuery;
+export type EngineQuery = StreamQuery | BehaviourQuery | LaneMarkQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -122,6 +126,11 @@ export interface PendingChunksAnswer {
   readonly chunks: readonly Uint8Array[];
 }
 
+export interface LaneMarkAnswer {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
 /** Services that have values of that time, in no order; each comes once in a walk. */
 export interface BehaviourAnswer {
   readonly type: "behaviour";
@@ -137,12 +146,13 @@ export interface BehaviourAnswer {
   readonly done: boolean;
 }
 
-export interface LaneMarkAnswer {
-  readonly type: "lane-mark";
+export interface StreamCountAnswer {
+  readonly type: "stream-count";
   readonly id: number;
+  readonly streams: number;
 }
 
-export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
+export type EngineAnswer = StreamCountAnswer | SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {

@@ -27,6 +27,10 @@ export interface QueryCall {
   readonly query: Readonly<Record<string, string>>;
   /** Text of the body; null for endpoints that take none. */
   readonly body: string | null;
+  /** Of the body, in lower case without parameters. */
+  readonly mediaType?: string;
+  /** Address of the connection, of requests that may change something. */
+  readonly address?: string;
   /** Of the request, as its answer names it where it fails; what a change is found by in the audit log. */
   readonly requestId: string;
 }

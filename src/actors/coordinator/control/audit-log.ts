@@ -4,6 +4,7 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import type { Principal, Role } from "../../../core/protocol/query.ts";
 import { encodeStored } from "../tables/stored-json.ts";
 import { tenantTimeKey } from "../tables/tables.ts";
+import { auditedView } from "./audited-view.ts";
 
 /** What a change says of itself; `before` and `after` are views as a client may see them, without secrets, null where there was or is nothing. */
 export interface ChangeNote {
@@ -23,12 +24,26 @@ export interface AuditEntry extends ChangeNote {
   readonly actor: string;
   readonly role: Role;
   readonly requestId: string;
+  /** Address of the connection; null where it is not known. */
+  readonly address: string | null;
 }
 
-/** The row of one change. `sequence` tells apart those of one millisecond. */
-export function auditRow(note: ChangeNote, principal: Principal, requestId: string, atMs: number, sequence: number): StoreOperation {
+/** Who made a change, and by which request. */
+export interface ChangeOrigin {
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly address: string | null;
+}
+
+const SEQUENCE_DIGITS = 8;
+
+/** The row of one change. `sequence` orders those of one millisecond: an id begins with it. */
+export function auditRow(note: ChangeNote, origin: ChangeOrigin, atMs: number, sequence: number): StoreOperation {
+  const { principal, requestId, address } = origin;
   const { tenant, subject, role } = principal;
-  const id = hash128(JSON.stringify([tenant, atMs, sequence, requestId]));
-  const entry: AuditEntry = { ...note, id, atMs, tenant, actor: subject, role, requestId };
+  const place = (sequence % 2 ** 32).toString(16).padStart(SEQUENCE_DIGITS, "0");
+  const id = place + hash128(JSON.stringify([tenant, atMs, sequence, requestId])).slice(SEQUENCE_DIGITS);
+  const views = { before: auditedView(note.before), after: auditedView(note.after) };
+  const entry: AuditEntry = { ...note, ...views, id, atMs, tenant, actor: subject, role, requestId, address };
   return { table: "audit", key: tenantTimeKey(tenant, atMs, id), value: encodeStored(entry) };
 }

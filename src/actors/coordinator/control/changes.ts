@@ -2,8 +2,9 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { Outcome, Refusal } from "../../../api/refusal.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
-import type { CoordinatorMessage, Principal } from "../../../core/protocol/query.ts";
-import { auditRow, type ChangeNote } from "./audit-log.ts";
+import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
+import type { AuditBook } from "./audit-book.ts";
+import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
 
 /** A change that may be made: what to store, what to say of it, and what to do once it is stored. */
 export interface Change<T> {
@@ -25,6 +26,7 @@ interface RefusedChange {
 
 export interface ChangesDependencies {
   readonly store: KeyValueStore;
+  readonly audit: AuditBook;
   nowMs(): number;
   emit(message: CoordinatorMessage): void;
   /** Gives work its turn between transactions. */
@@ -41,14 +43,15 @@ export class Changes {
   }
 
   /** Makes one change; rejects with StoreError where the store does not take it, and then nothing has changed. */
-  make<T>(principal: Principal, requestId: string, plan: ChangePlan<T>): Promise<Outcome<T>> {
-    const { store, nowMs, emit, edit } = this.#dependencies;
+  make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
+    const { store, audit, nowMs, emit, edit } = this.#dependencies;
     return edit(async () => {
       const change = plan();
       if (change.ok === false) return change;
       if (change.ok === "unchanged") return change.outcome;
-      const audit = auditRow(change.note, principal, requestId, nowMs(), this.#sequence++);
-      await store.commit([...change.operations, audit]);
+      const { tenant } = origin.principal;
+      await store.commit([...change.operations, auditRow(change.note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
+      audit.add(tenant, 1);
       const changes = change.apply();
       if (changes.length > 0) emit({ type: "access", changes });
       return change.outcome;

@@ -39,8 +39,8 @@ async function handle<N extends CoordinatorEndpoint>(context: QueryContext, endp
   if (!body.ok) return body;
   try {
     if (AFTER_COMMIT.has(endpoint)) await context.settle();
-    const { principal, path, requestId } = call;
-    return await HANDLERS[endpoint](context, { principal, requestId, path, query: query.value, body: body.value });
+    const { principal, path, requestId, address = null, mediaType = null } = call;
+    return await HANDLERS[endpoint](context, { principal, requestId, address, path, query: query.value, body: body.value, mediaType });
   } catch (error) {
     if (error instanceof EngineUnavailableError) return refused("overloaded", `${error.message} in time; try again`);
     if (error instanceof StoreError) return refused("store_unavailable", `the store cannot be read now (${error.code}); try again`);

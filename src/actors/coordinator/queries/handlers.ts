@@ -4,14 +4,18 @@ import { createKey, listKeys, revokeKey, rotateKey } from "./access/api-keys.ts"
 import { permissions } from "./access/permissions.ts";
 import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/users.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { listAudit } from "./audit.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
 import { dlqStats } from "./dlq/dlq-stats.ts";
+import { importCatalog } from "./labels/catalog-import.ts";
+import { deleteLabel, listLabels, setLabel } from "./labels/service-labels.ts";
 import { pillarScores } from "./pillars/pillar-scores.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map.ts";
 import type { QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
+import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
@@ -45,13 +49,21 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   replayDeadLetters,
   replayJob,
   callGraph,
-  setServiceMap,
-  serviceMap: listServiceMap,
-  pillarScores,
   createTenant,
   tenants: listTenants,
   changeTenant,
   billingUsage,
+  setLabel,
+  labels: listLabels,
+  deleteLabel,
+  importCatalog,
+  declareLimit,
+  limits: listLimits,
+  deleteLimit,
+  audit: listAudit,
+  setServiceMap,
+  serviceMap: listServiceMap,
+  pillarScores,
 };
 
 const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
@@ -61,5 +73,6 @@ export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<Coordinato
   "anomaly",
   "records",
   "callGraph",
+  "labels",
   ...DLQ,
 ]);

@@ -9,11 +9,14 @@
  *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
  *            audit           tenant, time, id                   ▶ AuditEntry
- *            service_map     tenant, service                    ▶ ServiceEntry without its service
- *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
  *            api_keys        key id                             ▶ ApiKey
  *            users           tenant, subject                    ▶ User
  *            tenants         tenant                             ▶ Tenant
+ *            audit_counts    tenant                             ▶ rows of the audit log
+ *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
+ *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
+ *            service_map     tenant, service                    ▶ ServiceEntry without its service
+ *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -46,12 +49,15 @@ export const CONTROL_TABLES = [
   "dead_letter_ends",
   "replay_jobs",
   "counters",
+  "audit_counts",
+  "service_labels",
+  "saturation_limits",
   "audit",
-  "service_map",
-  "pillar_history",
   "api_keys",
   "users",
   "tenants",
+  "service_map",
+  "pillar_history",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */

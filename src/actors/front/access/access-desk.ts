@@ -3,13 +3,14 @@ import { readFileSync } from "node:fs";
 import { readJwks } from "../../../adapters/credentials/jwks-content.ts";
 import { JwksSource } from "../../../adapters/credentials/jwks-source.ts";
 import { fetchJwks, followFile, readJwksFile } from "../../../adapters/credentials/jwks-transport.ts";
-import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } from "../../../adapters/credentials/secret-file.ts";
+import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } from "../../../adapters/credentials/own-secret.ts";
 import { SecretSource } from "../../../adapters/credentials/secret-source.ts";
 import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
 import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { ConfigError } from "../../../core/config/config-error.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
-import { type Config, ConfigError } from "../../../core/config/load-config.ts";
+import type { Config } from "../../../core/config/load-config.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 import type { AccessDirectory } from "../access-directory.ts";
 import { Authenticator } from "./authenticator.ts";
@@ -40,6 +41,8 @@ export interface AccessDeskDependencies {
   /** Random bytes in hex. */
   readonly randomHex: (bytes: number) => string;
   readonly log: (level: "info" | "warn", line: string) => void;
+  /** Told when tokens that were genuine may be so no more. */
+  readonly onTokenKeys: () => void;
   /** The port that the server listens on: cookies of one machine's servers must not be mixed up, and they know no ports. */
   readonly port: () => number;
 }
@@ -84,17 +87,39 @@ export class AccessDesk {
     const policy = { ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST };
     this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie });
     this.jwks?.start();
-    const isOwn = settings.JWT_SECRET === "" && secret !== null;
+    const isOwn = settings.JWT_SECRET === undefined && secret !== null;
     const token = isOwn ? randomHex(OWN_SECRET_BYTES) : null;
     this.signInTarget = token === null ? null : `/sign-in?token=${token}`;
     this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
   }
 
+  /** Rows for /metrics: name, help, value. */
+  get gauges(): Array<readonly [name: string, help: string, value: number]> {
+    const rows: Array<readonly [string, string, number]> = [
+      ["vedette_credentials_cached", "Credentials remembered as genuine", this.authenticator.cached],
+      ["vedette_authentications_waiting", "Requests that wait for the check of a token", this.authenticator.waiting],
+    ];
+    if (this.jwks === null) return rows;
+    const { keys, failure } = this.jwks.state;
+    rows.push(["vedette_jwks_keys", "Keys of the identity provider in force", keys]);
+    rows.push(["vedette_jwks_failing", "1 while the identity provider's keys could not be read the last time", failure === null ? 0 : 1]);
+    return rows;
+  }
+
+  #tokenKeysChanged(tell: () => void): void {
+    this.authenticator.tokenKeysChanged();
+    tell();
+  }
+
   /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */
-  #openSecret({ JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings, { randomHex, log }: AccessDeskDependencies): SecretSource | null {
-    if (JWT_SECRET !== "") {
-      const bytes = Buffer.byteLength(JWT_SECRET);
-      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(JWT_SECRET);
+  #openSecret(
+    { JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings,
+    { randomHex, log, onTokenKeys }: AccessDeskDependencies,
+  ): SecretSource | null {
+    if (JWT_SECRET !== undefined) {
+      const text = JWT_SECRET.reveal();
+      const bytes = Buffer.byteLength(text);
+      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(text);
       throw new ConfigError(
         `JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes, got ${bytes}; make one with: openssl rand -hex 32`,
       );
@@ -102,11 +127,14 @@ export class AccessDesk {
     if (JWKS_URL !== "" || JWKS_FILE !== "") return null;
     const own = openSecretFile(DATA_DIR, JWT_SECRET_FILE, () => randomHex(OWN_SECRET_BYTES));
     const source = new SecretSource(own.text);
-    source.follow(own.path, () => this.authenticator.tokenKeysChanged(), log);
+    source.follow(own.path, () => this.#tokenKeysChanged(onTokenKeys), log);
     return source;
   }
 
-  #openJwks({ JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS }: Settings, { clock, log }: AccessDeskDependencies): JwksSource | null {
+  #openJwks(
+    { JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS }: Settings,
+    { clock, log, onTokenKeys }: AccessDeskDependencies,
+  ): JwksSource | null {
     if (JWKS_URL === "" && JWKS_FILE === "") return null;
     if (JWKS_URL !== "" && JWKS_FILE !== "")
       throw new ConfigError("JWKS_URL and JWKS_FILE are both set; set the one that tokens are checked with");
@@ -119,7 +147,7 @@ export class AccessDesk {
         monotonicMs: () => clock.monotonicMs(),
         wallMs: () => clock.wallMs(),
         log,
-        onChange: () => this.authenticator.tokenKeysChanged(),
+        onChange: () => this.#tokenKeysChanged(onTokenKeys),
       },
     );
     if (url === null) followFile(JWKS_FILE, () => void source.load());
