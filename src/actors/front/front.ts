@@ -142,17 +142,19 @@ export class Front {
     }
     const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
-    const { address, method } = { address: exchange.request.remoteAddress, method: exchange.request.method };
+    const isChange = exchange.request.method !== "GET" && exchange.request.method !== "HEAD";
+    const from = isChange ? { ...call, address: exchange.request.remoteAddress } : call;
     if (endpoint.body === undefined) {
-      this.#call(request, method === "GET" ? call : { ...call, address });
+      this.#call(request, from);
       return;
     }
     const mediaType = mediaTypeOf(exchange.request);
     const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
-    const withBody = { ...call, address, mediaType };
     if (refusal !== undefined) request.refuse(refusal);
     else
-      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, withBody, Buffer.from(bytes)));
+      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) =>
+        this.#callWith(request, { ...from, mediaType }, Buffer.from(bytes)),
+      );
   }
 
   #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
@@ -206,7 +208,7 @@ export class Front {
   }
 
   #stream(request: Request, principal: Principal): void {
-    const { streams } = this.#dependencies;
+    const { streams, gate } = this.#dependencies;
     if (streams.isFull) {
       request.refuse({ code: "overloaded", message: `${streams.count} event streams are open already; close one` });
       return;
@@ -218,7 +220,7 @@ export class Front {
     if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
     else {
       const stream = request.exchange.openStream(200, headers);
-      if (stream !== undefined) streams.add(principal.tenant, stream);
+      if (stream !== undefined) streams.add(principal.tenant, stream, () => gate.isStillGood(request.exchange.request));
     }
   }
 }
