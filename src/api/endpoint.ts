@@ -19,9 +19,6 @@ export interface MediaBody {
   readonly example?: unknown;
 }
 
-/** The body of a success: JSON by a schema, none, or in one of several media types. */
-export type ResponseBody = z.ZodType | null | readonly MediaBody[];
-
 /** One endpoint. Query schemas take the decoded query as an object of strings. */
 export interface Endpoint {
   readonly name: string;
@@ -43,8 +40,10 @@ export interface Endpoint {
   readonly headers?: Readonly<Record<string, string>>;
   /** What each parameter of the path is. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Body of each success by its status, and of other answers that are not errors. */
-  readonly responses: Readonly<Record<number, ResponseBody>>;
+  /** Schema of the JSON body of each success by its status, null where there is no body, and of other answers that are not errors. */
+  readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  /** The same for answers that may be other than JSON. */
+  readonly media?: Readonly<Record<number, readonly MediaBody[]>>;
   /** Error codes besides those that follow from access, query and body (error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
   /** What stands in the documentation, and is tested. */

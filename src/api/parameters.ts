@@ -88,7 +88,9 @@ export function limitParameter(initial: number = PAGE_ROWS_DEFAULT, most: number
 
 /** A calendar month as its number (domain/access/billing-month.ts). */
 export function monthParameter(name: string) {
-  return textTo(parseMonth, "invalid_parameter", (text) => `${name} must be a month such as 2026-01, got ${shown(text)}`);
+  return textTo(parseMonth, "invalid_parameter", (text) => `${name} must be a month such as 2026-01, got ${shown(text)}`).meta({
+    pattern: "^(?:19[7-9][0-9]|[2-4][0-9]{3})-(?:0[1-9]|1[0-2])$",
+  });
 }
 
 /** One of a few words. */

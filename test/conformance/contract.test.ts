@@ -72,7 +72,7 @@ describe("every endpoint refuses as its declaration says", () => {
     checkAnswer(endpoint, answer);
   });
 
-  const ofSchema = ENDPOINTS.filter((endpoint) => "body" in endpoint);
+  const ofSchema = ENDPOINTS.filter((endpoint) => "body" in endpoint && !("bodyTypes" in endpoint));
   it.each(ofSchema)("what is no JSON, and too much: $method $path", async (endpoint) => {
     const bad = await driver.send(endpoint, { body: "{" });
     expect([bad.status, bad.json().error]).toEqual([400, "invalid_json"]);

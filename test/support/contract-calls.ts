@@ -267,6 +267,86 @@ const ACCESS_CALLS: typeof CALLS = {
   },
 };
 
+const TENANT_CALLS: typeof CALLS = {
+  createTenant: async ({ call }) => {
+    const body = { tenant_id: "acme", name: "Acme Corp", plan: "starter", contact_email: "ops@example.com" };
+    await call("createTenant", 201, { body });
+    await call("createTenant", 409, { body });
+    await call("createTenant", 400, { body: { ...body, plan: "gold" } });
+  },
+  changeTenant: async ({ call }) => {
+    await call("changeTenant", 200, { path: { id: "acme" }, body: { plan: "pro" } });
+    await call("changeTenant", 404, { path: { id: "nobody" }, body: { plan: "pro" } });
+  },
+  tenants: async ({ call }) => {
+    const first = await call("tenants", 200, { query: { limit: "1" } });
+    await call("tenants", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  billingUsage: async ({ call }) => {
+    expect((await call("billingUsage", 200)).total_events).toBeGreaterThan(0);
+    for (const month of ["2026-01", "1970-01", "4999-12"]) await call("billingUsage", 200, { query: { month } });
+    for (const month of ["0000-01", "5000-01", "January"]) await call("billingUsage", 400, { query: { month } });
+  },
+};
+
+const MAP_CALLS: typeof CALLS = {
+  setServiceMap: async ({ call }) => {
+    const entry = { service_id: SERVICE, tenant_id: "acme", product_id: "", custom_keys: { region: "eu" } };
+    await call("setServiceMap", 200, { body: { entries: [entry, { ...entry, service_id: "other" }] } });
+    const refused = await call("setServiceMap", 400, { body: { entries: [entry, { service_id: "" }] } });
+    expect(refused).toMatchObject({ error: "invalid_field", field: "entries.1.service_id", index: 1 });
+    await call("setServiceMap", 400, { body: { entries: [{ ...entry, owner: "x" }] } });
+  },
+  serviceMap: async ({ call }) => {
+    const first = await call("serviceMap", 200, { query: { limit: "1" } });
+    await call("serviceMap", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  pillarScores: async ({ call }) => {
+    await call("pillarScores", 200, { query: { pillar: "tenant" } });
+  },
+  setLabel: async ({ call }) => {
+    const body = { service_id: SERVICE, key: "team", value: "payments" };
+    await call("setLabel", 201, { body });
+    await call("setLabel", 200, { body: { ...body, value: "shop" } });
+    await call("setLabel", 400, { body: { ...body, key: "9" } });
+  },
+  labels: async ({ call }) => {
+    expect((await call("labels", 200, { query: { service_id: SERVICE } })).labels).toHaveLength(1);
+  },
+  deleteLabel: async ({ call }) => {
+    const query = { service_id: SERVICE, key: "team" };
+    await call("deleteLabel", 204, { query });
+    await call("deleteLabel", 404, { query });
+    await call("deleteLabel", 400, { query: { key: "team" } });
+  },
+  importCatalog: async ({ call }) => {
+    const yaml = `kind: Component\nmetadata: { name: ${SERVICE} }\nspec: { owner: "group:payments" }\n---\nkind: Unknown\n`;
+    const headers = { "Content-Type": "application/yaml" };
+    await call("importCatalog", 200, { query: { dry_run: "true" }, body: yaml, headers });
+    await call("importCatalog", 200, { body: yaml, headers });
+    await call("importCatalog", 422, { body: "a: [", headers });
+    await call("importCatalog", 400, { body: "# nothing", headers });
+  },
+  declareLimit: async ({ call }) => {
+    const body = { metric: "heap", limit_value: 10, unit: "bytes" };
+    await call("declareLimit", 201, { body });
+    await call("declareLimit", 200, { body: { ...body, limit_value: 20 } });
+    await call("declareLimit", 400, { body: { ...body, limit_value: 0 } });
+  },
+  limits: async ({ call }) => {
+    await call("limits", 200, { query: { metric: "heap" } });
+  },
+  deleteLimit: async ({ call }) => {
+    await call("deleteLimit", 204, { query: { metric: "heap" } });
+    await call("deleteLimit", 404, { query: { metric: "heap" } });
+  },
+  audit: async ({ call }) => {
+    const first = await call("audit", 200, { query: { limit: "1" } });
+    await call("audit", 200, { query: { limit: "1", page_token: first.page_token } });
+    await call("audit", 200, { query: { action: "label.set" } });
+  },
+};
+
 /** A key that somebody may lose. */
 async function keyId({ call }: Bound): Promise<string> {
   return (await call("createKey", 201, { body: { name: "spare", scope: "readonly" } })).key_id;
@@ -288,7 +368,7 @@ async function anomalyId({ call }: Bound): Promise<string> {
 
 /** By the endpoint's name. */
 export const CONTRACT_CALLS: Calls = Object.fromEntries(
-  Object.entries({ ...CALLS, ...ACCESS_CALLS }).map(([name, calls]) => [
+  Object.entries({ ...CALLS, ...ACCESS_CALLS, ...TENANT_CALLS, ...MAP_CALLS }).map(([name, calls]) => [
     name,
     (driver) => calls({ call: driver.call.bind(driver), driver }),
   ]),

@@ -77,7 +77,7 @@ function fittingNumber(schema: RequestSchema): fc.Arbitrary<number> {
 function fittingText(schema: RequestSchema): fc.Arbitrary<string> {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format, contentMediaType } = schema;
   if (format === "date-time") return moment();
-  if (format === "email") return fc.emailAddress();
+  if (format === "email") return fc.emailAddress().filter((address) => pattern === undefined || new RegExp(pattern).test(address));
   if (contentMediaType === "application/json")
     return fc.dictionary(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), { maxKeys: 3 }).map((value) => JSON.stringify(value));
   const isLong = (text: string) => text.length >= minLength && text.length <= maxLength;

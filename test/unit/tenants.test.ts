@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Tenant, tenantOperation } from "../../src/actors/coordinator/control/tenant-book.ts";
 import { TENANTS_MAX } from "../../src/core/layout/memory-map.ts";
 import { answerSchema } from "../support/answer-schema.ts";
-import { laneMark, Rig, START_MS } from "../support/coordinator-rig.ts";
+import { DAY_MS, laneMark, Rig, START_MS } from "../support/coordinator-rig.ts";
 
 const ACME = { tenant_id: "acme", name: "Acme Corp", plan: "starter", contact_email: "ops@acme.example" };
 const JANUARY = 2026 * 12;
@@ -146,6 +146,16 @@ describe("billing", () => {
     }
     rig.nowMs = Date.UTC(2026, 1, 1);
     expect((await list(rig)).tenants[0].events_this_month).toBe(0);
+  });
+
+  it("keeps three years of months", async () => {
+    const rig = await Rig.open();
+    const usage = (month: number) => ({ tenant: "default", month, counts: [1, 0, 0, 0, 0, 0] });
+    await rig.take(laneMark(POSITION, [usage(JANUARY), usage(JANUARY - 36), usage(JANUARY - 37), usage(JANUARY - 400)]));
+    rig.monotonicMs += DAY_MS;
+    await rig.drain();
+    expect(rig.series.contents.get("usage")?.size).toBe(2);
+    expect((await rig.ask("billingUsage", { month: "2023-01" })).body.total_events).toBe(1);
   });
 
   it("says when an engine did not tell what it has counted", async () => {

@@ -208,7 +208,7 @@ export class Front {
   }
 
   #stream(request: Request, principal: Principal): void {
-    const { streams } = this.#dependencies;
+    const { streams, gate } = this.#dependencies;
     if (streams.isFull) {
       request.refuse({ code: "overloaded", message: `${streams.count} event streams are open already; close one` });
       return;
@@ -220,7 +220,7 @@ export class Front {
     if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
     else {
       const stream = request.exchange.openStream(200, headers);
-      if (stream !== undefined) streams.add(principal.tenant, stream);
+      if (stream !== undefined) streams.add(principal.tenant, stream, () => gate.isStillGood(request.exchange.request));
     }
   }
 }

@@ -2,12 +2,13 @@
 import type { Endpoint } from "../endpoint.ts";
 
 /** The command; `example` is the body where there is one. */
-export function curlLine({ method, path, access, body, takes }: Endpoint, example: unknown): string {
+export function curlLine({ method, path, access, body, bodyTypes, takes }: Endpoint, example: unknown): string {
   const parts = ["curl", ...(method === "GET" ? [] : ["-X", method]), `"$VEDETTE${path.replaceAll(/\{[^}]+\}/g, "ID")}"`];
   if (needsCredential(access)) parts.push('-H "Authorization: Bearer $TOKEN"');
-  const mediaType = takes?.[0]?.mediaType ?? (body === undefined ? undefined : "application/json");
+  const mediaType = takes?.[0]?.mediaType ?? (body === undefined ? undefined : (bodyTypes?.[0] ?? "application/json"));
   if (mediaType !== undefined) parts.push(`-H 'Content-Type: ${mediaType}'`);
-  if (example !== undefined) parts.push(`-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`);
+  if (typeof example === "string") parts.push("--data-binary @FILE");
+  else if (example !== undefined) parts.push(`-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`);
   else if (mediaType !== undefined) parts.push("--data-binary @FILE");
   return parts.join(" ");
 }

@@ -7,11 +7,38 @@ import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
-  components: { watchdog: "ok", vectorizer: "disabled", rca: "disabled", llm: "disabled", store: "ok" },
-  watchdog: { last_run: EXAMPLE_TIME, metrics_monitored: 1250, anomalies_last_hour: 2 },
+  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok" },
+  watchdog: {
+    last_run: EXAMPLE_TIME,
+    metrics_monitored: 1250,
+    anomalies_last_hour: 2,
+    mode: "streaming",
+    layers: ["statistical"],
+    lag_seconds: 0.4,
+  },
+  vectorizer: {
+    last_run: EXAMPLE_TIME,
+    duration_ms: 240,
+    work_ms: 85,
+    services: 40,
+    services_evaluated: 38,
+    streams: 1250,
+    pillar_values: 6,
+  },
+  store: {
+    state: "ok",
+    reason: null,
+    error_code: null,
+    used_bytes: 182_452_224,
+    log_bytes: 67_108_864,
+    free_bytes: 41_204_318_208,
+    limit_bytes: null,
+    fill: 0.0044,
+  },
   engines: [{ engine: 0, state: "ok", series: 1250 }],
   listeners: { otlp: { state: "listening", port: 4318 } },
   queues: { frames_waiting: 0, queries_waiting: 1 },
+  versions: { vedette: "1.0.0", node: "20.20.1" },
 };
 
 /** The server itself. */
@@ -45,7 +72,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
-    responses: { 200: [{ mediaType: METRICS_CONTENT_TYPE, holds: "Families of metrics in the Prometheus text format" }] },
+    responses: {},
+    media: { 200: [{ mediaType: METRICS_CONTENT_TYPE, holds: "Families of metrics in the Prometheus text format" }] },
     summary: "Self-telemetry in the Prometheus text format",
   },
   {
@@ -55,7 +83,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "viewer",
     handledBy: "front",
     query: NO_QUERY,
-    responses: { 200: [{ mediaType: "text/event-stream", holds: "Events `anomaly` and `alert`, each with the object as JSON in `data`" }] },
+    responses: {},
+    media: { 200: [{ mediaType: "text/event-stream", holds: "Events `anomaly` and `alert`, each with the object as JSON in `data`" }] },
     errors: ["overloaded"],
     summary: "Anomalies and alerts as server-sent events",
   },
@@ -87,7 +116,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
-    responses: {
+    responses: {},
+    media: {
       200: [{ mediaType: "text/html; charset=utf-8", holds: "The documentation of this API as one page, which loads nothing" }],
     },
     summary: "This documentation",

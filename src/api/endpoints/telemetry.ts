@@ -36,12 +36,12 @@ const IMPORT_BODIES: readonly MediaBody[] = [
     schema: z.looseObject({}),
   },
 ];
-const OTLP_RESPONSES = {
+const OTLP_ANSWERS = {
   200: [
     { mediaType: "application/json", holds: "Export*ServiceResponse, with what was refused", schema: OTLP_EXPORTED, example: {} },
     { mediaType: "application/x-protobuf", holds: "Export*ServiceResponse, with what was refused; empty where nothing was" },
   ],
-} as const satisfies Endpoint["responses"];
+} as const satisfies Endpoint["media"];
 const OTLP_MESSAGES: Readonly<Record<OtlpSignal, readonly [message: string, member: string]>> = {
   metrics: ["ExportMetricsServiceRequest", "resourceMetrics"],
   traces: ["ExportTraceServiceRequest", "resourceSpans"],
@@ -124,7 +124,8 @@ export const TELEMETRY_ENDPOINTS = [
     query: ANY_QUERY,
     takes: otlpBodies("metrics"),
     headers: TELEMETRY_HEADERS,
-    responses: OTLP_RESPONSES,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP metrics, JSON or protobuf",
   },
   {
@@ -136,7 +137,8 @@ export const TELEMETRY_ENDPOINTS = [
     query: ANY_QUERY,
     takes: otlpBodies("traces"),
     headers: TELEMETRY_HEADERS,
-    responses: OTLP_RESPONSES,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP spans, JSON or protobuf",
   },
   {
@@ -148,7 +150,8 @@ export const TELEMETRY_ENDPOINTS = [
     query: ANY_QUERY,
     takes: otlpBodies("logs"),
     headers: TELEMETRY_HEADERS,
-    responses: OTLP_RESPONSES,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP log records, JSON or protobuf",
   },
   {
@@ -160,7 +163,8 @@ export const TELEMETRY_ENDPOINTS = [
     query: ANY_QUERY,
     takes: otlpBodies("metrics"),
     headers: TELEMETRY_HEADERS,
-    responses: OTLP_RESPONSES,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP metrics, JSON or protobuf, under the base path",
   },
   {
@@ -172,7 +176,8 @@ export const TELEMETRY_ENDPOINTS = [
     query: ANY_QUERY,
     takes: otlpBodies("traces"),
     headers: TELEMETRY_HEADERS,
-    responses: OTLP_RESPONSES,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP spans, JSON or protobuf, under the base path",
   },
   {
@@ -184,7 +189,8 @@ export const TELEMETRY_ENDPOINTS = [
     query: ANY_QUERY,
     takes: otlpBodies("logs"),
     headers: TELEMETRY_HEADERS,
-    responses: OTLP_RESPONSES,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP log records, JSON or protobuf, under the base path",
   },
   {

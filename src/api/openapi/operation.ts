@@ -1,6 +1,7 @@
 // One endpoint as an operation of OpenAPI 3.1.
+import type { z } from "zod";
 import { BODY_BYTES_MAX, QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
-import type { Endpoint, MediaBody, ResponseBody } from "../endpoint.ts";
+import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { errorCodesOf } from "../error-codes.ts";
 import { otlpDialect } from "../otlp-answer.ts";
 import type { ErrorCode } from "../refusal.ts";
@@ -75,14 +76,15 @@ function headerParameters({ headers = {} }: Endpoint): JsonObject[] {
 }
 
 function requestBodyOf(endpoint: Endpoint, schemas: SchemaCollector): JsonObject | undefined {
-  const { body, takes, bodyBytesMax, examples } = endpoint;
+  const { body, takes, bodyTypes = [JSON_TYPE], bodyBytesMax, examples } = endpoint;
   if (takes !== undefined) {
     const description = `At most ${bodyBytesMax ?? BODY_BYTES_MAX} bytes as sent.`;
     return { required: true, description, content: contentOf(takes, (schema) => schemas.input(schema)) };
   }
   if (body === undefined) return undefined;
   const example = examples?.body;
-  const content = { [JSON_TYPE]: { schema: schemas.input(body), ...(example !== undefined && { example }) } };
+  const described = { schema: schemas.input(body), ...(example !== undefined && { example }) };
+  const content = Object.fromEntries(bodyTypes.map((mediaType) => [mediaType, described]));
   return { required: true, description: `At most ${bodyBytesMax ?? QUERY_BODY_BYTES_MAX} bytes.`, content };
 }
 
@@ -96,25 +98,20 @@ function contentOf(bodies: readonly MediaBody[], convert: (schema: NonNullable<M
 
 function responsesOf(endpoint: Endpoint, schemas: SchemaCollector): JsonObject {
   const responses: JsonObject = {};
-  const statuses = Object.entries(endpoint.responses);
-  for (const [place, [status, body]] of statuses.entries()) {
-    const example = place === statuses.findIndex(([each]) => each.startsWith("2")) ? endpoint.examples?.response : undefined;
-    responses[status] = successOf(body, fitsExample(body, example) ? example : undefined, schemas);
+  for (const [status, schema] of Object.entries(endpoint.responses))
+    responses[status] = answerOf(schema, endpoint.examples?.response, schemas);
+  for (const [status, bodies] of Object.entries(endpoint.media ?? {})) {
+    responses[status] = { description: bodies[0]?.holds, content: contentOf(bodies, (schema) => schemas.output(schema)) };
   }
   for (const [status, codes] of errorCodesOf(endpoint)) responses[String(status)] ??= errorOf(status, codes, endpoint, schemas);
   return responses;
 }
 
 /** An endpoint with several successes has one example: it stands where it fits. */
-function fitsExample(body: ResponseBody, example: unknown): boolean {
-  return body !== null && "safeParse" in body && body.safeParse(example).success;
-}
-
-function successOf(body: ResponseBody, example: unknown, schemas: SchemaCollector): JsonObject {
-  if (body === null) return { description: "Done; there is nothing to say." };
-  if (!("safeParse" in body))
-    return { description: body.map(({ holds }) => holds)[0], content: contentOf(body, (schema) => schemas.output(schema)) };
-  return { description: "Done.", content: { [JSON_TYPE]: { schema: schemas.output(body), ...(example !== undefined && { example }) } } };
+function answerOf(schema: z.ZodType | null, example: unknown, schemas: SchemaCollector): JsonObject {
+  if (schema === null) return { description: "Done; there is nothing to say." };
+  const fits = example !== undefined && schema.safeParse(example).success;
+  return { description: "Done.", content: { [JSON_TYPE]: { schema: schemas.output(schema), ...(fits && { example }) } } };
 }
 
 const HEADERS: Readonly<Record<number, JsonObject>> = {
