@@ -32,7 +32,7 @@ export class ServiceModel {
   readonly #levels: PrincipalComponents;
   readonly #steps: PrincipalComponents;
   readonly #forest: IsolationForest;
-  /** The vector and its step, as the forest takes them. */
+  /** A vector with its step behind it, as the forest takes them. */
   readonly #pair: Float64Array;
   readonly #step: Float64Array;
   readonly #medians: Strangeness = { shape: 1, level: 1, step: 1, jump: 1, isolation: 1 };
@@ -64,21 +64,10 @@ export class ServiceModel {
 
   /** Measures the vector in `values` from `start` on against the one before it in `before`, from `startBefore` on. The object is used again. */
   measure(values: Float64Array, start: number, before: Float64Array, startBefore: number): Strangeness {
+    const strangeness = this.#measureComponents(values, start, before, startBefore);
     const width = this.#step.length;
-    for (let j = 0; j < width; j++) {
-      const value = values[start + j] as number;
-      const change = value - (before[startBefore + j] as number);
-      this.#step[j] = change;
-      this.#pair[j] = value;
-      this.#pair[width + j] = change;
-    }
-    const step = this.#steps.measure(this.#step, 0);
-    const level = this.#levels.measure(values, start);
-    const [medians, strangeness] = [this.#medians, this.#strangeness];
-    strangeness.shape = Math.log1p(level.q / medians.shape);
-    strangeness.level = Math.log1p(level.residual / medians.level);
-    strangeness.step = Math.log1p(step.residual / medians.step);
-    strangeness.jump = Math.log1p((step.residual + step.score) / medians.jump);
+    for (let j = 0; j < width; j++) this.#pair[j] = values[start + j] as number;
+    this.#pair.set(this.#step, width);
     strangeness.isolation = this.#forest.score(this.#pair);
     return strangeness;
   }
@@ -88,11 +77,25 @@ export class ServiceModel {
     return combineLogP([this.#componentTail.logP(meanShape + shape + step), this.#forestTail.logP(isolation)]);
   }
 
+  /** All but the forest's part, and the step in #step. */
+  #measureComponents(values: Float64Array, start: number, before: Float64Array, startBefore: number): Strangeness {
+    const width = this.#step.length;
+    for (let j = 0; j < width; j++) this.#step[j] = (values[start + j] as number) - (before[startBefore + j] as number);
+    const step = this.#steps.measure(this.#step, 0);
+    const level = this.#levels.measure(values, start);
+    const [medians, strangeness] = [this.#medians, this.#strangeness];
+    strangeness.shape = Math.log1p(level.q / medians.shape);
+    strangeness.level = Math.log1p(level.residual / medians.level);
+    strangeness.step = Math.log1p(step.residual / medians.step);
+    strangeness.jump = Math.log1p((step.residual + step.score) / medians.jump);
+    return strangeness;
+  }
+
   #calibrateMedians(values: Float64Array, width: number, every: number): void {
     const names = ["shape", "level", "step", "jump"] as const;
     const seen = { shape: [] as number[], level: [] as number[], step: [] as number[], jump: [] as number[] };
     for (let i = width; i < values.length; i += every * width) {
-      const strangeness = this.measure(values, i, values, i - width);
+      const strangeness = this.#measureComponents(values, i, values, i - width);
       for (const name of names) seen[name].push(Math.expm1(strangeness[name]));
     }
     for (const name of names) this.#medians[name] = Math.max(median(seen[name]), Number.EPSILON);
@@ -104,7 +107,7 @@ export class ServiceModel {
     for (let i = SMOOTHED * width; i < values.length; i += every * width) {
       let meanShape = 0;
       for (let at = i - (SMOOTHED - 1) * width; at < i; at += width)
-        meanShape += this.measure(values, at, values, at - width).shape / SMOOTHED;
+        meanShape += Math.log1p(this.#levels.measure(values, at).q / this.#medians.shape) / SMOOTHED;
       const { shape, step, isolation } = this.measure(values, i, values, i - width);
       components.push(meanShape + shape / SMOOTHED + shape + step);
       forest.push(isolation);
