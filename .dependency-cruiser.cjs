@@ -14,14 +14,14 @@ const floors = [
   {
     name: "adapters",
     path: "^src/adapters/",
-    apart: ["runtime", "log", "storage", "http", "notify", "sandbox"],
+    apart: ["runtime", "log", "storage", "http", "credentials", "notify", "sandbox"],
     shared: ["runtime"],
   },
   {
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["codec", "rollup", "kernel", "placement", "access", "series", "history", "otlp", "prometheus", "distribution", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "incident", "rca", "alerting", "pillars"],
+    ordered: ["codec", "rollup", "kernel", "placement", "access", "series", "labels", "catalog", "history", "otlp", "prometheus", "distribution", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "incident", "rca", "alerting", "pillars"],
   },
   { name: "core", path: "^src/core/", ordered: ["base", "layout", "protocol", "config", "telemetry"] },
 ];
@@ -30,7 +30,9 @@ const floors = [
 const owned = [
   { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
   { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
+  { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
+  { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },
   { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },
 ];
 

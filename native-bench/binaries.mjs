@@ -1,4 +1,4 @@
-// The two programs in C++: compiled when missing or older than their source. They lie in dist/, which `make clean` deletes.
+// The programs in C++: compiled when missing or older than their source. They lie in dist/, which `make clean` deletes.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,13 +17,14 @@ const BINARIES = {
     packages: "g++ libsnappy-dev libxxhash-dev",
     lacks: "the native limit",
   },
+  "limit-spans": { flags: ["-O3", "-march=native"], libraries: [], packages: "g++ libxxhash-dev", lacks: "the native walk of spans" },
 };
 
 /** @type {Map<string, string>} why a binary is missing, one line each */
 const faults = new Map();
 
 /** Path of a compiled program. */
-export function binaryOf(/** @type {"send" | "limit"} */ name) {
+export function binaryOf(/** @type {"send" | "limit" | "limit-spans"} */ name) {
   return join(folder, name);
 }
 

@@ -5,10 +5,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 const readmePath = "README.md";
 const access = {
   public: "anyone",
-  read: "`READ_AUTH`",
+  viewer: "viewer",
   ingest: "`INGEST_AUTH`",
-  operate: "`READ_AUTH`, operator",
-  administer: "admin token",
+  operator: "operator",
+  admin: "admin",
+  super_admin: "super-admin",
+  system: "system",
 };
 
 /** One line of a Markdown table. */
@@ -22,6 +24,7 @@ function table(heads, rows) {
 
 function values(setting) {
   if (setting.kind === "number") return `${setting.whole ? "" : "real, "}${setting.least} to ${setting.most}`;
+  if (setting.kind === "secret") return `(secret; also \`${setting.name}_FILE\`)`;
   return setting.choices === undefined ? "text" : setting.choices.map((choice) => `\`${choice}\``).join(", ");
 }
 

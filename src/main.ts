@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
+import { AccessDesk } from "./actors/front/access/access-desk.ts";
+import { AccessDirectory } from "./actors/front/access-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
@@ -12,31 +14,35 @@ import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
+import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
-import { openAdminToken } from "./adapters/log/admin-token.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
+import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
+import { runToken } from "./cli/token.ts";
+import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
-import { type Config, ConfigError, loadConfig } from "./core/config/load-config.ts";
+import { type Config, loadConfig } from "./core/config/load-config.ts";
 import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
+import type { AccessChange } from "./core/protocol/access.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
-import { DEFAULT_TENANT } from "./domain/access/access-policy.ts";
 import { engineOf } from "./domain/placement/partition.ts";
-import { FieldExclusions } from "./domain/series/field-exclusions.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
@@ -45,9 +51,6 @@ type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
-
-/** By their index in memory. */
-const TENANTS: readonly string[] = [DEFAULT_TENANT];
 
 const HOUR_MS = 3600 * 1000;
 
@@ -72,30 +75,15 @@ interface CoordinatorHandle {
   readonly stopped: Signal;
 }
 
-/** A promise that somebody else fulfils. */
-class Signal {
-  readonly given: Promise<void>;
-  isGiven = false;
-  #resolve: () => void = () => {};
-
-  constructor() {
-    this.given = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  give(): void {
-    this.isGiven = true;
-    this.#resolve();
-  }
-}
-
 /** Everything that runs. */
 class Server {
   readonly #config: Config;
   readonly #meta: Meta;
-  readonly #adminToken: string;
+  readonly #desk: AccessDesk;
+  #port = 0;
   readonly #startedMs = systemClock.wallMs();
+  readonly #access = new AccessDirectory();
+  readonly #tenants: TenantGate;
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
@@ -115,10 +103,22 @@ class Server {
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta, adminToken: string) {
+  constructor(config: Config, meta: Meta) {
     this.#config = config;
     this.#meta = meta;
-    this.#adminToken = adminToken;
+    this.#desk = new AccessDesk(config, {
+      clock: systemClock,
+      directory: this.#access,
+      randomHex: (bytes) => randomBytes(bytes).toString("hex"),
+      log: (level, line) => this.#log(level, line),
+      port: () => this.#port,
+      onTokenKeys: () => this.#streams.review(),
+    });
+    this.#tenants = new TenantGate({
+      monotonicMs: () => systemClock.monotonicMs(),
+      rates: readPlanRates(config.PLAN_LIMITS),
+      announce: (index, name) => this.#announceTenant(index, name),
+    });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
@@ -128,7 +128,7 @@ class Server {
       clock: systemClock,
       ports: this.#bodyPorts,
       schedulePublish: () => this.#schedulePublish(),
-      tenantIndex: (name) => TENANTS.indexOf(name),
+      tenantIndex: (name) => this.#tenants.numberOfAny(name) as number,
       answer: (answer) => this.#coordinator.port.send(answer),
     });
     this.#front = this.#makeFront();
@@ -147,14 +147,21 @@ class Server {
   async start(): Promise<string> {
     const { HOST: host, PORT: wanted } = this.#config;
     const { port } = await this.#http.listen(host, wanted);
+    this.#port = port;
     await this.#listenOtlp(host);
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
+    this.#takeAccess(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     this.#engines = this.#startEngines(state);
     await Promise.all(this.#engines.map(({ ready }) => ready.given));
     this.#coordinator.port.send({ type: "engines-ready" });
     return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  }
+
+  /** Path and query of the sign-in link; null where the operator has keys of their own. */
+  get signInTarget(): string | null {
+    return this.#desk.signInTarget;
   }
 
   #startCoordinator(): CoordinatorHandle {
@@ -175,8 +182,10 @@ class Server {
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
         retentionRawDays: config.RETENTION_RAW_DAYS,
+        auditRetentionDays: config.AUDIT_RETENTION_DAYS,
         fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
         diskLimitGib: config.DISK_LIMIT_GIB,
+        vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
@@ -194,8 +203,20 @@ class Server {
   #fromCoordinator(message: CoordinatorMessage): void {
     if (message.type === "answer") this.#queries.answer(message);
     else if (message.type === "replay-batch") this.#courier.take(message);
+    else if (message.type === "access") this.#takeAccess(message.changes);
     else if (message.type === "events") this.#streams.push(message.events);
     else if (message.type === "log") this.#log(message.level, message.line);
+  }
+
+  #takeAccess(changes: readonly AccessChange[]): void {
+    this.#access.take(changes);
+    this.#tenants.take(changes);
+    this.#streams.review();
+  }
+
+  /** Engines have it before any body of the tenant, which is published later. */
+  #announceTenant(index: number, name: string): void {
+    for (const { port } of this.#engines) port.send({ type: "tenant", index, name });
   }
 
   /** Opens the second port; one that is not to be had is told, and the start goes on. */
@@ -226,7 +247,6 @@ class Server {
   }
 
   #makeFront(): Front {
-    const config = this.#config;
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
@@ -239,18 +259,22 @@ class Server {
       ingestion,
       queries: this.#queries,
       streams: this.#streams,
+      tenants: this.#tenants,
       requests,
+      access: this.#desk,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
     });
-    const access = { ingestAuth: config.INGEST_AUTH, readAuth: config.READ_AUTH, adminToken: this.#adminToken, boundHost: config.HOST };
     return new Front(
-      { version: VERSION, access, startedMs },
+      { version: VERSION, startedMs },
       {
         clock: systemClock,
+        gate: this.#desk.gate,
+        signIn: this.#desk.signIn,
         ingestion,
         queries: this.#queries,
         streams: this.#streams,
+        tenants: this.#tenants,
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
@@ -341,7 +365,7 @@ class Server {
       engines,
       epoch: this.#meta.epoch,
       seeds,
-      tenants: TENANTS,
+      tenants: this.#tenants.names,
       fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
       seriesLimit: config.SERIES_LIMIT,
       normalizeTemporality: config.OTEL_TEMPORALITY_NORMALIZE === "true",
@@ -409,22 +433,12 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
   ];
 }
 
-function checkExclusions(list: string): void {
-  try {
-    new FieldExclusions(list);
-  } catch (error) {
-    throw error instanceof RangeError
-      ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`)
-      : error;
-  }
-}
-
 async function serve(config: Config): Promise<void> {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
+  readPlanRates(config.PLAN_LIMITS);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const adminToken = openAdminToken(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const server = new Server(config, meta, adminToken);
+  const server = new Server(config, meta);
   const stop = async () => {
     writeLine("stopping: answering what is under way, then writing checkpoints");
     setTimeout(() => {
@@ -446,7 +460,12 @@ async function serve(config: Config): Promise<void> {
   const address = await server.start();
   const engines = `${server.engineCount} engine${server.engineCount === 1 ? "" : "s"}`;
   writeLine(`vedette ${VERSION} listens on ${address}  (data in ${config.DATA_DIR}, ${engines})`);
+  if (server.signInTarget !== null) writeLine(`sign in, once within 15 minutes:  ${address}${server.signInTarget}`);
   writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
+}
+
+function readConfig(): Config {
+  return loadConfig(process.env, readSettingFile);
 }
 
 async function main(): Promise<void> {
@@ -455,8 +474,9 @@ async function main(): Promise<void> {
   else if (command === "--version") writeLine(VERSION);
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
+  else if (command === "token") process.exitCode = await runToken(rest, readConfig());
   else if (command === "replay") process.exitCode = await runReplay(rest);
-  else if (command === "serve") await serve(loadConfig(process.env));
+  else if (command === "serve") await serve(readConfig());
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
 

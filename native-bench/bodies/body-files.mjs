@@ -4,7 +4,9 @@ import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { jsonBatches, jsonSingles } from "./json-records.mjs";
+import { mappedServiceBodies } from "./mapped-services.mjs";
 import { otlpMetricsBodies, otlpMetricsJsonBodies } from "./otlp-metrics.mjs";
+import { otlpTraceBodies } from "./otlp-traces.mjs";
 import { plantedBodies } from "./planted.mjs";
 import { newStreamBodies, remoteWriteBodies } from "./remote-write.mjs";
 
@@ -22,10 +24,12 @@ const SHAPES = {
   C: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 1000, samplesPerSeries: 10, samples: 40_000_000 } },
   D: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 4_000_000, values: "walk" } },
   "new-streams": { make: newStreamBodies, options: { requests: 400, perRequest: 2000 } },
+  "mapped-services": { make: mappedServiceBodies, options: { services: 100_000 } },
   planted: { make: plantedBodies, options: {} },
   "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
   "otlp-metrics": { make: otlpMetricsBodies, options: { points: 1_500_000 } },
   "otlp-metrics-json": { make: otlpMetricsJsonBodies, options: { points: 600_000 } },
+  "otlp-traces": { make: otlpTraceBodies, options: { spans: 1_600_000 } },
   "json-singles": { make: jsonSingles, options: { records: 600_000 } },
 };
 

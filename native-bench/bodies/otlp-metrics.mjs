@@ -1,5 +1,6 @@
 // OTLP metrics bodies as a collector sends them: resources of seven attributes, gauges and cumulative sums in turn, 20 points a metric, four attributes a
 // point, about 190 bytes each in protobuf.
+import { attribute, double, fixed, message, string } from "./protobuf-fields.mjs";
 import { seededRandom } from "./series-labels.mjs";
 
 const pointsPerMetric = 20;
@@ -127,11 +128,6 @@ function encodeMetric({ name, unit, gauge, sum }) {
   return message(2, [string(1, name), string(3, unit), message(sum === undefined ? 5 : 7, [...points, ...flags])]);
 }
 
-function attribute(field, { key, value }) {
-  const content = value.intValue === undefined ? string(1, value.stringValue) : Buffer.from([0x18, ...varint(Number(value.intValue))]);
-  return message(field, [string(1, key), message(2, [content])]);
-}
-
 /** Where the times and values of a body's points stand: behind their tags, which follow the start time's eight bytes. */
 function findPoints(body) {
   const times = [];
@@ -143,32 +139,4 @@ function findPoints(body) {
     at += 26;
   }
   return { body, times, values };
-}
-
-function varint(value) {
-  const bytes = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest & 127) | 128);
-  return [...bytes, rest];
-}
-
-function message(field, parts) {
-  const content = Buffer.concat(parts);
-  return Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(content.length)]), content]);
-}
-
-function string(field, content) {
-  return message(field, [Buffer.from(content)]);
-}
-
-function fixed(field, value) {
-  const bytes = Buffer.alloc(9, field * 8 + 1);
-  bytes.writeBigUInt64LE(value, 1);
-  return bytes;
-}
-
-function double(field, value) {
-  const bytes = Buffer.alloc(9, field * 8 + 1);
-  bytes.writeDoubleLE(value, 1);
-  return bytes;
 }

@@ -10,13 +10,22 @@ const timeBytes = 6; // varint of a time in ms between 2005 and 2109
  * samples each, `stepMs` apart. Values: "random" are uniform in [0, 1000) with a full mantissa; "walk" are random walks of 3 decimals;
  * "small" are whole numbers below 256, which snappy makes few bytes of; a function is called for each sample of a series in order.
  * The last sample of all stands at `endMs`.
- * @param {{series: number, perRequest: number, samplesPerSeries?: number, samples: number, values?: "random" | "walk" | "small" | ((series: number) => number), stepMs?: number, endMs: number}} options
+ * @param {{series: number, perRequest: number, samplesPerSeries?: number, samples: number, values?: "random" | "walk" | "small" | ((series: number) => number), stepMs?: number, labels?: (series: number) => Array<[string, string]>, endMs: number}} options
  */
-export function* remoteWriteBodies({ series, perRequest, samplesPerSeries = 1, samples, values = "random", stepMs = 1000, endMs }) {
+export function* remoteWriteBodies({
+  series,
+  perRequest,
+  samplesPerSeries = 1,
+  samples,
+  values = "random",
+  stepMs = 1000,
+  labels = seriesLabels,
+  endMs,
+}) {
   const shards = Math.ceil(series / perRequest);
   const rounds = Math.ceil(samples / (series * samplesPerSeries));
   const startMs = endMs - (rounds * samplesPerSeries - 1) * stepMs;
-  const requests = Array.from({ length: shards }, (_, shard) => makeRequest(shardSeries(shard, shards, series), samplesPerSeries));
+  const requests = Array.from({ length: shards }, (_, shard) => makeRequest(shardSeries(shard, shards, series), samplesPerSeries, labels));
   const value = typeof values === "function" ? values : MAKERS[values](series);
   for (let round = 0; round < rounds; round++) {
     for (let shard = 0; shard < shards; shard++) {
@@ -65,7 +74,7 @@ function makeSmall() {
 const MAKERS = { random: makeUniform, walk: makeWalks, small: makeSmall };
 
 /** An encoded WriteRequest and where each of its samples' messages begins. */
-function makeRequest(series, samplesPerSeries) {
+function makeRequest(series, samplesPerSeries, labelsOf = seriesLabels) {
   const samplesSpan = samplesPerSeries * (2 + sampleBytes);
   const parts = [];
   const samplePlaces = [];
@@ -75,7 +84,7 @@ function makeRequest(series, samplesPerSeries) {
     length += part.length;
   };
   for (const i of series) {
-    const labels = encodeLabels(seriesLabels(i));
+    const labels = encodeLabels(labelsOf(i));
     add(Buffer.from([0x0a, ...varint(labels.length + samplesSpan)]));
     add(labels);
     for (let sample = 0; sample < samplesPerSeries; sample++) {

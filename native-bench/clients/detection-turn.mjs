@@ -4,13 +4,14 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isSpike, pairKey, plantOf, quietRequests } from "../bodies/planted.mjs";
+import { coldPlantCount, isSpike, pairKey, plantOf, quietRequests } from "../bodies/planted.mjs";
 
 const watchFile = fileURLToPath(new URL("./event-watch.mjs", import.meta.url));
 const histogram = "svc_detection_latency_seconds_bucket";
 const readyMsMax = 10_000;
 /** After the last answer: anomalies may still be on their way, for as long as one more comes in this time. */
 const settleMs = 1_500;
+const metricsPollMs = 50;
 
 /** The core of the clients beside the sender: its own where there is one. */
 export function clientCore({ pin }) {
@@ -24,19 +25,21 @@ export function clientCore({ pin }) {
  * @property {number} stored            of these, the ones in GET /api/v1/anomalies
  * @property {number} others            anomalies that were not planted
  * @property {number} heard             planted ones that came over the event stream
- * @property {{p99Ms: number, boundMs: number, count: number}} server  of its own histogram: interpolated in the bucket, and the bucket's upper bound
- * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen      from the time a request was sent (open loop: was due) to its event
+ * @property {{p99Ms: number, boundMs: number, count: number}} server  of its own histogram without the cold plants: interpolated in the bucket, and the bucket's
+ *   upper bound
+ * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen      from the time a request was sent (open loop: was due) to its event, without the cold plants
+ * @property {{p50Ms: number, p99Ms: number, maxMs: number}} coldSeen  the same of the cold plants
  */
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{file: string, requestsPerSecond?: number, requests?: number, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ * @param {{file: string, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
  *   `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
-export async function detectionTurn(context, { file, requestsPerSecond, requests, during }) {
-  const server = await context.startServer("vedette");
+export async function detectionTurn(context, { file, requestsPerSecond, requests, env, during }) {
+  const server = await context.startServer("vedette", { env });
   const timesFile = join(context.workDir, `times-${server.port}.txt`);
   const watch = startWatch(context, server);
   let finish;
@@ -45,6 +48,7 @@ export async function detectionTurn(context, { file, requestsPerSecond, requests
     await watch.ready;
     finish = await during?.(server);
     const maxRequests = requests === undefined ? undefined : quietRequests + requests;
+    const coldText = textWhenStored(server, coldPlantCount);
     const sent = await context.send({
       server,
       file,
@@ -60,13 +64,27 @@ export async function detectionTurn(context, { file, requestsPerSecond, requests
     const listed = await listedPairs(server.port);
     const stored = [...dueMs.keys()].filter((pair) => listed.pairs.has(pair)).length;
     const others = listed.total - stored;
-    result = { ...sent, planted: dueMs.size, stored, others, server: histogramP99(metrics.text), dueMs };
+    result = { ...sent, planted: dueMs.size, stored, others, server: histogramP99(metrics.text, await coldText), dueMs };
   } finally {
     await server.kill();
     rmSync(timesFile, { force: true });
   }
   const { dueMs, ...rest } = result;
   return { ...rest, ...seenLatency(dueMs, (await watch.heard).heardMs), bystanders: await finish?.() };
+}
+
+/** The metrics once so many anomalies are stored, or the first ones where the server ends before. */
+async function textWhenStored(server, count) {
+  let metrics = await server.metrics();
+  while (metrics.sum("vedette_anomalies_stored_total") < count) {
+    await pause(metricsPollMs);
+    try {
+      metrics = await server.metrics();
+    } catch {
+      return "";
+    }
+  }
+  return metrics.text;
 }
 
 /** Starts the reader of events; it ends with the server. */
@@ -125,12 +143,17 @@ async function listedPairs(port) {
   return { pairs, total };
 }
 
-/** p99 of a Prometheus histogram as histogram_quantile() takes it, and the bound of its bucket, both in milliseconds. */
-export function histogramP99(/** @type {string} */ text) {
-  const buckets = [...text.matchAll(new RegExp(`^${histogram}\\{le="([^"]+)"\\} (\\S+)$`, "gm"))].map(([, bound, count]) => ({
+function bucketsOf(text) {
+  return [...text.matchAll(new RegExp(`^${histogram}\\{le="([^"]+)"\\} (\\S+)$`, "gm"))].map(([, bound, count]) => ({
     boundMs: bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound) * 1000,
     count: Number(count),
   }));
+}
+
+/** p99 of a Prometheus histogram as histogram_quantile() takes it, of what came since `before`, and the bound of its bucket, both in milliseconds. */
+export function histogramP99(/** @type {string} */ text, /** @type {string} */ before = "") {
+  const earlier = bucketsOf(before);
+  const buckets = bucketsOf(text).map(({ boundMs, count }, place) => ({ boundMs, count: count - (earlier[place]?.count ?? 0) }));
   const count = buckets.at(-1)?.count ?? 0;
   const rank = 0.99 * count;
   const place = buckets.findIndex((bucket) => bucket.count >= rank);
@@ -142,7 +165,14 @@ export function histogramP99(/** @type {string} */ text) {
 }
 
 function seenLatency(dueMs, heardMs) {
-  const latencies = [...dueMs].flatMap(([pair, due]) => (pair in heardMs ? [heardMs[pair] - due] : [])).sort((a, b) => a - b);
-  const quantile = (q) => latencies[Math.min(latencies.length - 1, Math.floor(q * latencies.length))] ?? Number.NaN;
-  return { heard: latencies.length, seen: { p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1) } };
+  const inOrder = [...dueMs].sort(([, a], [, b]) => a - b);
+  const latencies = (plants) => plants.flatMap(([pair, due]) => (pair in heardMs ? [heardMs[pair] - due] : []));
+  const [cold, warm] = [latencies(inOrder.slice(0, coldPlantCount)), latencies(inOrder.slice(coldPlantCount))];
+  return { heard: cold.length + warm.length, seen: quantiles(warm), coldSeen: quantiles(cold) };
+}
+
+function quantiles(latencies) {
+  const sorted = latencies.sort((a, b) => a - b);
+  const quantile = (q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+  return { p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1) };
 }

@@ -1,16 +1,20 @@
 // The rows in the order of the table of goals.
 import { answerLatency } from "./answer-latency.mjs";
+import { authCost } from "./auth-cost.mjs";
 import { bystanders } from "./bystanders.mjs";
 import { coldStreams } from "./cold-streams.mjs";
 import { detectionLatency } from "./detection-latency.mjs";
 import { disk } from "./disk.mjs";
 import { engines } from "./engines.mjs";
+import { fairness } from "./fairness.mjs";
 import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { newStreams } from "./new-streams.mjs";
 import { otlpMetrics, otlpMetricsJson } from "./otlp-metrics.mjs";
+import { otlpTraces } from "./otlp-traces.mjs";
 import { overload } from "./overload.mjs";
+import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
 
@@ -23,14 +27,18 @@ export const ROWS = [
   jsonBatches,
   otlpMetrics,
   otlpMetricsJson,
+  otlpTraces,
   singleRecords,
+  authCost,
   answerLatency,
   detectionLatency,
   millionStreams,
+  pillars,
   coldStreams,
   disk,
   heap,
   engines,
   bystanders,
   overload,
+  fairness,
 ];

@@ -29,6 +29,10 @@ export const ERROR_STATUS = {
   missing_parameter: 400,
   invalid_limit: 400,
   invalid_page_token: 400,
+  // A body with a schema.
+  invalid_field: 400,
+  unknown_field: 400,
+  missing_field: 400,
   // The request as such.
   unauthorized: 401,
   forbidden: 403,
@@ -69,6 +73,16 @@ export type Outcome<T> =
 /** Wraps a value as a good outcome. */
 export function done<T>(value: T): Outcome<T> {
   return { ok: true, value };
+}
+
+/** Wraps what was made as a good outcome, 201. */
+export function created<T>(value: T): Outcome<T> {
+  return { ok: true, value, status: 201 };
+}
+
+/** A good outcome that says no more, 204. */
+export function noContent(): Outcome<null> {
+  return { ok: true, value: null, status: 204 };
 }
 
 /** Makes a bad outcome. */

@@ -1,4 +1,5 @@
 // Everything that a server tells of what it holds, in a form that two servers can be compared by.
+import { isOfArrival } from "../support/arrival-series.ts";
 import { type LoadScript, recordContent, seriesKey } from "../support/load-sender-script.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 
@@ -25,13 +26,10 @@ const RECORD_TYPES = ["log", "event", "trace", "profile", "slo"];
 const PAUSE_MS = 20;
 const PAUSES_MAX = 500;
 
-/** Counts of logs: which closing a log belongs to follows from its arrival, and two servers do not get it at the same time. */
-const isOfArrival = ({ metric_name }: { readonly metric_name?: unknown }) => String(metric_name).startsWith("log.");
-
 /** Reads it all through the API. */
 export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   const deadLetters = await settledDeadLetters(server);
-  const rows = (await pages<SeriesRow>(server, "/api/v1/series", "series")).filter((row) => !isOfArrival(row));
+  const rows = (await pages<SeriesRow>(server, "/api/v1/series", "series")).filter((row) => !isOfArrival(row.metric_name));
   const series = new Map<string, { samples: number; points: string[] }>();
   for (const row of rows)
     series.set(seriesKey(row.service_id, row.metric_name, row.attributes), {
@@ -48,7 +46,7 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
     records: records.sort(),
     deadLetters,
     anomalies: anomalies
-      .filter((each) => !isOfArrival(each))
+      .filter((each) => !isOfArrival(each.metric_name))
       .map(anomalyLine)
       .sort(),
   };

@@ -1,6 +1,7 @@
 // Every decoder that reads what others wrote, in the order in which a run takes them.
 import type { HttpEngineName } from "../../src/adapters/http/http-server.ts";
 import type { FuzzTarget } from "./target.ts";
+import { jsonCatalogTarget, yamlCatalogTarget } from "./targets/catalogs.ts";
 import { chunkBlockTarget, sampleChunkTarget, waitingChunksTarget } from "./targets/chunks.ts";
 import { distributionTarget } from "./targets/distributions.ts";
 import { csvHistoryTarget, jsonHistoryTarget } from "./targets/history.ts";
@@ -52,6 +53,8 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   query: queryTarget,
   "csv-history": csvHistoryTarget,
   "json-history": jsonHistoryTarget,
+  "catalog-yaml": yamlCatalogTarget,
+  "catalog-json": jsonCatalogTarget,
 };
 
 /** The HTTP adapters, by the names of their targets; both share the corpus "http". */

@@ -4,7 +4,7 @@ import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
-import { SimulatedServer, type SimulatedServerOptions } from "../support/simulation-server.ts";
+import { SimulatedServer, type SimulatedServerOptions, SMALL_SIZES } from "../support/simulation-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 12);
 const HOUR_MS = 3600 * 1000;
@@ -21,16 +21,8 @@ class Rig {
   }
 
   async start(engines: number): Promise<void> {
-    const sizes = {
-      segmentBytes: 65536,
-      blockBytes: 4096,
-      checkpointRoundBytes: 2 ** 20,
-      checkpointLogShare: 4,
-      checkpointPartBytes: 1024,
-      commitTurnsMax: 2,
-      idleMs: HOUR_MS,
-    };
-    this.server = new SimulatedServer({ engines, epoch: ++this.#epoch, seed: 1, ...sizes, ...this.#options }, this.machine);
+    const options = { engines, epoch: ++this.#epoch, seed: 1, ...SMALL_SIZES, idleMs: HOUR_MS, ...this.#options };
+    this.server = new SimulatedServer(options, this.machine);
     await this.server.open();
     await this.server.rest();
   }

@@ -4,18 +4,9 @@ import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
-import { SimulatedServer } from "../support/simulation-server.ts";
+import { SimulatedServer, SMALL_SIZES } from "../support/simulation-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 12);
-const SIZES = {
-  segmentBytes: 65536,
-  blockBytes: 4096,
-  checkpointRoundBytes: 2 ** 20,
-  checkpointLogShare: 4,
-  checkpointPartBytes: 1024,
-  commitTurnsMax: 2,
-  idleMs: Number.POSITIVE_INFINITY,
-};
 
 /** Logs of one window: an error each third window, and a text with a number. */
 function batch(window: number): Uint8Array {
@@ -40,7 +31,7 @@ async function run(kills: boolean): Promise<string[]> {
   const machine = { clock, disk: new MemoryDisk(), control: new Map(), series: new Map() };
   let epoch = 0;
   const start = async (engines: number) => {
-    const server = new SimulatedServer({ engines, epoch: ++epoch, seed: 1, ...SIZES }, machine);
+    const server = new SimulatedServer({ engines, epoch: ++epoch, seed: 1, ...SMALL_SIZES }, machine);
     await server.open();
     await server.rest();
     return server;

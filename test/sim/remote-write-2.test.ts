@@ -6,19 +6,10 @@ import { type ClusterAnswer, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { encodeBody2, type Series2 } from "../support/remote-write-2-body.ts";
 import { encodeBody } from "../support/remote-write-body.ts";
-import { SimulatedServer } from "../support/simulation-server.ts";
+import { SimulatedServer, SMALL_SIZES } from "../support/simulation-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 12);
 const GAUGE = 2;
-const SIZES = {
-  segmentBytes: 65536,
-  blockBytes: 4096,
-  checkpointRoundBytes: 2 ** 20,
-  checkpointLogShare: 4,
-  checkpointPartBytes: 1024,
-  commitTurnsMax: 2,
-  idleMs: Number.POSITIVE_INFINITY,
-};
 
 class Rig {
   readonly clock = new VirtualClock(START);
@@ -27,7 +18,7 @@ class Rig {
   server!: SimulatedServer;
 
   async start(engines: number): Promise<void> {
-    this.server = new SimulatedServer({ engines, epoch: ++this.#epoch, seed: 1, ...SIZES }, this.machine);
+    this.server = new SimulatedServer({ engines, epoch: ++this.#epoch, seed: 1, ...SMALL_SIZES }, this.machine);
     await this.server.open();
     await this.server.rest();
   }

@@ -5,20 +5,11 @@ import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { generator } from "../support/generator.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
-import { SimulatedServer } from "../support/simulation-server.ts";
+import { SimulatedServer, SMALL_SIZES } from "../support/simulation-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND_MS = 1_000;
 const KIND = otlpBodyKind("traces", "json");
-const SIZES = {
-  segmentBytes: 65536,
-  blockBytes: 4096,
-  checkpointRoundBytes: 2 ** 20,
-  checkpointLogShare: 4,
-  checkpointPartBytes: 1024,
-  commitTurnsMax: 2,
-  idleMs: Number.POSITIVE_INFINITY,
-};
 
 interface SentSpan {
   readonly service: string;
@@ -70,7 +61,7 @@ async function run(seed: number | undefined): Promise<string[]> {
   const below = (most: number) => Math.floor(random() * most);
   let epoch = 0;
   const start = async (engines: number) => {
-    const server = new SimulatedServer({ engines, epoch: ++epoch, seed: 1, ...SIZES }, machine);
+    const server = new SimulatedServer({ engines, epoch: ++epoch, seed: 1, ...SMALL_SIZES }, machine);
     await server.open();
     await server.rest();
     return server;

@@ -77,6 +77,8 @@ export interface ClusterOptions {
   readonly idleMs?: number;
   readonly rings?: RingSizes;
   readonly keptMs?: number;
+  /** By number; `default` where none are given. */
+  readonly tenants?: readonly string[];
 }
 
 export interface ClusterDependencies {
@@ -167,7 +169,7 @@ export class Cluster {
         seeds: SEEDS,
         idleMs: options.idleMs ?? Number.POSITIVE_INFINITY,
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
-        tenants: ["default"],
+        tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
@@ -213,10 +215,17 @@ export class Cluster {
   }
 
   /** Hands a body to an engine; resolves nothing, the answer comes by callback once steps are taken. */
-  submit(engine: number, kind: number, bytes: Uint8Array, onAnswer: (answer: ClusterAnswer) => void, idempotencyKey = ""): boolean {
+  submit(
+    engine: number,
+    kind: number,
+    bytes: Uint8Array,
+    onAnswer: (answer: ClusterAnswer) => void,
+    idempotencyKey = "",
+    tenant = 0,
+  ): boolean {
     const { clock } = this.#dependencies;
     const port = (this.members[engine] as Member).bodies;
-    const body = { bytes, kind, tenant: 0, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+    const body = { bytes, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
     const taken = port.submit(body, { answer: (status, text, written) => onAnswer({ status, body: text, written }) });
     port.publish();
     return taken;
@@ -281,6 +290,11 @@ export class Cluster {
     const id = ++this.#queries;
     (this.members[engine] as Member).queries.push({ ...query, id } as EngineQuery);
     return new Promise((resolve) => this.#askers.set(`${engine} ${id}`, resolve));
+  }
+
+  /** Tells every engine of a tenant, as main does before it publishes the tenant's first body. */
+  announce(index: number, name: string): void {
+    for (const member of this.members) member.commands.push({ type: "tenant", index, name });
   }
 
   stop(): void {

@@ -15,9 +15,13 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   FRAME_VERDICT,
   type LaneMark,
+  type LaneMarkFrame,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
+  type TenantUsage,
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
@@ -27,7 +31,7 @@ import type {
   SeriesSummary,
   StoredMetadata,
 } from "../../src/core/protocol/engine-control.ts";
-import type { CoordinatorMessage, QueryAnswer } from "../../src/core/protocol/query.ts";
+import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
 import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -54,6 +58,8 @@ export class FakeEngine implements EngineLink {
   /** What the coordinator gave back. */
   readonly delivered: ReturnedStreams[] = [];
   isDead = false;
+  /** How its services behave: JSON of [tenant, service], four deviations each. */
+  behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
   /** What it was told. */
   readonly told: StoredMetadata[] = [];
@@ -73,7 +79,12 @@ export class FakeEngine implements EngineLink {
   async ask(query: EngineQuery): Promise<EngineAnswer> {
     await Promise.resolve();
     if (this.isDead) throw new Error("no answer");
+    if (query.type === "lane-mark") return query;
+    if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
+    if (query.type === "stream-count") {
+      return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
+    }
     const matching = this.streams
       .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))
       .filter(({ summary: s }) => query.metricName === null || s.metricName === query.metricName)
@@ -130,6 +141,7 @@ export class Rig {
   logBytes = 0;
   monotonicMs = 1_000;
   #nextCall = 1;
+  #draws = 0;
 
   private constructor({ engines = 1, seed, control, series, nowMs = START_MS, ...options }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
@@ -157,7 +169,7 @@ export class Rig {
       observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
       deleteLogSegments: (floor) => void this.floors.push(floor),
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: 1e9 }),
-      randomBytes: (count) => new Uint8Array(count).fill(9),
+      randomBytes: (count) => this.#draw(count),
       breathe: () => Promise.resolve(),
     });
   }
@@ -166,6 +178,14 @@ export class Rig {
     const rig = new Rig(options);
     await rig.coordinator.open();
     return rig;
+  }
+
+  /** Bytes that differ from draw to draw. */
+  #draw(count: number): Uint8Array {
+    const bytes = new Uint8Array(count).fill(9 + this.#draws);
+    bytes[0] = this.#draws >> 8;
+    this.#draws++;
+    return bytes;
   }
 
   /** A new process over what this one has committed. */
@@ -197,22 +217,45 @@ export class Rig {
     await this.drain();
   }
 
-  async ask(
+  ask(
     endpoint: string,
     query: Record<string, string> = {},
     path: Record<string, string> = {},
     tenant = "default",
     content: unknown = undefined,
+    mediaType = "application/json",
+  ) {
+    return this.askAs({ tenant, subject: "test", role: "viewer" }, endpoint, { query, path, content, mediaType });
+  }
+
+  /** Asks as somebody; the role is not checked, that is the front's. */
+  async askAs(
+    principal: Principal,
+    endpoint: string,
+    {
+      query = {},
+      path = {},
+      content = undefined,
+      mediaType = "application/json",
+    }: {
+      readonly query?: Record<string, string>;
+      readonly path?: Record<string, string>;
+      readonly content?: unknown;
+      readonly mediaType?: string;
+    } = {},
   ) {
     const id = this.#nextCall++;
     await this.coordinator.handle({
       type: "query",
       id,
       endpoint,
-      principal: { tenant, subject: "test", role: "viewer" },
+      principal,
       path,
       query,
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
+      requestId: "test",
+      mediaType,
+      address: "127.0.0.1",
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);
     if (answer === undefined) throw new Error(`${endpoint} was not answered`);
@@ -298,8 +341,12 @@ export function deadLetter(change: Partial<DeadLetterEnvelope> = {}): EngineFram
   return json(FRAME_DEAD_LETTER, { id: hash128(JSON.stringify(letter)), ...letter, ...change });
 }
 
-export function laneMark(mark: LaneMark): EngineFrame {
-  return json(FRAME_LANE_MARK, mark);
+export function serviceLabels(labels: ServiceLabelsEnvelope["labels"], serviceId = "checkout", tenant = "default"): EngineFrame {
+  return json(FRAME_SERVICE_LABELS, { tenant, serviceId, labels } satisfies ServiceLabelsEnvelope);
+}
+
+export function laneMark(mark: LaneMark, usage: readonly TenantUsage[] = []): EngineFrame {
+  return json(FRAME_LANE_MARK, { mark, usage } satisfies LaneMarkFrame);
 }
 
 export function checkpoint(

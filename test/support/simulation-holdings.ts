@@ -1,6 +1,7 @@
 // What a server says that it holds, compared with the oracle: samples, records, dead letters and anomalies, through the queries of clients.
 import type { DeadLetterEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import { canonicalAttributes, environmentOf } from "../../src/domain/series/stream-identity.ts";
+import { isOfArrival } from "./arrival-series.ts";
 import type { MemoryStoreContents } from "./memory-store.ts";
 import { type ExpectedAnomaly, pairOf, type ServerOracle, streamKey } from "./oracle.ts";
 import type { SimulatedServer } from "./simulation-server.ts";
@@ -110,8 +111,7 @@ export class Holdings {
       const query = { limit: "1000", ...(token !== "" && { page_token: token }) };
       const page = (await this.#server.query("anomalies", query)) as { anomalies: Array<Record<string, unknown>>; page_token: string };
       for (const each of page.anomalies) {
-        // Counts of logs depend on when they arrived (simulation-state.ts).
-        if ((each.metric_name as string).startsWith("log.")) continue;
+        if (isOfArrival(each.metric_name)) continue;
         seen.push({
           id: each.anomaly_id as string,
           pair: pairOf(each.environment as string, each.service_id as string, each.metric_name as string),

@@ -40,7 +40,20 @@ export interface SimulatedServerOptions {
   readonly keptMs?: number;
   readonly seriesLimit?: number;
   readonly rings?: RingSizes;
+  /** By number; `default` where none are given. */
+  readonly tenants?: readonly string[];
 }
+
+/** Sizes at which some bodies already make several segments, blocks and parts of checkpoints; streams stay in memory. */
+export const SMALL_SIZES = {
+  segmentBytes: 65536,
+  blockBytes: 4096,
+  checkpointRoundBytes: 2 ** 20,
+  checkpointLogShare: 4,
+  checkpointPartBytes: 1024,
+  commitTurnsMax: 2,
+  idleMs: Number.POSITIVE_INFINITY,
+} as const;
 
 /** Lets every promise that can go on go on. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -182,8 +195,15 @@ export class SimulatedServer {
     return this.#slots[COORDINATOR_COUNTERS.indexOf(name)] as number;
   }
 
-  submit(engine: number, kind: number, bytes: Uint8Array, idempotencyKey: string, onAnswer: (answer: ClusterAnswer) => void): boolean {
-    return this.cluster.submit(engine, kind, bytes, onAnswer, idempotencyKey);
+  submit(
+    engine: number,
+    kind: number,
+    bytes: Uint8Array,
+    idempotencyKey: string,
+    onAnswer: (answer: ClusterAnswer) => void,
+    tenant = 0,
+  ): boolean {
+    return this.cluster.submit(engine, kind, bytes, onAnswer, idempotencyKey, tenant);
   }
 
   /** Everything that was sent is applied and stored, and nobody has anything to do at this time. */
@@ -225,7 +245,7 @@ export class SimulatedServer {
   }
 
   /** Asks as a client would. Throws on any status but 200. */
-  async query(endpoint: CoordinatorEndpoint, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  async query(endpoint: CoordinatorEndpoint, query: Readonly<Record<string, string>> = {}, tenant = "default"): Promise<unknown> {
     const id = ++this.#calls;
     let answer: QueryAnswer | undefined;
     this.#answers.set(id, (given) => {
@@ -235,10 +255,11 @@ export class SimulatedServer {
       type: "query",
       id,
       endpoint,
-      principal: { tenant: "default", subject: "simulation", role: "viewer" },
+      principal: { tenant, subject: "simulation", role: "viewer" },
       path: {},
       query,
       body: null,
+      requestId: "test",
     });
     for (let rounds = 0; answer === undefined; rounds++) {
       if (rounds > TURNS_MAX) throw new Error(`${endpoint} is never answered`);

@@ -27,6 +27,7 @@ import type { ByteCursor } from "../../src/domain/codec/varint.ts";
 import { readColdEntries } from "../../src/domain/kernel/cold-entry.ts";
 import { SnapshotReader } from "../../src/domain/kernel/stream-snapshot.ts";
 import { identityName } from "../../src/domain/series/stream-identity.ts";
+import { isOfArrival } from "./arrival-series.ts";
 import type { MemoryStoreContents } from "./memory-store.ts";
 
 /** Numbers that must be equal, and those that rounding may change. */
@@ -48,9 +49,6 @@ const DOUBLES = {
   resolution: SR_RESOLUTION,
 };
 
-/** Counts of logs: which closing a log belongs to follows from its arrival, and no two runs have the same (sim/logs compares them). */
-const isOfArrival = (identity: string) => identityName(identity).metricName.startsWith("log.");
-
 /** States by identity, of streams that do not depend on when what was sent arrived. */
 export function streamStates(series: MemoryStoreContents): Map<string, StreamState> {
   const states = new Map<string, StreamState>();
@@ -59,7 +57,7 @@ export function streamStates(series: MemoryStoreContents): Map<string, StreamSta
     stream: (identity: Uint8Array, cursor: ByteCursor) => {
       if (!reader.decode(cursor)) throw new Error("a stored snapshot does not decode");
       const name = Buffer.from(identity).toString();
-      if (!isOfArrival(name)) states.set(name, stateOf(reader));
+      if (!isOfArrival(identityName(name).metricName)) states.set(name, stateOf(reader));
     },
     handler: () => undefined,
     cold: () => undefined,

@@ -1,11 +1,15 @@
 // One simulation: a workload posted to a server whose every step, delay and fault a seed decides, and the comparison of what it holds at the
 // end with the oracle. The same seed gives the same run.
 import { createHash } from "node:crypto";
+import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
+import { eventsOf as eventsOfRow, type UsageRow } from "../../src/actors/coordinator/usage/usage-rows.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
 import { VirtualClock } from "./cluster.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryDisk } from "./memory-log.ts";
+import type { MemoryStoreContents } from "./memory-store.ts";
 import { ServerOracle, streamKey } from "./oracle.ts";
 import { Holdings, type SeenAnomaly } from "./simulation-holdings.ts";
 import { type SimulatedMachine, SimulatedServer } from "./simulation-server.ts";
@@ -100,6 +104,9 @@ class Run {
   readonly #killShare: number;
   readonly #logFails: boolean;
   #server: SimulatedServer | undefined;
+  /** Events of answered bodies, and of those that may have been taken without an answer. */
+  #accepted = 0;
+  #acceptedPerhaps = 0;
   #epoch = 0;
   #faultsUntilMs = 0;
   /** Engine that is seldom stepped; -1 for none. */
@@ -263,7 +270,12 @@ class Run {
     sender.waits = false;
     if (status === 503) this.#refused(sender);
     else if (status !== body.status) throw new Error(`a body is answered ${status} instead of ${body.status}: ${text}`);
-    else if (this.#options.faults && this.#chance(0.05)) {
+    else this.#take(sender, body, text);
+  }
+
+  #take(sender: Sender, body: PlannedBody, text: string | null): void {
+    this.#accepted += acceptedEvents(body, text);
+    if (this.#options.faults && this.#chance(0.05)) {
       // The answer is lost on its way.
       sender.lost.push(body);
       this.#count("repeats", 1);
@@ -282,7 +294,10 @@ class Run {
     this.#tally();
     for (const sender of this.#senders) {
       const body = sender.bodies[sender.next];
-      if (sender.waits && body !== undefined) sender.lost.push(body);
+      if (sender.waits && body !== undefined) {
+        sender.lost.push(body);
+        this.#acceptedPerhaps += eventsOf(body);
+      }
       sender.waits = false;
     }
     this.#heal();
@@ -356,11 +371,37 @@ class Run {
     return new Holdings(this.server, this.#machine.control).compare(this.#streams, oracle, lost);
   }
 
+  /** What is stored of accepted events, all lanes having told what they counted. */
+  #compareUsage(): void {
+    const counted = storedEvents(this.#machine.series);
+    const [least, most] = [this.#accepted, this.#accepted + this.#acceptedPerhaps];
+    if (counted < least || counted > most) throw new Error(`${counted} events are counted instead of ${least} to ${most}`);
+  }
+
   /** Stops the server and reads its checkpoints. */
   async finalStates(): Promise<ReadonlyMap<string, StreamState>> {
     await this.server.stop();
+    this.#compareUsage();
     return streamStates(this.#machine.series);
   }
+}
+
+/** Events that a body has when nothing of it is refused for what it is. */
+function eventsOf({ samples, records }: PlannedBody): number {
+  return samples.length + records.length;
+}
+
+/** Events that an answer reports as accepted. */
+function acceptedEvents(body: PlannedBody, text: string | null): number {
+  if (body.kind !== BODY_JSON_SINGLE && body.kind !== BODY_JSON_BATCH) return body.samples.length;
+  return body.status === 200 ? (JSON.parse(text as string) as { queued: number }).queued : 0;
+}
+
+/** Events of all tenants and months, as stored. */
+function storedEvents(series: MemoryStoreContents): number {
+  let events = 0;
+  for (const value of series.get("usage")?.values() ?? []) events += eventsOfRow(decodeStored<UsageRow>(value));
+  return events;
 }
 
 /** Throws when two runs of the same workload leave streams in different states. */

@@ -122,7 +122,7 @@ export class SoakServer {
   /** Asks as a client would. Throws on any status but 200. */
   async query<T>(endpoint: CoordinatorEndpoint, query: Readonly<Record<string, string>>): Promise<T> {
     const principal = { tenant: "default", subject: "soak", role: "viewer" } as const;
-    const asked = this.#coordinator.handle({ type: "query", id: 1, endpoint, principal, path: {}, query, body: null });
+    const asked = this.#coordinator.handle({ type: "query", id: 1, endpoint, principal, path: {}, query, body: null, requestId: "test" });
     let isAnswered = false;
     void asked.then(() => {
       isAnswered = true;

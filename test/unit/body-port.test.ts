@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
-import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
-import { LARGE_BODY } from "../../src/core/layout/memory-map.ts";
+import { BODIES_WAITING_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { BODY_RING, LARGE_BODY } from "../../src/core/layout/memory-map.ts";
 
 it("keeps a large body that waits for the place of large ones, though its sender's buffer is used again", () => {
   const memory = new EngineMemory(createEngineMemory());
@@ -20,4 +20,30 @@ it("keeps a large body that waits for the place of large ones, though its sender
   port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null] });
   expect(answers).toEqual([204]);
   expect(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + pooled.length).every((byte) => byte === 2)).toBe(true);
+});
+
+it("keeps bodies that find no room in the ring, in their order, up to a bound", () => {
+  const memory = new EngineMemory(createEngineMemory());
+  const port = new BodyPort(memory, () => 1);
+  const answers: number[] = [];
+  const pooled = Buffer.alloc(SMALL_BODY_BYTES_MAX);
+  const submit = (value: number) => {
+    pooled.fill(value);
+    const body = { bytes: pooled, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0 };
+    return port.submit(body, { answer: (status) => answers.push(100 * value + status) });
+  };
+  const inRing = [1, 2, 3].map(submit);
+  const kept = Array.from({ length: BODIES_WAITING_BYTES_MAX / SMALL_BODY_BYTES_MAX }, (_, i) => submit(4 + i));
+  expect([...inRing, ...kept].every((taken) => taken)).toBe(true);
+  expect(submit(99)).toBe(false);
+  expect(port.waiting).toBe(inRing.length + kept.length);
+  port.publish();
+  const answerOne = () => port.answer({ counts: [1], statuses: [0], bodies: [null], written: [null] });
+  answerOne();
+  const first = memory.bytes.subarray(BODY_RING, BODY_RING + pooled.length);
+  expect(first.every((byte) => byte === 4)).toBe(true);
+  expect(submit(12)).toBe(true);
+  while (port.waiting > 0) answerOne();
+  expect(answers).toEqual([...Array.from({ length: 12 }, (_, i) => 100 * (i + 1))]);
+  expect(port.ringFill).toBe(0);
 });

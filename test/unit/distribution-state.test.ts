@@ -5,6 +5,7 @@ import { DerivedQuantiles } from "../../src/actors/engine/distributions/derived-
 import { DistributionHandler } from "../../src/actors/engine/distributions/distribution-handler.ts";
 import { DistributionSink } from "../../src/actors/engine/distributions/distribution-sink.ts";
 import { readFamily, writeFamily } from "../../src/actors/engine/distributions/family-state.ts";
+import { pieceReader } from "../../src/actors/engine/distributions/series-state.ts";
 import type { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import type { DerivedSeries } from "../../src/actors/engine/messages/derived-series.ts";
 import { STATE_PIECE_BYTES_MAX } from "../../src/core/config/limits.ts";
@@ -93,15 +94,15 @@ describe("a family of buckets", () => {
       const sink = new ByteSink();
       writeFamily(sink, family);
       const copy = new Rig();
-      const cursor = { bytes: sink.bytes.subarray(0, sink.at), at: 0, end: sink.at };
-      const read = readFamily(cursor, (identity) => {
+      const reader = pieceReader(sink.bytes.subarray(0, sink.at));
+      const read = readFamily(reader, (identity) => {
         expect(identity).toBe("identity é");
         return copy.family();
       });
-      expect(cursor.at).toBe(sink.at);
+      expect(reader.at).toBe(sink.at);
       const again = new ByteSink();
       writeFamily(again, read);
-      expect(Buffer.compare(again.bytes.subarray(0, again.at), cursor.bytes)).toBe(0);
+      expect(Buffer.compare(again.bytes.subarray(0, again.at), reader.bytes)).toBe(0);
       rig.written.length = 0;
       for (const one of [family, read]) {
         bounds.forEach((bound, i) => {

@@ -128,6 +128,6 @@ describe("native histograms", () => {
       { labels, samples: [], histograms: [{ countInt: 1, timestamp: TIME }], created: TIME - 9 },
     ]);
     const [series] = [...histogramSeries(second, 2)];
-    expect([series?.histograms, series?.createdMs]).toEqual([[histogram], TIME - 9]);
+    expect([series?.histograms.map((each) => Buffer.from(each)), series?.createdMs]).toEqual([[histogram], TIME - 9]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import { ServiceIndex, serviceKey } from "../../src/actors/engine/service-index.ts";
+import { ServiceIndex } from "../../src/actors/engine/service-index.ts";
 import { StreamRegistry } from "../../src/actors/engine/stream-registry.ts";
 import { decodeDefinition } from "../../src/actors/engine/work-unit.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
@@ -19,7 +19,7 @@ import { DEFINE_COUNTED } from "../../src/core/layout/row-frame.ts";
 import { FLAG_COUNTER } from "../../src/core/layout/stream-record.ts";
 import { ShardKernel } from "../../src/domain/kernel/shard-kernel.ts";
 import { partitionOf, serviceSeed } from "../../src/domain/placement/partition.ts";
-import { identityHead, identityText } from "../../src/domain/series/stream-identity.ts";
+import { identityHead, identityText, serviceKey } from "../../src/domain/series/stream-identity.ts";
 import { DefinitionRig } from "../support/definition-rig.ts";
 import { bytesField, labelField, sampleField } from "../support/remote-write-body.ts";
 
@@ -277,6 +277,12 @@ describe("the index by service", () => {
     rig.take();
     expect(index.all).toEqual(expected);
     expect(index.catchUp(10)).toBe(false);
+    const streams = (tenant: string) => [...expected].filter(([key]) => JSON.parse(key)[0] === tenant).flatMap(([, slots]) => slots);
+    for (const tenant of ["default", 't"2', "nobody"]) expect(index.streamsOf(tenant)).toBe(streams(tenant).length);
+    index.remove([0, 1, 35]);
+    expect([index.streamsOf("default"), index.streamsOf('t"2')]).toEqual([streams("default").length - 2, streams('t"2').length - 1]);
+    index.again(1);
+    expect(index.streamsOf("default")).toBe(streams("default").length - 1);
   });
 });
 

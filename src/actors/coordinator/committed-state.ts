@@ -6,6 +6,7 @@ import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator
 import type { StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
+import { ControlState } from "./control/control-state.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
 import { LogCoverage } from "./log-floor.ts";
 import { MetadataTable } from "./metadata-table.ts";
@@ -44,6 +45,8 @@ export class CommittedState {
   /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations = new Map<number, number>();
   readonly metadata = new MetadataTable();
+  /** What people have configured. */
+  readonly configured = new ControlState();
   #pageSecret: Uint8Array = new Uint8Array(0);
 
   constructor(stores: CoordinatorStores) {
@@ -63,6 +66,7 @@ export class CommittedState {
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
     this.metadata.load(this.series);
+    this.configured.load(this.control);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;

@@ -70,10 +70,12 @@ export class Committer {
     this.#floorIsStale = false;
   }
 
-  #applyControl({ verdicts, deadLetters }: Transaction): void {
+  #applyControl({ verdicts, deadLetters, labels }: Transaction): void {
     const { state, counters, monotonicMs, emit, observeLatencySeconds } = this.#dependencies;
     counters.add("anomaliesDropped", verdicts.apply());
     deadLetters.apply();
+    labels.apply();
+    counters.add("labelsRefused", labels.refused);
     const storedMs = monotonicMs();
     for (const arrivalMs of verdicts.openedArrivalsMs) if (arrivalMs > 0) observeLatencySeconds((storedMs - arrivalMs) / 1000);
     counters.add("anomaliesStored", verdicts.openedArrivalsMs.length);

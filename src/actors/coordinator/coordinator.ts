@@ -8,6 +8,7 @@
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
   ANOMALIES_MAX,
+  AUDIT_ROWS_MAX,
   DEAD_LETTER_AGE_MS_MAX,
   DEAD_LETTER_BYTES_MAX,
   EPISODES_MAX,
@@ -16,6 +17,7 @@ import {
   RETENTION_INTERVAL_MS,
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
+import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
@@ -23,6 +25,7 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
+import { Changes } from "./control/changes.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
 import { EditQueue } from "./edit-queue.ts";
@@ -34,6 +37,7 @@ import type { QueryContext } from "./queries/query-context.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
+import { Vectorizer } from "./vectorizer/vectorizer.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions {
@@ -47,8 +51,13 @@ export interface CoordinatorOptions {
   /** RETENTION_DAYS and RETENTION_RAW_DAYS in ms. */
   readonly retentionMs: number;
   readonly rawRetentionMs: number;
+  /** AUDIT_RETENTION_DAYS in ms; a year where it is not given. */
+  readonly auditRetentionMs?: number;
+  readonly auditRowsMax?: number;
   /** DISK_LIMIT_GIB in bytes; none where it is not given. */
   readonly diskLimitBytes?: number;
+  /** VECTORIZER_INTERVAL_SECONDS in ms; no pillar is scored where it is not given. */
+  readonly vectorizerIntervalMs?: number;
   readonly anomaliesMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
@@ -79,6 +88,7 @@ export interface StepReport {
   readonly dueMs: number;
 }
 
+const AUDIT_RETENTION_MS = 365 * 24 * 3600 * 1000;
 /** Steps that a query waits for at most, so that what an engine no longer holds has reached the store. */
 const SETTLE_STEPS_MAX = 8;
 
@@ -95,6 +105,7 @@ export class Coordinator {
   readonly #guard: StoreGuard;
   readonly #disk: DiskUsage;
   readonly #replay: ReplayDesk;
+  readonly #vectorizer: Vectorizer;
   readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
@@ -137,12 +148,24 @@ export class Coordinator {
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
-    this.#queries = this.#queryContext(new EngineClient(engines));
+    const engineClient = new EngineClient(engines);
+    this.#vectorizer = new Vectorizer(
+      { intervalMs: options.vectorizerIntervalMs },
+      {
+        ...shared,
+        control: controlStore,
+        serviceMap: this.#state.configured.serviceMap,
+        engines: engineClient,
+        edit: (work) => this.#edit(work),
+      },
+    );
+    this.#queries = this.#queryContext(engineClient);
   }
 
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
   async open(): Promise<void> {
     await this.#state.open(this.#dependencies.randomBytes);
+    await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
@@ -168,6 +191,11 @@ export class Coordinator {
   /** Types, units and helps of metrics, for all engines. */
   loadMetadata(): readonly MetricMetadataEnvelope[] {
     return this.#state.metadata.all;
+  }
+
+  /** Tenants and credentials, for the front. */
+  loadAccess(): readonly AccessChange[] {
+    return this.#state.configured.accessChanges();
   }
 
   /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */
@@ -221,11 +249,14 @@ export class Coordinator {
     if (pausedUntilMs !== undefined) this.#edits.refuse();
     if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
     const more = await this.#write();
+    const isServing = this.#enginesReady && this.#stopping === "no";
+    const vectorizerDueMs = isServing ? this.#vectorizer.step() : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
     return this.#finished({
       more,
-      dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs),
+      dueMs:
+        this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, vectorizerDueMs),
     });
   }
 
@@ -275,6 +306,7 @@ export class Coordinator {
   }
 
   #finished(report: StepReport): StepReport {
+    this.#state.configured.count(this.#counters);
     const isDrained = !report.more || this.#guard.isReadOnly;
     if (this.#stopping !== "asked" || !isDrained) return report;
     this.#stopping = "done";
@@ -304,7 +336,9 @@ export class Coordinator {
   }
 
   #queryContext(engines: EngineClient): QueryContext {
-    const { nowMs, breathe } = this.#dependencies;
+    const { nowMs, breathe, emit, randomBytes } = this.#dependencies;
+    const { audit } = this.#state.configured;
+    const changes = new Changes({ store: this.#state.control, audit, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
@@ -313,15 +347,19 @@ export class Coordinator {
       breathe,
       facts: () => ({
         enginesReady: this.#enginesReady,
-        storeReadOnly: this.#guard.refusesWrites,
+        storeRefusal: this.#guard.reason,
+        disk: this.#disk.fill,
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,
         listeners: this.#listeners,
+        vectorizer: this.#vectorizer.facts(),
       }),
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
+      change: (request, plan) => changes.make(request, plan),
+      randomBytes,
     };
   }
 
@@ -361,6 +399,8 @@ function retentionOptions(options: CoordinatorOptions) {
   return {
     retentionMs: options.retentionMs,
     rawRetentionMs: options.rawRetentionMs,
+    auditRetentionMs: options.auditRetentionMs ?? AUDIT_RETENTION_MS,
+    auditRowsMax: options.auditRowsMax ?? AUDIT_ROWS_MAX,
     deadLetterAgeMs: DEAD_LETTER_AGE_MS_MAX,
     deadLetterBytesMax: options.deadLetterBytesMax ?? DEAD_LETTER_BYTES_MAX,
     episodesMax: options.episodesMax ?? EPISODES_MAX,

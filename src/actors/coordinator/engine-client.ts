@@ -1,6 +1,8 @@
 // Asks engines about their streams. Each ask has its own number; an engine that does not answer is reported, never waited for without end:
 // the link behind it rejects in time.
 import type {
+  BehaviourAnswer,
+  BehaviourQuery,
   EngineAnswer,
   EngineQuery,
   PendingChunksAnswer,
@@ -10,6 +12,7 @@ import type {
   SeriesDataQuery,
   SeriesQuery,
   StoredMetadata,
+  StreamCountAnswer,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
@@ -56,6 +59,11 @@ export class EngineClient {
     return (await this.#ask(engine, { type: "series", id: this.#nextId++, ...query })) as SeriesAnswer;
   }
 
+  /** Streams of a tenant that an engine has in memory. */
+  async streamCount(engine: number, tenant: string): Promise<number> {
+    return ((await this.#ask(engine, { type: "stream-count", id: this.#nextId++, tenant })) as StreamCountAnswer).streams;
+  }
+
   /** The newest values of the first stream that matches. */
   async seriesData(engine: number, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
     return (await this.#ask(engine, { type: "series-data", id: this.#nextId++, ...query })) as SeriesDataAnswer;
@@ -64,6 +72,16 @@ export class EngineClient {
   /** Chunks of a stream that are in no stored block. */
   async pendingChunks(engine: number, query: Omit<PendingChunksQuery, "type" | "id">): Promise<PendingChunksAnswer> {
     return (await this.#ask(engine, { type: "pending-chunks", id: this.#nextId++, ...query })) as PendingChunksAnswer;
+  }
+
+  /** Has an engine's lane tell what it has counted; it is in the engine's ring when this resolves. */
+  async markLane(engine: number): Promise<void> {
+    await this.#ask(engine, { type: "lane-mark", id: this.#nextId++ });
+  }
+
+  /** The next slice of a walk over one engine's services. */
+  async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
+    return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -19,15 +19,19 @@ import {
   FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
   type LaneMark,
+  type LaneMarkFrame,
   type MetricMetadataEnvelope,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
+import { LabelDraft } from "./control/label-draft.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { metadataOperation } from "./metadata-table.ts";
 import { blockOperations } from "./tables/block-rows.ts";
@@ -36,12 +40,15 @@ import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readCol
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
 /** Drafts of one transaction over the committed state. */
 export class Transaction {
   readonly verdicts: VerdictDraft;
   readonly deadLetters: DeadLetterDraft;
+  readonly usage: UsageDraft;
+  readonly labels: LabelDraft;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
@@ -60,9 +67,11 @@ export class Transaction {
   constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number) {
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
     this.deadLetters = new DeadLetterDraft(state);
+    this.labels = new LabelDraft(state.configured.labels);
     this.#seriesStore = state.series;
     this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
+    this.usage = new UsageDraft(state.series);
     this.#retentionMs = limits.retentionMs;
     this.#wallNowMs = wallNowMs;
   }
@@ -75,11 +84,11 @@ export class Transaction {
   }
 
   controlOperations(): StoreOperation[] {
-    return [...this.verdicts.operations(), ...this.deadLetters.operations()];
+    return [...this.verdicts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
   }
 
   seriesOperations(): readonly StoreOperation[] {
-    return [...this.#series, ...this.#cold.operations()];
+    return [...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
   }
 
   takeRecord(envelope: RecordEnvelope): void {
@@ -149,7 +158,12 @@ export class Transaction {
     this.metadata.push(metadata);
   }
 
-  takeMark(mark: LaneMark): void {
+  takeLabels(labels: ServiceLabelsEnvelope): void {
+    this.labels.takeTelemetry(labels, this.#wallNowMs);
+  }
+
+  takeMark({ mark, usage }: LaneMarkFrame): void {
+    this.usage.add(usage);
     this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
     this.marks.push(mark);
   }
@@ -166,5 +180,6 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
-  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMark>(payload)),
+  [FRAME_SERVICE_LABELS]: (transaction, payload) => transaction.takeLabels(decodePayload<ServiceLabelsEnvelope>(payload)),
+  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMarkFrame>(payload)),
 };

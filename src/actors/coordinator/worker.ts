@@ -11,6 +11,7 @@ import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
+import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
@@ -45,9 +46,11 @@ export interface CoordinatorThreadData {
     readonly window: number;
     readonly retentionDays: number;
     readonly retentionRawDays: number;
+    readonly auditRetentionDays: number;
     readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
+    readonly vectorizerIntervalSeconds: number;
   };
 }
 
@@ -57,6 +60,7 @@ export interface LoadedState {
   readonly checkpoints: readonly StoredCheckpoint[];
   readonly laneMarks: readonly LaneMark[];
   readonly metadata: readonly MetricMetadataEnvelope[];
+  readonly access: readonly AccessChange[];
 }
 
 /** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
@@ -220,6 +224,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       exclusions: new FieldExclusions(settings.fieldExclusions),
       retentionMs: settings.retentionDays * DAY_MS,
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
+      auditRetentionMs: settings.auditRetentionDays * DAY_MS,
+      vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {
@@ -240,7 +246,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const pacer = new Pacer(coordinator);
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
-  main.send({ type: "loaded", checkpoints, laneMarks, metadata });
+  main.send({ type: "loaded", checkpoints, laneMarks, metadata, access: coordinator.loadAccess() });
   ports.forEach((port, engine) => {
     port.onMessage((message) => {
       const link = engines[engine] as EngineThreadLink;

@@ -14,7 +14,9 @@ import {
   FRAME_CHECKPOINT_PART,
   FRAME_LANE_MARK,
   type LaneMark,
+  type LaneMarkFrame,
   type LogPosition,
+  type TenantUsage,
 } from "../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
@@ -64,6 +66,8 @@ export interface CheckpointsDependencies {
   readonly counters: EngineCounters;
   /** End of this lane's own log. */
   readonly logPosition: () => LogPosition;
+  /** Events accepted by what this lane has logged since the last call. */
+  readonly takeUsage: () => readonly TenantUsage[];
   /** What all lanes have logged in this epoch, in bytes; rows count as they are before they are packed. */
   readonly logBytes: () => number;
   /** Ends the segment of this lane's log; false when that cannot be done now. */
@@ -241,9 +245,9 @@ export class Checkpoints {
     return this.#lastOnes === 0 && this.#draft === undefined;
   }
 
-  /** How far the lane's records have been sent, whatever the time. */
-  markLast(): void {
-    this.#markLane(Number.POSITIVE_INFINITY);
+  /** Tells how far the lane's records have been sent, and what it has counted, whatever the time. */
+  markNow(): void {
+    this.#mark();
   }
 
   /**
@@ -354,12 +358,18 @@ export class Checkpoints {
 
   #markLane(nowMs: number): void {
     if (nowMs - this.#markedMs < LANE_MARK_MS) return;
+    if (this.#mark()) this.#markedMs = nowMs;
+  }
+
+  /** False when nothing was logged since the last mark. */
+  #mark(): boolean {
     const position = this.#dependencies.logPosition();
-    if (position.segment === this.#marked.segment && position.offset === this.#marked.offset) return;
-    this.#markedMs = nowMs;
+    if (position.segment === this.#marked.segment && position.offset === this.#marked.offset) return false;
     this.#marked = position;
     const mark: LaneMark = { epoch: this.#options.epoch, lane: this.#options.engine, ...position };
-    this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, mark);
+    const frame: LaneMarkFrame = { mark, usage: this.#dependencies.takeUsage() };
+    this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, frame);
+    return true;
   }
 }
 

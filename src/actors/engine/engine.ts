@@ -14,13 +14,16 @@ import type {
   EngineReply,
   EngineReport,
   EngineRequest,
+  LaneMarkQuery,
   StoredCheckpoint,
+  StreamQuery,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
+import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCounters } from "./engine-counters.ts";
@@ -34,7 +37,11 @@ import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
+import { ToldTenants } from "./told-tenants.ts";
 import type { WorkUnit } from "./work-unit.ts";
+
+/** A question that what was acknowledged before it has to come before. */
+type DelayedQuery = StreamQuery | LaneMarkQuery;
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -112,17 +119,19 @@ export class Engine {
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
   readonly #queries: SeriesQueries;
+  readonly #behaviour: BehaviourWalk;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   /** Questions, in the order in which they came, with the end of the rows that they wait for. */
-  readonly #delayed: Array<{ readonly query: EngineQuery; readonly partition: number; readonly end: number }> = [];
+  readonly #delayed: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
-  readonly #tenants: string[];
+  readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
   readonly #startMs: number;
   #phase: Phase = "recovering";
+  #isStopAsked = false;
   #nextTickMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
   #lastMark = false;
@@ -130,7 +139,7 @@ export class Engine {
   constructor(options: EngineOptions, dependencies: EngineDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#tenants = [...options.tenants];
+    this.#tenants = new ToldTenants(options.tenants, () => this.#takeCommands());
     this.#metadata.take(options.metadata ?? []);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
@@ -155,17 +164,23 @@ export class Engine {
         outbox,
         counters: this.#counters,
         services: this.#services,
-        tenantIndex: (name) => this.#tenantIndex(name),
+        tenantIndex: (name) => this.#tenants.number(name),
         askForStreams: dependencies.reply,
       },
     );
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const tenantIndex = (name: string) => this.#tenants.number(name);
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
       { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
     this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
+    this.#behaviour = new BehaviourWalk({
+      kernel,
+      services: this.#services,
+      metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
+      monotonicMs: () => dependencies.clock.monotonicMs(),
+    });
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -174,7 +189,7 @@ export class Engine {
   #makeRecovery(kernel: ShardKernel): Recovery {
     const { engine, engines, laneMarks, checkpoints } = this.#options;
     const { processWords, kernel: lane, reply: askForPart } = this.#dependencies;
-    const tenantIndex = (name: string) => this.#tenantIndex(name);
+    const tenantIndex = (name: string) => this.#tenants.number(name);
     return new Recovery(
       { engine, engines, laneMarks, checkpoints },
       { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex, askForPart },
@@ -198,6 +213,7 @@ export class Engine {
         outbox: this.#outbox,
         counters: this.#counters,
         logPosition: () => log.position,
+        takeUsage: () => this.#lane.takeUsage(),
         endSegment: () => this.#endSegment(),
         // A start has the rows to apply, however small they are packed.
         logBytes: () =>
@@ -234,8 +250,8 @@ export class Engine {
     const decoders = makeLaneDecoders(this.#options, {
       ...shared,
       wallMs: () => clock.wallMs(),
-      tenantName: (index) => this.#tenants[index] as string,
-      tenantIndex: (name) => this.#tenantIndex(name),
+      tenantName: (index) => this.#tenants.name(index),
+      tenantIndex: (name) => this.#tenants.number(name),
     });
     return new Lane(
       { engines: this.#options.engines },
@@ -319,6 +335,7 @@ export class Engine {
   }
 
   #finishRecovery(torn: readonly TornSegment[]): void {
+    this.#recovery.finish();
     this.#phase = "serving";
     this.#checkpoints = this.#makeCheckpoints();
     this.#shard.publishCounters();
@@ -374,23 +391,31 @@ export class Engine {
   }
 
   #takeMessages(): boolean {
-    let any = false;
-    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
-      any = true;
-      if (command.type === "tenant") this.#tenants[command.index] = command.name;
-      else this.#phase = "stopping";
-    }
+    const any = this.#takeCommands();
+    if (this.#isStopAsked && this.#phase === "serving") this.#phase = "stopping";
     const request = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (request.type === "returned-streams") this.#shard.returns.take(request);
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else this.#delay(request);
     return true;
   }
 
+  #takeCommands(): boolean {
+    let any = false;
+    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
+      any = true;
+      if (command.type === "tenant") this.#tenants.learn(command.index, command.name);
+      else this.#isStopAsked = true;
+    }
+    return any;
+  }
+
   /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
-  #delay(query: EngineQuery): void {
+  #delay(query: DelayedQuery): void {
+    if (query.type === "lane-mark") this.#checkpoints?.markNow();
     const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
     this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });
   }
@@ -405,7 +430,7 @@ export class Engine {
     const at = this.#delayed.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
     if (at < 0) return false;
     const [found] = this.#delayed.splice(at, 1);
-    if (found !== undefined) this.#dependencies.reply(this.#queries.answer(found.query));
+    if (found !== undefined) this.#dependencies.reply(found.query.type === "lane-mark" ? found.query : this.#queries.answer(found.query));
     return true;
   }
 
@@ -459,7 +484,7 @@ export class Engine {
     if (!isLate && !this.#lastMark) {
       if (!checkpoints.isDone) return false;
       this.#lastMark = true;
-      checkpoints.markLast();
+      checkpoints.markNow();
       return true;
     }
     if (!isLate && !this.#outbox.drained) return false;
@@ -467,12 +492,6 @@ export class Engine {
     this.#phase = "stopped";
     this.#dependencies.report({ type: "stopped" });
     return true;
-  }
-
-  #tenantIndex(name: string): number {
-    const known = this.#tenants.indexOf(name);
-    if (known >= 0) return known;
-    throw new Error(`the data folder holds streams of tenant ${JSON.stringify(name)}, which this server does not know`);
   }
 
   #requestId(admission: number): string {

@@ -1,7 +1,6 @@
 // Decodes JSON bodies (single record and batch) into the unit of work: rows for values, frames for records and dead letters.
 // The kernel checks the body and stages the records of usual form whose stream it knows; the others, and bodies it cannot vouch for, go through
 // JSON.parse and judgeRecord, which is also the meaning of what the kernel does. Sketch: 0.15 us a record there, 3 us here.
-import { isUtf8 } from "node:buffer";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import {
@@ -14,7 +13,7 @@ import {
 import type { RecordType, ValidationReason } from "../../core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_BODY, STATUS_ODD_RECORD, STATUS_UNKNOWN_STREAM } from "../../core/layout/kernel-status.ts";
 import { SCRATCH, SCRATCH_BYTES } from "../../core/layout/memory-map.ts";
-import { BODY_JSON_BATCH } from "../../core/protocol/body-kind.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../core/protocol/body-kind.ts";
 import { decodeJson, holdsHalfCharacter } from "../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../domain/kernel/powers-of-five.ts";
@@ -23,9 +22,10 @@ import { flagsOfRecord } from "../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
-import { type Body, refusedAnswer } from "./body.ts";
+import { type Body, decodeJsonBody, refusedAnswer } from "./body.ts";
 import { contentHash } from "./content-hash.ts";
 import type { EngineCounters } from "./engine-counters.ts";
+import type { LabelIntake } from "./label-intake.ts";
 import type { LogSink } from "./logs/log-sink.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
@@ -50,6 +50,7 @@ export interface JsonDecoderDependencies {
   readonly definer: StreamDefiner;
   /** Counts the logs that are kept. */
   readonly logs: Pick<LogSink, "count">;
+  readonly labels: LabelIntake;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
   readonly tenantName: (index: number) => string;
@@ -112,6 +113,7 @@ export class JsonDecoder {
     const status = kernel.jsonRecordsStep();
     if (status !== STATUS_DONE) return this.#answer(body, records, this.#takeOthers(status, records, body, unit));
     counters.accepted("metric", records);
+    unit.accept(this.#dependencies.tenantName(body.tenant), body.wallMs, "metric", records);
     return body.kind === BODY_JSON_BATCH ? batchAnswer(records, []) : QUEUED_ONE;
   }
 
@@ -166,15 +168,10 @@ export class JsonDecoder {
   }
 
   #parse(body: Body): { ok: true; value: unknown; halves: boolean } | { ok: false; code: ValidationReason; message: string } {
-    const { memory, kernel } = this.#dependencies;
     const bad = (message: string) => ({ ok: false, code: "invalid_json", message }) as const;
     if (body.bytes === 0) return bad("the body is empty; send a JSON telemetry record");
-    const bytes = memory.slice(body.pointer, body.bytes);
-    if (!isUtf8(bytes)) return bad("the body is not valid UTF-8; JSON must be sent as UTF-8");
-    const depth = kernel.jsonDepth(body.pointer, body.bytes);
-    if (depth > JSON_DEPTH_MAX) return bad(`the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read`);
-    const decoded = decodeJson(bytes.toString("utf8"));
-    if (!decoded.ok) return bad(`the body is not JSON: ${decoded.message}`);
+    const decoded = decodeJsonBody(body, this.#dependencies);
+    if (!decoded.ok) return bad(decoded.message);
     if (body.kind !== BODY_JSON_BATCH) {
       return Array.isArray(decoded.value) ? bad("one record is expected here, got an array; send it to /api/v1/telemetry/batch") : decoded;
     }
@@ -200,7 +197,11 @@ export class JsonDecoder {
 
   /** Counts the body's records and buries the refused ones, behind all that was accepted. */
   #settle(outcome: Outcome, body: Body, unit: WorkUnit): void {
-    for (const [type, count] of outcome.accepted) this.#dependencies.counters.accepted(type, count);
+    const { counters, tenantName } = this.#dependencies;
+    for (const [type, count] of outcome.accepted) {
+      counters.accepted(type, count);
+      unit.accept(tenantName(body.tenant), body.wallMs, type, count);
+    }
     for (const failure of outcome.failures) this.#bury(failure, body, unit);
   }
 
@@ -210,7 +211,10 @@ export class JsonDecoder {
       const refusal = isSpelled ? this.#define(record, flags, body, unit) : this.#stage(record, flags, body, unit);
       if (refusal !== undefined) return refusal;
     }
-    return KEPT.has(record.type) ? this.#keep(record, index, body, unit) : undefined;
+    if (!KEPT.has(record.type)) return undefined;
+    const refusal = this.#keep(record, index, body, unit);
+    if (refusal === undefined && !SCORED.has(record.type)) this.#tellLabels(record, body, unit);
+    return refusal;
   }
 
   #stage(record: TelemetryRecord, flags: number, body: Body, unit: WorkUnit): Refusal | undefined {
@@ -240,7 +244,14 @@ export class JsonDecoder {
       kernel.laneInsert(defined.ref, defined.destination, defined.partition);
     }
     kernel.stageRow(defined.destination, defined.ref, record.timeMs - unit.baseMs, record.value);
+    this.#tellLabels(record, body, unit);
     return undefined;
+  }
+
+  /** A record has no resource: its attributes say what one would. Those of a replay may be days old. */
+  #tellLabels({ serviceId, attributes }: TelemetryRecord, body: Body, unit: WorkUnit): void {
+    if (body.kind !== BODY_JSON_SINGLE && body.kind !== BODY_JSON_BATCH) return;
+    this.#dependencies.labels.takeAttributes(this.#dependencies.tenantName(body.tenant), serviceId, attributes, unit);
   }
 
   #keep(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): Refusal | undefined {

@@ -14,6 +14,8 @@ import {
   BODY_REPLAY_HISTORY,
   isHistoryBody,
 } from "../../core/protocol/body-kind.ts";
+import type { TenantUsage } from "../../core/protocol/coordinator-frame.ts";
+import { UsageTally } from "../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { type Body, readBody, refusedAnswer } from "./body.ts";
@@ -21,6 +23,7 @@ import type { EngineCounters } from "./engine-counters.ts";
 import type { HistoryDecoder } from "./history/history-decoder.ts";
 import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
+import type { LabelIntake } from "./label-intake.ts";
 import type { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Placement } from "./placement.ts";
@@ -42,6 +45,7 @@ export interface LaneDependencies {
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
   readonly otlp: OtlpDecoder;
+  readonly labels: LabelIntake;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly monotonicMs: () => number;
@@ -56,6 +60,8 @@ export class Lane {
   readonly #options: LaneOptions;
   readonly #dependencies: LaneDependencies;
   readonly #unit: WorkUnit;
+  /** Of the blocks since `takeUsage`. */
+  readonly #usage = new UsageTally();
   #taken = 0;
   /** A body that needs a further unit. */
   #unfinished: Body | undefined;
@@ -69,6 +75,13 @@ export class Lane {
   /** Bodies that the front has published and this lane has not begun. */
   get waiting(): number {
     return (this.#dependencies.memory.bodiesHead() - this.#taken) >>> 0;
+  }
+
+  /** Events accepted by what was logged since the last call. */
+  takeUsage(): readonly TenantUsage[] {
+    const { entries } = this.#usage;
+    this.#usage.clear();
+    return entries;
   }
 
   get isIdle(): boolean {
@@ -85,7 +98,7 @@ export class Lane {
     return true;
   }
 
-  /** Verdicts go first: who was answered and asks finds them in the ring. */
+  /** Records and verdicts go first: who was answered and asks finds them in the ring. */
   #release(): boolean {
     this.#dependencies.outbox.flush();
     const answers = this.#dependencies.placement.takeAnswers();
@@ -168,13 +181,14 @@ export class Lane {
     }
     const position = this.#append(parts);
     if (position === undefined) return;
+    this.#usage.addAll(unit.usage.entries);
     for (const { frame, payload } of unit.opaqueFrames) outbox.send(frame, payload);
-    outbox.flush(); // ahead of the answers: who was answered and asks finds it in the ring
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));
     unit.committed();
     this.#dependencies.remoteWrite.saved();
+    this.#dependencies.labels.saved();
   }
 
   /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */
@@ -198,7 +212,7 @@ export class Lane {
   }
 
   #refuseUnit(error: LogWriteError): void {
-    const { counters, placement, requestId, kernel, remoteWrite } = this.#dependencies;
+    const { counters, placement, requestId, kernel, remoteWrite, labels } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
@@ -208,6 +222,7 @@ export class Lane {
     this.#unfinished = undefined;
     unit.dropOpaque();
     remoteWrite.forget();
+    labels.forget();
     kernel.stagingReset(this.#options.engines);
   }
 }

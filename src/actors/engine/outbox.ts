@@ -3,7 +3,10 @@
 import { CoordinatorRingWriter } from "../../adapters/runtime/coordinator-ring.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { OVERFLOW_BYTES_MAX } from "../../core/config/limits.ts";
-import { FRAME_BLOCK, FRAME_CHECKPOINT } from "../../core/protocol/coordinator-frame.ts";
+import { FRAME_BLOCK, FRAME_CHECKPOINT, FRAME_LANE_MARK } from "../../core/protocol/coordinator-frame.ts";
+
+/** Frames with what the engine holds no longer: samples, streams, counts of accepted events. */
+const CARRIERS: ReadonlySet<number> = new Set([FRAME_BLOCK, FRAME_CHECKPOINT, FRAME_LANE_MARK]);
 
 /** Queue of frames from one engine to the coordinator. */
 export class Outbox {
@@ -13,7 +16,7 @@ export class Outbox {
   #waiting: Array<{ kind: number; payload: Uint8Array }> = [];
   #taken = 0;
   #waitingBytes = 0;
-  /** Frames ever sent, ever moved into the ring, and the number of the last that carries samples or streams out of memory. */
+  /** Frames ever sent, ever moved into the ring, and the number of the last of CARRIERS. */
   #sent = 0;
   #moved = 0;
   #lastCarrier = 0;
@@ -26,7 +29,7 @@ export class Outbox {
   send(kind: number, payload: Uint8Array): void {
     this.#waiting.push({ kind, payload });
     this.#sent++;
-    if (kind === FRAME_BLOCK || kind === FRAME_CHECKPOINT) this.#lastCarrier = this.#sent;
+    if (CARRIERS.has(kind)) this.#lastCarrier = this.#sent;
     this.#waitingBytes += payload.byteLength;
   }
 
@@ -58,7 +61,7 @@ export class Outbox {
     return this.#waiting.length - this.#taken;
   }
 
-  /** Whether samples or streams that have left the engine's memory wait here: nobody who looks finds them. */
+  /** Whether something that has left the engine's memory waits here: nobody who looks finds it. */
   get isCarrying(): boolean {
     return this.#moved < this.#lastCarrier;
   }

@@ -26,17 +26,23 @@ import {
   SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
+  SECTION_SERVICE_LABELS,
   SECTION_SPAN_BLOCK,
+  SECTION_USAGE,
 } from "../../core/layout/row-frame.ts";
 import {
   FRAME_DEAD_LETTER,
+  FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   FRAME_SPAN_BLOCK,
   type LaneMark,
+  type LaneMarkFrame,
   type LogPosition,
 } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
+import { decodeUsage, UsageTally } from "../../domain/access/usage-tally.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import type { ByteCursor } from "../../domain/codec/varint.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -64,7 +70,7 @@ export interface RecoveryOptions {
   readonly engines: number;
   /** Of this engine's partitions. */
   readonly checkpoints: readonly StoredCheckpoint[];
-  /** Records and dead letters behind these positions are sent again, by engine 0 alone. */
+  /** Records and dead letters behind these positions are sent again, and accepted events counted, by engine 0 alone. */
   readonly laneMarks: readonly LaneMark[];
 }
 
@@ -87,6 +93,7 @@ const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
   [SECTION_RECORD]: FRAME_RECORD,
   [SECTION_DEAD_LETTER]: FRAME_DEAD_LETTER,
   [SECTION_METADATA]: FRAME_METADATA,
+  [SECTION_SERVICE_LABELS]: FRAME_SERVICE_LABELS,
   [SECTION_SPAN_BLOCK]: FRAME_SPAN_BLOCK,
 };
 const UNKNOWN = 0;
@@ -143,6 +150,8 @@ export class Recovery {
   #tenant: DefinitionTenant = { tenant: 0, headBytes: 0, serviceSeed: 0 };
   #head: Uint8Array = new Uint8Array(0);
   #epoch = -1;
+  /** Of each lane of the epoch being read: where its last block ends that was not sent before, and what was accepted by those. */
+  readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
   restoredBytes = 0;
   rows = 0;
   records = 0;
@@ -243,15 +252,49 @@ export class Recovery {
   apply(block: ReplayBlock): void {
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
     this.#coverage.fill(UNKNOWN);
+    const sends = this.#options.engine === 0 && !this.#isSent(block);
+    if (sends) this.#passLane(block);
     for (const section of sectionsOf(block.payload)) {
       if (section.kind === SECTION_DEFINE) this.#define(section.payload, block);
       else if (section.kind === SECTION_PACKED_ROWS) this.#applyRows(section.payload, block);
       else if (section.kind >= SECTION_MESSAGES) this.#takeMessages(section, block);
-      else if (this.#options.engine === 0) this.#sendAgain(section.kind, section.payload, block);
+      else if (sends) this.#sendAgain(section.kind, section.payload, block);
     }
   }
 
+  /** To be called once after the last block. */
+  finish(): void {
+    this.#markLanes();
+  }
+
+  /**
+   * Whether the coordinator has stored what the block holds for it: it is behind its lane's mark, or of an epoch before that of partition 0's checkpoint. That
+   * partition is engine 0's in every epoch, whose checkpoints follow all that its start has sent again.
+   */
+  #isSent(block: ReplayBlock): boolean {
+    const first = this.#covered[0];
+    if (first !== undefined && first.epoch > block.epoch) return true;
+    const mark = this.#options.laneMarks.find(({ epoch, lane }) => epoch === block.epoch && lane === block.lane);
+    return mark !== undefined && isCovered(block.end, mark);
+  }
+
+  #passLane({ lane, end }: ReplayBlock): void {
+    const passed = this.#sentAgain.get(lane);
+    if (passed === undefined) this.#sentAgain.set(lane, { end, usage: new UsageTally() });
+    else passed.end = end;
+  }
+
+  /** Marks of the epoch that was read: what was sent again is not sent once more by the next start, and its events are counted once. */
+  #markLanes(): void {
+    for (const [lane, { end, usage }] of this.#sentAgain) {
+      const frame: LaneMarkFrame = { mark: { epoch: this.#epoch, lane, ...end }, usage: usage.entries };
+      this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, frame);
+    }
+    this.#sentAgain.clear();
+  }
+
   #beginEpoch(epoch: number): void {
+    this.#markLanes();
     this.#epoch = epoch;
     this.#slots = this.#refsOfCheckpoints.get(epoch) ?? new NumberMap();
     this.#refsOfCheckpoints.delete(epoch);
@@ -366,10 +409,12 @@ export class Recovery {
   }
 
   #sendAgain(kind: number, payload: Uint8Array, block: ReplayBlock): void {
+    if (kind === SECTION_USAGE) {
+      this.#sentAgain.get(block.lane)?.usage.addAll(decodeUsage(payload));
+      return;
+    }
     const frame = FRAME_OF_SECTION[kind];
     if (frame === undefined) throw new Error(`unknown section ${kind} in the log`);
-    const mark = this.#options.laneMarks.find(({ epoch, lane }) => epoch === block.epoch && lane === block.lane);
-    if (mark !== undefined && isCovered(block.end, mark)) return;
     this.records++;
     // A copy: the reader fills its buffer anew while this waits. (`slice` of a Buffer would be a view.)
     this.#dependencies.outbox.send(frame, new Uint8Array(payload));

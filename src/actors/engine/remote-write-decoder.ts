@@ -35,6 +35,7 @@ import { replicaSource } from "../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../domain/series/stream-identity.ts";
 import { type Body, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
+import type { LabelIntake } from "./label-intake.ts";
 import { type DistributionTaker, HistogramIntake } from "./remote-write/histogram-intake.ts";
 import type { MetadataBook } from "./remote-write/metadata-book.ts";
 import { MetadataIntake } from "./remote-write/metadata-intake.ts";
@@ -50,6 +51,7 @@ export interface RemoteWriteDecoderDependencies {
   readonly counters: EngineCounters;
   readonly replicaGroups: ReplicaGroups;
   readonly metadata: MetadataBook;
+  readonly labels: LabelIntake;
   /** Takes native histograms. */
   readonly takeDistribution: DistributionTaker;
   readonly tenantName: (index: number) => string;
@@ -198,13 +200,15 @@ export class RemoteWriteDecoder {
   #finish(body: Body, unit: WorkUnit): BodyAnswer {
     this.#buryRejects(body, unit);
     this.#metadata.settle();
-    const { kernel, counters, requestId } = this.#dependencies;
+    const { kernel, counters, requestId, tenantName } = this.#dependencies;
     const sent = this.#samples + this.#histogramsSent;
     const unobserved = kernel.remoteWriteUnobserved();
     const passedOver = kernel.remoteWritePassedOver();
     counters.add("samplesUnobserved", unobserved);
     counters.add("samplesPassedOver", passedOver);
-    counters.accepted("metric", sent - this.#refused - unobserved - passedOver);
+    const accepted = sent - this.#refused - unobserved - passedOver;
+    counters.accepted("metric", accepted);
+    unit.accept(tenantName(body.tenant), body.wallMs, "metric", accepted);
     const answer = this.#answer(sent, requestId(body.admission));
     // What is no observation, and what another replica has sent, is done with: the sender must not take it for lost.
     const samplesWritten = this.#samples - (this.#refused - (this.#histogramsSent - this.#histogramsTaken));
@@ -241,9 +245,12 @@ export class RemoteWriteDecoder {
         "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused",
         labels,
       );
-    } else if (kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source) === STATUS_TABLE_FULL) {
-      kernel.laneTableClear();
-      kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source);
+    } else {
+      this.#dependencies.labels.takeSeries(tenant, name.serviceId, name.metricName, name.attributes, unit);
+      if (kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source) === STATUS_TABLE_FULL) {
+        kernel.laneTableClear();
+        kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source);
+      }
     }
   }
 

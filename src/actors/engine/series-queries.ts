@@ -5,19 +5,20 @@ import { FLAG_COUNTER, FLAG_ENDED, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../.
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
-  EngineQuery,
   PendingChunksQuery,
   SeriesDataQuery,
   SeriesKey,
   SeriesQuery,
   SeriesSummary,
+  StreamQuery,
 } from "../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { compareSeriesKeys, seriesKey } from "../../domain/series/series-order.ts";
+import { serviceKey } from "../../domain/series/stream-identity.ts";
 import { RETURNED } from "./cold/cold-streams.ts";
 import type { Partition } from "./partition.ts";
-import { type ServiceIndex, serviceKey } from "./service-index.ts";
+import type { ServiceIndex } from "./service-index.ts";
 import type { Shard } from "./shard.ts";
 
 interface Candidate {
@@ -38,8 +39,9 @@ export class SeriesQueries {
     this.#services = services;
   }
 
-  answer(query: EngineQuery): EngineAnswer {
+  answer(query: StreamQuery): EngineAnswer {
     if (query.type === "pending-chunks") return this.#pending(query);
+    if (query.type === "stream-count") return { type: "stream-count", id: query.id, streams: this.#services.streamsOf(query.tenant) };
     return query.type === "series" ? this.#list(query) : this.#data(query);
   }
 

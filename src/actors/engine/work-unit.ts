@@ -1,6 +1,7 @@
 // One unit of an engine's work: what it decoded since the last commit. It is appended to the log as one block and then handed to the shards.
 // Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import type { RecordType } from "../../core/layout/counters.ts";
 import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
   ARRIVAL_HISTORY,
@@ -19,6 +20,8 @@ import {
   SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
+  SECTION_SERVICE_LABELS,
+  SECTION_USAGE,
 } from "../../core/layout/row-frame.ts";
 import {
   type DeadLetterEnvelope,
@@ -26,9 +29,13 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_METADATA,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
+import { MonthClock } from "../../domain/access/billing-month.ts";
+import { UsageTally } from "../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
@@ -165,6 +172,7 @@ export class WorkUnit {
   readonly #engines: number;
   readonly #exclusions: FieldExclusions;
   readonly #encoder = new TextEncoder();
+  readonly #months = new MonthClock();
   /** Definitions that the area had no room for. Like those in the area they outlive a failed commit: no committed block holds them yet. */
   #overflow: Uint8Array[] = [];
   #opaque: Array<{ section: number; frame: number; payload: Uint8Array }> = [];
@@ -183,6 +191,8 @@ export class WorkUnit {
   bodies = 0;
   bodyBytes = 0;
   answers: BodyAnswer[] = [];
+  /** Events that the unit's answers report as accepted. */
+  readonly usage = new UsageTally();
 
   constructor(memory: EngineMemory, kernel: LaneExports, engines: number, exclusions: FieldExclusions = new FieldExclusions("")) {
     this.#exclusions = exclusions;
@@ -214,6 +224,11 @@ export class WorkUnit {
   /** Kinds in the header of the unit's block. */
   get blockKinds(): number {
     return this.isHistory ? BLOCK_HISTORY : 0;
+  }
+
+  /** Counts events of a body as accepted; to be called in the unit that the body ends in, which its answer belongs to. */
+  accept(tenant: string, wallMs: number, type: RecordType, events: number): void {
+    this.usage.add(tenant, this.#months.month(wallMs), type, events);
   }
 
   /** Adds a definition that the definitions area has no room for. */
@@ -287,6 +302,10 @@ export class WorkUnit {
     this.#add(SECTION_METADATA, FRAME_METADATA, metadata);
   }
 
+  addServiceLabels(labels: ServiceLabelsEnvelope): void {
+    this.#add(SECTION_SERVICE_LABELS, FRAME_SERVICE_LABELS, labels);
+  }
+
   #add(section: number, frame: number, envelope: object): void {
     this.addOpaque(section, frame, this.#encoder.encode(JSON.stringify(envelope)));
   }
@@ -343,7 +362,14 @@ export class WorkUnit {
       return [sectionHeader(section, payload.byteLength), payload, padding];
     });
     if (opaque.length > 0) parts.push(Buffer.concat(opaque));
+    if (!this.usage.isEmpty) parts.push(...this.#usageParts());
     return parts;
+  }
+
+  #usageParts(): Uint8Array[] {
+    const payload = this.usage.encode();
+    const padding = new Uint8Array(align8(payload.byteLength) - payload.byteLength);
+    return [sectionHeader(SECTION_USAGE, payload.byteLength), payload, padding];
   }
 
   /** The sections of rows, packed one behind the other. */
@@ -374,5 +400,6 @@ export class WorkUnit {
     this.#opaque = [];
     this.#messages.clear();
     this.#opaqueBytes = 0;
+    this.usage.clear();
   }
 }

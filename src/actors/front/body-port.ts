@@ -1,7 +1,7 @@
 // The front's end of one engine: puts bodies into the engine's memory, publishes their descriptors, and matches answers with requests.
-// Small bodies go into a 2 MiB ring that stays hot in cache; a large one goes into one place of its own, the next large ones wait here.
+// Small bodies go into a 2 MiB ring that stays hot in cache; a large one goes into one place of its own. What finds no room waits here, within bounds.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import {
   BODY_PADDING_BYTES,
   BODY_RING,
@@ -40,6 +40,12 @@ export interface AnswerSink {
   answer(status: number, body: string | null, written: WrittenCounts | null): void;
 }
 
+/** A body, copied, until there is room. */
+interface WaitingBody {
+  readonly body: OutgoingBody;
+  readonly sink: AnswerSink;
+}
+
 /** Answers as an engine reports them. */
 export type EngineAnswers = Omit<Extract<EngineReport, { type: "answers" }>, "type">;
 
@@ -66,7 +72,9 @@ export class BodyPort {
   #ringAt = 0;
   #ringUsed = 0;
   #largeBusy = false;
-  #largeWaiting: Array<{ body: OutgoingBody; sink: AnswerSink }> = [];
+  readonly #largeWaiting: WaitingBody[] = [];
+  readonly #smallWaiting: WaitingBody[] = [];
+  #smallWaitingBytes = 0;
 
   constructor(memory: EngineMemory, nextAdmission: () => number) {
     this.#memory = memory;
@@ -75,17 +83,30 @@ export class BodyPort {
 
   /** Bodies that wait for their answer. */
   get waiting(): number {
-    return this.#head - this.#answered + this.#largeWaiting.length;
+    return this.#head - this.#answered + this.#largeWaiting.length + this.#smallWaiting.length;
   }
 
+  /** Of the ring and of what may wait for it. */
   get ringFill(): number {
-    return this.#ringUsed / BODY_RING_BYTES;
+    return (this.#ringUsed + this.#smallWaitingBytes) / (BODY_RING_BYTES + BODIES_WAITING_BYTES_MAX);
   }
 
   /** Takes a body; false when there is no room (the caller answers 503). */
   submit(body: OutgoingBody, sink: AnswerSink): boolean {
     if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#answered >= DESCRIPTOR_COUNT) return false;
     if (body.bytes.byteLength > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, sink);
+    return (this.#smallWaiting.length === 0 && this.#enterRing(body, sink)) || this.#keepSmall(body, sink);
+  }
+
+  #keepSmall(body: OutgoingBody, sink: AnswerSink): boolean {
+    if (this.#smallWaitingBytes + body.bytes.byteLength > BODIES_WAITING_BYTES_MAX) return false;
+    this.#smallWaitingBytes += body.bytes.byteLength;
+    this.#smallWaiting.push(waitingBody(body, sink));
+    return true;
+  }
+
+  /** Puts a body into the ring; false when it has no room. */
+  #enterRing(body: OutgoingBody, sink: AnswerSink): boolean {
     const key = encodeKey(body.idempotencyKey);
     const needed = align64(body.bytes.byteLength + 2 * BODY_PADDING_BYTES + key.byteLength);
     const rest = BODY_RING_BYTES - this.#ringAt;
@@ -101,7 +122,7 @@ export class BodyPort {
   #submitLarge(body: OutgoingBody, sink: AnswerSink): boolean {
     if (this.#largeBusy) {
       if (this.#largeWaiting.length >= LARGE_WAITING_MAX) return false;
-      this.#largeWaiting.push({ body: { ...body, bytes: new Uint8Array(body.bytes) }, sink });
+      this.#largeWaiting.push(waitingBody(body, sink));
       return true;
     }
     this.#largeBusy = true;
@@ -144,6 +165,7 @@ export class BodyPort {
       for (let count = counts[i] as number; count > 0; count--)
         this.#answerNext(statuses[i] as number, bodies[i] as string | null, written[i] as WrittenCounts | null);
     }
+    if (this.#smallWaiting.length > 0) this.#sendWaitingSmall();
     this.#sendWaitingLarge();
   }
 
@@ -158,10 +180,26 @@ export class BodyPort {
     sink.answer(status, body, written);
   }
 
+  /** In the order in which they came. */
+  #sendWaitingSmall(): void {
+    let sent = 0;
+    for (const { body, sink } of this.#smallWaiting) {
+      if (this.#head - this.#answered >= DESCRIPTOR_COUNT || !this.#enterRing(body, sink)) break;
+      this.#smallWaitingBytes -= body.bytes.byteLength;
+      sent++;
+    }
+    this.#smallWaiting.splice(0, sent);
+    this.publish();
+  }
+
   #sendWaitingLarge(): void {
     const next = this.#largeBusy ? undefined : this.#largeWaiting.shift();
     if (next === undefined) return;
     this.#submitLarge(next.body, next.sink);
     this.publish();
   }
+}
+
+function waitingBody(body: OutgoingBody, sink: AnswerSink): WaitingBody {
+  return { body: { ...body, bytes: new Uint8Array(body.bytes) }, sink };
 }

@@ -3,24 +3,29 @@ import { isUtf8 } from "node:buffer";
 import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
+import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
-import { splitQuery } from "../../api/query-parsing.ts";
+import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
-import { type AccessPolicyOptions, type Caller, decideAccess } from "../../domain/access/access-policy.ts";
+import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
+import type { Gate } from "./access/gate.ts";
+import type { SignIn } from "./access/sign-in.ts";
+import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** What /healthz says. */
 export interface Health {
@@ -30,15 +35,18 @@ export interface Health {
 
 export interface FrontOptions {
   readonly version: string;
-  readonly access: AccessPolicyOptions;
   readonly startedMs: number;
 }
 
 export interface FrontDependencies {
   readonly clock: Clock;
+  readonly gate: Gate;
+  /** Null where no link was printed. */
+  readonly signIn: SignIn | null;
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
+  readonly tenants: TenantGate;
   readonly requests: RequestHistogram;
   readonly metrics: () => MetricsSources;
   readonly health: () => Health;
@@ -50,21 +58,23 @@ export interface FrontDependencies {
 }
 
 const NO_CONTENT = 204;
-/** Methods of the coordinator's endpoints that come with a JSON body. */
-const TAKES_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+const JSON_ALONE = ["application/json"] as const;
 const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
 const RETRY_AFTER_SECONDS = "1";
-const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+/** Whoever calls what is public. */
+const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "viewer" };
 
 /** Serves every request of one server. */
 export class Front {
   readonly #options: FrontOptions;
   readonly #dependencies: FrontDependencies;
+  readonly #documents: Documents;
 
   constructor(options: FrontOptions, dependencies: FrontDependencies) {
     this.#options = options;
+    this.#documents = new Documents(options.version);
     this.#dependencies = dependencies;
   }
 
@@ -77,13 +87,15 @@ export class Front {
       request.refuse(route.refusal, route.allow === undefined ? [] : [["Allow", route.allow]]);
       return;
     }
-    const decision = decideAccess(route.endpoint.access, new RequestCaller(exchange.request), this.#options.access);
-    if (!decision.allowed) {
-      const challenge: HttpHeaders = decision.status === 401 ? [["WWW-Authenticate", 'Bearer realm="vedette"']] : NO_HEADERS;
-      request.refuse({ code: decision.code, message: decision.message }, challenge);
+    const { endpoint, path: parameters } = route;
+    if (endpoint.access === "public") {
+      this.#dispatch(request, endpoint, VISITOR, parameters);
       return;
     }
-    this.#dispatch(request, route.endpoint, decision.principal, route.path);
+    this.#dependencies.gate.pass(endpoint.access, exchange, {
+      admit: (principal) => this.#dispatch(request, endpoint, principal, parameters),
+      refuse: (refusal, headers) => request.refuse(refusal, headers),
+    });
   }
 
   /** The handler of the OTLP port: nothing else is served there. */
@@ -97,35 +109,57 @@ export class Front {
   }
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+    const refusal = endpoint.handledBy === "coordinator" ? undefined : refuseQuery(endpoint, request.exchange.request.query);
+    if (refusal !== undefined) {
+      request.refuse(refusal);
+      return;
+    }
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
-    if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
+    const limited = waiting === null ? this.#dependencies.tenants.admit(principal, endpoint.handledBy === "engine") : undefined;
+    if (limited !== undefined) request.refuse(limited);
+    else if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
     else if (endpoint.handledBy === "engine" && this.#dependencies.isReadOnly()) {
       request.refuse({
         code: "store_unavailable",
         message: "the store cannot be written now; nothing of this request was stored, send it again later",
       });
-    } else if (endpoint.handledBy === "engine") this.#dependencies.ingestion.take(endpoint.name, 0, request.exchange, request);
-    else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint.name, principal, path);
+    } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint, principal);
+    else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal);
   }
 
-  #query(request: Request, endpoint: string, principal: Principal, path: Readonly<Record<string, string>>): void {
+  #ingest(request: Request, endpoint: Endpoint, { tenant }: Principal): void {
+    const number = this.#dependencies.tenants.number(tenant);
+    if (number !== undefined) this.#dependencies.ingestion.take(endpoint.name, number, request.exchange, request);
+    else request.refuse({ code: "forbidden", message: `there is no tenant ${shown(tenant)} here; POST /api/v1/tenants adds it` });
+  }
+
+  #query(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     const split = splitQuery(request.exchange.request.query);
     if (!split.ok) {
       request.refuse(split.refusal);
       return;
     }
-    const call = { endpoint, principal, path, query: { ...split.value }, body: null };
+    const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
-    const refusal = TAKES_BODY.has(exchange.request.method) ? refuseBodyHeaders(exchange.request) : undefined;
+    const isChange = exchange.request.method !== "GET" && exchange.request.method !== "HEAD";
+    const from = isChange ? { ...call, address: exchange.request.remoteAddress } : call;
+    if (endpoint.body === undefined) {
+      this.#call(request, from);
+      return;
+    }
+    const mediaType = mediaTypeOf(exchange.request);
+    const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
     if (refusal !== undefined) request.refuse(refusal);
-    else if (!TAKES_BODY.has(exchange.request.method)) this.#call(request, call);
-    else exchange.collectBody(QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, call, Buffer.from(bytes)));
+    else
+      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) =>
+        this.#callWith(request, { ...from, mediaType }, Buffer.from(bytes)),
+      );
   }
 
   #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
     if (isUtf8(bytes)) this.#call(request, { ...call, body: bytes.toString("utf8") });
-    else request.refuse({ code: "invalid_json", message: "the body is not valid UTF-8; JSON must be sent as UTF-8" });
+    else request.refuse({ code: "invalid_json", message: "the body is not valid UTF-8; JSON and YAML must be sent as UTF-8" });
   }
 
   #call(request: Request, call: Parameters<QueryLink["call"]>[0]): void {
@@ -139,7 +173,10 @@ export class Front {
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
     else if (endpoint === "metrics") {
       request.respond(200, [["Content-Type", METRICS_CONTENT_TYPE]], writeMetrics(metricFamilies(this.#dependencies.metrics())));
-    } else if (endpoint === "stream") this.#stream(request, principal);
+    } else if (endpoint === "openapi") request.send(this.#documents.openApi(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "docs") request.send(this.#documents.page(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "stream") this.#stream(request, principal);
+    else if (endpoint === "signIn") this.#signIn(request);
     else throw new Error(`the front has no answer for ${endpoint}`);
   }
 
@@ -155,8 +192,23 @@ export class Front {
     request.respond(waiting === null ? 200 : 503, JSON_HEADERS, JSON.stringify(body));
   }
 
+  #signIn(request: Request): void {
+    const { clock, signIn } = this.#dependencies;
+    const { method, query } = request.exchange.request;
+    if (method === "HEAD") request.respond(200, NO_HEADERS, "");
+    else if (signIn?.take(new URLSearchParams(query).get("token") ?? "", clock.wallMs()) !== true) {
+      const message =
+        "the sign-in link was used before, is too old, or is another; restart the server for a new one, or run: vedette token";
+      request.refuse({ code: "unauthorized", message });
+    } else {
+      const goOn = request.exchange.hold();
+      const wantsPage = request.exchange.request.header("accept")?.includes("text/html") ?? false;
+      void signIn.session(wantsPage, clock.wallMs()).then(({ headers, body }) => goOn(() => request.respond(200, headers, body)));
+    }
+  }
+
   #stream(request: Request, principal: Principal): void {
-    const { streams } = this.#dependencies;
+    const { streams, gate } = this.#dependencies;
     if (streams.isFull) {
       request.refuse({ code: "overloaded", message: `${streams.count} event streams are open already; close one` });
       return;
@@ -168,7 +220,7 @@ export class Front {
     if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
     else {
       const stream = request.exchange.openStream(200, headers);
-      if (stream !== undefined) streams.add(principal.tenant, stream);
+      if (stream !== undefined) streams.add(principal.tenant, stream, () => gate.isStillGood(request.exchange.request));
     }
   }
 }
@@ -179,6 +231,7 @@ class Request implements IngestionSink {
   readonly #dependencies: FrontDependencies;
   readonly #endpoint: string;
   readonly #startMs: number;
+  #id: string | undefined;
   #written: WrittenCounts | null = null;
   /** Of a request to an OTLP path: how it is answered. */
   readonly #dialect: OtlpDialect | undefined;
@@ -192,9 +245,19 @@ class Request implements IngestionSink {
     this.#startMs = dependencies.clock.monotonicMs();
   }
 
+  /** Made when it is first asked for: most requests need none. */
+  get id(): string {
+    this.#id ??= this.#dependencies.nextRequestId();
+    return this.#id;
+  }
+
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
     this.exchange.respond(status, this.#isRemoteWrite2 ? [...headers, ...writtenHeaders(this.#written ?? undefined)] : headers, body);
     this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
+  }
+
+  send({ status, headers, body }: DocumentAnswer): void {
+    this.respond(status, headers, body);
   }
 
   get #isRemoteWrite2(): boolean {
@@ -208,11 +271,7 @@ class Request implements IngestionSink {
     else if (status < 400) this.respond(status, body === null || status === NO_CONTENT ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
       const known = JSON.parse(body as string) as { request_id?: string };
-      const answer = completeError(
-        body as string,
-        known.request_id ?? this.#dependencies.nextRequestId(),
-        this.exchange.request.header("accept"),
-      );
+      const answer = completeError(body as string, known.request_id ?? this.id, this.exchange.request.header("accept"));
       this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
     }
   }
@@ -236,17 +295,30 @@ class Request implements IngestionSink {
       this.#respondOtlp(otlpError(this.#dialect, refusal), headers);
       return;
     }
-    const answer = errorAnswer(refusal, this.#dependencies.nextRequestId(), this.exchange.request.header("accept"));
+    const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
   }
 }
 
-function refuseBodyHeaders(request: HttpRequest): Refusal | undefined {
-  const type = request.header("content-type");
+/** Of the endpoints that take no parameters, or any; the coordinator parses the queries of its own. */
+function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal | undefined {
+  if (query === "" || schema === ANY_QUERY) return undefined;
+  const split = splitQuery(query);
+  if (!split.ok) return split.refusal;
+  const parsed = parseQuery(name as EndpointName, split.value);
+  return parsed.ok ? undefined : parsed.refusal;
+}
+
+/** Of the body, in lower case without parameters; "" where none is told. */
+function mediaTypeOf(request: HttpRequest): string {
+  return (request.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+function refuseBodyHeaders(request: HttpRequest, mediaType: string, taken: readonly string[]): Refusal | undefined {
   const encoding = request.header("content-encoding") ?? "identity";
-  const got = type === undefined ? "none" : JSON.stringify(type.slice(0, 80));
-  if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
-    return { code: "unsupported_media_type", message: `Content-Type must be application/json, got ${got}` };
+  if (!taken.includes(mediaType)) {
+    const got = mediaType === "" ? "none" : JSON.stringify(mediaType.slice(0, 80));
+    return { code: "unsupported_media_type", message: `Content-Type must be ${taken.join(" or ")}, got ${got}` };
   }
   if (/^identity$/i.test(encoding)) return undefined;
   return {
@@ -257,37 +329,4 @@ function refuseBodyHeaders(request: HttpRequest): Refusal | undefined {
 
 function retryHeaders(status: number): HttpHeaders {
   return status === 503 || status === 429 ? [["Retry-After", RETRY_AFTER_SECONDS]] : NO_HEADERS;
-}
-
-/** What a request shows of its caller, looked up when it is asked for: the address is a system call, and a write asks for two headers only. */
-class RequestCaller implements Caller {
-  readonly #request: HttpRequest;
-
-  constructor(request: HttpRequest) {
-    this.#request = request;
-  }
-
-  get remoteAddress(): string {
-    return this.#request.remoteAddress;
-  }
-
-  get host(): string | undefined {
-    return this.#request.header("host");
-  }
-
-  get origin(): string | undefined {
-    return this.#request.header("origin");
-  }
-
-  get authorization(): string | undefined {
-    return this.#request.header("authorization");
-  }
-
-  get apiKey(): string | undefined {
-    return this.#request.header("x-api-key");
-  }
-
-  get forwarded(): boolean {
-    return FORWARDING_HEADERS.some((name) => this.#request.header(name) !== undefined);
-  }
 }

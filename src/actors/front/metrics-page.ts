@@ -27,6 +27,8 @@ export interface MetricsSources {
   readonly gauges: ReadonlyArray<readonly [name: string, help: string, value: number]>;
   /** Counters of the front. */
   readonly counters: ReadonlyArray<readonly [name: string, help: string, value: number]>;
+  /** Requests answered 429, by the plan of their tenant, or "key". */
+  readonly limited: ReadonlyMap<string, number>;
   /** Fill of each engine's body ring and bodies waiting. */
   readonly ports: ReadonlyArray<{ readonly ringFill: number; readonly waiting: number }>;
 }
@@ -149,6 +151,12 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["lettersReplayed", "counter", "vedette_dead_letters_replayed_total", "Dead letters whose records have entered after all"],
   ["lettersNotReplayed", "counter", "vedette_dead_letters_refused_again_total", "Dead letters that a replay refused again"],
   ["replayBackOffs", "counter", "vedette_dead_letter_replay_backoffs_total", "Times a replay waited because engines were behind"],
+  ["servicesMapped", "gauge", "vedette_service_map_entries", "Services in the pillar maps of all tenants"],
+  ["pillarValues", "gauge", "vedette_pillar_values", "Values of pillars that are kept"],
+  ["pillarValuesRefused", "counter", "vedette_pillar_values_refused_total", "Places of services in pillar values beyond those that may be"],
+  ["vectorizerTicks", "counter", "vedette_vectorizer_ticks_total", "Ticks of the vectorizer that came to their end"],
+  ["vectorizerFailures", "counter", "vedette_vectorizer_failures_total", "Ticks that an engine or the store ended"],
+  ["vectorizerSeconds", "counter", "vedette_vectorizer_work_seconds_total", "What all threads worked for the vectorizer"],
   ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
   ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],
   ["commitMaxSeconds", "gauge", "vedette_store_commit_max_seconds", "Longest store commit since the start"],
@@ -180,6 +188,16 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["callsFolded", "counter", "vedette_calls_folded_total", "Sums of calls merged into their minutes"],
   ["callsOverflow", "counter", "vedette_calls_overflow_total", "Calls of minutes that hold as many pairs of services as they may"],
   ["queries", "counter", "vedette_queries_total", "Queries answered"],
+  ["auditRows", "gauge", "vedette_audit_rows", "Rows of the audit log"],
+  [
+    "auditRowsDropped",
+    "counter",
+    "vedette_audit_rows_dropped_total",
+    "Rows of the audit log that went before their time, for want of room",
+  ],
+  ["serviceLabels", "gauge", "vedette_service_labels", "Labels of services, one for each key and source"],
+  ["labelsRefused", "counter", "vedette_service_labels_refused_total", "Labels of telemetry without room, or changed too often"],
+  ["saturationLimits", "gauge", "vedette_saturation_limits", "Declared saturation limits"],
   ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
     "storeReadOnly",
@@ -204,6 +222,7 @@ const EXPIRED: ReadonlyArray<readonly [what: string, counter: CoordinatorCounter
   ["sample_blocks", "blocksExpired"],
   ["rollup_blocks", "rollupsExpired"],
   ["call_minutes", "callsExpired"],
+  ["audit_rows", "auditRowsExpired"],
 ];
 
 /** Sizes of a store: map, entries, file. */
@@ -330,6 +349,12 @@ export function metricFamilies(sources: MetricsSources): MetricFamily[] {
     }),
     ...storeFamilies(sources),
     ...sources.gauges.map(([name, help, value]): MetricFamily => ({ name, help, type: "gauge", samples: [{ value }] })),
+    {
+      name: "vedette_rate_limited_total",
+      help: "Requests answered 429, by the plan that allows no more, or key: the rate of their API key",
+      type: "counter",
+      samples: [...sources.limited].map(([by, value]): MetricSample => ({ labels: { by }, value })),
+    },
     ...sources.counters.map(([name, help, value]): MetricFamily => ({ name, help, type: "counter", samples: [{ value }] })),
   ];
 }

@@ -1,6 +1,7 @@
 // What the front says of the whole process: the sources of /metrics, and the two words of /healthz.
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { COORDINATOR_COUNTERS } from "../../core/layout/counters.ts";
+import type { AccessDesk } from "./access/access-desk.ts";
 import type { BodyPort } from "./body-port.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Health } from "./front.ts";
@@ -8,6 +9,7 @@ import type { Ingestion } from "./ingestion.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
 const RING_FULL_RATIO = 0.9;
@@ -22,7 +24,9 @@ export interface VitalsDependencies {
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
+  readonly tenants: TenantGate;
   readonly requests: RequestHistogram;
+  readonly access: AccessDesk;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
 }
@@ -39,24 +43,28 @@ export class Vitals {
 
   metrics(): MetricsSources {
     const { engines, coordinator, requests, ports } = this.#dependencies;
-    return { engines, coordinator, requests, ports, gauges: this.#gauges(), counters: this.#counters() };
+    const { limited } = this.#dependencies.tenants;
+    return { engines, coordinator, requests, ports, limited, gauges: this.#gauges(), counters: this.#counters() };
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, access, tenants } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
       ["vedette_open_connections", "Open HTTP connections", openConnections()],
       ["vedette_event_streams", "Open event streams", streams.count],
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
+      ...access.gauges,
+      ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }
 
   #counters(): Row[] {
-    const { streams, ingestion } = this.#dependencies;
+    const { streams, ingestion, access } = this.#dependencies;
     return [
+      ["vedette_credentials_refused_total", "Requests whose credential was wrong", access.authenticator.refusedTotal],
       ["vedette_overloaded_total", "Write requests answered 503 because queues were full", ingestion.overloaded],
       ["vedette_event_stream_missed_total", "Events that slow readers of the stream missed", streams.missedTotal],
     ];

@@ -48,6 +48,12 @@ const HTTP_LIMITS: HttpLimits = {
 /** Smallest pooled buffer: most bodies are posts of single records. */
 export const BODY_BUFFER_BYTES_MIN = 16 * KIB;
 
+/**
+ * Bytes of a held body after which the connection is read no more: what a kernel's buffer holds anyway. One piece more may come, uws reads up to
+ * 512 KiB at a time.
+ */
+export const HELD_BODY_BYTES_MAX = 64 * KIB;
+
 /** Below this an uws answer goes out in one `end()`, which copies; above, from our buffer in steps as the reader takes it. */
 export const UWS_WHOLE_ANSWER_BYTES_MAX = 64 * KIB;
 

@@ -2,7 +2,7 @@
  * The port between the server's HTTP face and whatever speaks HTTP. Two complete adapters stand behind it, `uws/` (fast, native) and `node/`
  * (node:http, everywhere); test/conformance/http-adapters.test.ts holds both to what is written here.
  *
- * Life of an exchange: headers read ▶ handler(exchange) ▶ [collectBody ▶ onBody] ▶ respond once, or openStream ▶ write* ▶ end.
+ * Life of an exchange: headers read ▶ handler(exchange) ▶ [hold] ▶ [collectBody ▶ onBody] ▶ respond once, or openStream ▶ write* ▶ end.
  * It is over when it was answered or when the client went away; everything called on it afterwards is ignored.
  */
 import type { HttpLimits } from "./http-limits.ts";
@@ -33,8 +33,16 @@ export interface HttpExchange {
   /** True once the client went away before the answer was complete. */
   readonly aborted: boolean;
   /**
-   * Collects the body up to `maxBytes` and gives it to `onBody` once, after the handler has returned. Must be called synchronously in the
-   * handler. Answers by itself, and never calls `onBody`, when the body is too long (413), too slow (408) or finds no memory (503).
+   * Keeps the exchange for a handler that has to wait before it knows what to do with it: collectBody may then be called at any later time, once.
+   * Must be called synchronously in the handler. What comes of the body meanwhile is kept up to about 64 KiB; then the client is not read any more.
+   * Gives back what runs the rest of the handler later, as the handler itself was run; it does nothing once the exchange is over. The caller must go on
+   * in limited time: nothing here ends a held exchange.
+   */
+  hold(): (rest: () => void) => void;
+  /**
+   * Collects the body up to `maxBytes` and gives it to `onBody` once, after the handler has returned, or the call where the exchange was held. Must be called
+   * synchronously in the handler, but for held exchanges. Answers by itself, and never calls `onBody`, when the body is too long (413), too slow (408) or
+   * finds no memory (503).
    */
   collectBody(maxBytes: number, onBody: BodyReceiver): void;
   /** Answers; false when that was ignored because the exchange is over or already answered. A HEAD request gets the headers only. */

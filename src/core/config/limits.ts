@@ -31,6 +31,8 @@ export const IDENTITY_BYTES_MAX = 16 * 1024;
 export const JSON_DEPTH_MAX = 64;
 /** Bytes of an Idempotency-Key header. */
 export const IDEMPOTENCY_KEY_BYTES_MAX = 255;
+/** Bytes of a secret of the settings: a PEM file with an RSA key of 16,384 bits has 13 KB. */
+export const SECRET_BYTES_MAX = 64 * 1024;
 
 /** Contract: older samples are refused. */
 export const TIMESTAMP_AGE_MS_MAX = 24 * 3600 * 1000;
@@ -39,6 +41,10 @@ export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 /** A late sample this close behind the newest still enters the ring. */
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
+/** Months before this one whose accepted events are kept, for bills: 36 x 10,000 tenants x 60 B. */
+export const USAGE_MONTHS_KEPT = 36;
+/** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
+export const KEY_BUCKETS_MAX = 100_000;
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
 export const METRIC_METADATA_MAX = 50_000;
 /** Characters of a metric's help and unit; what is longer is cut. */
@@ -64,6 +70,11 @@ export const SMALL_BODY_BYTES_MAX = 512 * 1024;
 export const FRAME_ROWS_MAX = 4_000;
 /** Bodies one engine may have waiting: the front answers 503 beyond. 2 MiB of single records of 300 B are 6,000. */
 export const BODIES_WAITING_MAX = 6_000;
+/**
+ * Bytes of bodies that wait in the front for room in one engine's ring, copied: twice the ring, so that some 12 senders of 512 KiB each get their turn, which
+ * comes within 0.1 s where an engine takes 60 MB/s (spans).
+ */
+export const BODIES_WAITING_BYTES_MAX = 4 * 1024 * 1024;
 /** Frames an engine keeps for the coordinator when its ring is full; beyond, the engine takes no new body. */
 export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
 /**
@@ -175,6 +186,15 @@ export const IMPORT_JSON_BYTES_MAX = 256 * 1024 * 1024;
 export const IMPORT_REQUEST_SAMPLES = 1_000;
 /** Queries waiting for the coordinator; beyond, 503. */
 export const QUERIES_WAITING_MAX = 1_000;
+/** Credentials remembered as genuine: 10,000 senders, 500 B each. */
+export const CREDENTIALS_CACHED_MAX = 10_000;
+/** Requests that may wait for the check of a token that is new here, 0.1 ms each, or 5 s where keys have to be fetched; beyond, 503. */
+export const AUTHENTICATIONS_WAITING_MAX = 256;
+/** API keys and users of one tenant: 300 B each in memory, twice. */
+export const KEYS_PER_TENANT_MAX = 1_000;
+export const USERS_PER_TENANT_MAX = 10_000;
+/** Milliseconds between two looks at an identity provider's keys for one that a token names: a flood of forged tokens asks it twice a minute. */
+export const JWKS_COOLDOWN_MS = 30_000;
 /** Open event streams. */
 export const EVENT_STREAMS_MAX = 1_000;
 /** Bytes an event stream may lag before events are dropped for it and counted. */
@@ -254,6 +274,66 @@ export const CALL_EDGES_MAX = 10_000;
 export const CALL_MINUTES_READ_MAX = 1_440;
 /** Bytes of a piece of what a message handler keeps (actors/engine/messages/message-handler.ts). */
 export const HANDLER_PIECE_BYTES = 48 * 1024;
+
+/** Characters of a label's key. */
+export const LABEL_KEY_CHARACTERS_MAX = 128;
+/** Labels of one service, one for each key and source. */
+export const LABELS_PER_SERVICE_MAX = 64;
+/** Labels of a tenant: 100,000 services with team and owner from two sources. Of all tenants, at about 250 B in memory each. */
+export const LABELS_PER_TENANT_MAX = 400_000;
+export const LABELS_MAX = 800_000;
+/** UTF-8 bytes of their services, keys and values, over all tenants. */
+export const LABEL_BYTES_MAX = 128 * 1024 * 1024;
+/** Changes of one label by telemetry within an hour: senders that contradict each other change it no more often. */
+export const LABEL_CHANGES_PER_HOUR_MAX = 4;
+/** Services whose labels one engine remembers to have told, at 150 B: told again where more are seen. */
+export const LABELS_TOLD_MAX = 120_000;
+/** Declared saturation limits of a tenant, and of all: 200 B each. */
+export const SATURATION_LIMITS_PER_TENANT_MAX = 20_000;
+export const SATURATION_LIMITS_MAX = 100_000;
+/** UTF-8 bytes of a limit's service and metric together: its key holds both. */
+export const SATURATION_NAMES_BYTES_MAX = 1_600;
+/** Characters of a limit's unit. */
+export const UNIT_CHARACTERS_MAX = 64;
+
+/** Body of a catalog: 10,000 entities of 400 bytes. */
+export const CATALOG_BODY_BYTES_MAX = 4 * 1024 * 1024;
+export const CATALOG_ENTITIES_MAX = 10_000;
+/** One YAML document: an API with its definition in it has some 200 KB, in a single token; components have some hundred tokens in 2 KB. */
+export const CATALOG_DOCUMENT_CHARACTERS_MAX = 1024 * 1024;
+export const CATALOG_TOKENS_MAX = 5_000;
+export const CATALOG_DEPTH_MAX = 64;
+export const CATALOG_ALIASES_MAX = 50;
+
+/** Rows of the audit log over all tenants; the oldest of the tenant with most goes first. About 0.5 KB each, and at most AUDIT_VIEW_BYTES_MAX before and after. */
+export const AUDIT_ROWS_MAX = 1_000_000;
+export const AUDIT_VIEW_BYTES_MAX = 16 * 1024;
+/** Streams whose newest values one slice of a walk over services looks at: 256 at about 1 us, so that no body waits for more than 0.3 ms. */
+export const STREAMS_PER_SLICE = 256;
+/** Streams of one service that stand for it, evenly spread: their medians change little with more. */
+export const SERVICE_STREAMS_LOOKED_MAX = 4_096;
+/** A single stream counts no further out in its service's behaviour: a mean of services would follow one broken gauge alone. */
+export const BEHAVIOUR_Z_MAX = 10;
+
+/** Entries of one PUT of the service map (decisions.md section 4), and the bytes of its body: 800 an entry. */
+export const SERVICE_MAP_ENTRIES_MAX = 10_000;
+export const SERVICE_MAP_BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** Rows of a page of the map and of scores, where none are asked for. */
+export const SERVICE_MAP_PAGE_ROWS = 100;
+/** Mapped services of a tenant and of all: about 0.5 KiB each in memory, and a place in every tick. */
+export const SERVICE_MAP_TENANT_ENTRIES_MAX = 200_000;
+export const SERVICE_MAP_ENTRIES_TOTAL_MAX = 500_000;
+/** Custom keys of a service; bytes of their names; bytes of a tenant, product or custom value. With a tenant's name they fit a key of the store. */
+export const CUSTOM_KEYS_MAX = 16;
+export const CUSTOM_KEY_BYTES_MAX = 128;
+export const PILLAR_VALUE_BYTES_MAX = 512;
+/** Values of all pillars and tenants: 1.5 KiB each with their seven days; places of services in further ones are counted and not scored. */
+export const PILLAR_VALUES_MAX = 50_000;
+/** A change of the map takes effect this soon (contract, section 8); a tick that ends later is behind. */
+export const SERVICE_MAP_CHANGE_MS_MAX = 60_000;
+/** A value's history is stored this often, and so many in one tick: 1,000 rows of 100 to 900 bytes are about 10 ms of commit. */
+export const PILLAR_HISTORY_STORE_MS = 10 * 60_000;
+export const PILLAR_HISTORIES_PER_TICK = 1_000;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

@@ -1,4 +1,7 @@
 // Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and the README list are made from this table.
+import type { Secret } from "../base/secret.ts";
+import { ConfigError } from "./config-error.ts";
+import { readSecret, type SecretFileReader, type SecretSetting } from "./secret-setting.ts";
 
 interface SettingBase {
   readonly name: string;
@@ -16,7 +19,7 @@ interface TextSetting extends SettingBase {
   readonly initial: string;
   readonly choices?: readonly string[];
 }
-export type Setting = NumberSetting | TextSetting;
+export type Setting = NumberSetting | TextSetting | SecretSetting;
 
 type Named<S extends Setting, N extends string> = S & { readonly name: N };
 
@@ -37,6 +40,11 @@ function text<const N extends string>(name: N, initial: string, meaning: string)
   return { kind: "text", name, initial, meaning };
 }
 
+/** Read from NAME, or from the file that NAME_FILE names; undefined while unset, never shown. */
+export function secret<const N extends string>(name: N, meaning: string): Named<SecretSetting, N> {
+  return { kind: "secret", name, initial: "", meaning };
+}
+
 /** All settings, in the order in which help prints them. ENGINES 0 means "cores - 1, at least 1". */
 export const SETTINGS = [
   whole("PORT", 8080, 0, 65535, "port of the API and of ingestion (0 = any free port)"),
@@ -55,12 +63,29 @@ export const SETTINGS = [
     "process: an answer survives kill -9; power: it survives a power cut too (one sync before the answer)",
   ),
   choice("LOG_LEVEL", ["info", "debug", "warn", "error"], "how much is logged"),
+  text(
+    "PLAN_LIMITS",
+    "",
+    "ingestion requests a second by plan, over free=10,starter=100,pro=1000,enterprise=unlimited: free=20,pro=unlimited",
+  ),
   choice("INGEST_AUTH", ["optional", "required"], "whether writing telemetry needs a credential"),
   choice(
     "READ_AUTH",
     ["loopback", "required"],
     "loopback: requests from this machine to a server bound to loopback need no credential to read",
   ),
+  secret(
+    "JWT_SECRET",
+    "secret of tokens signed with HS256, at least 32 bytes; without it and without JWKS the first start makes one in DATA_DIR",
+  ),
+  text("JWKS_URL", "", "http(s) address of an identity provider's keys, for tokens signed with RS256 or ES256"),
+  text("JWKS_FILE", "", "file with such keys, read again when it changes"),
+  whole("JWKS_REFRESH_SECONDS", 300, 10, 86_400, "seconds after which the keys are looked at again"),
+  text("JWT_ISSUER", "", "iss that a token must have; empty = any"),
+  text("JWT_AUDIENCE", "", "aud that a token must have or hold; empty = any"),
+  text("JWT_CLAIM_TENANT", "tenant_id", "claim that names the tenant"),
+  text("JWT_CLAIM_ROLE", "role", "claim that names the role"),
+  whole("JWT_CLOCK_SKEW_SECONDS", 30, 0, 600, "seconds by which a token's exp and nbf may miss"),
   text(
     "LOG_FIELD_EXCLUSIONS",
     "",
@@ -88,8 +113,10 @@ export const SETTINGS = [
   ),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
+  whole("VECTORIZER_INTERVAL_SECONDS", 30, 1, 60, "seconds between two ticks of the vectorizer, which scores what services are mapped to"),
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
+  whole("AUDIT_RETENTION_DAYS", 365, 1, 3650, "days that rows of the audit log are kept"),
   real(
     "DISK_LIMIT_GIB",
     0,
@@ -99,14 +126,13 @@ export const SETTINGS = [
   ),
 ] as const;
 
-type SettingOf<N extends string> = Extract<(typeof SETTINGS)[number], { name: N }>;
-/** The configuration: one field per setting, under the setting's own name. */
-export type Config = {
-  readonly [N in (typeof SETTINGS)[number]["name"]]: SettingOf<N> extends NumberSetting ? number : string;
-};
+type ValueOf<S extends Setting> = S extends NumberSetting ? number : S extends SecretSetting ? Secret | undefined : string;
+/** One field per setting of a table, under the setting's own name. */
+type ConfigOf<T extends readonly Setting[]> = { readonly [N in T[number]["name"]]: ValueOf<Extract<T[number], { name: N }>> };
+/** The configuration. */
+export type Config = ConfigOf<typeof SETTINGS>;
 
-/** A setting that cannot be used; the message is one line that names it. */
-export class ConfigError extends Error {}
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Old names, refused with the name of their successor (contract, section 9). */
 const RENAMED: Readonly<Record<string, string>> = { AIOPS_WATCHDOG_INTERVAL: "WATCHDOG_INTERVAL_SECONDS" };
@@ -128,22 +154,37 @@ function parseText(setting: TextSetting, given: string): string {
 }
 
 /** Reads the settings from an environment. Throws ConfigError at the first value that cannot be used. */
-export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(environment: Environment, readFile: SecretFileReader): Config {
   for (const [old, successor] of Object.entries(RENAMED)) {
     if (environment[old] !== undefined) throw new ConfigError(`${old} was renamed ${successor}; set that instead`);
   }
-  const entries = SETTINGS.map((setting) => {
+  return readSettings(SETTINGS, environment, readFile);
+}
+
+/** Reads the settings of one table. */
+export function readSettings<const T extends readonly Setting[]>(
+  settings: T,
+  environment: Environment,
+  readFile: SecretFileReader,
+): ConfigOf<T> {
+  const entries = settings.map((setting) => {
+    if (setting.kind === "secret") return [setting.name, readSecret(setting, environment, readFile)];
     const given = environment[setting.name];
     if (given === undefined) return [setting.name, setting.initial];
     return [setting.name, setting.kind === "number" ? parseNumber(setting, given) : parseText(setting, given)];
   });
-  return Object.fromEntries(entries) as Config;
+  return Object.fromEntries(entries) as ConfigOf<T>;
 }
 
 /** The list of settings that `--help` prints, one per line. */
-export function describeSettings(): string {
-  return SETTINGS.map((setting: Setting) => {
-    const range = setting.kind === "number" ? `${setting.least}..${setting.most}` : (setting.choices?.join("|") ?? "text");
-    return `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} [${range}]`;
-  }).join("\n");
+export function describeSettings(settings: readonly Setting[] = SETTINGS): string {
+  return settings
+    .map((setting) => `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} ${valuesOf(setting)}`)
+    .join("\n");
+}
+
+function valuesOf(setting: Setting): string {
+  if (setting.kind === "number") return `[${setting.least}..${setting.most}]`;
+  if (setting.kind === "secret") return `(secret; also ${setting.name}_FILE)`;
+  return `[${setting.choices?.join("|") ?? "text"}]`;
 }

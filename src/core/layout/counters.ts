@@ -138,6 +138,18 @@ export const COORDINATOR_COUNTERS = [
   "lettersReplayed",
   "lettersNotReplayed",
   "replayBackOffs",
+  "auditRows",
+  "auditRowsExpired",
+  "auditRowsDropped",
+  "serviceLabels",
+  "labelsRefused",
+  "saturationLimits",
+  "servicesMapped",
+  "pillarValues",
+  "pillarValuesRefused",
+  "vectorizerTicks",
+  "vectorizerFailures",
+  "vectorizerSeconds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

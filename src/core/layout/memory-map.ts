@@ -130,9 +130,9 @@ export const CONTROL_TABLE_BITS = 384;
 export const PROCESS_NEXT_REF = 0;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
-export const TENANTS_MAX = 4096;
+export const TENANTS_MAX = 10000;
 /** Groups of series of which one replica is taken: buckets of eight, 16 bytes each (adapters/runtime/replica-groups.ts). 65,536 groups, 1 MiB. */
-export const PROCESS_REPLICA_GROUPS = 32768;
+export const PROCESS_REPLICA_GROUPS = 40960;
 export const REPLICA_BUCKETS = 8192;
 export const PROCESS_WORDS_BYTES = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 128;
 

@@ -42,12 +42,14 @@ export const SECTION_PACKED_ROWS = 5; // in the log: assembly/row-pack.ts
 export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
 export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
 export const SECTION_SPAN_BLOCK = 7; // spans as records (domain/trace/span-block.ts)
+export const SECTION_USAGE = 8; // accepted events by tenant (domain/access/usage-tally.ts)
 /** Sections of messages for shards (actors/engine/messages): from here on. */
 export const SECTION_MESSAGES = 16;
 export const SECTION_DISTRIBUTION = 16; // histograms and summaries
 export const SECTION_SPANS = 17; // spans
 export const SECTION_LOGS = 18; // counts of logs
 export const SECTION_BUCKET_FAMILIES = 20; // no messages: only what a checkpoint keeps of families of classic buckets
+export const SECTION_SERVICE_LABELS = 9; // labels that telemetry says of a service (JSON)
 export const SECTION_METADATA = 6; // type, unit and help of a metric (JSON)
 
 /** Definition of a stream: {ref, partition, flags, tenant, hash u128, identity bytes u32, identity, padded to 8}. */

@@ -14,7 +14,10 @@ export const FRAME_BLOCK = 4;
  * streams that left memory: {count u32} serials of those that are back, then entries (domain/kernel/cold-entry.ts) of those that left.
  */
 export const FRAME_CHECKPOINT = 5;
-/** JSON LaneMark: every record and dead letter logged up to there has been sent before this frame. */
+/**
+ * JSON LaneMarkFrame: every record and dead letter logged up to there has been sent before this frame, and the frame has the events that were accepted
+ * behind the lane's mark before.
+ */
 export const FRAME_LANE_MARK = 6;
 /** {partition u32, generation u32, part u32} and a part of a partition's state. It counts once its checkpoint frame has come. */
 export const FRAME_CHECKPOINT_PART = 7;
@@ -32,6 +35,9 @@ export const CALLS_HEADER_BYTES = 8;
 /** Spans to be kept as records: domain/trace/span-block.ts. */
 export const FRAME_SPAN_BLOCK = 10;
 
+/** Labels that telemetry says of a service: JSON ServiceLabelsEnvelope. */
+export const FRAME_SERVICE_LABELS = 11;
+
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
   readonly kind: number;
@@ -47,6 +53,19 @@ export interface LogPosition {
 export interface LaneMark extends LogPosition {
   readonly epoch: number;
   readonly lane: number;
+}
+
+/** Accepted events of a tenant in a month (domain/access/billing-month.ts), by type in the order of RECORD_TYPES. */
+export interface TenantUsage {
+  readonly tenant: string;
+  readonly month: number;
+  readonly counts: readonly number[];
+}
+
+/** A mark on its way to the coordinator, which stores both or neither. */
+export interface LaneMarkFrame {
+  readonly mark: LaneMark;
+  readonly usage: readonly TenantUsage[];
 }
 
 /** What a partition's checkpoint covers. */
@@ -116,6 +135,13 @@ export interface MetricMetadataEnvelope {
   readonly type: "unknown" | "counter" | "gauge" | "histogram" | "gaugehistogram" | "summary" | "info" | "stateset";
   readonly unit: string;
   readonly help: string;
+}
+
+/** What a resource, a record or a scraped target says of its service. */
+export interface ServiceLabelsEnvelope {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly labels: { readonly team?: string; readonly owner?: string };
 }
 
 export interface DeadLetterEnvelope {

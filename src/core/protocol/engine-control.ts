@@ -35,7 +35,31 @@ export interface PendingChunksQuery {
   readonly streamId: Uint8Array;
 }
 
-export type EngineQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery;
+/** Has the engine send its lane's mark now, with the accepted events that it has counted; the answer comes once that is in the ring. */
+export interface LaneMarkQuery {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
+/** Asks how many streams of a tenant are in memory; costs nothing however many. */
+export interface StreamCountQuery {
+  readonly type: "stream-count";
+  readonly id: number;
+  readonly tenant: string;
+}
+
+/** Questions about streams. */
+export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery | StreamCountQuery;
+
+/** Asks for the next slice of a walk over all services: how they behave from `sinceMs` on. Another number begins a new walk. */
+export interface BehaviourQuery {
+  readonly type: "behaviour";
+  readonly id: number;
+  readonly walk: number;
+  readonly sinceMs: number;
+}
+
+export type EngineQuery = StreamQuery | BehaviourQuery | LaneMarkQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -102,7 +126,33 @@ export interface PendingChunksAnswer {
   readonly chunks: readonly Uint8Array[];
 }
 
-export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer;
+export interface LaneMarkAnswer {
+  readonly type: "lane-mark";
+  readonly id: number;
+}
+
+/** Services that have values of that time, in no order; each comes once in a walk. */
+export interface BehaviourAnswer {
+  readonly type: "behaviour";
+  readonly id: number;
+  /** JSON of [tenant, service], as it stands in identities. */
+  readonly services: readonly string[];
+  /** Four a service, in the order of FAMILIES (domain/pillars): median robust z; NaN where it has no stream of the family. */
+  readonly deviations: Float32Array;
+  /** Streams looked at, and what that took. */
+  readonly streams: number;
+  readonly tookMs: number;
+  /** The walk is at its end. */
+  readonly done: boolean;
+}
+
+export interface StreamCountAnswer {
+  readonly type: "stream-count";
+  readonly id: number;
+  readonly streams: number;
+}
+
+export type EngineAnswer = StreamCountAnswer | SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {

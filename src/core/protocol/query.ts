@@ -1,10 +1,20 @@
 // Typed calls from the front to the coordinator, and what comes back.
 
-/** Who asks: role levels as in decisions.md section 5. */
+import type { AccessChange, KeyScope, Role } from "./access.ts";
+
+export type { Role } from "./access.ts";
+
+/** Who asks. One object for all requests with the same credential, as long as that is remembered. */
 export interface Principal {
   readonly tenant: string;
+  /** `sub` of a token, `key:` and the id of an API key, or one of our own: local, admin-token. */
   readonly subject: string;
-  readonly role: "viewer" | "operator" | "admin" | "super_admin" | "system";
+  readonly role: Role;
+  /** Of an API key; absent where the credential is none. */
+  readonly keyId?: string;
+  readonly scope?: KeyScope;
+  /** Null = what the tenant's plan allows. */
+  readonly rateLimitRps?: number | null;
 }
 
 export interface QueryCall {
@@ -17,6 +27,12 @@ export interface QueryCall {
   readonly query: Readonly<Record<string, string>>;
   /** Text of the body; null for endpoints that take none. */
   readonly body: string | null;
+  /** Of the body, in lower case without parameters. */
+  readonly mediaType?: string;
+  /** Address of the connection, of requests that may change something. */
+  readonly address?: string;
+  /** Of the request, as its answer names it where it fails; what a change is found by in the audit log. */
+  readonly requestId: string;
 }
 
 export interface QueryAnswer {
@@ -55,8 +71,15 @@ export interface ReplayOutcome {
   readonly failures: ReadonlyArray<{ readonly index: number; readonly reason: string }>;
 }
 
+/** What the front has to know of tenants and credentials: sent before the answer to the change that made it. */
+export interface AccessMessage {
+  readonly type: "access";
+  readonly changes: readonly AccessChange[];
+}
+
 export type CoordinatorMessage =
   | QueryAnswer
+  | AccessMessage
   | ReplayBatch
   | StreamEvents
   | { readonly type: "ready"; readonly recordsReplayed: number }

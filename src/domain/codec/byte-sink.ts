@@ -46,6 +46,12 @@ export class ByteSink {
     this.bytes[this.at++] = value;
   }
 
+  double(value: number): void {
+    this.reserve(8);
+    this.view.setFloat64(this.at, value, true);
+    this.at += 8;
+  }
+
   /** {UTF-8 bytes varint, UTF-8}. */
   text(value: string): void {
     const bytesMax = 3 * value.length;
@@ -55,6 +61,14 @@ export class ByteSink {
     this.at = writeVarint(written, this.bytes, this.at);
     if (this.at !== from) this.bytes.copyWithin(this.at, from, from + written);
     this.at += written;
+  }
+
+  /** {bytes varint, bytes} of text of one character a byte. */
+  latin1(value: string): void {
+    this.varint(value.length);
+    this.reserve(value.length);
+    Buffer.from(this.bytes.buffer, this.at, value.length).write(value, "latin1");
+    this.at += value.length;
   }
 
   copy(source: Uint8Array): void {

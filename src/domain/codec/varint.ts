@@ -48,13 +48,3 @@ export function zigzag(value: number): number {
 export function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
-
-/** Reads {UTF-8 bytes varint, UTF-8} of at most `bytesMax`; undefined when it is cut off or longer. */
-export function readText(cursor: ByteCursor, bytesMax: number): string | undefined {
-  const bytes = readVarint(cursor);
-  if (bytes < 0 || bytes > bytesMax || cursor.at + bytes > cursor.end) return undefined;
-  const { buffer, byteOffset } = cursor.bytes;
-  const text = Buffer.from(buffer, byteOffset + cursor.at, bytes).toString("utf8");
-  cursor.at += bytes;
-  return text;
-}

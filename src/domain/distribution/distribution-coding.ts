@@ -49,7 +49,7 @@ export function writeDistribution(sink: ByteSink, point: Distribution): void {
   sink.varint(point.timeMs);
   sink.varint(point.startMs > 0 && point.startMs <= point.timeMs ? point.timeMs - point.startMs + 1 : 0);
   writeNumber(sink, point.count, whole);
-  for (const value of [sum, min, max]) if (value !== null) writeDouble(sink, value);
+  for (const value of [sum, min, max]) if (value !== null) sink.double(value);
   if (point.kind === "explicit") writeExplicit(sink, point, whole);
   else if (point.kind === "exponential") writeExponential(sink, point, whole);
   else writeQuantiles(sink, point);
@@ -64,27 +64,21 @@ function areWhole({ count, zeroCount, bucketCounts, positive, negative }: Distri
   return isWhole(count) && isWhole(zeroCount) && [bucketCounts, positive.counts, negative.counts].every((counts) => counts.every(isWhole));
 }
 
-function writeDouble(sink: ByteSink, value: number): void {
-  sink.reserve(8);
-  sink.view.setFloat64(sink.at, value, true);
-  sink.at += 8;
-}
-
 function writeNumber(sink: ByteSink, value: number, whole: boolean): void {
   if (whole) sink.varint(value);
-  else writeDouble(sink, value);
+  else sink.double(value);
 }
 
 function writeExplicit(sink: ByteSink, { bounds, bucketCounts }: Distribution, whole: boolean): void {
   sink.varint(bucketCounts.length);
-  for (const bound of bounds) writeDouble(sink, bound);
+  for (const bound of bounds) sink.double(bound);
   for (const count of bucketCounts) writeNumber(sink, count, whole);
 }
 
 function writeExponential(sink: ByteSink, { scale, zeroCount, zeroThreshold, positive, negative }: Distribution, whole: boolean): void {
   sink.varint(zigzag(scale));
   writeNumber(sink, zeroCount, whole);
-  writeDouble(sink, zeroThreshold);
+  sink.double(zeroThreshold);
   for (const { offset, counts } of [positive, negative]) {
     sink.varint(zigzag(offset));
     sink.varint(counts.length);
@@ -95,8 +89,8 @@ function writeExponential(sink: ByteSink, { scale, zeroCount, zeroThreshold, pos
 function writeQuantiles(sink: ByteSink, { quantiles }: Distribution): void {
   sink.varint(quantiles.length);
   for (const { quantile, value } of quantiles) {
-    writeDouble(sink, quantile);
-    writeDouble(sink, value);
+    sink.double(quantile);
+    sink.double(value);
   }
 }
 

@@ -1,8 +1,7 @@
 // Label references of a remote-write 2.0 series, as bytes of its body: for what is shown to people of samples that were refused.
-import { ProtobufReader, WIRE_BYTES, WIRE_VARINT } from "../codec/protobuf-reader.ts";
+import { readNumbers, strictText, WIRE_BYTES, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
 
 const FIELD_REFS = 1;
-const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Labels that the references in a span of fields name, in the order they were sent; other fields are passed over. Undefined when the references are odd in
@@ -12,20 +11,19 @@ export function resolveLabelRefs(
   span: Uint8Array,
   symbol: (number: number) => Uint8Array,
 ): Array<[name: string, value: string]> | undefined {
-  const reader = new ProtobufReader(new Uint8Array(span));
+  const reader = new WireReader(span);
   const refs: number[] = [];
-  while (reader.next()) {
-    if (reader.field !== FIELD_REFS) continue;
-    if (reader.wireType === WIRE_VARINT) refs.push(reader.integer >>> 0);
-    else if (reader.wireType === WIRE_BYTES) refs.push(...reader.packedIntegers().map((ref) => ref >>> 0));
+  while (reader.next(span.length)) {
+    if (reader.field !== FIELD_REFS || (reader.wire !== WIRE_VARINT && reader.wire !== WIRE_BYTES)) continue;
+    readNumbers(reader, WIRE_VARINT, span.length, refs, () => reader.low);
   }
-  if (reader.isMalformed || refs.length % 2 !== 0) return undefined;
-  try {
-    return Array.from({ length: refs.length / 2 }, (_, i) => [
-      text.decode(symbol(refs[2 * i] as number)),
-      text.decode(symbol(refs[2 * i + 1] as number)),
-    ]);
-  } catch {
-    return undefined;
+  if (reader.failed || refs.length % 2 !== 0) return undefined;
+  const labels: Array<[string, string]> = [];
+  for (let i = 0; i < refs.length; i += 2) {
+    const name = strictText(symbol(refs[i] as number));
+    const value = strictText(symbol(refs[i + 1] as number));
+    if (name === undefined || value === undefined) return undefined;
+    labels.push([name, value]);
   }
+  return labels;
 }

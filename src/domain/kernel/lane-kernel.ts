@@ -1,5 +1,6 @@
 // The lane's half of the kernel as TypeScript sees it, and the parser for the label bytes of a stream that the kernel does not know yet.
 // Statuses are those of core/layout/kernel-status.ts. Addresses and counts are below 2^31, so that they arrive unsigned.
+import { WireReader } from "../codec/wire-reader.ts";
 
 /** The functions that the lane exports. All state is in the kernel; one body at a time. */
 export interface LaneExports {
@@ -152,84 +153,32 @@ export interface LaneExports {
   jsonRecordIndex(): number;
 }
 
-const WIRE_BYTES = 2;
-const SKIPPED_BYTES: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
-const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-interface Reader {
-  readonly bytes: Uint8Array;
-  at: number;
-}
-
-/** One field: its number and, for a length-delimited one, its content. */
-interface Field {
-  readonly number: number;
-  readonly content: Uint8Array | undefined;
-}
-
 /**
  * Labels of a series, in the order they were sent, from the bytes at unknownPointer(); fields between them that are no labels are passed over.
  * Undefined when a text is not UTF-8 (or, which the kernel rules out, the bytes are no protobuf). Limits and duplicates are for the caller to check.
  */
 export function parseLabelSpan(span: Uint8Array): Array<[name: string, value: string]> | undefined {
-  const reader = { bytes: new Uint8Array(span), at: 0 }; // a copy: TextDecoder refuses shared memory
+  const reader = new WireReader(Buffer.from(span)); // a copy, as the span may lie in shared memory
   const labels: Array<[string, string]> = [];
-  while (reader.at < reader.bytes.length) {
-    const field = readField(reader);
-    if (field === undefined) return undefined;
-    if (field.number !== 1) continue;
-    const label = field.content === undefined ? undefined : parseLabel(field.content);
+  while (reader.next(span.length)) {
+    if (reader.field !== 1) continue;
+    const label = readLabel(reader);
     if (label === undefined) return undefined;
     labels.push(label);
   }
-  return labels;
+  return reader.failed ? undefined : labels;
 }
 
 /** Name and value of one label; absent ones are empty, of repeated ones the last counts. */
-function parseLabel(content: Uint8Array): [string, string] | undefined {
-  const reader = { bytes: content, at: 0 };
+function readLabel(reader: WireReader): [string, string] | undefined {
+  const end = reader.to;
   const label: [string, string] = ["", ""];
-  while (reader.at < content.length) {
-    const field = readField(reader);
-    if (field === undefined) return undefined;
-    if (field.number !== 1 && field.number !== 2) continue;
-    const text = field.content === undefined ? undefined : decode(field.content);
+  if (!reader.enter()) return undefined;
+  while (reader.next(end)) {
+    if (reader.field > 2) continue;
+    const text = reader.strictText();
     if (text === undefined) return undefined;
-    label[field.number - 1] = text;
+    label[reader.field - 1] = text;
   }
-  return label;
-}
-
-function decode(text: Uint8Array): string | undefined {
-  try {
-    return strictText.decode(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The next field, or undefined when it is malformed. */
-function readField(reader: Reader): Field | undefined {
-  const tag = readVarint(reader);
-  if (tag === undefined || tag < 8) return undefined;
-  const number = Math.floor(tag / 8);
-  const wireType = tag % 8;
-  if (wireType === 0) return readVarint(reader) === undefined ? undefined : { number, content: undefined };
-  const bytes = wireType === WIRE_BYTES ? readVarint(reader) : SKIPPED_BYTES[wireType];
-  if (bytes === undefined || bytes > reader.bytes.length - reader.at) return undefined;
-  const content = reader.bytes.subarray(reader.at, reader.at + bytes);
-  reader.at += bytes;
-  return { number, content: wireType === WIRE_BYTES ? content : undefined };
-}
-
-/** A varint as a number: exact for tags and lengths; larger ones only need to be passed over. */
-function readVarint(reader: Reader): number | undefined {
-  let value = 0;
-  for (let place = 1, i = 0; i < 10; place *= 128, i++) {
-    const byte = reader.bytes[reader.at++];
-    if (byte === undefined) return undefined;
-    value += (byte & 127) * place;
-    if (byte < 128) return value;
-  }
-  return undefined;
+  return reader.failed ? undefined : label;
 }

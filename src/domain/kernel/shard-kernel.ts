@@ -76,6 +76,8 @@ export interface ShardExports {
   chunkTaken(slot: number): void;
   /** Takes a slot's statistics from its ring again, exactly. */
   recompute(slot: number): void;
+  /** Robust z of a slot's values from `sinceMs` on against those before; NaN where there are none of one kind. */
+  recentDeviation(slot: number, sinceMs: number): number;
   eventsCount(): number;
   eventsReset(): void;
   /** Address of the 16-byte identity hash of a span; valid until the next call. */
@@ -282,6 +284,11 @@ export class ShardKernel {
     const start = Math.max(0, end - this.#window);
     const ageSeconds = end > start ? (timeMs - (this.#times[start] as number)) / 1000 : 0;
     return { values: this.#values.slice(start, end), ageSeconds };
+  }
+
+  /** Robust z of the median of a slot's values from `sinceMs` on against those before, within +-99; NaN where there are none of one kind. */
+  recentDeviation(slot: number, sinceMs: number): number {
+    return this.#kernel.recentDeviation(slot, sinceMs);
   }
 
   /** Calls back with each of the kernel's counters. */

@@ -9,6 +9,7 @@ import {
   RING_VALUES,
   SR_CHUNK_AT,
   SR_COUNT,
+  SR_FAMILY,
   SR_FIRST_INTERVALS,
   SR_FIRST_TIME,
   SR_FIRST_VALUES,
@@ -155,6 +156,15 @@ export class StreamRecords {
   /** Newest values of the ring that are in no chunk yet. */
   unchunked(slot: number): number {
     return this.view.getUint32(this.address(slot) + SR_UNCHUNKED, true);
+  }
+
+  /** SR_FAMILY. */
+  family(slot: number): number {
+    return this.view.getUint8(this.address(slot) + SR_FAMILY);
+  }
+
+  setFamily(slot: number, family: number): void {
+    this.view.setUint8(this.address(slot) + SR_FAMILY, family);
   }
 
   identityAddress(slot: number): number {

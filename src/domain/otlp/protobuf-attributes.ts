@@ -1,8 +1,8 @@
 // Attributes in protobuf: KeyValue {1: key, 2: AnyValue}, AnyValue {1: string, 2: bool, 3: int64, 4: double, 5: ArrayValue {1: AnyValue},
 // 6: KeyValueList {1: KeyValue}, 7: bytes}.
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import type { WireReader } from "../codec/wire-reader.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
-import type { WireReader } from "./wire-reader.ts";
 
 /** Attributes on their way to be `Attributes`. */
 export type AttributeMap = { [name: string]: AttributeValue };

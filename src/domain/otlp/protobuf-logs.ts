@@ -1,10 +1,10 @@
 // Log records of ExportLogsServiceRequest in protobuf. Fields: opentelemetry/proto/logs/v1/logs.proto.
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import { WireReader } from "../codec/wire-reader.ts";
 import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
 import { type AttributeMap, readAnyValue, readAttribute } from "./protobuf-attributes.ts";
 import { DAMAGED_RESOURCE, itemsOf } from "./protobuf-request.ts";
-import { WireReader } from "./wire-reader.ts";
 
 /** The log records of a body that isRequest() holds for. */
 export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem> {

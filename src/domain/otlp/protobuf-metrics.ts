@@ -2,12 +2,12 @@
 // number points that it hands over one by one, and bodies that it does not read.
 // Fields: opentelemetry/proto/metrics/v1/metrics.proto.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { readNumbers, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
 import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberPoint, OtlpSource } from "./otlp-items.ts";
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { DAMAGED_RESOURCE, isReadable, isRequest, itemsOf } from "./protobuf-request.ts";
-import { WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "./wire-reader.ts";
 
 const FIELD_GAUGE = 5;
 const FIELD_SUM = 7;
@@ -156,7 +156,7 @@ function readPoint(reader: WireReader, from: number, to: number, head: MetricHea
   }
   const draft = new DistributionDraft(head);
   const isRead = draft.read(reader, to);
-  return isRead ? { type: "distribution", point: draft.point() } : damaged("a point of a histogram or summary");
+  return isRead ? { type: "distribution", point: draft.point(), source: head.source } : damaged("a point of a histogram or summary");
 }
 
 function damaged(what: string): MetricItem {
@@ -254,8 +254,8 @@ class DistributionDraft {
   }
 
   #readExplicit(reader: WireReader): void {
-    if (reader.field === 6) readNumbers(reader, WIRE_FIXED64, this.#bucketCounts, () => reader.unsigned());
-    else if (reader.field === 7) readNumbers(reader, WIRE_FIXED64, this.#bounds, () => reader.double());
+    if (reader.field === 6) readNumbers(reader, WIRE_FIXED64, BUCKETS_MAX, this.#bucketCounts, () => reader.unsigned());
+    else if (reader.field === 7) readNumbers(reader, WIRE_FIXED64, BUCKETS_MAX, this.#bounds, () => reader.double());
   }
 
   #readExponential(reader: WireReader): void {
@@ -320,19 +320,7 @@ function readBuckets(reader: WireReader): ExponentialBuckets {
   if (!reader.enter()) return { offset, counts };
   while (reader.next(end)) {
     if (reader.field === 1) offset = reader.zigzag();
-    else if (reader.field === 2) readNumbers(reader, WIRE_VARINT, counts, () => reader.unsigned());
+    else if (reader.field === 2) readNumbers(reader, WIRE_VARINT, BUCKETS_MAX, counts, () => reader.unsigned());
   }
   return { offset, counts };
-}
-
-/** Adds the numbers of a repeated field, packed or one; a field with more than a point may have is read no further. */
-function readNumbers(reader: WireReader, wire: number, into: number[], read: () => number): void {
-  if (reader.wire === wire) {
-    if (into.length <= BUCKETS_MAX) into.push(read());
-    return;
-  }
-  const end = reader.to;
-  if (!reader.enter()) return;
-  while (reader.at < end && into.length <= BUCKETS_MAX && reader.element(wire, end)) into.push(read());
-  reader.at = end;
 }

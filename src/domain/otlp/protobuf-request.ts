@@ -1,8 +1,9 @@
 // The common shape of Export*ServiceRequest in protobuf: {1: Resource* {1: Resource, 2: Scope* {1: scope, 2: item}}}, and a walk over its items.
+
+import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { sourceOf } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
-import { WIRE_BYTES, WireReader } from "./wire-reader.ts";
 
 /** Whether the bytes are a request: its messages down to the items, and the fields of each item as far as `isItem` looks (the reader has entered it). */
 export function isRequest(bytes: Buffer, isItem: (reader: WireReader) => boolean = isReadable): boolean {

@@ -1,8 +1,9 @@
 // Spans of ExportTraceServiceRequest in protobuf. Fields: opentelemetry/proto/trace/v1/trace.proto.
+
+import { WireReader } from "../codec/wire-reader.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { DAMAGED_RESOURCE, itemsOf } from "./protobuf-request.ts";
-import { WireReader } from "./wire-reader.ts";
 
 /** The spans of a body that isRequest() holds for. */
 export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem> {

@@ -1,5 +1,5 @@
 // The series of a remote-write body that have native histograms. The kernel passes over them; this is read only where it counted some.
-import { ProtobufReader, WIRE_BYTES, WIRE_VARINT } from "../codec/protobuf-reader.ts";
+import { WIRE_BYTES, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
 
 /** Field numbers of the two protocols. */
 interface Numbers {
@@ -26,21 +26,26 @@ export interface HistogramSeries {
 /** Walks the series with histograms of a body that the kernel has checked; the arrays are views. */
 export function* histogramSeries(body: Uint8Array, version: 1 | 2): Generator<HistogramSeries> {
   const numbers = version === 1 ? VERSION_1 : VERSION_2;
-  const reader = new ProtobufReader(body);
-  while (reader.next()) {
-    if (reader.field !== numbers.series || reader.wireType !== WIRE_BYTES) continue;
-    const series = seriesOf(reader.content, numbers);
+  const reader = new WireReader(body);
+  while (reader.next(body.length)) {
+    if (reader.field !== numbers.series || reader.wire !== WIRE_BYTES) continue;
+    const end = reader.to;
+    const series = readSeries(reader, numbers);
+    reader.at = end;
+    reader.failed = false;
     if (series.histograms.length > 0) yield series;
   }
 }
 
-function seriesOf(content: Uint8Array, numbers: Numbers): HistogramSeries {
-  const reader = new ProtobufReader(content);
+function readSeries(reader: WireReader, numbers: Numbers): HistogramSeries {
+  const content = reader.content();
+  const end = reader.to;
   const histograms: Uint8Array[] = [];
   let createdMs = 0;
-  while (reader.next()) {
-    if (reader.field === numbers.histogram && reader.wireType === WIRE_BYTES) histograms.push(reader.content);
-    if (reader.field === numbers.created && reader.wireType === WIRE_VARINT && reader.integer !== 0) createdMs = reader.integer;
+  reader.enter();
+  while (reader.next(end)) {
+    if (reader.field === numbers.histogram && reader.wire === WIRE_BYTES) histograms.push(reader.content());
+    if (reader.field === numbers.created && reader.wire === WIRE_VARINT && reader.signed() !== 0) createdMs = reader.signed();
   }
   return { content, histograms, createdMs };
 }

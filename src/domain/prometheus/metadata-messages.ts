@@ -1,9 +1,10 @@
 // Metadata messages of a remote-write 1.0 body: WriteRequest {3: MetricMetadata}, MetricMetadata {1: type, 2: family name, 4: help, 5: unit}.
-import { ProtobufReader, WIRE_BYTES, WIRE_VARINT } from "../codec/protobuf-reader.ts";
+import { WIRE_BYTES, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
 import { METRIC_TYPES, type MetricType } from "../series/metric-metadata.ts";
 
 const FIELD_METADATA = 3;
-const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+type TextField = "metricName" | "help" | "unit";
+const TEXTS: Readonly<Record<number, TextField>> = { 2: "metricName", 4: "help", 5: "unit" };
 
 /** One message. */
 export interface MetadataMessage {
@@ -20,27 +21,29 @@ export function metricTypeOf(number: number): MetricType {
 
 /** The messages of a body that the kernel has checked; those without a name, malformed or not UTF-8 are passed over. `body` must not be shared memory. */
 export function* metadataMessages(body: Uint8Array): Generator<MetadataMessage> {
-  const reader = new ProtobufReader(body);
-  while (reader.next()) {
-    const message = reader.field === FIELD_METADATA && reader.wireType === WIRE_BYTES ? messageOf(reader.content) : undefined;
+  const reader = new WireReader(body);
+  while (reader.next(body.length)) {
+    if (reader.field !== FIELD_METADATA || reader.wire !== WIRE_BYTES) continue;
+    const end = reader.to;
+    const message = readMessage(reader);
+    reader.at = end;
+    reader.failed = false;
     if (message !== undefined) yield message;
   }
 }
 
-function messageOf(content: Uint8Array): MetadataMessage | undefined {
-  const reader = new ProtobufReader(content);
-  const fields = { type: 0, metricName: "", help: "", unit: "" };
-  try {
-    while (reader.next()) {
-      if (reader.field === 1 && reader.wireType === WIRE_VARINT) fields.type = reader.integer;
-      if (reader.wireType !== WIRE_BYTES) continue;
-      if (reader.field === 2) fields.metricName = text.decode(reader.content);
-      if (reader.field === 4) fields.help = text.decode(reader.content);
-      if (reader.field === 5) fields.unit = text.decode(reader.content);
-    }
-  } catch {
-    return undefined;
+function readMessage(reader: WireReader): MetadataMessage | undefined {
+  const end = reader.to;
+  let type = 0;
+  const texts: Record<TextField, string> = { metricName: "", help: "", unit: "" };
+  reader.enter();
+  while (reader.next(end)) {
+    if (reader.field === 1 && reader.wire === WIRE_VARINT) type = reader.signed();
+    const name = TEXTS[reader.field];
+    if (name === undefined || reader.wire !== WIRE_BYTES) continue;
+    const text = reader.strictText();
+    if (text === undefined) return undefined;
+    texts[name] = text;
   }
-  if (reader.isMalformed || fields.metricName === "") return undefined;
-  return { ...fields, type: metricTypeOf(fields.type) };
+  return reader.failed || texts.metricName === "" ? undefined : { ...texts, type: metricTypeOf(type) };
 }

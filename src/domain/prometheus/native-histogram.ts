@@ -4,7 +4,7 @@
 // 16: custom_values, 17: start_timestamp}, BucketSpan {1: sint32 offset, 2: uint32 length}.
 // https://prometheus.io/docs/specs/native_histograms/
 // Bucket i of schema s covers (base^(i-1), base^i], base = 2^(2^-s): it is bucket i - 1 of OTLP's exponential histogram of that scale.
-import { ProtobufReader, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "../codec/protobuf-reader.ts";
+import { readNumbers, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
 import type { DistributionPoint, ExponentialBuckets } from "../otlp/otlp-items.ts";
 
 /** Schema of histograms with bounds of their own. */
@@ -14,7 +14,9 @@ const SCHEMA_MAX = 8;
 /** Buckets from the first to the last of one side: OTLP's SDKs make 160, Prometheus limits targets to some hundreds. */
 export const NATIVE_BUCKETS_MAX = 4096;
 const RESET_HINT_GAUGE = 3;
-const STALE_BITS = 0x7ff0000000000002n;
+/** Bits of the NaN that is Prometheus' stale marker, as two words. */
+const STALE_HIGH = 0x7ff00000;
+const STALE_LOW = 2;
 
 /** A histogram as far as its message goes. */
 export type NativeHistogram = Omit<DistributionPoint, "serviceId" | "environment" | "metricName" | "attributes">;
@@ -30,7 +32,7 @@ interface Span {
 class Message {
   count = 0;
   sum = 0;
-  sumBits = 0n;
+  isStale = false;
   schema = 0;
   zeroThreshold = 0;
   zeroCount = 0;
@@ -63,7 +65,7 @@ export function decodeNativeHistogram(content: Uint8Array, createdMs: number): N
     min: null,
     max: null,
     quantiles: [],
-    isStale: message.sumBits === STALE_BITS,
+    isStale: message.isStale,
   };
   const empty = { bounds: [], bucketCounts: [], scale: 0, zeroCount: 0, zeroThreshold: 0, positive: none, negative: none };
   if (common.isStale) return { ...common, ...empty, kind: isCustom ? "explicit" : "exponential" };
@@ -119,24 +121,23 @@ function bucketCounts({ spans, deltas, counts: floats }: Message["positive"]): {
 }
 
 function readMessage(content: Uint8Array): Message {
-  const reader = new ProtobufReader(content);
+  const reader = new WireReader(content);
   const message = new Message();
-  while (reader.next()) takeField(message, reader);
-  if (reader.isMalformed || !Number.isFinite(message.count) || message.count < 0) throw new NativeHistogramError("it is malformed");
+  while (reader.next(content.length)) takeField(message, reader);
+  if (reader.failed || !Number.isFinite(message.count) || message.count < 0) throw new NativeHistogramError("it is malformed");
   return message;
 }
 
-function takeField(message: Message, reader: ProtobufReader): void {
+function takeField(message: Message, reader: WireReader): void {
   const number = NUMBERS[reader.field];
   const list = LISTS[reader.field];
   const wireTypes = number?.[0] ?? list?.[0];
   if (wireTypes === undefined) return;
-  if (!wireTypes.includes(reader.wireType))
-    throw new NativeHistogramError(`its field ${reader.field} has another wire type than it should`);
+  if (!wireTypes.includes(reader.wire)) throw new NativeHistogramError(`its field ${reader.field} has another wire type than it should`);
   if (list !== undefined) list[1](message, reader);
   if (number === undefined) return;
-  message[number[1]] = reader[number[2]];
-  if (number[1] === "sum") message.sumBits = reader.doubleBits;
+  message[number[1]] = reader[number[2]]();
+  if (number[1] === "sum") message.isStale = reader.high === STALE_HIGH && reader.low === STALE_LOW;
 }
 
 const VARINT = [WIRE_VARINT];
@@ -146,51 +147,48 @@ const ZIGZAGS = [WIRE_BYTES, WIRE_VARINT];
 const DOUBLES = [WIRE_BYTES, WIRE_FIXED64];
 
 type NumberField = "count" | "sum" | "schema" | "zeroThreshold" | "zeroCount" | "resetHint" | "timeMs" | "startMs";
-const NUMBERS: Readonly<Record<number, readonly [wireTypes: readonly number[], field: NumberField, as: "integer" | "zigzag" | "double"]>> =
+const NUMBERS: Readonly<Record<number, readonly [wireTypes: readonly number[], field: NumberField, as: "signed" | "zigzag64" | "double"]>> =
   {
-    1: [VARINT, "count", "integer"],
+    1: [VARINT, "count", "signed"],
     2: [DOUBLE, "count", "double"],
     3: [DOUBLE, "sum", "double"],
-    4: [VARINT, "schema", "zigzag"],
+    4: [VARINT, "schema", "zigzag64"],
     5: [DOUBLE, "zeroThreshold", "double"],
-    6: [VARINT, "zeroCount", "integer"],
+    6: [VARINT, "zeroCount", "signed"],
     7: [DOUBLE, "zeroCount", "double"],
-    14: [VARINT, "resetHint", "integer"],
-    15: [VARINT, "timeMs", "integer"],
-    17: [VARINT, "startMs", "integer"],
+    14: [VARINT, "resetHint", "signed"],
+    15: [VARINT, "timeMs", "signed"],
+    17: [VARINT, "startMs", "signed"],
   };
 
-const zigzags = (reader: ProtobufReader) => (reader.wireType === WIRE_BYTES ? reader.packedZigzags() : [reader.zigzag]);
-const doubles = (reader: ProtobufReader) => (reader.wireType === WIRE_BYTES ? reader.packedDoubles() : [reader.double]);
-
-const LISTS: Readonly<Record<number, readonly [wireTypes: readonly number[], take: (message: Message, reader: ProtobufReader) => void]>> = {
-  8: [SPAN, (message, { content }) => takeSpan(message.negative.spans, content)],
-  9: [ZIGZAGS, (message, reader) => append(message.negative.deltas, zigzags(reader))],
-  10: [DOUBLES, (message, reader) => append(message.negative.counts, doubles(reader))],
-  11: [SPAN, (message, { content }) => takeSpan(message.positive.spans, content)],
-  12: [ZIGZAGS, (message, reader) => append(message.positive.deltas, zigzags(reader))],
-  13: [DOUBLES, (message, reader) => append(message.positive.counts, doubles(reader))],
-  16: [DOUBLES, (message, reader) => append(message.customValues, doubles(reader))],
+const LISTS: Readonly<Record<number, readonly [wireTypes: readonly number[], take: (message: Message, reader: WireReader) => void]>> = {
+  8: [SPAN, (message, reader) => takeSpan(message.negative.spans, reader)],
+  9: [ZIGZAGS, (message, reader) => takeNumbers(message.negative.deltas, reader, WIRE_VARINT)],
+  10: [DOUBLES, (message, reader) => takeNumbers(message.negative.counts, reader, WIRE_FIXED64)],
+  11: [SPAN, (message, reader) => takeSpan(message.positive.spans, reader)],
+  12: [ZIGZAGS, (message, reader) => takeNumbers(message.positive.deltas, reader, WIRE_VARINT)],
+  13: [DOUBLES, (message, reader) => takeNumbers(message.positive.counts, reader, WIRE_FIXED64)],
+  16: [DOUBLES, (message, reader) => takeNumbers(message.customValues, reader, WIRE_FIXED64)],
 };
 
-/** Bounded here already, so that no sender decides how much is held. */
-function append(numbers: number[], more: readonly number[]): void {
-  if (numbers.length + more.length > 2 * NATIVE_BUCKETS_MAX)
-    throw new NativeHistogramError(`it has more than ${NATIVE_BUCKETS_MAX} buckets`);
-  for (const number of more) numbers.push(number);
+/** Differences (varints, zigzag) or doubles. Bounded here already, so that no sender decides how much is held. */
+function takeNumbers(numbers: number[], reader: WireReader, wire: number): void {
+  readNumbers(reader, wire, 2 * NATIVE_BUCKETS_MAX, numbers, () => (wire === WIRE_VARINT ? reader.zigzag64() : reader.double()));
+  if (numbers.length > 2 * NATIVE_BUCKETS_MAX) throw new NativeHistogramError(`it has more than ${NATIVE_BUCKETS_MAX} buckets`);
 }
 
-function takeSpan(spans: Span[], content: Uint8Array): void {
-  const reader = new ProtobufReader(content);
+function takeSpan(spans: Span[], reader: WireReader): void {
+  const end = reader.to;
   let offset = 0;
   let length = 0;
-  while (reader.next()) {
+  reader.enter();
+  while (reader.next(end)) {
     if (reader.field > 2) continue;
-    if (reader.wireType !== WIRE_VARINT) throw new NativeHistogramError("a span of its buckets is malformed");
-    if (reader.field === 1) offset = reader.zigzag;
-    else length = reader.integer;
+    if (reader.wire !== WIRE_VARINT) throw new NativeHistogramError("a span of its buckets is malformed");
+    if (reader.field === 1) offset = reader.zigzag64();
+    else length = reader.signed();
   }
-  if (reader.isMalformed || length < 0 || spans.length >= NATIVE_BUCKETS_MAX)
+  if (reader.failed || length < 0 || spans.length >= NATIVE_BUCKETS_MAX)
     throw new NativeHistogramError("a span of its buckets is malformed");
   spans.push({ offset, length });
 }

@@ -55,6 +55,11 @@ export function identityHead(tenant: string): string {
   return `[${JSON.stringify(tenant)},`;
 }
 
+/** The key of a service: JSON, as tenant and service stand in an identity. */
+export function serviceKey(tenant: string, serviceId: string): string {
+  return JSON.stringify([tenant, serviceId]);
+}
+
 /** The names in an identity's canonical text. */
 export function identityName(text: string): StreamName {
   const [tenant, environment, serviceId, metricName, attributes] = JSON.parse(text) as [string, string, string, string, Attributes];

@@ -2,13 +2,12 @@
 //
 //   version u8 = 1, then for each edge {caller varint: 0 = a new name, whose tenant, environment and service follow as texts, else its number from 1 on; callee the
 //   same; zigzag of minute - the minute before varint; calls varint; errors varint; microseconds varint}
-import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
-import { type ByteCursor, readText, readVarint, unzigzag, zigzag } from "../codec/varint.ts";
-import type { ServiceName } from "../window/window-message.ts";
+import { unzigzag, zigzag } from "../codec/varint.ts";
+import { readServiceName, type ServiceName } from "../window/window-message.ts";
 
 const VERSION = 1;
-const NAME_PARTS = 3;
 
 /** Calls from one service to another that ended in one minute (since 1970). Sums are whole, so their order does not matter. */
 export interface CallEdge {
@@ -116,34 +115,23 @@ function writeName(sink: ByteSink, names: Map<string, number>, text: string): vo
 /** Reads edges. Throws on another version and on bytes that are no edges. */
 export function decodeCallEdges(bytes: Uint8Array): CallEdge[] {
   if (bytes[0] !== VERSION) throw new Error(`calls have version ${bytes[0]}, this program reads ${VERSION}`);
-  const cursor: ByteCursor = { bytes, at: 1, end: bytes.length };
+  const reader = new ByteReader(bytes, "stored calls are damaged", 1);
   const names: ServiceName[] = [];
   const edges: CallEdge[] = [];
   let minute = 0;
-  while (cursor.at < cursor.end) {
-    const caller = readName(cursor, names);
-    const callee = readName(cursor, names);
-    minute += unzigzag(number(cursor));
-    edges.push({ caller, callee, minute, calls: number(cursor), errors: number(cursor), microseconds: number(cursor) });
+  while (!reader.isAtEnd) {
+    const caller = readName(reader, names);
+    const callee = readName(reader, names);
+    minute += unzigzag(reader.varint());
+    edges.push({ caller, callee, minute, calls: reader.varint(), errors: reader.varint(), microseconds: reader.varint() });
   }
   return edges;
 }
 
-function readName(cursor: ByteCursor, names: ServiceName[]): ServiceName {
-  const known = number(cursor);
-  if (known > 0) return names[known - 1] ?? damaged();
-  const parts = Array.from({ length: NAME_PARTS }, () => readText(cursor, NAME_BYTES_MAX) ?? damaged());
-  const [tenant, environment, serviceId] = parts as [string, string, string];
-  const name = { tenant, environment, serviceId };
+function readName(reader: ByteReader, names: ServiceName[]): ServiceName {
+  const known = reader.varint();
+  if (known > 0) return names[known - 1] ?? reader.fail();
+  const name = readServiceName(reader);
   names.push(name);
   return name;
-}
-
-function number(cursor: ByteCursor): number {
-  const value = readVarint(cursor);
-  return value < 0 ? damaged() : value;
-}
-
-function damaged(): never {
-  throw new Error("stored calls are damaged");
 }

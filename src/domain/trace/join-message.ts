@@ -3,10 +3,10 @@
 //   kind u8 = 2, first minute varint, then for each span
 //   {service varint: 0 = a new one, whose tenant, environment and service follow as texts, else its number in this message from 1 on; flags u8; key, high u32,
 //    low u32; and with JOIN_CHILD the parent's key, high u32, low u32, zigzag of minute of its end - first minute varint, microseconds varint}
-import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
-import { type ByteCursor, readText, readVarint, unzigzag, zigzag } from "../codec/varint.ts";
-import type { ServiceName } from "../window/window-message.ts";
+import { unzigzag, zigzag } from "../codec/varint.ts";
+import { readServiceName, type ServiceName, writeServiceName } from "../window/window-message.ts";
 
 export const MESSAGE_JOIN = 2;
 /** Of a span: it has a parent; it failed. */
@@ -37,9 +37,7 @@ export class JoinMessageWriter {
     else {
       this.#services.set(service, this.#services.size + 1);
       sink.varint(0);
-      sink.text(service.tenant);
-      sink.text(service.environment);
-      sink.text(service.serviceId);
+      writeServiceName(sink, service);
     }
     sink.u8(flags);
     sink.u32(high);
@@ -66,8 +64,7 @@ export class JoinMessageWriter {
 
 /** Reads a message span by span. Every method throws on bytes that no writer made. */
 export class JoinMessageReader {
-  readonly #cursor: ByteCursor;
-  readonly #view: DataView;
+  readonly #reader: ByteReader;
   readonly #firstMinute: number;
   #services = 0;
   /** Of the span at hand: its service's number, and its names where that is new in this message. */
@@ -82,52 +79,33 @@ export class JoinMessageReader {
   microseconds = 0;
 
   constructor(payload: Uint8Array) {
-    this.#cursor = { bytes: payload, at: 1, end: payload.length };
-    this.#view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-    if (payload[0] !== MESSAGE_JOIN) broken();
-    this.#firstMinute = this.#number();
+    const reader = new ByteReader(payload, "a message on traces is damaged");
+    this.#reader = reader;
+    if (reader.u8() !== MESSAGE_JOIN) reader.fail();
+    this.#firstMinute = reader.varint();
   }
 
   /** Goes to the next span; false at the end. */
   next(): boolean {
-    const cursor = this.#cursor;
-    if (cursor.at === cursor.end) return false;
-    const service = this.#number();
-    this.newService = service === 0 ? { tenant: this.#text(), environment: this.#text(), serviceId: this.#text() } : undefined;
+    const reader = this.#reader;
+    if (reader.isAtEnd) return false;
+    const service = reader.varint();
+    this.newService = service === 0 ? readServiceName(reader) : undefined;
     this.service = service === 0 ? ++this.#services : service;
-    if (service > this.#services || cursor.at >= cursor.end) broken();
-    this.flags = cursor.bytes[cursor.at++]!;
-    this.high = this.#word();
-    this.low = this.#word();
+    if (service > this.#services) reader.fail();
+    this.flags = reader.u8();
+    this.high = reader.u32();
+    this.low = reader.u32();
     if ((this.flags & JOIN_CHILD) !== 0) this.#readParent();
     return true;
   }
 
   #readParent(): void {
-    this.parentHigh = this.#word();
-    this.parentLow = this.#word();
-    this.minute = this.#firstMinute + unzigzag(this.#number());
-    this.microseconds = this.#number();
-    if (this.minute < 0) broken();
+    const reader = this.#reader;
+    this.parentHigh = reader.u32();
+    this.parentLow = reader.u32();
+    this.minute = this.#firstMinute + unzigzag(reader.varint());
+    this.microseconds = reader.varint();
+    if (this.minute < 0) reader.fail();
   }
-
-  #word(): number {
-    const cursor = this.#cursor;
-    if (cursor.at + 4 > cursor.end) broken();
-    cursor.at += 4;
-    return this.#view.getUint32(cursor.at - 4, true);
-  }
-
-  #number(): number {
-    const number = readVarint(this.#cursor);
-    return number < 0 ? broken() : number;
-  }
-
-  #text(): string {
-    return readText(this.#cursor, NAME_BYTES_MAX) ?? broken();
-  }
-}
-
-function broken(): never {
-  throw new Error("a message on traces is damaged");
 }

@@ -4,8 +4,9 @@
 //   {name varint: 0 = a new one, which follows as text, else its number in this message from 1 on; flags u8; zigzag of window - first window varint;
 //    amount varint; its key, high u32, low u32}
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
-import { type ByteCursor, readText, readVarint, unzigzag, zigzag } from "../codec/varint.ts";
+import { unzigzag, zigzag } from "../codec/varint.ts";
 
 export const MESSAGE_WINDOW = 1;
 
@@ -14,6 +15,18 @@ export interface ServiceName {
   readonly tenant: string;
   readonly environment: string;
   readonly serviceId: string;
+}
+
+/** {tenant text, environment text, service text} */
+export function writeServiceName(sink: ByteSink, { tenant, environment, serviceId }: ServiceName): void {
+  sink.text(tenant);
+  sink.text(environment);
+  sink.text(serviceId);
+}
+
+/** Reads what `writeServiceName` wrote. */
+export function readServiceName(reader: ByteReader): ServiceName {
+  return { tenant: reader.text(NAME_BYTES_MAX), environment: reader.text(NAME_BYTES_MAX), serviceId: reader.text(NAME_BYTES_MAX) };
 }
 
 /** A message in the making; kept and used for the next. */
@@ -27,12 +40,10 @@ export class WindowMessageWriter {
     return this.#sink.at;
   }
 
-  begin({ tenant, environment, serviceId }: ServiceName, firstWindow: number): void {
+  begin(service: ServiceName, firstWindow: number): void {
     const sink = this.#sink;
     sink.u8(MESSAGE_WINDOW);
-    sink.text(tenant);
-    sink.text(environment);
-    sink.text(serviceId);
+    writeServiceName(sink, service);
     sink.varint(firstWindow);
     this.#firstWindow = firstWindow;
   }
@@ -65,8 +76,7 @@ export class WindowMessageWriter {
 /** Reads a message item by item. Every method throws on bytes that no writer made. */
 export class WindowMessageReader {
   readonly service: ServiceName;
-  readonly #cursor: ByteCursor;
-  readonly #view: DataView;
+  readonly #reader: ByteReader;
   readonly #firstWindow: number;
   #names = 0;
   /** Of the item at hand: its name's number, and the name itself where that is new in this message. */
@@ -79,41 +89,27 @@ export class WindowMessageReader {
   low = 0;
 
   constructor(payload: Uint8Array) {
-    this.#cursor = { bytes: payload, at: 1, end: payload.length };
-    this.#view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-    if (payload[0] !== MESSAGE_WINDOW) broken();
-    this.service = { tenant: this.#text(), environment: this.#text(), serviceId: this.#text() };
-    this.#firstWindow = this.#number();
+    const reader = new ByteReader(payload, "a message on windows is damaged");
+    this.#reader = reader;
+    if (reader.u8() !== MESSAGE_WINDOW) reader.fail();
+    this.service = readServiceName(reader);
+    this.#firstWindow = reader.varint();
   }
 
   /** Goes to the next item; false at the end. */
   next(): boolean {
-    const cursor = this.#cursor;
-    if (cursor.at === cursor.end) return false;
-    const name = this.#number();
-    this.newName = name === 0 ? this.#text() : undefined;
+    const reader = this.#reader;
+    if (reader.isAtEnd) return false;
+    const name = reader.varint();
+    this.newName = name === 0 ? reader.text(NAME_BYTES_MAX) : undefined;
     this.name = name === 0 ? ++this.#names : name;
-    if (name > this.#names || cursor.at >= cursor.end) broken();
-    this.flags = cursor.bytes[cursor.at++]!;
-    this.window = this.#firstWindow + unzigzag(this.#number());
-    this.amount = this.#number();
-    if (this.window < 0 || cursor.at + 8 > cursor.end) broken();
-    this.high = this.#view.getUint32(cursor.at, true);
-    this.low = this.#view.getUint32(cursor.at + 4, true);
-    cursor.at += 8;
+    if (name > this.#names) reader.fail();
+    this.flags = reader.u8();
+    this.window = this.#firstWindow + unzigzag(reader.varint());
+    this.amount = reader.varint();
+    if (this.window < 0) reader.fail();
+    this.high = reader.u32();
+    this.low = reader.u32();
     return true;
   }
-
-  #number(): number {
-    const number = readVarint(this.#cursor);
-    return number < 0 ? broken() : number;
-  }
-
-  #text(): string {
-    return readText(this.#cursor, NAME_BYTES_MAX) ?? broken();
-  }
-}
-
-function broken(): never {
-  throw new Error("a message on windows is damaged");
 }

@@ -1,48 +1,14 @@
 // From a call to its answer: validation by the endpoint's schema, the handler by name, and what went wrong as a status.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { parseBody } from "../../../api/body-parsing.ts";
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { refusalBody } from "../../../api/error-answer.ts";
 import { parseQuery } from "../../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
 import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
-import { listAnomalies, oneAnomaly } from "./anomalies.ts";
-import { callGraph } from "./call-graph.ts";
-import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
-import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
-import { dlqStats } from "./dlq/dlq-stats.ts";
-import type { QueryContext, QueryHandler } from "./query-context.ts";
-import { listRecords } from "./records.ts";
-import { listSeries } from "./series.ts";
-import { seriesData } from "./series-data.ts";
-import { status } from "./status.ts";
-
-const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
-  status,
-  dlqStats,
-  anomalies: listAnomalies,
-  anomaly: oneAnomaly,
-  series: listSeries,
-  seriesData,
-  records: listRecords,
-  deadLetters: listDeadLetters,
-  deadLetter: oneDeadLetter,
-  correctDeadLetter,
-  deleteDeadLetter,
-  replayDeadLetters,
-  replayJob,
-  callGraph,
-};
-
-const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
-/** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
-const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
-  "anomalies",
-  "anomaly",
-  "records",
-  "callGraph",
-  ...DLQ,
-]);
+import { AFTER_COMMIT, HANDLERS } from "./handlers.ts";
+import type { QueryContext } from "./query-context.ts";
 
 const NO_CONTENT = 204;
 
@@ -69,9 +35,12 @@ export async function answerQuery(context: QueryContext, call: QueryCall): Promi
 async function handle<N extends CoordinatorEndpoint>(context: QueryContext, endpoint: N, call: QueryCall): Promise<Outcome<unknown>> {
   const query = parseQuery(endpoint, call.query);
   if (!query.ok) return query;
+  const body = parseBody(endpoint, call.body);
+  if (!body.ok) return body;
   try {
     if (AFTER_COMMIT.has(endpoint)) await context.settle();
-    return await HANDLERS[endpoint](context, { principal: call.principal, path: call.path, query: query.value, body: call.body });
+    const { principal, path, requestId, address = null, mediaType = null } = call;
+    return await HANDLERS[endpoint](context, { principal, requestId, address, path, query: query.value, body: body.value, mediaType });
   } catch (error) {
     if (error instanceof EngineUnavailableError) return refused("overloaded", `${error.message} in time; try again`);
     if (error instanceof StoreError) return refused("store_unavailable", `the store cannot be read now (${error.code}); try again`);

@@ -1,20 +1,27 @@
 // What the queries read, and their common shape.
-import type { CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
+import type { BodyOf, CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
 import type { Listeners, Principal } from "../../../core/protocol/query.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { CommittedState } from "../committed-state.ts";
+import type { ChangePlan } from "../control/changes.ts";
+import type { DiskFill } from "../disk-usage.ts";
 import type { EngineClient } from "../engine-client.ts";
+import type { StoreRefusal } from "../store-guard.ts";
+import type { VectorizerFacts } from "../vectorizer/vectorizer.ts";
 
 /** What the status tells of the coordinator itself. */
 export interface CoordinatorFacts {
   readonly enginesReady: boolean;
-  readonly storeReadOnly: boolean;
+  /** Why the store takes no writes; null while it does. */
+  readonly storeRefusal: StoreRefusal | null;
+  readonly disk: DiskFill;
   /** Wall clock of the last look at the engines' verdicts. */
   readonly lastRunMs: number;
   readonly framesWaiting: number;
   readonly queriesWaiting: number;
   readonly listeners: Listeners;
+  readonly vectorizer: VectorizerFacts;
 }
 
 /** What queries are configured with. */
@@ -41,17 +48,29 @@ export interface QueryContext {
   isStoreFailing(): boolean;
   /** Does work that writes, between the transactions of others. Rejects with StoreError when the store takes no writes. */
   edit<T>(work: () => Promise<T>): Promise<T>;
+  /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
+  change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
+  /** Draws random bytes, for secrets and ids. */
+  randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */
   breathe(): Promise<void>;
 }
 
-/** A call after validation. */
-export interface QueryRequest<N extends CoordinatorEndpoint> {
+/** Who changes something, by which request. */
+export interface ChangeRequest {
   readonly principal: Principal;
+  readonly requestId: string;
+  /** Address of the connection; null where it is not known. */
+  readonly address: string | null;
+}
+
+/** A call after validation. */
+export interface QueryRequest<N extends CoordinatorEndpoint> extends ChangeRequest {
   readonly path: Readonly<Record<string, string>>;
   readonly query: QueryOf<N>;
-  /** Text of the body; null for endpoints that take none. */
-  readonly body: string | null;
+  readonly body: BodyOf<N>;
+  /** Of the body, in lower case without parameters; null where none is taken. */
+  readonly mediaType: string | null;
 }
 
 /** Answers one endpoint; the value is sent as JSON. */

@@ -16,7 +16,7 @@ export function letterId({ receivedMs, id }: LetterPlace): string {
 }
 
 /** The place that a dlq_id names, or undefined where the text is none. */
-export function letterPlace(text: string): LetterPlace | undefined {
+function letterPlace(text: string): LetterPlace | undefined {
   if (!LETTER_ID.test(text)) return undefined;
   return { receivedMs: Number.parseInt(text.slice(0, TIME_DIGITS), 16), id: text.slice(TIME_DIGITS) };
 }

@@ -15,7 +15,9 @@ import { type BlockSpan, decodeSpan } from "../tables/block-rows.ts";
 import { decodeRollupSpan, type RollupSpan } from "../tables/rollup-rows.ts";
 import { scanTenants } from "../tables/scan.ts";
 import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
+import { expireUsage } from "../usage/usage-retention.ts";
 import { episodeTimeKey } from "../verdict-draft.ts";
+import { expireAudit } from "./audit-rows.ts";
 import { expireCalls, mergeCalls } from "./call-minutes.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
 import { rollUp } from "./rollups.ts";
@@ -25,6 +27,8 @@ export interface RetentionOptions {
   /** Anomalies, episodes, records and roll-ups. */
   readonly retentionMs: number;
   readonly rawRetentionMs: number;
+  readonly auditRetentionMs: number;
+  readonly auditRowsMax: number;
   readonly deadLetterAgeMs: number;
   readonly deadLetterBytesMax: number;
   readonly episodesMax: number;
@@ -91,12 +95,14 @@ export class Retention {
 
   /** Each step is drawn when the one before has been applied, so it sees what that has left. Deletions come first: they make room for roll-ups. */
   *#steps(wallNowMs: number): Generator<RetentionStep> {
-    const { retentionMs, rawRetentionMs, deadLetterAgeMs } = this.#options;
+    const { retentionMs, rawRetentionMs, auditRetentionMs, auditRowsMax, deadLetterAgeMs } = this.#options;
     yield* this.#anomalies(wallNowMs - retentionMs);
     yield* this.#episodes(wallNowMs - retentionMs);
     yield* this.#oldLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessLetters();
     yield* this.#letterEnds(wallNowMs - deadLetterAgeMs);
+    yield* expireAudit(this.#dependencies, wallNowMs - auditRetentionMs, auditRowsMax, this.#options.rowsPerStep);
+    yield* expireUsage(this.#dependencies.state, wallNowMs, this.#options.rowsPerStep);
     yield* this.#records(wallNowMs - retentionMs);
     yield* expireCalls(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
     yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);

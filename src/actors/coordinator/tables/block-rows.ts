@@ -2,6 +2,7 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ChunkBlock } from "../../../domain/codec/chunk-block.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
+import { scanNewest } from "./scan.ts";
 import { blockKey, partitionKey } from "./tables.ts";
 
 const VERSION = 1;
@@ -54,12 +55,6 @@ export function decodeSpan(key: Uint8Array, value: Uint8Array): BlockSpan {
 
 /** Yields the spans of a partition's blocks from number `firstBlock` on, newest block first. */
 export function* newestSpans(store: KeyValueStore, partition: number, firstBlock: number): Generator<BlockSpan> {
-  const from = blockKey(partition, firstBlock);
-  for (let to = partitionKey(partition + 1); ; ) {
-    const entries = store.range("block_spans", { from, to, reverse: true, limit: SPANS_PER_READ });
-    for (const { key, value } of entries) yield decodeSpan(key, value);
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < SPANS_PER_READ) return;
-    to = last.key;
-  }
+  const entries = scanNewest(store, "block_spans", blockKey(partition, firstBlock), partitionKey(partition + 1), SPANS_PER_READ);
+  for (const { key, value } of entries) yield decodeSpan(key, value);
 }

@@ -8,6 +8,7 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { STREAM_ID_BYTES } from "../../../domain/codec/chunk-block.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
 import type { RollupValue } from "../../../domain/rollup/hourly-fold.ts";
+import { scanNewest } from "./scan.ts";
 import { blockKey, partitionKey } from "./tables.ts";
 
 const VERSION = 1;
@@ -78,14 +79,8 @@ export function decodeRollupSpan(key: Uint8Array, value: Uint8Array): RollupSpan
 
 /** Yields the spans of a partition's roll-ups that count, newest first. */
 export function* newestRollups(store: KeyValueStore, partition: number, { nextRollup }: RollupMark): Generator<RollupSpan> {
-  const from = partitionKey(partition);
-  for (let to = blockKey(partition, nextRollup); ; ) {
-    const entries = store.range("rollup_spans", { from, to, reverse: true, limit: SPANS_PER_READ });
-    for (const { key, value } of entries) yield decodeRollupSpan(key, value);
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < SPANS_PER_READ) return;
-    to = last.key;
-  }
+  const entries = scanNewest(store, "rollup_spans", partitionKey(partition), blockKey(partition, nextRollup), SPANS_PER_READ);
+  for (const { key, value } of entries) yield decodeRollupSpan(key, value);
 }
 
 /** The operation that stores a mark. */

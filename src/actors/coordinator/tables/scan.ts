@@ -22,6 +22,17 @@ export function* scan(
   }
 }
 
+/** Yields the entries of [from, to) from the last to the first, `rows` a step; each step is a snapshot of its own. */
+export function* scanNewest(store: KeyValueStore, table: string, from: Uint8Array, to: Uint8Array, rows: number): Generator<StoreEntry> {
+  for (let end = to; ; ) {
+    const entries = store.range(table, { from, to: end, reverse: true, limit: rows });
+    yield* entries;
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < rows) return;
+    end = last.key;
+  }
+}
+
 /** Yields the tenants that have entries in a table whose keys begin with the tenant, by one look-up each. */
 export function* scanTenants(store: KeyValueStore, table: string): Generator<string> {
   for (let from: Uint8Array | undefined = TABLE_START; from !== undefined; ) {

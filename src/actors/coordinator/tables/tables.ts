@@ -8,6 +8,15 @@
  *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
  *            replay_jobs     tenant, created time, id           ▶ ReplayJob
  *            counters        kind, tenant                       ▶ DeadLetterCounts
+ *            audit           tenant, time, id                   ▶ AuditEntry
+ *            api_keys        key id                             ▶ ApiKey
+ *            users           tenant, subject                    ▶ User
+ *            tenants         tenant                             ▶ Tenant
+ *            audit_counts    tenant                             ▶ rows of the audit log
+ *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
+ *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
+ *            service_map     tenant, service                    ▶ ServiceEntry without its service
+ *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -24,8 +33,9 @@
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
+ *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
- * Lane marks stand beside the records that they speak of, so that one transaction holds both.
+ * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
  */
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { ANOMALY_DICTIONARY } from "./anomaly-dictionary.ts";
@@ -39,6 +49,15 @@ export const CONTROL_TABLES = [
   "dead_letter_ends",
   "replay_jobs",
   "counters",
+  "audit_counts",
+  "service_labels",
+  "saturation_limits",
+  "audit",
+  "api_keys",
+  "users",
+  "tenants",
+  "service_map",
+  "pillar_history",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */
@@ -60,6 +79,7 @@ export const SERIES_TABLES = [
   "lane_marks",
   "call_sums",
   "call_minutes",
+  "usage",
 ] as const;
 
 /** Bytes of an id of 32 hex digits. */

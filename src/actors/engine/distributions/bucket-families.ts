@@ -16,7 +16,7 @@ import { BucketFamily } from "./bucket-family.ts";
 import { bucketName } from "./bucket-name.ts";
 import { DerivedQuantiles } from "./derived-quantiles.ts";
 import { readFamily, writeFamily } from "./family-state.ts";
-import { StatePieces } from "./series-state.ts";
+import { pieceReader, StatePieces } from "./series-state.ts";
 
 export interface BucketFamiliesOptions {
   readonly seriesLimit: number;
@@ -181,9 +181,9 @@ export class BucketFamilies implements MessageHandler {
   }
 
   restore(partition: number, piece: Uint8Array): void {
-    const cursor = { bytes: piece, at: 0, end: piece.length };
-    while (cursor.at < cursor.end) {
-      const family = readFamily(cursor, (identity) => this.#add(identity, identityName(identity), partition));
+    const reader = pieceReader(piece);
+    while (!reader.isAtEnd) {
+      const family = readFamily(reader, (identity) => this.#add(identity, identityName(identity), partition));
       this.#touch(family);
     }
   }

@@ -1,6 +1,6 @@
 // A point on its way from a lane to the shard that owns it: {bytes of the identity varint, the identity of its base name, the point}.
+import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import { readVarint } from "../../../domain/codec/varint.ts";
 import type { Distribution } from "../../../domain/distribution/distribution.ts";
 import { writeDistribution } from "../../../domain/distribution/distribution-coding.ts";
 
@@ -20,9 +20,6 @@ export class PointMessageWriter {
 
 /** The identity, as text of one byte a character, and the bytes of the point, in place. Throws when the payload is none. */
 export function readPointMessage(payload: Uint8Array): { readonly identity: string; readonly bytes: Uint8Array } {
-  const cursor = { bytes: payload, at: 0, end: payload.length };
-  const length = readVarint(cursor);
-  if (length < 0 || cursor.at + length > payload.length) throw new Error("a message of a point is cut off");
-  const identity = Buffer.from(payload.buffer, payload.byteOffset + cursor.at, length).toString("latin1");
-  return { identity, bytes: payload.subarray(cursor.at + length) };
+  const reader = new ByteReader(payload, "a message of a point is cut off");
+  return { identity: reader.latin1(), bytes: payload.subarray(reader.at) };
 }

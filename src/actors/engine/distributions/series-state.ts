@@ -1,7 +1,7 @@
 // What a checkpoint keeps of series of points: {identity, time of the newest point, whether older ones were dropped, the points}, in pieces of a bounded size.
 import { STATE_PIECE_BYTES_MAX } from "../../../core/config/limits.ts";
+import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import { type ByteCursor, readVarint } from "../../../domain/codec/varint.ts";
 
 /** Joins what is written to the sink to pieces of at most STATE_PIECE_BYTES_MAX; what is written between two looks stays together. */
 export class StatePieces {
@@ -38,55 +38,26 @@ export interface SeriesState {
 
 /** Appends one series. */
 export function writeSeriesState(sink: ByteSink, { identity, newestMs, isTrimmed, points }: SeriesState): void {
-  writeText(sink, identity);
+  sink.latin1(identity);
   sink.varint(newestMs);
   sink.varint(isTrimmed ? 1 : 0);
   sink.varint(points.length);
-  for (const point of points) writeText(sink, point);
+  for (const point of points) sink.latin1(point);
 }
 
-/** Appends text of one byte a character with its length. */
-function writeText(sink: ByteSink, text: string): void {
-  sink.varint(text.length);
-  sink.reserve(text.length);
-  Buffer.from(sink.bytes.buffer, sink.at, text.length).write(text, "latin1");
-  sink.at += text.length;
+/** Over what StatePieces made. It throws where the bytes end: the store's checksum guards against damage. */
+export function pieceReader(piece: Uint8Array): ByteReader {
+  return new ByteReader(piece, "a piece of a checkpoint is cut off");
 }
 
-/** Appends bytes with their length. */
-export function writeBytes(sink: ByteSink, bytes: Uint8Array): void {
-  sink.varint(bytes.length);
-  sink.copy(bytes);
-}
-
-/** Walks the series of a piece. Throws where one leaves it: the store's checksum guards against damage. */
+/** Walks the series of a piece. Throws where one leaves it. */
 export function* readSeriesState(piece: Uint8Array): Generator<SeriesState> {
-  const cursor = { bytes: piece, at: 0, end: piece.length };
-  while (cursor.at < cursor.end) {
-    const identity = readText(cursor);
-    const newestMs = readLength(cursor);
-    const isTrimmed = readLength(cursor) === 1;
-    const count = readLength(cursor);
-    yield { identity, newestMs, isTrimmed, points: Array.from({ length: count }, () => readText(cursor)) };
+  const reader = pieceReader(piece);
+  while (!reader.isAtEnd) {
+    const identity = reader.latin1();
+    const newestMs = reader.varint();
+    const isTrimmed = reader.varint() === 1;
+    const count = reader.varint();
+    yield { identity, newestMs, isTrimmed, points: Array.from({ length: count }, () => reader.latin1()) };
   }
-}
-
-function readText(cursor: ByteCursor): string {
-  const { buffer, byteOffset, length } = readBytes(cursor);
-  return Buffer.from(buffer, byteOffset, length).toString("latin1");
-}
-
-/** A varint that must be there. */
-export function readLength(cursor: ByteCursor): number {
-  const value = readVarint(cursor);
-  if (value < 0) throw new Error("a piece of a checkpoint is cut off");
-  return value;
-}
-
-/** Bytes with their length, a view. */
-export function readBytes(cursor: ByteCursor): Uint8Array {
-  const length = readLength(cursor);
-  if (cursor.at + length > cursor.end) throw new Error("a piece of a checkpoint is cut off");
-  cursor.at += length;
-  return cursor.bytes.subarray(cursor.at - length, cursor.at);
 }

@@ -1,10 +1,9 @@
 // Decodes bodies of history into units of work of their own: samples by series, each in order of time. Row offsets are 32 bits of milliseconds, so a
 // unit holds 49 days; a body that spans more takes one unit after the other. 10,000 samples of CSV take about 15 ms.
-import { isUtf8 } from "node:buffer";
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
+import { BATCH_RECORDS_MAX } from "../../../core/config/limits.ts";
 import { BODY_IMPORT_CSV } from "../../../core/protocol/body-kind.ts";
-import { decodeJson, holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
+import { holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
 import { CsvHistory } from "../../../domain/history/csv-history.ts";
 import { HistoryCollector, HistoryError, type HistorySeries } from "../../../domain/history/history-collector.ts";
 import { readJsonHistory } from "../../../domain/history/json-history.ts";
@@ -12,7 +11,7 @@ import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { nameOfRecord } from "../../../domain/series/stream-identity.ts";
-import { type Body, refusedAnswer } from "../body.ts";
+import { type Body, decodeJsonText, refusedAnswer, textOfBody } from "../body.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { DefinedStream, StreamDefiner } from "../stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
@@ -71,25 +70,22 @@ export class HistoryDecoder {
     if (Number.isFinite(firstMs)) unit.becomeHistory(firstMs);
     for (const pending of this.#pending) this.#stage(pending, firstMs, body, unit);
     this.#pending = this.#pending.filter(({ series, next }) => next < series.length);
-    return this.#pending.length > 0 ? undefined : this.#answer();
+    if (this.#pending.length > 0) return undefined;
+    unit.accept(this.#dependencies.tenantName(body.tenant), body.wallMs, "metric", this.#imported);
+    return this.#answer();
   }
 
   #read(body: Body): void {
-    const { memory, kernel } = this.#dependencies;
-    const bytes = memory.slice(body.pointer, body.bytes);
-    if (!isUtf8(bytes)) throw new HistoryError("unprocessable", "the body is not valid UTF-8");
-    const text = bytes.toString("utf8");
+    const text = textOfBody(body, this.#dependencies);
+    if (text === undefined) throw new HistoryError("unprocessable", "the body is not valid UTF-8");
     if (body.kind === BODY_IMPORT_CSV) {
       const csv = new CsvHistory(this.#collector);
       csv.push(text);
       csv.end();
       return;
     }
-    const depth = kernel.jsonDepth(body.pointer, body.bytes);
-    if (depth > JSON_DEPTH_MAX)
-      throw new HistoryError("invalid_json", `the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read`);
-    const decoded = decodeJson(text);
-    if (!decoded.ok) throw new HistoryError("invalid_json", `the body is not JSON: ${decoded.message}`);
+    const decoded = decodeJsonText(body, text, this.#dependencies);
+    if (!decoded.ok) throw new HistoryError("invalid_json", decoded.message);
     if (decoded.halves && holdsHalfCharacter(decoded.value)) {
       throw new HistoryError("invalid_json", "the body holds half of a surrogate pair, which is no character; send whole characters");
     }

@@ -53,12 +53,14 @@ export class ReplayDecoder {
 
   /** Why the record is refused, or undefined. */
   #take(payload: unknown, receivedMs: number, index: number, body: Body, unit: WorkUnit): string | undefined {
-    const { json, counters, exclusions } = this.#dependencies;
+    const { json, counters, exclusions, tenantName } = this.#dependencies;
     const judged = judgeRecord(exclusions.strip(recordOfLetter(payload)), receivedMs);
     if (isRefusal(judged)) return judged.reason;
     if (judged.timeMs < unit.baseMs) return "timestamp_too_old";
     const refusal = json.store(judged, index, { ...body, wallMs: receivedMs, idempotencyKey: "" }, unit);
-    if (refusal === undefined) counters.accepted(judged.type, 1);
-    return refusal?.reason;
+    if (refusal !== undefined) return refusal.reason;
+    counters.accepted(judged.type, 1);
+    unit.accept(tenantName(body.tenant), body.wallMs, judged.type, 1);
+    return undefined;
   }
 }

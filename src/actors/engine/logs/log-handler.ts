@@ -1,9 +1,10 @@
 // What a shard does with messages on logs: counts by severity and template, in windows that close into series.
 import { hash128 } from "../../../core/base/hash128.ts";
+import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import { type LogCell, LogFold, type LogSeries, type LogWindow } from "../../../domain/logs/log-fold.ts";
 import { SEVERITIES } from "../../../domain/logs/severity.ts";
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
@@ -12,7 +13,7 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { DerivedStream } from "../messages/derived-series.ts";
 import type { LimitedSeries } from "../messages/limited-series.ts";
 import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
-import { type FoldKind, pieceNumber, pieceText, WindowedServices } from "../messages/windowed-services.ts";
+import { type FoldKind, WindowedServices } from "../messages/windowed-services.ts";
 import { BASE_LEAD_MS } from "../work-unit.ts";
 
 /** Hex digits of a template's id. */
@@ -130,10 +131,10 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     sink.text(label ?? "");
   }
 
-  readEntry(cursor: ByteCursor, fold: Fold): void {
-    const name = pieceText(cursor);
-    const series = name === "" ? fold.templates.restore(pieceText(cursor).split(" ")) : severityNamed(fold, name);
-    const [total, lastWindow, label] = [pieceNumber(cursor), pieceNumber(cursor), pieceText(cursor)];
+  readEntry(reader: ByteReader, fold: Fold): void {
+    const name = reader.text(NAME_BYTES_MAX);
+    const series = name === "" ? fold.templates.restore(reader.text(NAME_BYTES_MAX).split(" ")) : severityNamed(fold, name);
+    const [total, lastWindow, label] = [reader.varint(), reader.varint(), reader.text(NAME_BYTES_MAX)];
     if (series === undefined) return;
     series.total = total;
     series.lastWindow = lastWindow;
@@ -149,10 +150,10 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     sink.varint(count);
   }
 
-  readCell(cursor: ByteCursor, fold: Fold, open: LogWindow<DerivedStream>): void {
-    const name = pieceText(cursor);
-    const series = name === "" ? templateNamed(fold, pieceText(cursor)) : severityNamed(fold, name);
-    const count = pieceNumber(cursor);
+  readCell(reader: ByteReader, fold: Fold, open: LogWindow<DerivedStream>): void {
+    const name = reader.text(NAME_BYTES_MAX);
+    const series = name === "" ? templateNamed(fold, reader.text(NAME_BYTES_MAX)) : severityNamed(fold, name);
+    const count = reader.varint();
     if (series !== undefined) fold.cell(open, series).count += count;
   }
 }

@@ -4,19 +4,18 @@
 //   SERVICE     newest closing varint, closed windows, the fold's own entries
 //   CELLS       window varint, closing varint, cells ...
 //   IDS         window varint, closing varint, {high u32, low u32} ...
-import { FOLD_CELLS_MAX, FOLDED_SERVICES_MAX, HANDLER_PIECE_BYTES, NAME_BYTES_MAX, WINDOW_IDS_MAX } from "../../../core/config/limits.ts";
+import { FOLD_CELLS_MAX, FOLDED_SERVICES_MAX, HANDLER_PIECE_BYTES, WINDOW_IDS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import { type ByteCursor, readText, readVarint } from "../../../domain/codec/varint.ts";
 import { ClosedWindows } from "../../../domain/window/closed-windows.ts";
 import type { OpenWindow, OpenWindows } from "../../../domain/window/open-windows.ts";
-import type { ServiceName } from "../../../domain/window/window-message.ts";
+import { readServiceName, type ServiceName, writeServiceName } from "../../../domain/window/window-message.ts";
 import { closingMs, closingsUpTo } from "../../../domain/window/window-time.ts";
 
 const PIECE_SERVICE = 1;
 const PIECE_CELLS = 2;
 const PIECE_IDS = 3;
-const ID_BYTES = 8;
 /** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
 const REPLAY_SLACK_MS = 2_000;
 /** A closing so long ago was missed because the server was down: it says nothing of the latency. */
@@ -40,9 +39,9 @@ export interface FoldKind<F extends Fold<C>, C, E> {
   flush(): void;
   entries(fold: F): Iterable<E>;
   writeEntry(sink: ByteSink, entry: E): void;
-  readEntry(cursor: ByteCursor, fold: F): void;
+  readEntry(reader: ByteReader, fold: F): void;
   writeCell(sink: ByteSink, cell: C): void;
-  readCell(cursor: ByteCursor, fold: F, open: OpenWindow<C[]>): void;
+  readCell(reader: ByteReader, fold: F, open: OpenWindow<C[]>): void;
 }
 
 /** One service. */
@@ -175,40 +174,38 @@ export class WindowedServices<F extends Fold<C>, C, E> {
 
   /** Takes a piece back. Throws on bytes that `save` did not write. */
   restore(partition: number, piece: Uint8Array): void {
-    const cursor: ByteCursor = { bytes: piece, at: 1, end: piece.length };
-    const name = { tenant: pieceText(cursor), environment: pieceText(cursor), serviceId: pieceText(cursor) };
-    const service = this.service(partition, name);
+    const reader = new ByteReader(piece, "a checkpoint holds windows that this build cannot read");
+    const kind = reader.u8();
+    const service = this.service(partition, readServiceName(reader));
     if (service === undefined) return;
-    if (piece[0] === PIECE_SERVICE) this.#restoreService(cursor, service.fold);
-    else if (piece[0] === PIECE_CELLS || piece[0] === PIECE_IDS) this.#restoreWindow(cursor, service, piece[0] === PIECE_IDS);
-    else damaged();
+    if (kind === PIECE_SERVICE) this.#restoreService(reader, service.fold);
+    else if (kind === PIECE_CELLS || kind === PIECE_IDS) this.#restoreWindow(reader, service, kind === PIECE_IDS);
+    else reader.fail();
   }
 
-  #restoreService(cursor: ByteCursor, fold: F): void {
-    fold.windows.closedUpTo = pieceNumber(cursor);
-    const closed = ClosedWindows.read(cursor) ?? damaged();
+  #restoreService(reader: ByteReader, fold: F): void {
+    fold.windows.closedUpTo = reader.varint();
+    const closed = ClosedWindows.read(reader) ?? reader.fail();
     if (!closed.isEmpty) fold.windows.closed = closed;
-    while (cursor.at < cursor.end) this.#kind.readEntry(cursor, fold);
+    while (!reader.isAtEnd) this.#kind.readEntry(reader, fold);
   }
 
-  #restoreWindow(cursor: ByteCursor, service: WindowedService<F>, isIds: boolean): void {
+  #restoreWindow(reader: ByteReader, service: WindowedService<F>, isIds: boolean): void {
     const { fold } = service;
-    const open = fold.windows.take(pieceNumber(cursor), pieceNumber(cursor));
+    const open = fold.windows.take(reader.varint(), reader.varint());
     // What came late for a window that has been closed since is late still.
     if (open === undefined) return;
     const [cells, ids] = [fold.cells, open.ids.size];
-    if (isIds) restoreIds(cursor, open);
-    else while (cursor.at < cursor.end) this.#kind.readCell(cursor, fold, open);
+    if (isIds) while (!reader.isAtEnd) open.ids.add(reader.u32(), reader.u32());
+    else while (!reader.isAtEnd) this.#kind.readCell(reader, fold, open);
     this.account(service, fold.cells - cells, open.ids.size - ids);
   }
 }
 
-function head(kind: number, { tenant, environment, serviceId }: ServiceName): ByteSink {
+function head(kind: number, name: ServiceName): ByteSink {
   const sink = new ByteSink(1024);
   sink.u8(kind);
-  sink.text(tenant);
-  sink.text(environment);
-  sink.text(serviceId);
+  writeServiceName(sink, name);
   return sink;
 }
 
@@ -229,25 +226,4 @@ function idsOf({ ids }: OpenWindow<unknown>): Array<readonly [number, number]> {
   const list: Array<readonly [number, number]> = [];
   ids.forEach((high, low) => list.push([high, low]));
   return list;
-}
-
-function restoreIds(cursor: ByteCursor, { ids }: OpenWindow<unknown>): void {
-  const view = new DataView(cursor.bytes.buffer, cursor.bytes.byteOffset, cursor.bytes.byteLength);
-  for (; cursor.at + ID_BYTES <= cursor.end; cursor.at += ID_BYTES)
-    ids.add(view.getUint32(cursor.at, true), view.getUint32(cursor.at + 4, true));
-}
-
-/** Reads a number of a piece. */
-export function pieceNumber(cursor: ByteCursor): number {
-  const value = readVarint(cursor);
-  return value < 0 ? damaged() : value;
-}
-
-/** Reads a text of a piece. */
-export function pieceText(cursor: ByteCursor): string {
-  return readText(cursor, NAME_BYTES_MAX) ?? damaged();
-}
-
-function damaged(): never {
-  throw new Error("a checkpoint holds windows that this build cannot read");
 }

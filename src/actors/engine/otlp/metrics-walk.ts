@@ -19,13 +19,13 @@ import {
 } from "../../../core/layout/memory-map.ts";
 import type { OtlpEncoding } from "../../../core/protocol/otlp-kind.ts";
 import { decodeJson } from "../../../domain/codec/json-body.ts";
+import { WireReader } from "../../../domain/codec/wire-reader.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { readJsonPoint } from "../../../domain/otlp/json-metrics.ts";
 import { sourceOfJson } from "../../../domain/otlp/json-values.ts";
 import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/otlp-items.ts";
 import { readNumberPoint } from "../../../domain/otlp/protobuf-metrics.ts";
 import { DAMAGED_RESOURCE, sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
-import { WireReader } from "../../../domain/otlp/wire-reader.ts";
 import type { Body } from "../body.ts";
 import type { WorkUnit } from "../work-unit.ts";
 import { type NumberPoints, recordOfPoint } from "./number-points.ts";

@@ -1,17 +1,9 @@
 // Decodes OTLP bodies into the unit of work. Number points in protobuf go by the kernel's walk; everything else is read item by item, and a body whose
 // items do not fit goes on in the next unit. Whether a body can be decoded at all is known before anything of it is staged.
-import { isUtf8 } from "node:buffer";
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import {
-  JSON_DEPTH_MAX,
-  TIMESTAMP_AGE_MS_MAX,
-  TIMESTAMP_FUTURE_MS_MAX,
-  WORK_BODY_BYTES_MAX,
-  WORK_ROWS_MAX,
-} from "../../../core/config/limits.ts";
+import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import { STATUS_BAD_PROTOBUF } from "../../../core/layout/kernel-status.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
-import { decodeJson } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
 import { LOG_NAMES, logsOfJson } from "../../../domain/otlp/json-logs.ts";
@@ -24,8 +16,9 @@ import { metricsOfProtobuf } from "../../../domain/otlp/protobuf-metrics.ts";
 import { isRequest } from "../../../domain/otlp/protobuf-request.ts";
 import { spansOfProtobuf } from "../../../domain/otlp/protobuf-traces.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
-import { type Body, refusedAnswer } from "../body.ts";
+import { type Body, decodeJsonBody, refusedAnswer } from "../body.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import type { LabelIntake } from "../label-intake.ts";
 import type { LogSink } from "../logs/log-sink.ts";
 import type { SpanSink } from "../spans/span-sink.ts";
 import type { StreamDefiner } from "../stream-definer.ts";
@@ -48,6 +41,7 @@ export interface OtlpDecoderDependencies {
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
+  readonly labels: LabelIntake;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
@@ -103,7 +97,7 @@ export class OtlpDecoder {
     for (;;) {
       if (!this.#hasRoom(unit)) return undefined;
       const next = this.#items.next();
-      if (next.done === true) return outcome.finish();
+      if (next.done === true) return outcome.finish(unit);
       this.#take(next.value, body, unit, outcome);
     }
   }
@@ -153,15 +147,11 @@ export class OtlpDecoder {
   }
 
   #beginJson(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_json"; message: string } | undefined {
-    const { memory, kernel } = this.#dependencies;
+    const { kernel } = this.#dependencies;
     const bad = (message: string) => ({ code: "invalid_json", message }) as const;
     if (signal === "metrics" && this.#beginWalk(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
-    const bytes = memory.slice(body.pointer, body.bytes);
-    if (!isUtf8(bytes)) return bad("the body is not valid UTF-8; JSON must be sent as UTF-8");
-    const depth = kernel.jsonDepth(body.pointer, body.bytes);
-    if (depth > JSON_DEPTH_MAX) return bad(`the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read`);
-    const decoded = decodeJson(bytes.toString("utf8"));
-    if (!decoded.ok) return bad(`the body is not JSON: ${decoded.message}`);
+    const decoded = decodeJsonBody(body, this.#dependencies);
+    if (!decoded.ok) return bad(decoded.message);
     const problem = requestProblem(decoded.value, JSON_NAMES[signal]);
     if (problem !== undefined) return bad(`the body is no ${REQUESTS[signal]}: ${problem}`);
     this.#items =
@@ -177,8 +167,17 @@ export class OtlpDecoder {
     const { exclusions } = this.#dependencies;
     const item = exclusions.isEmpty ? given : withoutFields(given, exclusions);
     const refusal = this.#refusalOf(item, body, unit);
-    if (refusal === undefined) outcome.accept(1);
-    else outcome.refuse(unit, refusal, payloadOf(item));
+    if (refusal === undefined) {
+      outcome.accept(1);
+      this.#tellLabels(given, body, unit);
+    } else outcome.refuse(unit, refusal, payloadOf(item));
+  }
+
+  /** Number points tell theirs where their stream is defined. */
+  #tellLabels(item: Item, body: Body, unit: WorkUnit): void {
+    if (item.type === "number" || item.type === "damaged") return;
+    const { serviceId, resourceAttributes } = item.type === "span" ? item.span : item.type === "log" ? item.log : item.source;
+    this.#dependencies.labels.takeAttributes(this.#dependencies.tenantName(body.tenant), serviceId, resourceAttributes, unit);
   }
 
   #refusalOf(item: Item, body: Body, unit: WorkUnit): ItemRefusal | undefined {

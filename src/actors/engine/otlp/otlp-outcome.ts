@@ -50,9 +50,11 @@ export class OtlpOutcome {
     unit.addDeadLetter({ tenant: tenantName(tenant), id, reason, field, message, topic, receivedMs: wallMs, payload: bounded(payload) });
   }
 
-  /** Counts the request; the answer's body is for the front to write in the request's encoding (api/otlp-answer.ts): null, or a partial success. */
-  finish(): BodyAnswer {
-    const { counters } = this.#dependencies;
+  /** Counts the request, in the unit that it ends in; the answer's body is for the front to write in the request's encoding (api/otlp-answer.ts): null, or a partial success. */
+  finish(unit: WorkUnit): BodyAnswer {
+    const { counters, tenantName } = this.#dependencies;
+    const { tenant, wallMs } = this.#body;
+    unit.accept(tenantName(tenant), wallMs, RECORD_TYPE[this.#signal], this.#accepted);
     counters.batch(this.#accepted + this.#refused);
     counters.accepted(RECORD_TYPE[this.#signal], this.#accepted);
     counters.otlp(this.#signal, this.#accepted, this.#refused);

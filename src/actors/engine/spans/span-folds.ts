@@ -1,7 +1,8 @@
 // The shard's side of spans, by service: windows that close into series of the service and of its operations.
+import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { FLAG_OPERATION } from "../../../core/layout/stream-record.ts";
+import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import { BUCKET_LAST, DurationSketch, SKETCH_BYTES_MAX } from "../../../domain/trace/duration-sketch.ts";
 import { type FoldCell, type FoldSeries, type FoldWindow, OTHER_OPERATION, ServiceFold } from "../../../domain/trace/service-fold.ts";
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
@@ -9,7 +10,7 @@ import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { DerivedStream } from "../messages/derived-series.ts";
 import type { LimitedSeries } from "../messages/limited-series.ts";
-import { type FoldKind, pieceNumber, pieceText, WindowedServices } from "../messages/windowed-services.ts";
+import { type FoldKind, WindowedServices } from "../messages/windowed-services.ts";
 
 export interface SpanFoldsDependencies {
   readonly series: Pick<LimitedSeries, "write" | "flush">;
@@ -120,8 +121,8 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     sink.varint(lastWindow);
   }
 
-  readEntry(cursor: ByteCursor, fold: SpanFold): void {
-    fold.operation(pieceText(cursor), pieceNumber(cursor));
+  readEntry(reader: ByteReader, fold: SpanFold): void {
+    fold.operation(reader.text(NAME_BYTES_MAX), reader.varint());
   }
 
   /** {scope u8, operation text, errors varint, durations} */
@@ -133,11 +134,11 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     sink.at = durations.write(sink.bytes, sink.at);
   }
 
-  readCell(cursor: ByteCursor, fold: SpanFold, open: FoldWindow<Streams>): void {
-    const scope = cursor.bytes[cursor.at++] === 0 ? "service" : "operation";
-    const cell = fold.cell(open, fold.seriesOf(scope, pieceText(cursor), open.window));
-    cell.errors = pieceNumber(cursor);
-    const durations = DurationSketch.read(cursor);
+  readCell(reader: ByteReader, fold: SpanFold, open: FoldWindow<Streams>): void {
+    const scope = reader.u8() === 0 ? "service" : "operation";
+    const cell = fold.cell(open, fold.seriesOf(scope, reader.text(NAME_BYTES_MAX), open.window));
+    cell.errors = reader.varint();
+    const durations = DurationSketch.read(reader);
     if (durations === undefined) throw new Error("a checkpoint holds durations that this build cannot read");
     cell.durations = durations;
   }

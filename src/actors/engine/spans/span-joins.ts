@@ -3,22 +3,16 @@
 //
 //   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
 //   and of one that waits: parent's key u32 u32, minute varint, microseconds varint} ...
-import {
-  HANDLER_PIECE_BYTES,
-  JOIN_MS_MAX,
-  JOIN_SERVICES_MAX,
-  JOIN_SPANS_MAX,
-  NAME_BYTES_MAX,
-  PARTITION_CALLS_MAX,
-} from "../../../core/config/limits.ts";
+import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SERVICES_MAX, JOIN_SPANS_MAX, PARTITION_CALLS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { CALLS_HEADER_BYTES, FRAME_CALLS } from "../../../core/protocol/coordinator-frame.ts";
+import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import { type ByteCursor, readText, readVarint } from "../../../domain/codec/varint.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
 import { type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
+import { readServiceName } from "../../../domain/window/window-message.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 
 export const PIECE_HELD = 4;
@@ -150,24 +144,18 @@ export class SpanJoins {
 
   restore(number: number, piece: Uint8Array): void {
     const { join } = this.#partition(number);
-    const cursor: ByteCursor = { bytes: piece, at: 1, end: piece.length };
-    const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength);
+    const reader = new ByteReader(piece, "a checkpoint holds spans that this build cannot read", 1);
     const numbers: number[] = [];
-    const word = () => {
-      cursor.at += 4;
-      return view.getUint32(cursor.at - 4, true);
-    };
-    while (cursor.at < cursor.end) {
-      const known = readNumber(cursor);
-      if (known === 0)
-        numbers.push(this.#number(serviceText({ tenant: readName(cursor), environment: readName(cursor), serviceId: readName(cursor) })));
-      const service = (known === 0 ? numbers.at(-1) : numbers[known - 1]) as number;
-      const flags = cursor.bytes[cursor.at++] as number;
+    while (!reader.isAtEnd) {
+      const known = reader.varint();
+      if (known === 0) numbers.push(this.#number(serviceText(readServiceName(reader))));
+      const service = (known === 0 ? numbers.at(-1) : numbers[known - 1]) ?? reader.fail();
+      const flags = reader.u8();
       const waits = (flags & HELD_WAITS) !== 0;
-      const key = { service, flags: flags & ~HELD_WAITS, high: word(), low: word() };
-      const seconds = SECONDS_2020 + readNumber(cursor);
+      const key = { service, flags: flags & ~HELD_WAITS, high: reader.u32(), low: reader.u32() };
+      const seconds = SECONDS_2020 + reader.varint();
       const parent = waits
-        ? { parentHigh: word(), parentLow: word(), minute: readNumber(cursor), microseconds: readNumber(cursor) }
+        ? { parentHigh: reader.u32(), parentLow: reader.u32(), minute: reader.varint(), microseconds: reader.varint() }
         : { parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
       if (service >= 0) join.restore({ ...key, ...parent }, seconds, waits);
     }
@@ -205,17 +193,4 @@ function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
   });
   if (sink.at > 0) end();
   return pieces;
-}
-
-function readNumber(cursor: ByteCursor): number {
-  const value = readVarint(cursor);
-  return value < 0 ? damaged() : value;
-}
-
-function readName(cursor: ByteCursor): string {
-  return readText(cursor, NAME_BYTES_MAX) ?? damaged();
-}
-
-function damaged(): never {
-  throw new Error("a checkpoint holds spans that this build cannot read");
 }

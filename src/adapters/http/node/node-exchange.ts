@@ -56,6 +56,13 @@ export class NodeExchange implements HttpExchange, Expiring {
     return !this.#over && !this.#answered && !this.#incoming.complete;
   }
 
+  /** Nothing has to be kept: node:http reads no further than its buffers until somebody listens. */
+  hold(): (rest: () => void) => void {
+    return (rest) => {
+      if (!this.#over) this.guard(rest);
+    };
+  }
+
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);

@@ -9,6 +9,7 @@ import type { Expiring } from "../deadline-sweep.ts";
 import { UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
+import { HeldBody } from "./held-body.ts";
 import type { UwsRequest, UwsResponse } from "./uws-library.ts";
 import { UwsRequestHead } from "./uws-request.ts";
 import { UwsStream } from "./uws-stream.ts";
@@ -26,6 +27,7 @@ export class UwsExchange implements HttpExchange, Expiring {
   #bodyPending: boolean;
   #hasDeadline = false;
   #collector: BodyCollector | undefined;
+  #held: HeldBody | undefined;
   /** An answer that waits until the client has sent its unwanted body, for lingerMs at most. */
   #lingering: (() => void) | undefined;
   #stream: UwsStream | undefined;
@@ -45,10 +47,21 @@ export class UwsExchange implements HttpExchange, Expiring {
     return this.#aborted;
   }
 
+  hold(): (rest: () => void) => void {
+    if (!this.#answered && !this.#over && this.#held === undefined) {
+      this.#held = new HeldBody(this.#response);
+      if (!this.#bodyPending) this.#attachData();
+    }
+    return (rest) => {
+      if (!this.#over) this.guard(rest);
+    };
+  }
+
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
     this.#collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
+    if (this.#held !== undefined) return this.#releaseHeld(this.#held);
     if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
     this.#setDeadline(this.#context.limits.bodyTimeoutMs);
   }
@@ -104,7 +117,29 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#response.onData((chunk, isLast) => this.#onData(chunk, isLast));
   }
 
+  /** Hands over what came while the exchange was held: a turn later, as every body is. */
+  #releaseHeld(held: HeldBody): void {
+    this.#setDeadline(this.#context.limits.bodyTimeoutMs);
+    setImmediate(() => {
+      if (this.#answered || this.#over) return;
+      this.#held = undefined;
+      const chunks = held.take();
+      chunks.forEach((chunk, index) => {
+        this.#onPiece(chunk, held.isComplete && index === chunks.length - 1);
+      });
+      if (!held.isComplete && !this.#over) held.resume();
+    });
+  }
+
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#held !== undefined) {
+      if (isLast) this.#bodyPending = false;
+      return this.#held.keep(chunk, isLast);
+    }
+    this.#onPiece(chunk, isLast);
+  }
+
+  #onPiece(chunk: ArrayBuffer, isLast: boolean): void {
     if (isLast) this.#bodyPending = false;
     if (this.#lingering !== undefined && isLast) return this.#endLingering();
     const collector = this.#collector;
@@ -132,6 +167,8 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#answered = true;
     this.#collector?.discard();
     this.#collector = undefined;
+    this.#held?.drop(!this.#aborted);
+    this.#held = undefined;
     this.#clearDeadline();
   }
 

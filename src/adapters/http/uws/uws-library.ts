@@ -33,6 +33,9 @@ export interface UwsResponse {
   /** Called without arguments only: a length leaves the answer unfinished, and the next request on the connection is lost. */
   endWithoutBody(): void;
   close(): void;
+  /** Stops reading from the connection, and its time limits with it. */
+  pause(): void;
+  resume(): void;
   getRemoteAddress(): ArrayBuffer;
   getRemoteAddressAsText(): ArrayBuffer;
 }

@@ -27,6 +27,7 @@ export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefin
 export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } from "./identity-service";
 export { packChunk, packRing } from "./chunk-ring";
 export { recompute, setWindow } from "./shard-statistics";
+export { recentDeviation } from "./recent-deviation";
 export {
   closings, counterResets, eventsCount, eventsReset, excursions, openings, rowsInvalid, rowsUnbound, samplesDuplicate, samplesLate,
   samplesLateCounter, samplesReplaced, samplesTaken, staleMarkers,

@@ -18,7 +18,6 @@ import { tenantTimeBound, tenantTimeKey } from "../../tables/tables.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
 import { timeRange } from "../time-range.ts";
 import { letterView, problemView } from "./letter-view.ts";
-import { readJsonObject } from "./request-body.ts";
 
 const ROWS_PER_READ = 500;
 
@@ -128,9 +127,7 @@ export async function correctDeadLetter(
   { state, options, nowMs, edit }: QueryContext,
   { principal, path, body }: QueryRequest<"correctDeadLetter">,
 ): Promise<Outcome<unknown>> {
-  const given = readJsonObject(body);
-  if (!given.ok) return given;
-  const payload = options.exclusions.strip("payload" in given.value && !("service_id" in given.value) ? given.value.payload : given.value);
+  const payload = options.exclusions.strip("payload" in body && !("service_id" in body) ? body.payload : body);
   if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
     return refused("invalid_record", "payload must be a telemetry record, a JSON object with service_id, timestamp and so on", "payload");
   }

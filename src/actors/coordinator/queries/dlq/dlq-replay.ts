@@ -4,10 +4,9 @@
  * A job replays what its selection held when it was asked for. Asked again while it runs, the same selection gives the same job; asked again later, a new
  * one that finds its letters gone. A dry run looks at RECORDS_SCANNED_MAX letters, shows REPLAY_IDS_MAX of them and changes nothing.
  */
-import { z } from "zod";
 import { done, type Outcome, refused, shown } from "../../../../api/refusal.ts";
 import { hash128 } from "../../../../core/base/hash128.ts";
-import { formatRfc3339, parseRfc3339 } from "../../../../core/base/rfc3339.ts";
+import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import {
   RECORDS_SCANNED_MAX,
   REPLAY_IDS_MAX,
@@ -16,61 +15,25 @@ import {
   REPLAY_SCAN_ROWS,
 } from "../../../../core/config/limits.ts";
 import { END_REPLAYED } from "../../dead-letter-draft.ts";
-import { type LetterPlace, letterId, letterKey, letterPlace } from "../../replay/letter-id.ts";
+import { type LetterPlace, letterId, letterKey } from "../../replay/letter-id.ts";
 import { fateOf, lettersAfter, placeOf, readLetter, selects } from "../../replay/letter-selection.ts";
 import { type LetterSelection, type ReplayJob, replayJobKey } from "../../replay/replay-book.ts";
 import { encodeStored } from "../../tables/stored-json.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
 import { problemView } from "./letter-view.ts";
-import { readJsonObject } from "./request-body.ts";
-
-const TIME = z.string().transform((text, context) => {
-  const ms = parseRfc3339(text);
-  if (ms !== undefined) return ms;
-  context.issues.push({ code: "custom", input: text, message: `must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}` });
-  return z.NEVER;
-});
-
-const REQUEST = z
-  .strictObject({
-    ids: z
-      .array(z.string().refine((id) => letterPlace(id) !== undefined, "must be a dlq_id, 44 hex digits"))
-      .min(1)
-      .max(REPLAY_IDS_MAX)
-      .optional(),
-    filter: z
-      .strictObject({
-        reason: z.string().min(1).optional(),
-        service_id: z.string().min(1).optional(),
-        topic: z.string().min(1).optional(),
-        since: TIME.optional(),
-        until: TIME.optional(),
-      })
-      .optional(),
-    dry_run: z.boolean().optional(),
-  })
-  .refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), "give either ids or filter; filter {} means every letter");
 
 /** Begins a replay, or says what it would do. */
 export async function replayDeadLetters(
   context: QueryContext,
   { principal, body }: QueryRequest<"replayDeadLetters">,
 ): Promise<Outcome<unknown>> {
-  const given = readJsonObject(body);
-  if (!given.ok) return given;
-  const parsed = REQUEST.safeParse(given.value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0] as z.core.$ZodIssue;
-    const field = issue.path.join(".");
-    return field === "" ? refused("bad_request", issue.message) : refused("bad_request", `${field}: ${issue.message}`, field);
-  }
-  const { ids, filter, dry_run } = parsed.data;
+  const { ids, filter, dry_run } = body;
   const selection = ids === undefined ? selectionOf(filter ?? {}) : { ids: [...new Set(ids)] };
   if (dry_run === true) return done(await rehearse(context, principal.tenant, selection));
   return begin(context, principal.tenant, selection);
 }
 
-function selectionOf(filter: NonNullable<z.output<typeof REQUEST>["filter"]>): LetterSelection {
+function selectionOf(filter: NonNullable<QueryRequest<"replayDeadLetters">["body"]["filter"]>): LetterSelection {
   const { reason, service_id, topic, since, until } = filter;
   return {
     ...(reason !== undefined && { reason }),

@@ -1,0 +1,142 @@
+// Many mapped services: what a PUT of the map takes, what a tick of the vectorizer takes, and what ticks do to the detection of anomalies meanwhile.
+import { setTimeout as pause } from "node:timers/promises";
+import { seriesPerService, serviceName } from "../bodies/mapped-services.mjs";
+import { detectionTurn } from "../clients/detection-turn.mjs";
+import { shown } from "../measure.mjs";
+import { takeTurns } from "../turns.mjs";
+
+const services = { whole: 100_000, quick: 10_000 };
+const entriesPerPut = 10_000;
+/** Spikes sent, of which the first 2,000 are left out. */
+const plants = { whole: 5_000, quick: 2_500 };
+const requestsPerSecond = 100;
+const pollMs = 200;
+
+/** @type {import("../turns.mjs").Row} */
+export const pillars = {
+  name: "pillars",
+  what:
+    `${shown(services.whole)} services with ${seriesPerService} series each (--quick: ${shown(services.quick)}): PUT of ${shown(entriesPerPut)} entries, each of which changes, with all of them stored already; work and ` +
+    `duration of a tick of the vectorizer, one a second; detection latency of planted anomalies at ${shown(requestsPerSecond * 2_000)} samples/s beside it, and with the same services unmapped, so that no tick has ` +
+    "anything to do",
+  quick: false,
+  async run(context) {
+    const size = context.quick ? "quick" : "whole";
+    const files = {
+      services: await context.bodies.get("mapped-services", { services: services[size] }),
+      planted: await context.bodies.get("planted"),
+    };
+    const turn = (isMapped) => () => pillarTurn(context, files, { isMapped, count: services[size], requests: plants[size] });
+    const turns = await takeTurns(context, { unmapped: turn(false), mapped: turn(true) });
+    const ticks = turns.mapped.map(({ bystanders }) => bystanders);
+    const counts = `${shown(Math.min(...ticks.map(({ ticks: n }) => n)))} ticks at least`;
+    return {
+      lines: [
+        {
+          label: `PUT of ${shown(entriesPerPut)} entries`,
+          values: ticks.map(({ putMs }) => putMs),
+          unit: "ms",
+          bar: 1_000,
+          lowerIsBetter: true,
+        },
+        {
+          label: "work of a tick, all threads",
+          values: ticks.map(({ workMs }) => workMs),
+          unit: "ms",
+          bar: 2_000,
+          lowerIsBetter: true,
+          note: `mean; ${counts}, ${shown(ticks[0].streams)} streams; time that bystanders took counts in`,
+        },
+        {
+          label: "duration of a tick",
+          values: ticks.map(({ durationMs }) => durationMs),
+          unit: "ms",
+          note: "the last one, beside the load",
+        },
+        ...["unmapped", "mapped"].map((name) => latencyLine(name, turns[name])),
+        ...["unmapped", "mapped"].map((name) => seenLine(name, turns[name])),
+      ],
+      notMeasured: [],
+    };
+  },
+};
+
+function latencyLine(name, turns) {
+  const bounds = turns.map(({ server }) => `${shown(server.boundMs)} ms`).join(", ");
+  return {
+    label: `detection p99, stored, ${name}`,
+    values: turns.map(({ server }) => server.p99Ms),
+    unit: "ms",
+    note: `in its bucket, at most ${bounds}`,
+  };
+}
+
+function seenLine(name, turns) {
+  return { label: `detection p99, as the sender sees it, ${name}`, values: turns.map(({ seen }) => seen.p99Ms), unit: "ms" };
+}
+
+function pillarTurn(context, files, { isMapped, count, requests }) {
+  return detectionTurn(context, {
+    file: files.planted,
+    requestsPerSecond,
+    requests,
+    env: { VECTORIZER_INTERVAL_SECONDS: "1", SERIES_LIMIT: "1100000" },
+    during: async (server) => {
+      const loaded = await context.send({ server, file: files.services, connections: 5 });
+      if (loaded.firstRefusal !== "") throw new Error(`refused: ${loaded.firstRefusal}`);
+      return isMapped ? watchTicks(server, await mapAll(server, count)) : async () => undefined;
+    },
+  });
+}
+
+/** Maps all services, then the first ones anew; how long that took. */
+async function mapAll(server, count) {
+  for (let from = 0; from < count; from += entriesPerPut) await putMap(server, from, "shop");
+  const startMs = performance.now();
+  await putMap(server, 0, "market");
+  return performance.now() - startMs;
+}
+
+async function putMap(server, from, product) {
+  const entries = Array.from({ length: entriesPerPut }, (_, i) => ({
+    service_id: serviceName(from + i),
+    tenant_id: `tenant-${(from + i) % 500}`,
+    product_id: `${product}-${(from + i) % 5_000}`,
+    custom_keys: { region: `region-${i % 20}` },
+  }));
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ entries });
+  const response = await fetch(`http://127.0.0.1:${server.port}/api/v1/pillars/service-map`, { method: "PUT", headers, body });
+  if (response.status !== 200) throw new Error(`PUT of the map: ${response.status} ${await response.text()}`);
+  await response.arrayBuffer();
+}
+
+/** Looks at the ticks until the server has ended. */
+function watchTicks(server, putMs) {
+  let isOver = false;
+  let newest;
+  const watching = (async () => {
+    while (!isOver) {
+      try {
+        newest = await tickFigures(server);
+      } catch {
+        // The server has ended, or is ending.
+      }
+      await pause(pollMs);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await watching;
+    if (newest === undefined || newest.ticks === 0) throw new Error("no tick of the vectorizer came to its end");
+    return { putMs, ...newest };
+  };
+}
+
+async function tickFigures(server) {
+  const metrics = await server.metrics();
+  const { vectorizer } = await (await fetch(`http://127.0.0.1:${server.port}/api/v1/status`)).json();
+  const ticks = metrics.sum("vedette_vectorizer_ticks_total");
+  const workMs = (1000 * metrics.sum("vedette_vectorizer_work_seconds_total")) / Math.max(1, ticks);
+  return { ticks, workMs, durationMs: vectorizer.duration_ms, streams: vectorizer.streams };
+}

@@ -1,0 +1,60 @@
+// Changes of the configuration: each has its turn alone, and is stored together with its row in the audit log before its answer leaves.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { Outcome, Refusal } from "../../../api/refusal.ts";
+import type { AccessChange } from "../../../core/protocol/access.ts";
+import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
+import type { AuditBook } from "./audit-book.ts";
+import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
+
+/** A change that may be made: what to store, what to say of it, and what to do once it is stored. */
+export interface Change<T> {
+  readonly ok: true;
+  readonly note: ChangeNote;
+  readonly operations: readonly StoreOperation[];
+  /** Takes the change over into the books; tells what of it concerns the front. */
+  apply(): readonly AccessChange[];
+  readonly outcome: Outcome<T>;
+}
+
+/** A change, an answer where nothing has to change, or a refusal; decided when it is the change's turn. */
+export type ChangePlan<T> = () => Change<T> | { readonly ok: "unchanged"; readonly outcome: Outcome<T> } | RefusedChange;
+
+interface RefusedChange {
+  readonly ok: false;
+  readonly refusal: Refusal;
+}
+
+export interface ChangesDependencies {
+  readonly store: KeyValueStore;
+  readonly audit: AuditBook;
+  nowMs(): number;
+  emit(message: CoordinatorMessage): void;
+  /** Gives work its turn between transactions. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Makes changes. */
+export class Changes {
+  readonly #dependencies: ChangesDependencies;
+  #sequence = 0;
+
+  constructor(dependencies: ChangesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Makes one change; rejects with StoreError where the store does not take it, and then nothing has changed. */
+  make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
+    const { store, audit, nowMs, emit, edit } = this.#dependencies;
+    return edit(async () => {
+      const change = plan();
+      if (change.ok === false) return change;
+      if (change.ok === "unchanged") return change.outcome;
+      const { tenant } = origin.principal;
+      await store.commit([...change.operations, auditRow(change.note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
+      audit.add(tenant, 1);
+      const changes = change.apply();
+      if (changes.length > 0) emit({ type: "access", changes });
+      return change.outcome;
+    });
+  }
+}

@@ -1,0 +1,54 @@
+// What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import type { AccessChange } from "../../../core/protocol/access.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { AuditBook } from "./audit-book.ts";
+import { KeyBook } from "./key-book.ts";
+import { LabelBook } from "./label-book.ts";
+import { LimitBook } from "./limit-book.ts";
+import { ServiceMapBook } from "./service-map-book.ts";
+import { TenantBook } from "./tenant-book.ts";
+import { UserBook } from "./user-book.ts";
+
+/** A book of one noun. */
+interface ControlBook {
+  /** Reads what is stored. */
+  load(store: KeyValueStore): void;
+}
+
+/** The configuration of one server. */
+export class ControlState {
+  readonly keys = new KeyBook();
+  readonly users = new UserBook();
+  readonly tenants = new TenantBook();
+  readonly audit = new AuditBook();
+  readonly labels = new LabelBook();
+  readonly saturation = new LimitBook();
+  readonly serviceMap = new ServiceMapBook();
+  readonly #books: readonly ControlBook[] = [
+    this.tenants,
+    this.keys,
+    this.users,
+    this.audit,
+    this.labels,
+    this.saturation,
+    this.serviceMap,
+  ];
+
+  /** Reads all books. */
+  load(store: KeyValueStore): void {
+    for (const book of this.#books) book.load(store);
+  }
+
+  /** Everything that the front has to know, as changes from nothing. */
+  accessChanges(): AccessChange[] {
+    return [...this.tenants.accessChanges(), ...this.keys.accessChanges(), ...this.users.accessChanges()];
+  }
+
+  /** Tells how much there is. */
+  count(counters: CoordinatorCounters): void {
+    counters.set("auditRows", this.audit.size);
+    counters.set("serviceLabels", this.labels.size);
+    counters.set("saturationLimits", this.saturation.limits.size);
+  }
+}

@@ -1,0 +1,108 @@
+// Labels that one change or one transaction sets and removes, over the committed ones.
+import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import {
+  LABEL_BYTES_MAX,
+  LABEL_CHANGES_PER_HOUR_MAX,
+  LABELS_MAX,
+  LABELS_PER_SERVICE_MAX,
+  LABELS_PER_TENANT_MAX,
+} from "../../../core/config/limits.ts";
+import type { ServiceLabelsEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import { isLabelText, ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
+import { type LabelBook, type LabelPlace, labelBytes, labelOperation, type ServiceLabel } from "./label-book.ts";
+
+const HOUR_MS = 3600 * 1000;
+
+/** What became of a label: `full` names the bound that has no room for it. */
+export type LabelOutcome = "set" | "unchanged" | "held" | { readonly full: string };
+
+/** One draft. */
+export class LabelDraft {
+  readonly #book: LabelBook;
+  readonly #changed = new Map<string, { readonly place: LabelPlace; readonly label: ServiceLabel | undefined }>();
+  /** Rows and bytes beyond those of the book. */
+  #rows = 0;
+  #bytes = 0;
+  readonly #rowsOf = new Map<string, number>();
+  /** Labels that found no room, or were held. */
+  refused = 0;
+
+  constructor(book: LabelBook) {
+    this.#book = book;
+  }
+
+  /** Sets a label of a catalog or by hand. */
+  set(label: ServiceLabel): LabelOutcome {
+    const before = this.find(label);
+    if (before?.value === label.value) return "unchanged";
+    const full = this.#fullness(label, before);
+    if (full !== undefined) {
+      this.refused++;
+      return { full };
+    }
+    this.#put(label, label, before);
+    return "set";
+  }
+
+  remove(place: LabelPlace): void {
+    const before = this.find(place);
+    if (before !== undefined) this.#put(place, undefined, before);
+  }
+
+  /** Takes what telemetry says of a service. Sources that contradict each other change a label LABEL_CHANGES_PER_HOUR_MAX times an hour at most. */
+  takeTelemetry({ tenant, serviceId, labels }: ServiceLabelsEnvelope, nowMs: number): void {
+    if (!isLabelText(serviceId)) return;
+    for (const key of ROUTING_KEYS) {
+      const value = labels[key];
+      if (value === undefined) continue;
+      const place = { tenant, serviceId, key, source: "telemetry" } as const;
+      const before = this.find(place);
+      const isFresh = before === undefined || nowMs - (before.heldSinceMs ?? 0) >= HOUR_MS;
+      const changes = before === undefined ? 0 : isFresh ? 1 : (before.changes ?? 0) + 1;
+      if (before?.value === value) continue;
+      if (changes > LABEL_CHANGES_PER_HOUR_MAX) this.refused++;
+      else this.set({ ...place, value, updatedMs: nowMs, changes, heldSinceMs: isFresh ? nowMs : (before?.heldSinceMs ?? nowMs) });
+    }
+  }
+
+  find(place: LabelPlace): ServiceLabel | undefined {
+    const changed = this.#changed.get(textOf(place));
+    return changed === undefined ? this.#book.find(place) : changed.label;
+  }
+
+  operations(): StoreOperation[] {
+    return [...this.#changed.values()].map(({ place, label }) => labelOperation(place, label));
+  }
+
+  apply(): void {
+    for (const { place, label } of this.#changed.values()) this.#book.put(place, label);
+  }
+
+  #put(place: LabelPlace, label: ServiceLabel | undefined, before: ServiceLabel | undefined): void {
+    const rows = (label === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
+    this.#changed.set(textOf(place), { place, label });
+    this.#rows += rows;
+    this.#count(place.tenant, rows);
+    this.#count(serviceText(place), rows);
+    this.#bytes += (label === undefined ? 0 : labelBytes(label)) - (before === undefined ? 0 : labelBytes(before));
+  }
+
+  #count(what: string, rows: number): void {
+    this.#rowsOf.set(what, (this.#rowsOf.get(what) ?? 0) + rows);
+  }
+
+  #fullness(label: ServiceLabel, before: ServiceLabel | undefined): string | undefined {
+    const bytes = this.#book.bytes + this.#bytes + labelBytes(label) - (before === undefined ? 0 : labelBytes(before));
+    if (bytes > LABEL_BYTES_MAX) return `labels take ${LABEL_BYTES_MAX} bytes together, as many as they may`;
+    if (before !== undefined) return undefined;
+    const { tenant, serviceId } = label;
+    if (this.#book.of(tenant, serviceId).length + (this.#rowsOf.get(serviceText(label)) ?? 0) >= LABELS_PER_SERVICE_MAX)
+      return `the service has ${LABELS_PER_SERVICE_MAX} labels, as many as it may`;
+    if (this.#book.sizeOf(tenant) + (this.#rowsOf.get(tenant) ?? 0) >= LABELS_PER_TENANT_MAX)
+      return `the tenant has ${LABELS_PER_TENANT_MAX} labels, as many as it may`;
+    return this.#book.size + this.#rows >= LABELS_MAX ? `there are ${LABELS_MAX} labels, as many as there may be` : undefined;
+  }
+}
+
+const serviceText = ({ tenant, serviceId }: LabelPlace) => JSON.stringify([tenant, serviceId]);
+const textOf = ({ tenant, serviceId, key, source }: LabelPlace) => JSON.stringify([tenant, serviceId, key, source]);

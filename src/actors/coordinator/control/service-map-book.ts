@@ -1,0 +1,81 @@
+// The service pillar map as it is stored, and the pillar values that follow from it. Services are mapped per tenant of the API.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { PILLAR_VALUES_MAX } from "../../../core/config/limits.ts";
+import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
+import { MagnitudeHistory } from "../../../domain/pillars/magnitude-history.ts";
+import { PillarSpace } from "../../../domain/pillars/pillar-space.ts";
+import { PillarValue } from "../../../domain/pillars/pillar-value.ts";
+import type { ServiceEntry } from "../../../domain/pillars/service-entry.ts";
+import { scan } from "../tables/scan.ts";
+import { decodeStored, encodeStored } from "../tables/stored-json.ts";
+
+type StoredEntry = Omit<ServiceEntry, "serviceId">;
+
+export class ServiceMapBook {
+  /** What the vectorizer scores. */
+  readonly pillars = new PillarSpace(PILLAR_VALUES_MAX);
+  readonly #tenants = new Map<string, Map<string, ServiceEntry>>();
+  #size = 0;
+
+  load(store: KeyValueStore): void {
+    for (const { key, value } of scan(store, "pillar_history")) {
+      const reader = new KeyReader(key);
+      const [tenant, pillar, name] = [reader.text(), reader.text(), reader.text()];
+      this.pillars.restore(new PillarValue(tenant, pillar, name, MagnitudeHistory.decode(value)));
+    }
+    for (const { key, value } of scan(store, "service_map")) {
+      const reader = new KeyReader(key);
+      const tenant = reader.text();
+      this.set(tenant, { serviceId: reader.text(), ...decodeStored<StoredEntry>(value) });
+    }
+  }
+
+  /** Entries of all tenants. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Entries of one tenant. */
+  sizeOf(tenant: string): number {
+    return this.#tenants.get(tenant)?.size ?? 0;
+  }
+
+  entry(tenant: string, serviceId: string): ServiceEntry | undefined {
+    return this.#tenants.get(tenant)?.get(serviceId);
+  }
+
+  /** Takes over an entry that is stored. */
+  set(tenant: string, entry: ServiceEntry): void {
+    const entries = this.#tenants.get(tenant) ?? new Map<string, ServiceEntry>();
+    this.#tenants.set(tenant, entries);
+    const before = entries.size;
+    entries.set(entry.serviceId, entry);
+    this.#size += entries.size - before;
+    this.pillars.change(tenant, entry);
+  }
+}
+
+function entryKey(tenant: string, serviceId: string): Uint8Array {
+  return new KeyBuilder().text(tenant).text(serviceId).finish();
+}
+
+/** Stores an entry. */
+export function entryRow(tenant: string, { serviceId, ...entry }: ServiceEntry): StoreOperation {
+  return { table: "service_map", key: entryKey(tenant, serviceId), value: encodeStored(entry satisfies StoredEntry) };
+}
+
+/** The first `limit` stored entries of a tenant behind a service, by service. */
+export function storedEntries(store: KeyValueStore, tenant: string, after: string | undefined, limit: number): ServiceEntry[] {
+  const all = new KeyBuilder().text(tenant).finish();
+  const from = after === undefined ? all : prefixEnd(entryKey(tenant, after));
+  return store.range("service_map", { from: from as Uint8Array, to: prefixEnd(all) as Uint8Array, limit }).map(({ key, value }) => {
+    const reader = new KeyReader(key);
+    reader.text();
+    return { serviceId: reader.text(), ...decodeStored<StoredEntry>(value) };
+  });
+}
+
+/** Key of the history of a pillar value. */
+export function historyKey({ tenant, pillar, value }: Pick<PillarValue, "tenant" | "pillar" | "value">): Uint8Array {
+  return new KeyBuilder().text(tenant).text(pillar).text(value).finish();
+}

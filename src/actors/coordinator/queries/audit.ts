@@ -1,0 +1,80 @@
+// GET /api/v1/audit, newest first. A page looks at RECORDS_SCANNED_MAX rows at most: it may then be shorter than `limit`, and its token goes on.
+import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, type Outcome } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
+import type { AuditEntry } from "../control/audit-log.ts";
+import { decodeStored } from "../tables/stored-json.ts";
+import { tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
+import type { QueryContext, QueryRequest } from "./query-context.ts";
+import { timeRange } from "./time-range.ts";
+
+const ROWS_PER_READ = 500;
+
+/** A page of the tenant's rows. */
+export async function listAudit(context: QueryContext, { principal, query }: QueryRequest<"audit">): Promise<Outcome<unknown>> {
+  const { limit, page_token, ...filters } = query;
+  const range = timeRange(query.since, query.until);
+  if (!range.ok) return range;
+  const { tenant } = principal;
+  const scope: PageScope = { tenant, endpoint: "audit", filters };
+  const token = readPageToken(context.state.pageSecret, scope, page_token);
+  if (!token.ok) return token;
+  const { fromMs, toMs } = range.value;
+  const to = token.value === undefined ? tenantTimeBound(tenant, toMs) : keyOf(tenant, token.value);
+  const { rows, endedAt } = await readRows(context, tenantTimeBound(tenant, fromMs), to, query, limit + 1);
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : endedAt;
+  return done({
+    entries: page.map(entryView),
+    page_token: last === undefined ? "" : issuePageToken(context.state.pageSecret, scope, [last.atMs, last.id]),
+  });
+}
+
+function keyOf(tenant: string, [atMs, id]: readonly unknown[]): Uint8Array {
+  return tenantTimeKey(tenant, atMs as number, id as string);
+}
+
+type AuditFilter = Pick<QueryRequest<"audit">["query"], "actor" | "action" | "object">;
+
+async function readRows(
+  { state, breathe }: QueryContext,
+  from: Uint8Array,
+  before: Uint8Array,
+  { actor, action, object }: AuditFilter,
+  limit: number,
+): Promise<{ rows: AuditEntry[]; endedAt: AuditEntry | undefined }> {
+  const rows: AuditEntry[] = [];
+  let to = before;
+  for (let scanned = 0; ; ) {
+    const entries = state.control.range("audit", { from, to, reverse: true, limit: ROWS_PER_READ });
+    let last: AuditEntry | undefined;
+    for (const { value } of entries) {
+      last = decodeStored<AuditEntry>(value);
+      if (actor !== undefined && last.actor !== actor) continue;
+      if (action !== undefined && last.action !== action) continue;
+      if (object !== undefined && last.object !== object) continue;
+      if (rows.push(last) === limit) return { rows, endedAt: undefined };
+    }
+    scanned += entries.length;
+    if (entries.length < ROWS_PER_READ) return { rows, endedAt: undefined };
+    if (scanned >= RECORDS_SCANNED_MAX) return { rows, endedAt: last };
+    to = entries.at(-1)?.key ?? to;
+    await breathe();
+  }
+}
+
+function entryView({ id, atMs, actor, role, action, object, before, after, requestId, address }: AuditEntry) {
+  return {
+    audit_id: id,
+    at: formatRfc3339(atMs),
+    actor,
+    role,
+    action,
+    object,
+    before,
+    after,
+    request_id: requestId,
+    source_address: address ?? null,
+  };
+}

@@ -1,0 +1,78 @@
+// Who answers each endpoint of the coordinator.
+import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./access/api-keys.ts";
+import { permissions } from "./access/permissions.ts";
+import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/users.ts";
+import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { listAudit } from "./audit.ts";
+import { callGraph } from "./call-graph.ts";
+import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
+import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
+import { dlqStats } from "./dlq/dlq-stats.ts";
+import { importCatalog } from "./labels/catalog-import.ts";
+import { deleteLabel, listLabels, setLabel } from "./labels/service-labels.ts";
+import { pillarScores } from "./pillars/pillar-scores.ts";
+import { listServiceMap, setServiceMap } from "./pillars/service-map.ts";
+import type { QueryHandler } from "./query-context.ts";
+import { listRecords } from "./records.ts";
+import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
+import { listSeries } from "./series.ts";
+import { seriesData } from "./series-data.ts";
+import { status } from "./status.ts";
+import { billingUsage } from "./tenants/billing.ts";
+import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
+
+/** By the endpoint's name. */
+export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
+  status,
+  permissions,
+  createKey,
+  keys: listKeys,
+  revokeKey,
+  rotateKey,
+  rotateKeyOtherSpelling: rotateKey,
+  users: listUsers,
+  createUser,
+  putUser,
+  patchUser,
+  deleteUser,
+  dlqStats,
+  anomalies: listAnomalies,
+  anomaly: oneAnomaly,
+  series: listSeries,
+  seriesData,
+  records: listRecords,
+  deadLetters: listDeadLetters,
+  deadLetter: oneDeadLetter,
+  correctDeadLetter,
+  deleteDeadLetter,
+  replayDeadLetters,
+  replayJob,
+  callGraph,
+  createTenant,
+  tenants: listTenants,
+  changeTenant,
+  billingUsage,
+  setLabel,
+  labels: listLabels,
+  deleteLabel,
+  importCatalog,
+  declareLimit,
+  limits: listLimits,
+  deleteLimit,
+  audit: listAudit,
+  setServiceMap,
+  serviceMap: listServiceMap,
+  pillarScores,
+};
+
+const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
+/** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
+export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
+  "anomalies",
+  "anomaly",
+  "records",
+  "callGraph",
+  "labels",
+  ...DLQ,
+]);

@@ -1,0 +1,189 @@
+// Builds what decides on credentials, from the settings: where secrets and keys come from, what verifies tokens with them, the gate, and the sign-in link.
+import { readFileSync } from "node:fs";
+import { readJwks } from "../../../adapters/credentials/jwks-content.ts";
+import { JwksSource } from "../../../adapters/credentials/jwks-source.ts";
+import { fetchJwks, followFile, readJwksFile } from "../../../adapters/credentials/jwks-transport.ts";
+import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } from "../../../adapters/credentials/own-secret.ts";
+import { SecretSource } from "../../../adapters/credentials/secret-source.ts";
+import { mintToken } from "../../../adapters/credentials/token-mint.ts";
+import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
+import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { ConfigError } from "../../../core/config/config-error.ts";
+import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
+import type { Config } from "../../../core/config/load-config.ts";
+import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
+import type { AccessDirectory } from "../access-directory.ts";
+import { Authenticator } from "./authenticator.ts";
+import { Gate } from "./gate.ts";
+import { SignIn } from "./sign-in.ts";
+
+/** Settings; texts that are empty are not set. */
+type Settings = Pick<
+  Config,
+  | "DATA_DIR"
+  | "HOST"
+  | "INGEST_AUTH"
+  | "READ_AUTH"
+  | "JWT_SECRET"
+  | "JWKS_URL"
+  | "JWKS_FILE"
+  | "JWKS_REFRESH_SECONDS"
+  | "JWT_ISSUER"
+  | "JWT_AUDIENCE"
+  | "JWT_CLAIM_TENANT"
+  | "JWT_CLAIM_ROLE"
+  | "JWT_CLOCK_SKEW_SECONDS"
+>;
+
+export interface AccessDeskDependencies {
+  readonly clock: Clock;
+  readonly directory: AccessDirectory;
+  /** Random bytes in hex. */
+  readonly randomHex: (bytes: number) => string;
+  readonly log: (level: "info" | "warn", line: string) => void;
+  /** Told when tokens that were genuine may be so no more. */
+  readonly onTokenKeys: () => void;
+  /** The port that the server listens on: cookies of one machine's servers must not be mixed up, and they know no ports. */
+  readonly port: () => number;
+}
+
+/** Everything about credentials on the main thread. */
+export class AccessDesk {
+  readonly gate: Gate;
+  readonly authenticator: Authenticator;
+  readonly jwks: JwksSource | null;
+  /** Null where secrets are the operator's. */
+  readonly signIn: SignIn | null;
+  /** Path and query of the link; null where there is none. */
+  readonly signInTarget: string | null;
+
+  /** Opens, and at the first start makes, what the data folder holds. Throws ConfigError on settings that cannot be used. */
+  constructor(settings: Settings, dependencies: AccessDeskDependencies) {
+    const { clock, directory, randomHex, port } = dependencies;
+    const secret = this.#openSecret(settings, dependencies);
+    this.jwks = this.#openJwks(settings, dependencies);
+    const verifier = new TokenVerifier(
+      { ...recipients(settings), clockSkewSeconds: settings.JWT_CLOCK_SKEW_SECONDS },
+      { secret: () => secret?.key ?? null, jwks: this.jwks },
+    );
+    const tenantExists = (tenant: string) => tenant === DEFAULT_TENANT || directory.tenant(tenant) !== undefined;
+    const sessionCookie = () => `vedette_session_${port()}`;
+    const adminToken = openSecretFile(settings.DATA_DIR, ADMIN_TOKEN_FILE, () => randomHex(OWN_SECRET_BYTES)).text;
+    this.authenticator = new Authenticator(
+      {
+        claims: { tenant: settings.JWT_CLAIM_TENANT, role: settings.JWT_CLAIM_ROLE },
+        clockSkewSeconds: settings.JWT_CLOCK_SKEW_SECONDS,
+        adminToken,
+        sessionCookie,
+      },
+      {
+        clock,
+        directory: directory.credentials,
+        isLoaded: () => directory.isLoaded,
+        tenantExists,
+        verify: (token, nowMs) => verifier.verify(token, nowMs),
+      },
+    );
+    const policy = { ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST };
+    this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie });
+    this.jwks?.start();
+    const isOwn = settings.JWT_SECRET === undefined && secret !== null;
+    const token = isOwn ? randomHex(OWN_SECRET_BYTES) : null;
+    this.signInTarget = token === null ? null : `/sign-in?token=${token}`;
+    this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
+  }
+
+  /** Rows for /metrics: name, help, value. */
+  get gauges(): Array<readonly [name: string, help: string, value: number]> {
+    const rows: Array<readonly [string, string, number]> = [
+      ["vedette_credentials_cached", "Credentials remembered as genuine", this.authenticator.cached],
+      ["vedette_authentications_waiting", "Requests that wait for the check of a token", this.authenticator.waiting],
+    ];
+    if (this.jwks === null) return rows;
+    const { keys, failure } = this.jwks.state;
+    rows.push(["vedette_jwks_keys", "Keys of the identity provider in force", keys]);
+    rows.push(["vedette_jwks_failing", "1 while the identity provider's keys could not be read the last time", failure === null ? 0 : 1]);
+    return rows;
+  }
+
+  #tokenKeysChanged(tell: () => void): void {
+    this.authenticator.tokenKeysChanged();
+    tell();
+  }
+
+  /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */
+  #openSecret(
+    { JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings,
+    { randomHex, log, onTokenKeys }: AccessDeskDependencies,
+  ): SecretSource | null {
+    if (JWT_SECRET !== undefined) {
+      const text = JWT_SECRET.reveal();
+      const bytes = Buffer.byteLength(text);
+      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(text);
+      throw new ConfigError(
+        `JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes, got ${bytes}; make one with: openssl rand -hex 32`,
+      );
+    }
+    if (JWKS_URL !== "" || JWKS_FILE !== "") return null;
+    const own = openSecretFile(DATA_DIR, JWT_SECRET_FILE, () => randomHex(OWN_SECRET_BYTES));
+    const source = new SecretSource(own.text);
+    source.follow(own.path, () => this.#tokenKeysChanged(onTokenKeys), log);
+    return source;
+  }
+
+  #openJwks(
+    { JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS }: Settings,
+    { clock, log, onTokenKeys }: AccessDeskDependencies,
+  ): JwksSource | null {
+    if (JWKS_URL === "" && JWKS_FILE === "") return null;
+    if (JWKS_URL !== "" && JWKS_FILE !== "")
+      throw new ConfigError("JWKS_URL and JWKS_FILE are both set; set the one that tokens are checked with");
+    const url = JWKS_URL === "" ? null : parseUrl(JWKS_URL);
+    if (url === null) checkFile(JWKS_FILE);
+    const source = new JwksSource(
+      { name: url === null ? "JWKS_FILE" : `JWKS_URL (${url.host})`, refreshMs: JWKS_REFRESH_SECONDS * 1000, cooldownMs: JWKS_COOLDOWN_MS },
+      {
+        read: () => (url === null ? readJwksFile(JWKS_FILE) : fetchJwks(url)),
+        monotonicMs: () => clock.monotonicMs(),
+        wallMs: () => clock.wallMs(),
+        log,
+        onChange: () => this.#tokenKeysChanged(onTokenKeys),
+      },
+    );
+    if (url === null) followFile(JWKS_FILE, () => void source.load());
+    return source;
+  }
+}
+
+/** Whom tokens are from and for. */
+function recipients({ JWT_ISSUER, JWT_AUDIENCE }: Settings) {
+  return { issuer: JWT_ISSUER || undefined, audience: JWT_AUDIENCE || undefined };
+}
+
+function makeSignIn(token: string, secret: SecretSource, settings: Settings, madeMs: number, sessionCookie: () => string): SignIn {
+  const mint = async (content: { subject: string; tenant: string; role: string; issuedMs: number; lifetimeMs: number }) => {
+    const { subject, tenant, role, issuedMs, lifetimeMs } = content;
+    const claims = { [settings.JWT_CLAIM_TENANT]: tenant, [settings.JWT_CLAIM_ROLE]: role };
+    return mintToken(await secret.key, { subject, ...recipients(settings), claims, issuedMs, lifetimeMs });
+  };
+  return new SignIn({ token, madeMs, sessionCookie }, { mint });
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigError("JWKS_URL must be an http or https URL");
+  if (url.username !== "" || url.password !== "") throw new ConfigError("JWKS_URL must hold no credentials: key sets are public");
+  return url;
+}
+
+/** A file is there at the start or never; a provider on the network may come later. */
+function checkFile(path: string): void {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ConfigError(`JWKS_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const read = readJwks(text);
+  if (!read.ok) throw new ConfigError(`JWKS_FILE cannot be used: ${read.message}`);
+}

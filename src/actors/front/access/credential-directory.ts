@@ -1,0 +1,43 @@
+// API keys and users as the coordinator tells of them.
+import type { AccessChange, KeyRecord, UserRecord } from "../../../core/protocol/access.ts";
+
+/** What is in force now. Bounded where it is written: KEYS_PER_TENANT_MAX and USERS_PER_TENANT_MAX. */
+export class CredentialDirectory {
+  readonly #keys = new Map<string, KeyRecord>();
+  readonly #users = new Map<string, Map<string, UserRecord>>();
+  #onChange: (change: AccessChange) => void = () => {};
+
+  /** Tells of each change once it is in force. */
+  onChange(listener: (change: AccessChange) => void): void {
+    this.#onChange = listener;
+  }
+
+  /** Takes one change over. */
+  take(change: AccessChange): void {
+    if (change.type === "key") this.#keys.set(change.key.keyId, change.key);
+    else if (change.type === "key-gone") this.#keys.delete(change.keyId);
+    else if (change.type === "user") this.#usersOf(change.user.tenant).set(change.user.subject, change.user);
+    else if (change.type === "user-gone") this.#users.get(change.tenant)?.delete(change.subject);
+    else if (change.type === "tenant-gone") this.#removeTenant(change.tenant);
+    this.#onChange(change);
+  }
+
+  key(keyId: string): KeyRecord | undefined {
+    return this.#keys.get(keyId);
+  }
+
+  user(tenant: string, subject: string): UserRecord | undefined {
+    return this.#users.get(tenant)?.get(subject);
+  }
+
+  #usersOf(tenant: string): Map<string, UserRecord> {
+    const users = this.#users.get(tenant) ?? new Map<string, UserRecord>();
+    this.#users.set(tenant, users);
+    return users;
+  }
+
+  #removeTenant(tenant: string): void {
+    this.#users.delete(tenant);
+    for (const [keyId, key] of this.#keys) if (key.tenant === tenant) this.#keys.delete(keyId);
+  }
+}

@@ -1,0 +1,134 @@
+// The way of a request from its credential to whom it acts as: who it is, whose tenant it means, and whether that may do what is asked.
+import type { HttpExchange, HttpHeaders, HttpRequest } from "../../../adapters/http/http-server.ts";
+import type { Refusal } from "../../../api/refusal.ts";
+import type { Principal } from "../../../core/protocol/query.ts";
+import {
+  type Access,
+  type AccessPolicyOptions,
+  actForTenant,
+  actWithoutCredential,
+  type Caller,
+  refuseAccess,
+} from "../../../domain/access/access-policy.ts";
+import { credentialInQuery } from "../../../domain/access/presented-credential.ts";
+import type { Authenticator, SettledIdentity } from "./authenticator.ts";
+
+const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+const NO_HEADERS: HttpHeaders = [];
+
+export interface GateDependencies {
+  readonly policy: AccessPolicyOptions;
+  readonly authenticator: Authenticator;
+  readonly tenantExists: (tenant: string) => boolean;
+  readonly sessionCookie: () => string;
+}
+
+/** What becomes of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
+export interface GateSink {
+  admit(principal: Principal): void;
+  refuse(refusal: Refusal, headers: HttpHeaders): void;
+}
+
+/** Admits requests. */
+export class Gate {
+  readonly #dependencies: GateDependencies;
+
+  constructor(dependencies: GateDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Decides on a request; at once unless its token is new here, and then its exchange is held. */
+  pass(access: Access, exchange: HttpExchange, sink: GateSink): void {
+    const inUrl = credentialInQuery(exchange.request.query);
+    if (inUrl !== undefined) {
+      sink.refuse(
+        { code: "bad_request", message: `${inUrl} stands in the URL, where logs and histories keep it: ${SEND_HEADER}` },
+        NO_HEADERS,
+      );
+      return;
+    }
+    const identity = this.#dependencies.authenticator.identify(exchange.request);
+    if (identity.kind !== "pending") {
+      this.#decide(access, exchange.request, identity, sink);
+      return;
+    }
+    const goOn = exchange.hold();
+    void this.#dependencies.authenticator
+      .settle(identity)
+      .then((settled) => () => this.#decide(access, exchange.request, settled, sink), thrown)
+      .then(goOn);
+  }
+
+  /** Whether the credential of a request that was admitted counts still, as far as can be said at once. */
+  isStillGood(request: HttpRequest): boolean {
+    const { kind } = this.#dependencies.authenticator.identify(request);
+    return kind === "known" || kind === "anonymous";
+  }
+
+  #decide(access: Access, request: HttpRequest, identity: SettledIdentity, sink: GateSink): void {
+    if (identity.kind === "refused") {
+      sink.refuse(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
+      return;
+    }
+    const outcome =
+      identity.kind === "known"
+        ? { ok: true as const, principal: identity.principal }
+        : actWithoutCredential(access, new RequestCaller(request), this.#dependencies.policy);
+    if (outcome.ok) this.#actFor(access, request, outcome.principal, sink);
+    else sink.refuse(outcome.refusal, this.#challenge(false));
+  }
+
+  #actFor(access: Access, request: HttpRequest, own: Principal, sink: GateSink): void {
+    const named = request.header("x-tenant-id");
+    const outcome = named === undefined ? undefined : actForTenant(own, named, this.#dependencies.tenantExists);
+    if (outcome?.ok === false) {
+      sink.refuse(outcome.refusal, NO_HEADERS);
+      return;
+    }
+    const principal = outcome?.principal ?? own;
+    const refusal = refuseAccess(access, principal);
+    if (refusal === null) sink.admit(principal);
+    else sink.refuse(refusal, NO_HEADERS);
+  }
+
+  /** RFC 9110, 11.6.1; a session that counts no more is ended, so that the browser does not send it for ever. */
+  #challenge(isSession: boolean): HttpHeaders {
+    const challenge = ["WWW-Authenticate", 'Bearer realm="vedette"'] as const;
+    if (!isSession) return [challenge];
+    return [challenge, ["Set-Cookie", `${this.#dependencies.sessionCookie()}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`]];
+  }
+}
+
+/** A fault of ours becomes the exchange's, which answers 500. */
+function thrown(error: unknown): () => void {
+  return () => {
+    throw error;
+  };
+}
+
+const SEND_HEADER = "send it in X-API-Key or Authorization: Bearer, and replace it, since others may have seen it";
+
+/** Where a request comes from, looked up when it is asked for: the address is a system call, and requests with a credential need none of it. */
+class RequestCaller implements Caller {
+  readonly #request: HttpRequest;
+
+  constructor(request: HttpRequest) {
+    this.#request = request;
+  }
+
+  get remoteAddress(): string {
+    return this.#request.remoteAddress;
+  }
+
+  get host(): string | undefined {
+    return this.#request.header("host");
+  }
+
+  get origin(): string | undefined {
+    return this.#request.header("origin");
+  }
+
+  get forwarded(): boolean {
+    return FORWARDING_HEADERS.some((name) => this.#request.header(name) !== undefined);
+  }
+}

@@ -1,0 +1,38 @@
+// The secret of HS256: of a setting, or of a file in the data folder, which is looked at every second so that a new secret counts without a restart.
+import { watchFile } from "node:fs";
+import type { CryptoKey } from "jose";
+import { readSecretFile } from "./own-secret.ts";
+import { importSecret } from "./token-verifier.ts";
+
+const LOOK_MS = 1_000;
+
+/** The secret in force. */
+export class SecretSource {
+  #text: string;
+  #key: Promise<CryptoKey>;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#key = importSecret(text);
+  }
+
+  get key(): Promise<CryptoKey> {
+    return this.#key;
+  }
+
+  /** Follows the file that the secret was read from; a file that cannot be read changes nothing. */
+  follow(path: string, onChange: () => void, log: (level: "info" | "warn", line: string) => void): void {
+    watchFile(path, { interval: LOOK_MS, persistent: false }, () => {
+      try {
+        const text = readSecretFile(path);
+        if (text === undefined || text === this.#text) return;
+        this.#text = text;
+        this.#key = importSecret(text);
+        log("info", `${path} has changed: tokens signed with the secret before are refused from now on`);
+        onChange();
+      } catch (error) {
+        log("warn", `${path} cannot be used, the secret before stays in force: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    });
+  }
+}

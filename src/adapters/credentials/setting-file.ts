@@ -1,0 +1,20 @@
+// Files that hold a secret of the settings, named by NAME_FILE: Docker's and Kubernetes' mounts, systemd's credentials, a pipe of the shell.
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** The first `bytesMax` bytes of a file or pipe. Throws the system's error. */
+export function readSettingFile(path: string, bytesMax: number): Uint8Array {
+  const file = openSync(path, "r");
+  try {
+    const bytes = new Uint8Array(bytesMax);
+    let filled = 0;
+    // The size of a pipe is not known before its end.
+    while (filled < bytesMax) {
+      const read = readSync(file, bytes, filled, bytesMax - filled, null);
+      if (read === 0) break;
+      filled += read;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    closeSync(file);
+  }
+}

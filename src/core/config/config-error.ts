@@ -1,0 +1,2 @@
+/** A setting that cannot be used; the message is one line that names it. */
+export class ConfigError extends Error {}

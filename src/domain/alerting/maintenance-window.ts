@@ -1,0 +1,117 @@
+// Maintenance windows that come again: on given days of the week, from a time of day, in a time zone, for so many minutes. A window begins by
+// the clock on the wall; where that time is skipped in spring it begins when the clock jumps, where it comes twice in autumn it begins at the
+// first. It lasts its minutes whatever the clock does.
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const DAY_MINUTES = 1440;
+const DURATION_MINUTES_MAX = 7 * DAY_MINUTES;
+
+export interface RecurringWindow {
+  /** IANA name, such as Europe/Berlin. */
+  readonly timeZone: string;
+  /** 0 Sunday to 6 Saturday, on which it begins; empty for every day. */
+  readonly weekdays: readonly number[];
+  /** Minutes after local midnight, 0..1439. */
+  readonly startMinute: number;
+  /** 1..10,080. */
+  readonly durationMinutes: number;
+  /** It begins no earlier and no later than these; null for no such bound. */
+  readonly fromMs: number | null;
+  readonly untilMs: number | null;
+}
+
+/** What is wrong with a window, in a sentence; null where nothing is. */
+export function windowProblem(window: RecurringWindow): string | null {
+  const { timeZone, weekdays, startMinute, durationMinutes } = window;
+  if (!isTimeZone(timeZone)) return `time zone "${timeZone.slice(0, 80)}" is unknown; give an IANA name such as Europe/Berlin`;
+  if (weekdays.some((day) => !Number.isInteger(day) || day < 0 || day > 6))
+    return "weekdays are whole numbers from 0 (Sunday) to 6 (Saturday)";
+  if (!Number.isInteger(startMinute) || startMinute < 0 || startMinute >= DAY_MINUTES)
+    return `the start must be a minute of the day, 0 to 1439; got ${startMinute}`;
+  if (!Number.isInteger(durationMinutes) || durationMinutes < 1 || durationMinutes > DURATION_MINUTES_MAX) {
+    return `the duration must be 1 to ${DURATION_MINUTES_MAX} minutes, got ${durationMinutes}`;
+  }
+  return null;
+}
+
+/** Start and end of the occurrence that holds now (start included, end not), or null. Of overlapping ones the latest. */
+export function occurrenceAt(window: RecurringWindow, nowMs: number): { readonly startMs: number; readonly endMs: number } | null {
+  const { timeZone, weekdays, startMinute, durationMinutes, fromMs, untilMs } = window;
+  const today = Math.floor((nowMs + offsetMs(timeZone, nowMs)) / DAY_MS);
+  const daysBack = Math.ceil(durationMinutes / DAY_MINUTES) + 1;
+  for (let day = today; day >= today - daysBack; day--) {
+    // Day 0, the first of January 1970, was a Thursday.
+    if (weekdays.length > 0 && !weekdays.includes((((day + 4) % 7) + 7) % 7)) continue;
+    const startMs = instantOf(timeZone, day * DAY_MS + startMinute * MINUTE_MS);
+    const endMs = startMs + durationMinutes * MINUTE_MS;
+    const allowed = startMs >= (fromMs ?? startMs) && startMs <= (untilMs ?? startMs);
+    if (allowed && nowMs >= startMs && nowMs < endMs) return { startMs, endMs };
+  }
+  return null;
+}
+
+/** The first instant at which clocks of the zone show `localMs` (local time written as if it were UTC), or jump over it. */
+function instantOf(timeZone: string, localMs: number): number {
+  // Offsets before and after any change that lies near: the larger one gives the earlier instant.
+  const before = offsetMs(timeZone, localMs - DAY_MS);
+  const after = offsetMs(timeZone, localMs + DAY_MS);
+  const fits = [localMs - Math.max(before, after), localMs - Math.min(before, after)].filter(
+    (at) => at + offsetMs(timeZone, at) === localMs,
+  );
+  if (fits.length > 0) return fits[0] as number;
+  return changeBetween(timeZone, localMs - Math.max(before, after) - DAY_MS, localMs - Math.min(before, after) + DAY_MS);
+}
+
+/** The instant at which the offset changes, by halving; offsets differ at the ends. */
+function changeBetween(timeZone: string, fromMs: number, toMs: number): number {
+  const first = offsetMs(timeZone, fromMs);
+  let low = fromMs;
+  let high = toMs;
+  while (high - low > 1000) {
+    const middle = low + Math.floor((high - low) / 2000) * 1000;
+    if (offsetMs(timeZone, middle) === first) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Local time less UTC. */
+function offsetMs(timeZone: string, atMs: number): number {
+  const parts = formatOf(timeZone).formatToParts(atMs);
+  const part = (type: string): number => Number(parts.find((one) => one.type === type)?.value);
+  const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
+  return local - Math.floor(atMs / 1000) * 1000;
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    formatOf(timeZone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Making a format takes 50 us, so those of the last zones are kept. */
+const FORMATS_MAX = 64;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const numeric = "numeric" as const;
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: numeric,
+    month: numeric,
+    day: numeric,
+    hour: numeric,
+    minute: numeric,
+    second: numeric,
+  });
+  if (formats.size >= FORMATS_MAX) formats.clear();
+  formats.set(timeZone, format);
+  return format;
+}

@@ -1,0 +1,34 @@
+// Silences: an alert whose labels match is kept and not told, once from one time to another or in a maintenance window that comes again.
+import { type GateResult, holds } from "../detection/gates/gate-result.ts";
+import { type LabelMatcher, type Labels, matchesAll } from "./label-matcher.ts";
+import { occurrenceAt, type RecurringWindow } from "./maintenance-window.ts";
+
+/** `once` holds from its start on and no longer at its end. */
+export interface Silence {
+  readonly id: string;
+  readonly tenant: string;
+  /** All must hold; a silence without any holds for nothing. */
+  readonly matchers: readonly LabelMatcher[];
+  readonly when:
+    | { readonly kind: "once"; readonly startsAtMs: number; readonly endsAtMs: number }
+    | { readonly kind: "recurring"; readonly window: RecurringWindow };
+  readonly comment: string;
+}
+
+/** The first silence, in the order given, that holds for an alert of a tenant now. */
+export function silenceFor(silences: readonly Silence[], tenant: string, labels: Labels, nowMs: number): Silence | null {
+  const holdsNow = (silence: Silence): boolean =>
+    silence.tenant === tenant && silence.matchers.length > 0 && inForce(silence, nowMs) && matchesAll(silence.matchers, labels);
+  return silences.find(holdsNow) ?? null;
+}
+
+/** Fails where a silence holds. */
+export function silenceGate(silence: Silence | null): GateResult {
+  return holds("silenced", silence === null);
+}
+
+/** Whether it is in force now, whatever it matches. */
+function inForce({ when }: Silence, nowMs: number): boolean {
+  if (when.kind === "once") return nowMs >= when.startsAtMs && nowMs < when.endsAtMs;
+  return occurrenceAt(when.window, nowMs) !== null;
+}

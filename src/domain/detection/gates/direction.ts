@@ -1,0 +1,30 @@
+// Which way a series is bad: fewer errors and faster answers are no alert. By whole words of the name; an override of the series goes first.
+import { nameWords } from "../../series/name-words.ts";
+import type { GateResult } from "./gate-result.ts";
+
+export type Direction = "both" | "high" | "low";
+
+const BAD_WHEN_HIGH = words(
+  "error errors failure failures failed exception exceptions timeout timeouts latency duration delay lag 5xx dropped retries",
+);
+const BAD_WHEN_LOW = words("success availability apdex uptime free available remaining headroom healthy");
+
+/** Direction by name; words of both kinds, or none, say nothing. */
+export function directionOfName(metricName: string): Direction {
+  const of = nameWords(metricName);
+  const high = of.some((word) => BAD_WHEN_HIGH.has(word));
+  const low = of.some((word) => BAD_WHEN_LOW.has(word));
+  if (high === low) return "both";
+  return high ? "high" : "low";
+}
+
+/** Passes where the deviation goes the watched way; value is the signed deviation. */
+export function directionGate(z: number, metricName: string, override: Direction | null): GateResult {
+  const watched = override ?? directionOfName(metricName);
+  const passed = watched === "both" ? z !== 0 : watched === "high" ? z > 0 : z < 0;
+  return { name: "direction", passed, value: z, limit: 0 };
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}

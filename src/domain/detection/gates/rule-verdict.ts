@@ -1,0 +1,48 @@
+// The verdict of a detector that is a rule and not a statistic: saturation, SLO burn, stale service, cascade. The same record as any other
+// verdict (verdict.ts); its tail probability is that of the equivalent z which the rule's tier stands for.
+import type { Tier } from "../anomaly-score.ts";
+import { logNormalTail, reportedProbability } from "../tail-probability.ts";
+import type { Verdict } from "../verdict.ts";
+import { firstFailed, type GateResult } from "./gate-result.ts";
+
+/** A verdict whose gates come from rules. */
+export interface RuleVerdict extends Omit<Verdict, "gates"> {
+  readonly gates: readonly GateResult[];
+}
+
+/** What a rule has to say; the rest of the record follows. */
+export interface RuleObservation {
+  readonly detector: string;
+  readonly observed: number;
+  readonly expected: number;
+  readonly lower: number;
+  readonly upper: number;
+  /** Signed. */
+  readonly z: number;
+  readonly threshold: number;
+  readonly baselineValues: number;
+  readonly baselineAgeSeconds: number;
+  readonly gates: readonly GateResult[];
+}
+
+/** The z at which each tier begins, low where something is worth a line in the log (anomaly-score.ts: 0.15, 0.40, 0.70). */
+export const TIER_Z: Readonly<Record<Tier, number>> = { low: 1, medium: 2, high: 3 };
+
+export function ruleVerdict(of: RuleObservation): RuleVerdict {
+  const { detector, observed, expected, lower, upper, z, threshold, gates } = of;
+  return {
+    detector,
+    observed,
+    expected,
+    lower,
+    upper,
+    z,
+    p: reportedProbability(logNormalTail(z)),
+    threshold,
+    baseline: { n: of.baselineValues, mean: expected, sd: 0, median: expected, bucket: null, age_seconds: of.baselineAgeSeconds },
+    contributions: [],
+    gates,
+    suppressed_by: firstFailed(gates)?.name ?? null,
+    layers: [detector],
+  };
+}

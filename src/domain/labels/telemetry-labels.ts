@@ -1,0 +1,39 @@
+// Labels in what telemetry says of its source (docs/adr/0027-service-labels.md). Pure, and cheap where there is none: a few look-ups.
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { ownAttribute } from "../series/stream-identity.ts";
+import { isLabelText, ROUTING_KEYS, type RoutingKey, type RoutingLabels } from "./service-label.ts";
+
+/** Attributes that say a label, the first present wins: the order of the contract's list. */
+const ATTRIBUTES: Readonly<Record<RoutingKey, readonly string[]>> = {
+  team: ["team", "service.team", "k8s.pod.label.team"],
+  owner: ["service.owner", "owner"],
+};
+
+/** Series whose labels are those of a Prometheus target itself, and not dimensions of a value: the scrape's own, and OpenTelemetry's resource attributes. */
+const TARGET_SERIES: ReadonlySet<string> = new Set(["up", "target_info"]);
+
+/** The labels that attributes of a source say; undefined where they say none. A text that may be no label is passed over. */
+export function labelsOfAttributes(attributes: Attributes): RoutingLabels | undefined {
+  return labelsBy((name) => ownAttribute(attributes, name));
+}
+
+/** The same for a remote-write series: of `up` and `target_info` alone, with dots written as underscores, as Prometheus does. */
+export function labelsOfSeries(metricName: string, attributes: Attributes): RoutingLabels | undefined {
+  if (!TARGET_SERIES.has(metricName)) return undefined;
+  return labelsBy((name) => ownAttribute(attributes, name) ?? ownAttribute(attributes, name.replaceAll(".", "_")));
+}
+
+function labelsBy(read: (name: string) => unknown): RoutingLabels | undefined {
+  let labels: Partial<Record<RoutingKey, string>> | undefined;
+  for (const key of ROUTING_KEYS) {
+    for (const name of ATTRIBUTES[key]) {
+      const value = read(name);
+      const text = typeof value === "string" ? value.trim() : "";
+      if (!isLabelText(text)) continue;
+      labels ??= {};
+      labels[key] = text;
+      break;
+    }
+  }
+  return labels;
+}

@@ -1,0 +1,204 @@
+// All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
+// are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
+import { serviceKey } from "../series/stream-identity.ts";
+import { FAMILIES } from "./metric-family.ts";
+import { PillarValue } from "./pillar-value.ts";
+import { placesOf, type ServiceEntry } from "./service-entry.ts";
+
+const COORDINATES = FAMILIES.length;
+/** Services between two yields; entries that are applied, and values that are scored, take longer. */
+const SLICE = 2_000;
+const CHANGES_SLICE = 250;
+const VALUES_SLICE = 100;
+const CAPACITY_FIRST = 1_024;
+
+interface Member {
+  readonly index: number;
+  readonly serviceId: string;
+  readonly values: readonly PillarValue[];
+}
+
+/** Counts of the last tick. */
+export interface PillarCounts {
+  readonly services: number;
+  readonly evaluated: number;
+  readonly values: number;
+  /** Places of services that count for no value, because there are as many values as may be. */
+  readonly valuesRefused: number;
+}
+
+export class PillarSpace {
+  readonly #valuesMax: number;
+  /** What the map says by now, for the next tick; last wins. */
+  readonly #changes = new Map<string, { readonly tenant: string; readonly entry: ServiceEntry }>();
+  readonly #members = new Map<string, Member>();
+  readonly #byIndex: Member[] = [];
+  /** By tenant of the API, then by pillar and value. */
+  readonly #values = new Map<string, Map<string, PillarValue>>();
+  /** Values of a tenant in the order of lists; made when it is asked for. */
+  readonly #sorted = new Map<string, PillarValue[]>();
+  /** Deviations, four a member; and the tick that they are of. */
+  #vectors = new Float32Array(CAPACITY_FIRST * COORDINATES);
+  #ticks = new Uint32Array(CAPACITY_FIRST);
+  #tick = 0;
+  /** Services taken in this tick. */
+  #taken = 0;
+  #valueCount = 0;
+  #evaluated = 0;
+  #refused = 0;
+
+  constructor(valuesMax: number) {
+    this.#valuesMax = valuesMax;
+  }
+
+  /** An entry of the map; it counts from the next tick on. */
+  change(tenant: string, entry: ServiceEntry): void {
+    this.#changes.set(serviceKey(tenant, entry.serviceId), { tenant, entry });
+  }
+
+  /** A value as it was before the start. */
+  restore(value: PillarValue): void {
+    this.#enter(value);
+  }
+
+  /** Whether a tick has anything to do. */
+  get isEmpty(): boolean {
+    return this.#members.size === 0 && this.#changes.size === 0;
+  }
+
+  get counts(): PillarCounts {
+    return { services: this.#members.size, evaluated: this.#evaluated, values: this.#valueCount, valuesRefused: this.#refused };
+  }
+
+  /** Begins a tick: applies what has changed in the map. */
+  *begin(): Generator<void> {
+    this.#tick++;
+    this.#taken = 0;
+    let applied = 0;
+    for (const [key, { tenant, entry }] of this.#changes) {
+      this.#changes.delete(key);
+      this.#apply(key, tenant, entry);
+      if (++applied % CHANGES_SLICE === 0) yield;
+    }
+  }
+
+  /** Takes the deviations of a service at `at`, by the key that serviceKey() gives; one that is not mapped is left out. */
+  take(key: string, deviations: Float32Array, at: number): void {
+    const member = this.#members.get(key);
+    if (member === undefined) return;
+    for (let i = 0; i < COORDINATES; i++) this.#vectors[member.index * COORDINATES + i] = deviations[at + i] as number;
+    if (this.#ticks[member.index] !== this.#tick) this.#taken++;
+    this.#ticks[member.index] = this.#tick;
+  }
+
+  /** Scores all values by what was taken in this tick. */
+  *score(nowMs: number): Generator<void> {
+    const values = [...this.#values.values()].flatMap((ofTenant) => [...ofTenant.values()]);
+    for (const value of values) value.reset();
+    yield* this.#eachEvaluated((value, member) => value.add(this.#vectors, member.index * COORDINATES));
+    for (const value of values) value.settle();
+    yield* this.#eachEvaluated((value, member) => value.weigh(member.index, this.#vectors, member.index * COORDINATES));
+    for (const [i, value] of values.entries()) {
+      if (value.members > 0) value.finish(nowMs, (index) => this.#driver(index));
+      if (i % VALUES_SLICE === VALUES_SLICE - 1) yield;
+    }
+    this.#evaluated = this.#taken;
+  }
+
+  *#eachEvaluated(visit: (value: PillarValue, member: Member) => void): Generator<void> {
+    for (let index = 0; index < this.#byIndex.length; index++) {
+      const member = this.#byIndex[index] as Member;
+      if (this.#ticks[index] === this.#tick) for (const value of member.values) visit(value, member);
+      if (index % SLICE === SLICE - 1) yield;
+    }
+  }
+
+  #driver(index: number) {
+    const deviations: Array<number | null> = [];
+    for (let i = 0; i < COORDINATES; i++) {
+      const deviation = this.#vectors[index * COORDINATES + i] as number;
+      deviations.push(Number.isNaN(deviation) ? null : deviation);
+    }
+    return { serviceId: (this.#byIndex[index] as Member).serviceId, deviations };
+  }
+
+  /** Values of a tenant that services are mapped to, by pillar and value. */
+  valuesOf(tenant: string): readonly PillarValue[] {
+    const known = this.#sorted.get(tenant);
+    if (known !== undefined) return known;
+    const values = [...(this.#values.get(tenant)?.values() ?? [])].filter(({ members }) => members > 0);
+    values.sort((a, b) => compareTexts(a.pillar, b.pillar) || compareTexts(a.value, b.value));
+    this.#sorted.set(tenant, values);
+    return values;
+  }
+
+  /** Up to `most` values whose history has grown since `storedMs`, at least `ageMs` ago; those that have waited longest first. */
+  unstored(nowMs: number, ageMs: number, most: number): PillarValue[] {
+    const due: PillarValue[] = [];
+    for (const ofTenant of this.#values.values())
+      for (const value of ofTenant.values()) if (value.history.lastMs > value.storedMs && nowMs - value.storedMs >= ageMs) due.push(value);
+    return due.sort((a, b) => a.storedMs - b.storedMs).slice(0, most);
+  }
+
+  /** Forgets up to `most` values that nothing is mapped to and that were last observed before `beforeMs`. */
+  forget(beforeMs: number, most: number): PillarValue[] {
+    const gone: PillarValue[] = [];
+    for (const ofTenant of this.#values.values())
+      for (const [key, value] of ofTenant)
+        if (gone.length < most && value.members === 0 && value.history.lastMs < beforeMs) {
+          ofTenant.delete(key);
+          this.#valueCount--;
+          gone.push(value);
+        }
+    return gone;
+  }
+
+  #apply(key: string, tenant: string, entry: ServiceEntry): void {
+    const before = this.#members.get(key);
+    for (const value of before?.values ?? []) value.members--;
+    const values = placesOf(entry).flatMap(([pillar, value]) => this.#valueFor(tenant, pillar, value) ?? []);
+    for (const value of values) value.members++;
+    const index = before?.index ?? this.#byIndex.length;
+    const member = { index, serviceId: entry.serviceId, values };
+    this.#members.set(key, member);
+    this.#byIndex[index] = member;
+    if (index >= this.#ticks.length) this.#grow();
+    this.#sorted.delete(tenant);
+  }
+
+  #valueFor(tenant: string, pillar: string, value: string): PillarValue | undefined {
+    const known = this.#values.get(tenant)?.get(valueKey(pillar, value));
+    if (known !== undefined) return known;
+    if (this.#valueCount >= this.#valuesMax) {
+      this.#refused++;
+      return undefined;
+    }
+    return this.#enter(new PillarValue(tenant, pillar, value));
+  }
+
+  #enter(value: PillarValue): PillarValue {
+    const ofTenant = this.#values.get(value.tenant) ?? new Map<string, PillarValue>();
+    this.#values.set(value.tenant, ofTenant);
+    ofTenant.set(valueKey(value.pillar, value.value), value);
+    this.#valueCount++;
+    return value;
+  }
+
+  #grow(): void {
+    const vectors = new Float32Array(2 * this.#vectors.length);
+    vectors.set(this.#vectors);
+    this.#vectors = vectors;
+    const ticks = new Uint32Array(2 * this.#ticks.length);
+    ticks.set(this.#ticks);
+    this.#ticks = ticks;
+  }
+}
+
+function valueKey(pillar: string, value: string): string {
+  return JSON.stringify([pillar, value]);
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,96 @@
+// What a metric's name, unit and range say of its bounds: whether it fills or drains, and where it ends. Names are read by whole words, so
+// that `downloads` is no load; a name of both kinds (free_percent) is one of what remains.
+
+import { nameWords } from "../series/name-words.ts";
+
+export type BoundedKind = "utilization" | "remaining";
+
+/** What a declaration says (contract 4.7), already chosen: the service's before the tenant's. */
+export interface DeclaredLimit {
+  readonly value: number;
+  readonly unit: string;
+}
+
+/** Values seen so far, for series whose unit nobody tells. */
+export interface ObservedRange {
+  readonly max: number;
+  readonly minutes: number;
+}
+
+/** Where a series ends. `capacity` is what 100 % is: of a utilization its limit; of what remains the most there can be, null where unknown. */
+export interface Bounds {
+  readonly kind: BoundedKind;
+  readonly capacity: number | null;
+  readonly unit: string;
+  readonly declared: boolean;
+}
+
+const REMAINING = words("free avail available remaining remain left headroom credit credits balance idle unused");
+/** Say by themselves that 100 % is the end. */
+const PERCENT = words("percent pct percentage");
+const SHARE = words("ratio fraction util utilization utilisation saturation occupancy fill fullness");
+/** Mean a share only of a resource: `connections.used` is a number of connections. */
+const USE = words("usage used load busy");
+const RESOURCE = words("cpu memory mem ram swap heap disk filesystem fs volume storage inode inodes partition gpu pool quota");
+/** Shares that are no resource: good or bad when high, never full. */
+const NO_RESOURCE = words(
+  "error errors success failure failures failed hit hits miss misses availability apdex rate loss conversion slo sli burn average",
+);
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ["%", 100],
+  ["percent", 100],
+  ["1", 1],
+  ["ratio", 1],
+]);
+/** So much must have been seen before a range tells the unit. */
+const RANGE_MINUTES_MIN = 60;
+
+/** What the name alone says; null for a name of neither kind, which a declared limit still makes a utilization. */
+export function kindOfName(metricName: string): BoundedKind | null {
+  const of = nameWords(metricName);
+  if (has(of, NO_RESOURCE)) return null;
+  if (has(of, REMAINING)) return "remaining";
+  return has(of, PERCENT) || has(of, SHARE) || (has(of, USE) && has(of, RESOURCE)) ? "utilization" : null;
+}
+
+/**
+ * Bounds of a series, or null where the rules of saturation do not look at it: no such name and no declaration, or a raw unit without one.
+ * What remains ends at zero whatever its unit.
+ */
+export function boundsOf(metricName: string, unit: string | null, range: ObservedRange, declared: DeclaredLimit | null): Bounds | null {
+  const kind = kindOfName(metricName);
+  if (declared !== null) {
+    return declared.value > 0 ? { kind: kind ?? "utilization", capacity: declared.value, unit: declared.unit, declared: true } : null;
+  }
+  if (kind === null) return null;
+  const capacity = capacityOf(metricName, unit, range);
+  if (kind === "remaining") return { kind, capacity, unit: unitText(unit, capacity), declared: false };
+  return capacity === null ? null : { kind, capacity, unit: unitText(unit, capacity), declared: false };
+}
+
+function capacityOf(metricName: string, unit: string | null, range: ObservedRange): number | null {
+  const byUnit = unit === null || unit === "" ? undefined : (UNITS.get(unit.toLowerCase()) ?? null);
+  const of = nameWords(metricName);
+  // A raw unit is believed, whatever the name says.
+  if (byUnit === null) return null;
+  // 240 % of a processor is that of several: what 100 % is then has to be declared.
+  if (byUnit !== undefined) return range.max > byUnit ? null : byUnit;
+  if (has(of, PERCENT)) return range.max > 100 ? null : 100;
+  const share = has(of, SHARE) || has(of, RESOURCE);
+  if (!share || range.minutes < RANGE_MINUTES_MIN || range.max > 100) return null;
+  if (range.max <= 1) return 1;
+  return has(of, REMAINING) && !has(of, SHARE) && !has(of, USE) && !of.includes("cpu") ? null : 100;
+}
+
+function unitText(unit: string | null, capacity: number | null): string {
+  if (capacity === 100) return "%";
+  return capacity === 1 ? "" : (unit ?? "");
+}
+
+function has(of: readonly string[], set: ReadonlySet<string>): boolean {
+  return of.some((word) => set.has(word));
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}

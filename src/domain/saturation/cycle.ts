@@ -1,0 +1,101 @@
+// A cycle of 20 minutes to 4 hours that rides on a fill: stairs of a batch job, a buffer that is flushed, a load that comes and goes. It is
+// found by folding what a trend leaves over at each period; one that its own older half does not foretell is none.
+const PERIOD_MINUTES_MIN = 20;
+const BINS_MAX = 12;
+const BINS_MIN = 4;
+const BIN_MINUTES_MIN = 5;
+const CYCLES_MIN = 3;
+/** A step of the period moves the phase over the whole span by this part of a cycle. */
+const PHASE_STEP = 1 / 8;
+/** Share of the variance that a cycle must explain, adjusted for its bins, and of the newer half that the older half must. */
+const EXPLAINED_MIN = 0.4;
+const FORETOLD_MIN = 0.25;
+/** A shorter period is taken for a longer one (its multiple) that explains only so much more. */
+const MULTIPLE_GAIN = 0.9;
+
+/** Mean of what is left over per part of the period; time in minutes, as that of the points. */
+export interface Cycle {
+  readonly periodMinutes: number;
+  readonly profile: Float64Array;
+  /** Share of variance explained, adjusted, 0..1. */
+  readonly explained: number;
+}
+
+/** The cycle of residuals over time in minutes, or null. */
+export function findCycle(t: Float64Array, residuals: Float64Array): Cycle | null {
+  const n = t.length;
+  if (n < BINS_MAX * CYCLES_MIN) return null;
+  const span = (t[n - 1] as number) - (t[0] as number);
+  let best: Cycle | null = null;
+  for (let period = PERIOD_MINUTES_MIN; period <= span / CYCLES_MIN; period += (period * period * PHASE_STEP) / span) {
+    const cycle = fold(t, residuals, period);
+    if (
+      cycle.explained >= EXPLAINED_MIN &&
+      (best === null || cycle.explained * MULTIPLE_GAIN > best.explained * multiplePenalty(best, period))
+    ) {
+      best = cycle;
+    }
+  }
+  return best !== null && foretold(t, residuals, best.periodMinutes) ? best : null;
+}
+
+/** Value of the cycle at a time. */
+export function cycleAt(cycle: Cycle, t: number): number {
+  return cycle.profile[binOf(t, cycle.periodMinutes, cycle.profile.length)] as number;
+}
+
+/** Neighbouring periods compete as equals; one that is clearly longer has to explain more. */
+function multiplePenalty(best: Cycle, period: number): number {
+  return period < 1.5 * best.periodMinutes ? MULTIPLE_GAIN : 1;
+}
+
+function fold(t: Float64Array, residuals: Float64Array, period: number): Cycle {
+  const bins = Math.min(BINS_MAX, Math.max(BINS_MIN, Math.floor(period / BIN_MINUTES_MIN)));
+  const profile = profileOf(t, residuals, period, bins, 0, t.length);
+  return { periodMinutes: period, profile, explained: explainedShare(t, residuals, period, profile, 0, bins) };
+}
+
+function foretold(t: Float64Array, residuals: Float64Array, period: number): boolean {
+  const half = t.length >> 1;
+  const bins = Math.min(BINS_MAX, Math.max(BINS_MIN, Math.floor(period / BIN_MINUTES_MIN)));
+  const older = profileOf(t, residuals, period, bins, 0, half);
+  return explainedShare(t, residuals, period, older, half, 1) >= FORETOLD_MIN;
+}
+
+function profileOf(t: Float64Array, residuals: Float64Array, period: number, bins: number, from: number, to: number): Float64Array {
+  const profile = new Float64Array(bins);
+  const counts = new Uint32Array(bins);
+  for (let i = from; i < to; i++) {
+    const bin = binOf(t[i] as number, period, bins);
+    profile[bin] = (profile[bin] as number) + (residuals[i] as number);
+    counts[bin] = (counts[bin] as number) + 1;
+  }
+  for (let bin = 0; bin < bins; bin++) profile[bin] = (profile[bin] as number) / Math.max(1, counts[bin] as number);
+  return profile;
+}
+
+function explainedShare(
+  t: Float64Array,
+  residuals: Float64Array,
+  period: number,
+  profile: Float64Array,
+  from: number,
+  parameters: number,
+): number {
+  const n = t.length - from;
+  let mean = 0;
+  for (let i = from; i < t.length; i++) mean += (residuals[i] as number) / n;
+  let total = 0;
+  let left = 0;
+  for (let i = from; i < t.length; i++) {
+    const value = residuals[i] as number;
+    total += (value - mean) ** 2;
+    left += (value - (profile[binOf(t[i] as number, period, profile.length)] as number)) ** 2;
+  }
+  return total === 0 ? 0 : 1 - left / (n - parameters) / (total / (n - 1));
+}
+
+function binOf(t: number, period: number, bins: number): number {
+  const turns = t / period;
+  return Math.min(bins - 1, Math.floor((turns - Math.floor(turns)) * bins));
+}

@@ -1,0 +1,177 @@
+// What is kept of one bounded series: 90 one-minute means, 144 five-minute medians (12 h) and, in blocks of three hours, the median and the
+// highest five-minute median of seven days. 1,384 bytes of numbers. Values are kept so that they rise towards exhaustion: those of a
+// draining series negated.
+import { medianInPlace } from "./trend.ts";
+
+const MINUTES_KEPT = 90;
+const SLOT_MINUTES = 5;
+const SLOTS_KEPT = 144;
+const BLOCK_SLOTS = 36;
+const BLOCK_MINUTES = BLOCK_SLOTS * SLOT_MINUTES;
+const BLOCKS_KEPT = 56;
+const BLOCKS_PER_DAY = 8;
+const MINUTE_MS = 60_000;
+/** A serialised history: newest minute, its count and sum, then the rings. */
+const HEADER_VALUES = 3;
+export const HISTORY_VALUES = HEADER_VALUES + MINUTES_KEPT + SLOTS_KEPT + 2 * BLOCKS_KEPT;
+
+/** Points with times in minutes relative to now, oldest first. */
+export interface Points {
+  readonly t: Float64Array;
+  readonly y: Float64Array;
+}
+
+/** Rings indexed by absolute minute, slot or block modulo their length; NaN where nothing came. */
+export class SaturationHistory {
+  private readonly minutes = new Float32Array(MINUTES_KEPT).fill(Number.NaN);
+  private readonly slots = new Float32Array(SLOTS_KEPT).fill(Number.NaN);
+  private readonly blockMedians = new Float32Array(BLOCKS_KEPT).fill(Number.NaN);
+  private readonly blockPeaks = new Float32Array(BLOCKS_KEPT).fill(Number.NaN);
+  private minute = -1;
+  private minuteCount = 0;
+  private minuteSum = 0;
+
+  /** The newest minute that has a value, in minutes since 1970; -1 before the first. */
+  get newestMinute(): number {
+    return this.minute;
+  }
+
+  /** Takes one value. A late one only fills an empty minute of the last 90; one that is not finite is no observation. */
+  observe(timeMs: number, value: number): void {
+    if (!Number.isFinite(value) || !(timeMs >= 0)) return;
+    const minute = Math.floor(timeMs / MINUTE_MS);
+    if (minute < this.minute) {
+      const late = minute % MINUTES_KEPT;
+      if (minute > this.minute - MINUTES_KEPT && Number.isNaN(this.minutes[late])) this.minutes[late] = value;
+      return;
+    }
+    if (minute > this.minute) this.advance(minute);
+    this.minuteCount++;
+    this.minuteSum += value;
+    this.minutes[minute % MINUTES_KEPT] = this.minuteSum / this.minuteCount;
+  }
+
+  /** Mean of the newest minute; NaN before the first value. */
+  current(): number {
+    return this.minute < 0 ? Number.NaN : (this.minutes[this.minute % MINUTES_KEPT] as number);
+  }
+
+  /** One-minute means of the last `minutesBack` before now, at the middle of their minutes. */
+  minutePoints(nowMs: number, minutesBack: number): Points {
+    const now = nowMs / MINUTE_MS;
+    const from = Math.max(this.minute - MINUTES_KEPT + 1, Math.ceil(now - minutesBack), 0);
+    return collect(this.minutes, from, this.minute, (minute) => minute + 0.5 - now);
+  }
+
+  /** Five-minute medians of the last `minutesBack` before now, at the middle of their slots; the slot that is open is left out. */
+  slotPoints(nowMs: number, minutesBack: number): Points {
+    const now = nowMs / MINUTE_MS;
+    const last = Math.floor(this.minute / SLOT_MINUTES) - 1;
+    const from = Math.max(last - SLOTS_KEPT + 1, Math.ceil((now - minutesBack) / SLOT_MINUTES), 0);
+    return collect(this.slots, from, last, (slot) => (slot + 0.5) * SLOT_MINUTES - now);
+  }
+
+  /** Highest value that was seen more than `minutesBack` before now, within seven days; -Infinity where nothing is known. */
+  peakBefore(nowMs: number, minutesBack: number): number {
+    const { t, y } = this.slotPoints(nowMs, SLOTS_KEPT * SLOT_MINUTES);
+    let peak = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < t.length; i++) if ((t[i] as number) < -minutesBack) peak = Math.max(peak, y[i] as number);
+    const last = Math.floor((nowMs / MINUTE_MS - minutesBack) / BLOCK_MINUTES) - 1;
+    const newestClosed = Math.floor(this.minute / BLOCK_MINUTES) - 1;
+    const blocks = collect(this.blockPeaks, Math.max(newestClosed - BLOCKS_KEPT + 1, 0), Math.min(last, newestClosed), (block) => block);
+    for (const value of blocks.y) peak = Math.max(peak, value);
+    return peak;
+  }
+
+  /** Median of the last 24 h by blocks of three hours, of the slots where no block has closed yet; NaN without any slot. */
+  baseline(nowMs: number): number {
+    const newest = Math.floor(this.minute / BLOCK_MINUTES) - 1;
+    const blocks = collect(this.blockMedians, Math.max(newest - BLOCKS_PER_DAY + 1, 0), newest, (block) => block);
+    const { y } = blocks.y.length > 0 ? blocks : this.slotPoints(nowMs, SLOTS_KEPT * SLOT_MINUTES);
+    return y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
+  }
+
+  /** The whole state in HISTORY_VALUES numbers, of which single precision loses nothing but the sum of the open minute. */
+  serialise(): Float64Array {
+    const values = new Float64Array(HISTORY_VALUES);
+    values.set([this.minute, this.minuteCount, this.minuteSum]);
+    let at = HEADER_VALUES;
+    for (const ring of this.rings()) {
+      values.set(ring, at);
+      at += ring.length;
+    }
+    return values;
+  }
+
+  static restore(values: Float64Array): SaturationHistory {
+    if (values.length !== HISTORY_VALUES) throw new Error(`a saturation history has ${HISTORY_VALUES} values, got ${values.length}`);
+    const history = new SaturationHistory();
+    [history.minute, history.minuteCount, history.minuteSum] = values as unknown as [number, number, number];
+    let at = HEADER_VALUES;
+    for (const ring of history.rings()) {
+      ring.set(values.subarray(at, at + ring.length));
+      at += ring.length;
+    }
+    return history;
+  }
+
+  private rings(): readonly Float32Array[] {
+    return [this.minutes, this.slots, this.blockMedians, this.blockPeaks];
+  }
+
+  /** Makes `minute` the newest; what lies between is empty, and slots and blocks that end before it are closed. */
+  private advance(minute: number): void {
+    const before = this.minute;
+    if (before >= 0) {
+      const slotBefore = Math.floor(before / SLOT_MINUTES);
+      const slotNow = Math.floor(minute / SLOT_MINUTES);
+      if (slotNow > slotBefore) this.closeSlots(slotBefore, slotNow);
+      clear(this.minutes, before + 1, minute);
+    }
+    this.minute = minute;
+    this.minuteCount = 0;
+    this.minuteSum = 0;
+  }
+
+  private closeSlots(slot: number, slotNow: number): void {
+    const { y } = collect(
+      this.minutes,
+      slot * SLOT_MINUTES,
+      Math.min(this.minute, slot * SLOT_MINUTES + SLOT_MINUTES - 1),
+      (minute) => minute,
+    );
+    this.slots[slot % SLOTS_KEPT] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
+    const block = Math.floor(slot / BLOCK_SLOTS);
+    const blockNow = Math.floor(slotNow / BLOCK_SLOTS);
+    if (blockNow > block) this.closeBlocks(block, slot, blockNow);
+    clear(this.slots, slot + 1, slotNow);
+  }
+
+  private closeBlocks(block: number, slot: number, blockNow: number): void {
+    const { y } = collect(this.slots, block * BLOCK_SLOTS, slot, (one) => one);
+    const peak = y.reduce((highest, value) => Math.max(highest, value), Number.NEGATIVE_INFINITY);
+    this.blockMedians[block % BLOCKS_KEPT] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
+    this.blockPeaks[block % BLOCKS_KEPT] = y.length === 0 ? Number.NaN : peak;
+    clear(this.blockMedians, block + 1, blockNow);
+    clear(this.blockPeaks, block + 1, blockNow);
+  }
+}
+
+/** Empties the places of `from`..`to`, each once however far apart they are. */
+function clear(ring: Float32Array, from: number, to: number): void {
+  for (let i = Math.max(from, to - ring.length + 1); i <= to; i++) ring[i % ring.length] = Number.NaN;
+}
+
+function collect(ring: Float32Array, from: number, to: number, timeOf: (index: number) => number): Points {
+  const count = Math.max(0, to - from + 1);
+  const t = new Float64Array(count);
+  const y = new Float64Array(count);
+  let n = 0;
+  for (let index = from; index <= to; index++) {
+    const value = ring[index % ring.length] as number;
+    if (Number.isNaN(value)) continue;
+    t[n] = timeOf(index);
+    y[n++] = value;
+  }
+  return { t: t.subarray(0, n), y: y.subarray(0, n) };
+}

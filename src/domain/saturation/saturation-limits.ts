@@ -1,0 +1,72 @@
+// Declared limits of metrics that saturate (contract, section 2.10): of one service, or of every service of a tenant that emits the metric.
+
+/** A declaration; `serviceId` null is the tenant-wide default. */
+export interface SaturationLimit {
+  readonly tenant: string;
+  readonly serviceId: string | null;
+  readonly metric: string;
+  /** Positive and finite, in `unit`. */
+  readonly limitValue: number;
+  /** For texts: bytes, connections. */
+  readonly unit: string;
+  /** Milliseconds since 1970. */
+  readonly updatedMs: number;
+}
+
+const keyOf = (serviceId: string | null, metric: string) => JSON.stringify([serviceId, metric]);
+
+/** Declarations by tenant. The caller bounds their number. */
+export class SaturationLimits {
+  readonly #tenants = new Map<string, Map<string, SaturationLimit>>();
+  #size = 0;
+
+  /** Over all tenants. */
+  get size(): number {
+    return this.#size;
+  }
+
+  sizeOf(tenant: string): number {
+    return this.#tenants.get(tenant)?.size ?? 0;
+  }
+
+  put(limit: SaturationLimit): void {
+    let limits = this.#tenants.get(limit.tenant);
+    if (limits === undefined) {
+      limits = new Map();
+      this.#tenants.set(limit.tenant, limits);
+    }
+    const before = limits.size;
+    limits.set(keyOf(limit.serviceId, limit.metric), limit);
+    this.#size += limits.size - before;
+  }
+
+  remove(tenant: string, serviceId: string | null, metric: string): void {
+    const limits = this.#tenants.get(tenant);
+    if (limits?.delete(keyOf(serviceId, metric)) !== true) return;
+    this.#size--;
+    if (limits.size === 0) this.#tenants.delete(tenant);
+  }
+
+  /** The declaration itself. */
+  find(tenant: string, serviceId: string | null, metric: string): SaturationLimit | undefined {
+    return this.#tenants.get(tenant)?.get(keyOf(serviceId, metric));
+  }
+
+  /** The limit that holds for a service's metric: its own, else the tenant's. */
+  limitFor(tenant: string, serviceId: string, metric: string): SaturationLimit | undefined {
+    return this.find(tenant, serviceId, metric) ?? this.find(tenant, null, metric);
+  }
+
+  /** All of a tenant by metric, the default ahead of those of services. */
+  listOf(tenant: string): SaturationLimit[] {
+    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort(compareLimits);
+  }
+}
+
+/** Order of the list: metric, then the tenant-wide default, then by service. */
+export function compareLimits(a: Pick<SaturationLimit, "metric" | "serviceId">, b: Pick<SaturationLimit, "metric" | "serviceId">): number {
+  if (a.metric !== b.metric) return a.metric < b.metric ? -1 : 1;
+  if (a.serviceId === b.serviceId) return 0;
+  if (a.serviceId === null || b.serviceId === null) return a.serviceId === null ? -1 : 1;
+  return a.serviceId < b.serviceId ? -1 : 1;
+}

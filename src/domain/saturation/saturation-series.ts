@@ -1,0 +1,162 @@
+// The saturation detector of one instance series (rule 1.1.11): takes values as they come, and on each evaluation (every two minutes) says
+// whether it runs out, by which rule and when. 1.5 KB of state; an evaluation takes 0.05 ms where the series does not climb, and some
+// milliseconds where it climbs into new territory.
+import type { Tier } from "../detection/anomaly-score.ts";
+import { atLeast, holds } from "../detection/gates/gate-result.ts";
+import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
+import { type LevelFinding, levelRule } from "./level-rules.ts";
+import { type ProjectionResult, project } from "./projection.ts";
+import { type SaturationEvaluation, type SaturationFinding, saturationFinding } from "./saturation-finding.ts";
+import { HISTORY_VALUES, SaturationHistory } from "./saturation-history.ts";
+import { saturationTier } from "./saturation-tier.ts";
+import { medianInPlace } from "./trend.ts";
+
+const MINUTE_MS = 60_000;
+/** Evaluations in a row that must project an end before it is told. */
+const PERSISTENCE_EVALUATIONS = 2;
+const LEVEL_MINUTES = 5;
+const SILENCE_MINUTES_MAX = 15;
+const TIERS: readonly Tier[] = ["low", "medium", "high"];
+/** History, then largest and first observed, tier held, level rule held, evaluations in a row. */
+const SATURATION_SERIES_VALUES = HISTORY_VALUES + 5;
+
+/** Of the series; constant. */
+export interface SeriesNames {
+  readonly metricName: string;
+  /** Unit as its sender declares it; null where it does not. */
+  readonly unit: string | null;
+  /** Named in the text; null for a pair without instances. */
+  readonly instance: string | null;
+}
+
+/** Of the moment. */
+export interface SaturationContext {
+  /** Declared limit that applies now, the service's before the tenant's. */
+  readonly limit: DeclaredLimit | null;
+  readonly corroborated: boolean;
+}
+
+export class SaturationSeries {
+  private readonly names: SeriesNames;
+  private history = new SaturationHistory();
+  private readonly sign: 1 | -1;
+  private observedMax = Number.NEGATIVE_INFINITY;
+  private firstMs = Number.NaN;
+  private heldTier: Tier | null = null;
+  private heldLevel = false;
+  private projected = 0;
+
+  constructor(names: SeriesNames) {
+    this.names = names;
+    this.sign = kindOfName(names.metricName) === "remaining" ? -1 : 1;
+  }
+
+  /** Takes one value in the unit of the series; what is not finite is passed over. */
+  observe(timeMs: number, value: number): void {
+    if (!Number.isFinite(value)) return;
+    if (Number.isNaN(this.firstMs)) this.firstMs = timeMs;
+    this.observedMax = Math.max(this.observedMax, value);
+    this.history.observe(timeMs, this.sign * value);
+  }
+
+  /** Judges what was observed up to now. Time may not run backwards between evaluations. */
+  evaluate(nowMs: number, context: SaturationContext): SaturationEvaluation {
+    const range = { max: this.observedMax, minutes: Number.isNaN(this.firstMs) ? 0 : (nowMs - this.firstMs) / MINUTE_MS };
+    const bounds = boundsOf(this.names.metricName, this.names.unit, range, context.limit);
+    const age = nowMs / MINUTE_MS - this.history.newestMinute;
+    if (bounds === null || !(age <= SILENCE_MINUTES_MAX + 1)) {
+      this.forget();
+      return { finding: null, gates: [bounds === null ? holds("limit_known", false) : holds("recent_value", false)] };
+    }
+    const end = this.sign < 0 ? 0 : (bounds.capacity as number);
+    const projection = project(this.history, nowMs, end, this.heldTier !== null);
+    const level = this.judgeLevel(nowMs, bounds, context.corroborated);
+    return this.conclude(nowMs, bounds, this.withPersistence(projection), level);
+  }
+
+  serialise(): Float64Array {
+    const values = new Float64Array(SATURATION_SERIES_VALUES);
+    values.set(this.history.serialise());
+    const tier = this.heldTier === null ? -1 : TIERS.indexOf(this.heldTier);
+    values.set([this.observedMax, this.firstMs, tier, this.heldLevel ? 1 : 0, this.projected], HISTORY_VALUES);
+    return values;
+  }
+
+  static restore(names: SeriesNames, values: Float64Array): SaturationSeries {
+    if (values.length !== SATURATION_SERIES_VALUES)
+      throw new Error(`a saturation series has ${SATURATION_SERIES_VALUES} values, got ${values.length}`);
+    const series = new SaturationSeries(names);
+    series.history = SaturationHistory.restore(values.subarray(0, HISTORY_VALUES));
+    const [observedMax, firstMs, tier, heldLevel, projected] = values.subarray(HISTORY_VALUES) as unknown as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    series.observedMax = observedMax;
+    series.firstMs = firstMs;
+    series.heldTier = tier < 0 ? null : (TIERS[tier] as Tier);
+    series.heldLevel = heldLevel === 1;
+    series.projected = projected;
+    return series;
+  }
+
+  private forget(): void {
+    this.heldTier = null;
+    this.heldLevel = false;
+    this.projected = 0;
+  }
+
+  /** An end that is projected for the first time is not told yet; one that was told and is no longer projected is gone. */
+  private withPersistence(result: ProjectionResult): ProjectionResult {
+    this.projected = result.projection === null ? 0 : Math.min(PERSISTENCE_EVALUATIONS, this.projected + 1);
+    if (result.projection === null) return result;
+    const gate = atLeast("persistence", this.projected, PERSISTENCE_EVALUATIONS);
+    return { projection: gate.passed ? result.projection : null, gates: [...result.gates, gate] };
+  }
+
+  private judgeLevel(nowMs: number, { capacity }: Bounds, corroborated: boolean): LevelFinding | null {
+    const baseline = this.history.baseline(nowMs);
+    if (capacity === null || Number.isNaN(baseline)) return null;
+    const recent = this.history.minutePoints(nowMs, LEVEL_MINUTES + SILENCE_MINUTES_MAX).y.slice(-LEVEL_MINUTES);
+    if (recent.length === 0) return null;
+    const share = (value: number): number => (this.sign < 0 ? 1 + value / capacity : value / capacity);
+    const level = share(medianInPlace(recent, recent.length));
+    return levelRule({ level, baseline: share(baseline), corroborated, held: this.heldLevel });
+  }
+
+  private conclude(nowMs: number, bounds: Bounds, result: ProjectionResult, level: LevelFinding | null): SaturationEvaluation {
+    const tier = saturationTier(result.projection?.minutes ?? Number.POSITIVE_INFINITY, this.heldTier);
+    this.heldTier = tier;
+    this.heldLevel = level?.tier != null;
+    const gates = [...result.gates, ...(level?.gates ?? [])];
+    const observation = {
+      names: this.names,
+      nowMs,
+      bounds,
+      value: this.sign * this.history.current(),
+      baseline: this.sign * this.history.baseline(nowMs),
+      ageSeconds: Math.max(0, (nowMs - this.firstMs) / 1000),
+    };
+    return { finding: this.strongest(observation, result, tier, level), gates };
+  }
+
+  private strongest(
+    observation: Parameters<typeof saturationFinding>[0],
+    result: ProjectionResult,
+    tier: Tier | null,
+    level: LevelFinding | null,
+  ): SaturationFinding | null {
+    const levelTier = level?.tier ?? null;
+    if (tier !== null && result.projection !== null && rank(tier) >= rank(levelTier)) {
+      return saturationFinding(observation, { rule: "time_to_exhaustion", tier, projection: result.projection, gates: result.gates });
+    }
+    if (level === null || levelTier === null) return null;
+    return saturationFinding(observation, { rule: level.rule, tier: levelTier, projection: result.projection, gates: level.gates });
+  }
+}
+
+function rank(tier: Tier | null): number {
+  return tier === null ? -1 : TIERS.indexOf(tier);
+}
