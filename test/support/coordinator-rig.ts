@@ -171,6 +171,7 @@ export class Rig {
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: 1e9 }),
       randomBytes: (count) => this.#draw(count),
       breathe: () => Promise.resolve(),
+      rest: () => Promise.resolve(),
     });
   }
 

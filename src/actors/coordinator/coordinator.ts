@@ -80,6 +80,8 @@ export interface CoordinatorDependencies {
   randomBytes(count: number): Uint8Array;
   /** Resolves after a turn of the event loop. */
   breathe(): Promise<void>;
+  /** Resolves after so many milliseconds. */
+  rest(ms: number): Promise<void>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */

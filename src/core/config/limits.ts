@@ -335,6 +335,10 @@ export const SERVICE_MAP_CHANGE_MS_MAX = 60_000;
 export const PILLAR_HISTORY_STORE_MS = 10 * 60_000;
 export const PILLAR_HISTORIES_PER_TICK = 1_000;
 
+/** The share of a thread that a tick may take, and its longest rest between two pieces of work, where other work made one seem long. */
+export const VECTORIZER_BUSY_SHARE = 0.1;
+export const VECTORIZER_REST_MS_MAX = 20;
+
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],
