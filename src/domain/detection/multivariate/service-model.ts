@@ -10,8 +10,8 @@ import { PrincipalComponents, type Rows } from "./principal-components.ts";
 const MODEL_ROWS_MIN = 64;
 /** Rows that a forest is grown from, and of which medians and tails are taken; longer histories are thinned evenly. */
 const CALIBRATION_ROWS_MAX = 8192;
-/** Vectors over which the shape is also taken as a mean: single vectors are noisy. */
-const SMOOTHED = 3;
+/** Vectors over which the statistics are also taken as means: single vectors are noisy. */
+export const SMOOTHED_VECTORS = 5;
 
 /** Strangeness of a vector: logarithms of 1 + what it is relative to its median in training, so that a usual one has log 2. */
 export interface Strangeness {
@@ -72,9 +72,9 @@ export class ServiceModel {
     return strangeness;
   }
 
-  /** log of the probability of a vector as strange as this; `meanShape` is the shape's mean over the newest SMOOTHED vectors. */
-  logP({ shape, step, isolation }: Strangeness, meanShape: number): number {
-    return combineLogP([this.#componentTail.logP(meanShape + shape + step), this.#forestTail.logP(isolation)]);
+  /** log of the probability of a vector as strange as this; `means` holds shape + step and isolation over the newest SMOOTHED_VECTORS vectors. */
+  logP({ shape, step, isolation }: Strangeness, means: { readonly components: number; readonly isolation: number }): number {
+    return combineLogP([this.#componentTail.logP(shape + step + means.components), this.#forestTail.logP(isolation + means.isolation)]);
   }
 
   /** All but the forest's part, and the step in #step. */
@@ -104,13 +104,18 @@ export class ServiceModel {
   #history(values: Float64Array, width: number, every: number): { components: number[]; forest: number[] } {
     const components: number[] = [];
     const forest: number[] = [];
-    for (let i = SMOOTHED * width; i < values.length; i += every * width) {
-      let meanShape = 0;
-      for (let at = i - (SMOOTHED - 1) * width; at < i; at += width)
-        meanShape += Math.log1p(this.#levels.measure(values, at).q / this.#medians.shape) / SMOOTHED;
-      const { shape, step, isolation } = this.measure(values, i, values, i - width);
-      components.push(meanShape + shape / SMOOTHED + shape + step);
-      forest.push(isolation);
+    // Runs of consecutive vectors, so that the means are those of neighbours though history is thinned.
+    const run = SMOOTHED_VECTORS * width;
+    for (let start = width; start + run <= values.length; start += every * run) {
+      let [sum, isolations] = [0, 0];
+      for (let at = start; at < start + run; at += width) {
+        const { shape, step, isolation } = this.measure(values, at, values, at - width);
+        sum += shape + step;
+        isolations += isolation;
+        if (at < start + run - width) continue;
+        components.push(shape + step + sum / SMOOTHED_VECTORS);
+        forest.push(isolation + isolations / SMOOTHED_VECTORS);
+      }
     }
     return { components, forest };
   }
