@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run test check format demo sim crash fuzz soak bench bench-quick clean
+.PHONY: help install build run test check format demo sim crash fuzz soak bench bench-quick eval clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -57,6 +57,10 @@ bench: $(SERVER) ## Measure against the peers (45 min, two free cores); results 
 
 bench-quick: $(SERVER) ## Measure the most important rows once, in two minutes
 	@exec node native-bench/bench.mjs --quick
+
+eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (without it: where the data comes from)
+	@python3 -c 'import numpy' 2>/dev/null || { echo "make eval needs Python 3 with numpy: apt install python3-numpy, or pip install numpy" >&2; exit 1; }
+	@exec python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20
 
 clean: ## Delete what the build wrote; packages and data stay
 	@rm -rf dist coverage .vitest

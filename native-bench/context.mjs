@@ -117,7 +117,9 @@ function asPlaceholders(line, workDir) {
     .replaceAll(workDir, "WORK")
     .replaceAll(process.execPath, "node")
     .replaceAll(`${root}/`, "")
+    .replaceAll(/(?<=Bearer )[\w.-]+/g, "TOKEN")
     .replace(/(?<=--pid |--port |PORT=|127\.0\.0\.1:)\d+/g, "N")
+    .replace(/(?<=Bearer )[\w.-]+/g, "TOKEN")
     .replace(/(?<=WORK\/[a-z-]+-)\w{6}(?![\w.])/g, "N");
 }
 

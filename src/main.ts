@@ -16,11 +16,11 @@ import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
+import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
-import { readSecretFile } from "./adapters/log/secret-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
@@ -31,6 +31,7 @@ import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
+import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
 import { runToken } from "./cli/token.ts";
 import { ConfigError } from "./core/config/config-error.ts";
@@ -111,6 +112,7 @@ class Server {
       randomHex: (bytes) => randomBytes(bytes).toString("hex"),
       log: (level, line) => this.#log(level, line),
       port: () => this.#port,
+      onTokenKeys: () => this.#streams.review(),
     });
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
@@ -209,6 +211,7 @@ class Server {
   #takeAccess(changes: readonly AccessChange[]): void {
     this.#access.take(changes);
     this.#tenants.take(changes);
+    this.#streams.review();
   }
 
   /** Engines have it before any body of the tenant, which is published later. */
@@ -258,7 +261,7 @@ class Server {
       streams: this.#streams,
       tenants: this.#tenants,
       requests,
-      authenticator: this.#desk.authenticator,
+      access: this.#desk,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
     });
@@ -462,7 +465,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 function readConfig(): Config {
-  return loadConfig(process.env, readSecretFile);
+  return loadConfig(process.env, readSettingFile);
 }
 
 async function main(): Promise<void> {
@@ -472,6 +475,7 @@ async function main(): Promise<void> {
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
   else if (command === "token") process.exitCode = await runToken(rest, readConfig());
+  else if (command === "replay") process.exitCode = await runReplay(rest);
   else if (command === "serve") await serve(readConfig());
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }

@@ -1,10 +1,12 @@
 // The rows in the order of the table of goals.
 import { answerLatency } from "./answer-latency.mjs";
+import { authCost } from "./auth-cost.mjs";
 import { bystanders } from "./bystanders.mjs";
 import { coldStreams } from "./cold-streams.mjs";
 import { detectionLatency } from "./detection-latency.mjs";
 import { disk } from "./disk.mjs";
 import { engines } from "./engines.mjs";
+import { fairness } from "./fairness.mjs";
 import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
@@ -27,6 +29,7 @@ export const ROWS = [
   otlpMetricsJson,
   otlpTraces,
   singleRecords,
+  authCost,
   answerLatency,
   detectionLatency,
   millionStreams,
@@ -37,4 +40,5 @@ export const ROWS = [
   engines,
   bystanders,
   overload,
+  fairness,
 ];

@@ -1,39 +1,49 @@
 // From the text of a body to the typed body of an endpoint.
 import type { z } from "zod";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
+import { issueText } from "./issue-text.ts";
 import { readJsonObject } from "./json-object.ts";
-import { done, type ErrorCode, type Outcome, refused, shown } from "./refusal.ts";
+import { firstIssue } from "./query-parsing.ts";
+import { done, type ErrorCode, type Outcome, type Refusal, shown } from "./refusal.ts";
 
 /** Parses a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. */
 export function parseBody<N extends EndpointName>(name: N, text: string | null): Outcome<BodyOf<N>> {
   const { body: schema, bodyTypes } = endpointNamed(name);
   if (schema === undefined) return done(null as BodyOf<N>);
-  const read = bodyTypes === undefined ? readJsonObject(text) : done(text);
-  if (!read.ok) return read;
-  const parsed = schema.safeParse(read.value);
-  if (parsed.success) return done(parsed.data as BodyOf<N>);
-  return refusedIssue(read.value, parsed.error.issues[0] as z.core.$ZodIssue);
+  return (bodyTypes === undefined ? parseJson(schema, text) : parseValue(schema, text)) as Outcome<BodyOf<N>>;
 }
 
-function refusedIssue(body: unknown, issue: z.core.$ZodIssue) {
-  const path = issue.path.map(String);
+/** Parses a text that must be a JSON object of this schema. */
+export function parseJson<S extends z.ZodType>(schema: S, text: string | null): Outcome<z.output<S>> {
+  const read = readJsonObject(text);
+  return read.ok ? parseValue(schema, read.value) : read;
+}
+
+function parseValue<S extends z.ZodType>(schema: S, value: unknown): Outcome<z.output<S>> {
+  const parsed = schema.safeParse(value, { error: issueText });
+  return parsed.success ? done(parsed.data) : { ok: false, refusal: refusalOf(value, firstIssue(parsed.error)) };
+}
+
+function refusalOf(body: unknown, issue: z.core.$ZodIssue): Refusal {
+  const index = issue.path.find((part): part is number => typeof part === "number");
+  const place = index === undefined ? {} : { index };
   if (issue.code === "unrecognized_keys") {
-    const unknown = [...path, issue.keys[0] ?? ""].join(".");
-    return refused("unknown_field", `${shown(unknown)} is no member of this body; leave it out`, unknown);
+    const field = [...issue.path, issue.keys[0] ?? ""].join(".");
+    return { code: "unknown_field", message: `${shown(field)} is no member of this body; leave it out`, field, ...place };
   }
-  const field = path.join(".");
-  if (field === "") return refused("bad_request", issue.message);
-  if (isAbsent(body, path)) return refused("missing_field", `${field} is absent; the body needs it`, field);
+  const field = issue.path.join(".");
+  if (field === "") return { code: "bad_request", message: issue.message };
+  if (isAbsent(body, issue.path)) return { code: "missing_field", message: `${field} is absent; the body needs it`, field, ...place };
   const code = issue.code === "custom" ? (issue.params?.code as ErrorCode | undefined) : undefined;
-  return refused(code ?? "invalid_field", `${field}: ${issue.message}`, field);
+  return { code: code ?? "invalid_field", message: `${field}: ${issue.message}`, field, ...place };
 }
 
-function isAbsent(body: unknown, path: readonly string[]): boolean {
+function isAbsent(body: unknown, path: readonly PropertyKey[]): boolean {
   let value = body;
   for (const name of path) {
     if (typeof value !== "object" || value === null) return false;
     if (!Object.hasOwn(value, name)) return true;
-    value = (value as Record<string, unknown>)[name];
+    value = (value as Record<PropertyKey, unknown>)[name];
   }
   return false;
 }

@@ -1,12 +1,23 @@
 // What an endpoint is: everything that the router, the role check, the validation, the OpenAPI document and the tests of roles and tenants read of it.
 import type { z } from "zod";
 import type { Role } from "../core/protocol/query.ts";
+import type { ErrorCode } from "./refusal.ts";
 
 /** Who may call: anybody; who may write telemetry; or this role and those above it. */
 export type EndpointAccess = "public" | "ingest" | Role;
 
 /** Which actor answers. */
 export type EndpointHandler = "front" | "engine" | "coordinator";
+
+/** A body that is not JSON by the schema of `body`: telemetry on its way in, text and events on their way out. */
+export interface MediaBody {
+  readonly mediaType: string;
+  /** What it holds, in a sentence. */
+  readonly holds: string;
+  /** Where it is JSON. */
+  readonly schema?: z.ZodType;
+  readonly example?: unknown;
+}
 
 /** One endpoint. Query schemas take the decoded query as an object of strings. */
 export interface Endpoint {
@@ -23,8 +34,18 @@ export interface Endpoint {
   readonly bodyTypes?: readonly string[];
   /** Bytes that a body may have, where QUERY_BODY_BYTES_MAX is too few. */
   readonly bodyBytesMax?: number;
-  /** Schema of the body of each success by its status; null where there is no body. */
-  readonly responses?: Readonly<Record<number, z.ZodType | null>>;
+  /** Bodies that the engines read, in place of `body`. */
+  readonly takes?: readonly MediaBody[];
+  /** Headers of the request besides those of every request, and what each is for. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What each parameter of the path is. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Schema of the JSON body of each success by its status, null where there is no body, and of other answers that are not errors. */
+  readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  /** The same for answers that may be other than JSON. */
+  readonly media?: Readonly<Record<number, readonly MediaBody[]>>;
+  /** Error codes besides those that follow from access, query and body (error-codes.ts). */
+  readonly errors?: readonly ErrorCode[];
   /** What stands in the documentation, and is tested. */
   readonly examples?: { readonly body?: unknown; readonly response?: unknown };
   readonly summary: string;

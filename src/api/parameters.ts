@@ -11,6 +11,7 @@ import { type ErrorCode, shown } from "./refusal.ts";
 
 const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
 const WHOLE = /^\d{1,9}$/;
+const RANGE_ENDS: Readonly<Record<string, string>> = { since: "inclusive", until: "exclusive" };
 
 /** Makes a schema of a reader that gives the value, or undefined when the text is not one. */
 function textTo<T>(read: (text: string) => T | undefined, code: ErrorCode, message: (text: string) => string) {
@@ -29,13 +30,16 @@ export function textParameter(name: string, bytesMax: number = NAME_BYTES_MAX) {
     read,
     "invalid_parameter",
     (text) => `${name} must have 1 to ${bytesMax} bytes, got ${shown(text)}; leave it out to select all`,
-  );
+  ).meta({ minLength: 1, maxLength: bytesMax });
 }
 
 /** An environment; empty selects what names none. */
 export function environmentParameter() {
   const read = (text: string) => (isLongerThan(text, NAME_BYTES_MAX) ? undefined : text);
-  return textTo(read, "invalid_parameter", (text) => `environment may have ${NAME_BYTES_MAX} bytes, got ${shown(text)}`);
+  return textTo(read, "invalid_parameter", (text) => `environment may have ${NAME_BYTES_MAX} bytes, got ${shown(text)}`).meta({
+    maxLength: NAME_BYTES_MAX,
+    description: "empty selects what names none",
+  });
 }
 
 /** A moment. A plus sign that was not escaped in the query has become a space, which RFC 3339 readers would take as a separator. */
@@ -43,12 +47,14 @@ export function timeParameter(name: string) {
   return textTo(parseRfc3339, "invalid_timestamp", (text) => {
     const advice = text.includes(" ") ? "; a + in a query must be written as %2B" : "";
     return `${name} must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}${advice}`;
-  });
+  }).meta({ format: "date-time", ...(RANGE_ENDS[name] !== undefined && { description: RANGE_ENDS[name] }) });
 }
 
 /** A moment in a body. */
 export function timeField() {
-  return textTo(parseRfc3339, "invalid_timestamp", (text) => `must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}`);
+  return textTo(parseRfc3339, "invalid_timestamp", (text) => `must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}`).meta({
+    format: "date-time",
+  });
 }
 
 /** A number of [least, most]. */
@@ -57,7 +63,11 @@ export function numberParameter(name: string, least: number, most: number) {
     const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
     return value >= least && value <= most ? value : undefined;
   };
-  return textTo(read, "invalid_parameter", (text) => `${name} must be a number from ${least} to ${most}, got ${shown(text)}`);
+  return textTo(read, "invalid_parameter", (text) => `${name} must be a number from ${least} to ${most}, got ${shown(text)}`).meta({
+    type: "number",
+    minimum: least,
+    maximum: most,
+  });
 }
 
 /** Number of rows of a page: a number above the maximum is refused, not cut, so that nobody takes a cut page for the whole. */
@@ -71,19 +81,22 @@ export function limitParameter(initial: number = PAGE_ROWS_DEFAULT, most: number
     "invalid_limit",
     (text) => `limit must be a whole number from 1 to ${most}, got ${shown(text)}; read further pages with page_token`,
   )
+    .meta({ type: "integer", minimum: 1, maximum: most, "x-default": initial, description: "rows of a page" })
     .optional()
     .transform((value) => value ?? initial);
 }
 
 /** A calendar month as its number (domain/access/billing-month.ts). */
 export function monthParameter(name: string) {
-  return textTo(parseMonth, "invalid_parameter", (text) => `${name} must be a month such as 2026-01, got ${shown(text)}`);
+  return textTo(parseMonth, "invalid_parameter", (text) => `${name} must be a month such as 2026-01, got ${shown(text)}`).meta({
+    pattern: "^(?:19[7-9][0-9]|[2-4][0-9]{3})-(?:0[1-9]|1[0-2])$",
+  });
 }
 
 /** One of a few words. */
 export function choiceParameter<const T extends string>(name: string, choices: readonly T[], code: ErrorCode = "invalid_parameter") {
   const read = (text: string) => choices.find((choice) => choice === text);
-  return textTo(read, code, (text) => `${name} must be one of ${choices.join(", ")}, got ${shown(text)}`);
+  return textTo(read, code, (text) => `${name} must be one of ${choices.join(", ")}, got ${shown(text)}`).meta({ enum: [...choices] });
 }
 
 /** Attributes as a JSON object, made canonical: {"zone":"a"}. */
@@ -92,7 +105,7 @@ export function attributesParameter() {
     readAttributes,
     "invalid_attributes",
     (text) => `attributes must be a JSON object such as {"zone":"a"}, got ${shown(text)}`,
-  );
+  ).meta({ contentMediaType: "application/json", contentSchema: { type: "object" }, description: 'the identity attributes: {"zone":"a"}' });
 }
 
 function readAttributes(text: string): string | undefined {
@@ -113,6 +126,7 @@ function isShallow(value: unknown, levels: number): boolean {
 export function pageTokenParameter() {
   return z
     .string()
+    .meta({ description: "page_token of the page before; empty or absent for the first" })
     .optional()
     .transform((token) => token ?? "");
 }

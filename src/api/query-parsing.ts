@@ -24,7 +24,12 @@ export function parseQuery<N extends EndpointName>(name: N, parameters: Readonly
   const endpoint = endpointNamed(name);
   const parsed = endpoint.query.safeParse({ ...parameters });
   if (parsed.success) return done(parsed.data as QueryOf<N>);
-  return refusedIssue(endpoint, parameters, parsed.error.issues[0] as z.core.$ZodIssue);
+  return refusedIssue(endpoint, parameters, firstIssue(parsed.error));
+}
+
+/** The issue to name. A name that is not known goes first: it may be the one that is missing, written wrongly. */
+export function firstIssue({ issues }: z.ZodError): z.core.$ZodIssue {
+  return (issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]) as z.core.$ZodIssue;
 }
 
 function refusedIssue(endpoint: Endpoint, parameters: Readonly<Record<string, string>>, issue: z.core.$ZodIssue) {

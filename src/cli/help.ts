@@ -9,6 +9,8 @@ export const HELP = `vedette: finds anomalies in telemetry as it arrives, and sa
   vedette import FILE send a file of history (CSV, Prometheus query JSON, OTLP JSON) to a running server; it goes on where it was broken off
                       [--url http://127.0.0.1:8080] [--token TOKEN | --token-file PATH] [--format csv|json] [--progress-file PATH]
   vedette token       make a token with the server's own secret: [--role viewer] [--tenant default] [--subject cli] [--expires 1h]
+  vedette replay FILE run a file or folder of samples (CSV, CSV.gz: timestamp,value or timestamp,m1,...,mN) through the detectors on a virtual clock
+                      and write timestamp,score,alert  [--train FILE] [--interval SECONDS] [--out FILE|FOLDER]
   vedette --version
   vedette --help
 

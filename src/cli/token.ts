@@ -1,7 +1,7 @@
 // `vedette token`: makes a JWT with the secret of the settings or of the data folder. Whoever can read that may be anybody, so nothing is asked.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { JWT_SECRET_FILE, readSecretFile } from "../adapters/credentials/secret-file.ts";
+import { JWT_SECRET_FILE, readSecretFile } from "../adapters/credentials/own-secret.ts";
 import { mintToken } from "../adapters/credentials/token-mint.ts";
 import { importSecret, JWT_SECRET_BYTES_MIN } from "../adapters/credentials/token-verifier.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";

@@ -168,6 +168,52 @@ describe.each(ENGINES)("credentials over $kind", ({ kind, skipped }) => {
     expect((await who(other, { "X-API-Key": newKey })).status).toBe(401);
   });
 
+  test("admins manage what is their tenant's; a super admin names another tenant", async () => {
+    const { client } = await start(settings);
+    const superAdmin = bearer(await token({ role: "super_admin", sub: "sue" }));
+    const tenant = { tenant_id: "acme", name: "Acme", plan: "pro", contact_email: "ops@acme.example" };
+    expect((await client.postJson("/api/v1/tenants", tenant, superAdmin)).status).toBe(201);
+    const theirs = bearer(await token({ tenant_id: "acme" }));
+    const ours = bearer(await token());
+    const { key_id, api_key } = await makeKey(client, {}, theirs);
+    expect((await who(client, { "X-API-Key": api_key })).json()).toMatchObject({ tenant_id: "acme" });
+    expect((await client.get("/api/v1/apikeys", ours)).json()).toMatchObject({ keys: [], total: 0 });
+    expect((await client.get("/api/v1/apikeys", { ...superAdmin, "X-Tenant-ID": "acme" })).json().keys).toMatchObject([{ key_id }]);
+    for (const [method, path] of [
+      ["DELETE", `/api/v1/apikeys/${key_id}`],
+      ["POST", `/api/v1/keys/${key_id}/rotate`],
+    ] as const) {
+      expect((await client.ask({ method, path, headers: ours })).status).toBe(404);
+      expect((await client.ask({ method, path, headers: { ...ours, "X-Tenant-ID": "acme" } })).status).toBe(403);
+    }
+    expect((await who(client, { "X-API-Key": api_key, "X-Tenant-ID": "default" })).status).toBe(403);
+    const adminKey = await makeKey(client, { scope: "admin" }, theirs);
+    expect((await who(client, { "X-API-Key": adminKey.api_key, "X-Tenant-ID": "default" })).status).toBe(403);
+    const user = { user_id: "sub", role: "super_admin" };
+    expect((await client.postJson("/api/v1/users", user, { "X-API-Key": adminKey.api_key })).status).toBe(403);
+    expect((await client.postJson("/api/v1/users", { ...user, tenant_id: "default" }, theirs)).status).toBe(400);
+  });
+
+  test("an event stream ends with the credential that it was opened with; others stay", async () => {
+    const { client } = await start(settings);
+    const admin = bearer(await token());
+    const { key_id, api_key } = await makeKey(client);
+    const open = (headers: Record<string, string>) => client.open({ path: "/api/v1/stream", headers });
+    const [byKey, byToken, local] = [await open({ "X-API-Key": api_key }), await open(bearer(await token({ sub: "bob" }))), await open({})];
+    const ended: string[] = [];
+    for (const [name, stream] of Object.entries({ byKey, byToken, local })) {
+      expect(stream.statusCode).toBe(200);
+      stream.resume().once("end", () => ended.push(name));
+    }
+    expect((await client.ask({ method: "DELETE", path: `/api/v1/apikeys/${key_id}`, headers: admin })).status).toBe(204);
+    await expect.poll(() => ended).toEqual(["byKey"]);
+    const body = JSON.stringify({ user_id: "bob", role: "viewer", disabled: true });
+    expect((await client.ask({ method: "POST", path: "/api/v1/users", headers: { ...admin, ...JSON_TYPE }, body })).status).toBe(201);
+    await expect.poll(() => ended).toEqual(["byKey", "byToken"]);
+    expect((await client.ask({ path: "/api/v1/stream", headers: bearer(await token({ sub: "bob" })) })).status).toBe(401);
+    local.destroy();
+  });
+
   test("X-Tenant-ID, both headers, and credentials in the URL", async () => {
     const { client } = await start(settings);
     const named = { "X-Tenant-ID": "nobody" };
@@ -252,7 +298,7 @@ describe("the first start", () => {
   it.each<[string, ServerSettings, RegExp]>([
     ["a short secret", { JWT_SECRET: "too short" }, /JWT_SECRET must have at least 32 bytes, got 9/],
     ["two sources of one secret", { JWT_SECRET: SECRET, JWT_SECRET_FILE: "/dev/null" }, /both set/],
-    ["a file of a secret that is not there", { JWT_SECRET_FILE: "/nowhere/secret" }, /JWT_SECRET_FILE cannot be read/],
+    ["a file of a secret that is not there", { JWT_SECRET_FILE: "/nowhere/secret" }, /JWT_SECRET_FILE names a file that cannot be read/],
     ["a file of keys that is not there", { JWKS_FILE: "/nowhere/jwks.json" }, /JWKS_FILE cannot be read/],
     ["another protocol", { JWKS_URL: "file:///etc/passwd" }, /http or https/],
     ["a password in the URL", { JWKS_URL: "https://ann:secret@idp.example/jwks" }, /no credentials/],
@@ -313,6 +359,7 @@ describe("a provider's keys", () => {
     expect(down.status).toBe(503);
     expect(down.headers["retry-after"]).toBeDefined();
     expect(server.output).toMatch(/JWKS_URL.*answers 500/);
+    expect(await client.metric("vedette_jwks_failing")).toBe(1);
     const write = await client.ask({ method: "POST", path: "/api/v1/telemetry", headers: JSON_TYPE, body: record() });
     expect(write.status).toBe(200);
     status = 200;

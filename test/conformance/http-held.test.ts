@@ -106,6 +106,34 @@ describe.each(ENGINES)("held exchanges over $kind", ({ kind, skipped }) => {
     await client.closed;
   });
 
+  test("a long body that grows beyond its limit behind the decision is refused, and the client hears of it", async () => {
+    const decided = deferred();
+    const held = deferred<HttpExchange>();
+    await bench.serve(kind, heldUntil(decided.promise, hashBody(MIB), held.resolve));
+    const client = await bench.connect();
+    await client.send(request("POST", "/", ["Transfer-Encoding: chunked"]));
+    await held.promise;
+    const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+    client.socket.write(chunk.repeat(20));
+    await turns(50);
+    decided.resolve();
+    expectRefusal(await client.response(), 413, "body_too_large");
+    expect(bench.faults).toEqual([]);
+  });
+
+  test("a client that waits for 100 Continue is told to go on once the exchange does", async () => {
+    const decided = deferred();
+    await bench.serve(kind, heldUntil(decided.promise, hashBody(100)));
+    const client = await bench.connect();
+    await client.send(request("POST", "/", ["Content-Length: 4", "Expect: 100-continue"]));
+    await turns(5);
+    decided.resolve();
+    expect((await client.response()).status).toBe(100);
+    await client.send("body");
+    expect((await client.response()).body.toString()).toBe(`4 ${sha256(Buffer.from("body"))}`);
+    await stillServes(client);
+  });
+
   test("a request without a body is answered after the wait, with the one behind it after it", async () => {
     const decided = deferred();
     await bench.serve(

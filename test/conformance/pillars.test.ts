@@ -1,7 +1,7 @@
 // The service pillar map and the scores of pillar values on the real server, with a tick every second.
 import { afterEach, describe, expect, it } from "vitest";
-import { endpointNamed } from "../../src/api/endpoints.ts";
 import { SERVICE_MAP_BODY_BYTES_MAX, SERVICE_MAP_ENTRIES_MAX } from "../../src/core/config/limits.ts";
+import { answerSchema } from "../support/answer-schema.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const MINUTE_MS = 60_000;
@@ -89,7 +89,7 @@ describe("pillars", () => {
     // Nothing is known of them yet: no score above what so short a history can say.
     for (const { score } of first) expect(score).toBeLessThan(0.5);
     const whole = await server.get<unknown>("/api/v1/pillars/scores");
-    expect(endpointNamed("pillarScores").responses?.[200]?.safeParse(whole).error).toBeUndefined();
+    expect(answerSchema("pillarScores", 200).safeParse(whole).error).toBeUndefined();
     const status = await server.get<{ components: Record<string, string>; vectorizer: object }>("/api/v1/status");
     expect(status.components.vectorizer).toBe("ok");
     expect(status.vectorizer).toMatchObject({ services: SERVICES, services_evaluated: SERVICES, streams: SERVICES * METRICS.length });

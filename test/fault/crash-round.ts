@@ -1,10 +1,12 @@
 // One round of the crash test: a server is loaded, killed and started again over one data folder until every request is acknowledged.
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { logDirectory } from "../../src/adapters/log/meta-file.ts";
+import { monthOf, monthText } from "../../src/domain/access/billing-month.ts";
 import { type Generator, generator } from "../support/generator.ts";
 import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript, repetitions } from "../support/load-sender-script.ts";
 import type { ServerBench, ServerProcess, ServerSettings } from "../support/server-process.ts";
+import { authorization, JWT_SECRET } from "../support/tokens.ts";
 import { settledDeadLetters } from "./holdings.ts";
 
 const SENDERS = 5;
@@ -45,6 +47,7 @@ export class CrashRound {
   readonly #bench: ServerBench;
   readonly #folder: string;
   readonly #options: RoundOptions;
+  readonly #startedMs: number;
   readonly #startMs: number;
   readonly #senders: readonly LoadSender[];
   readonly #engines: number[] = [];
@@ -52,6 +55,8 @@ export class CrashRound {
   #onAcknowledged: () => void = () => {};
   #kills = 0;
   #segmentsFilled = 0;
+  /** All that have sent, those of repetitions too. */
+  readonly #sent: LoadSender[] = [];
   /** Dead letters that the server must have, by reason, and those that it may have besides. */
   #certain: Record<string, number> = {};
   #perhaps: Record<string, number> = {};
@@ -61,6 +66,7 @@ export class CrashRound {
     this.#options = options;
     this.#folder = bench.dataFolder();
     this.#random = generator(options.seed);
+    this.#startedMs = nowMs;
     this.#startMs = Math.floor(nowMs / 1000) * 1000 - 2 * HOUR_MS;
     this.scripts = Array.from({ length: SENDERS }, (_, i) => {
       return new LoadScript({
@@ -71,6 +77,7 @@ export class CrashRound {
       });
     });
     this.#senders = this.scripts.map(({ requests }) => new LoadSender(requests, () => this.#acknowledge()));
+    this.#sent.push(...this.#senders);
   }
 
   get report(): RoundReport {
@@ -100,7 +107,7 @@ export class CrashRound {
 
   /** Sends the same requests to a server that is left alone. */
   async sendAll(server: ServerProcess): Promise<void> {
-    await this.#repeat(server, 1);
+    await new LoadSender([repetitions("repeated", this.#startMs, REPETITION_ROWS)]).run(server.origin);
     await Promise.all(this.scripts.map(({ requests }) => new LoadSender(requests).run(server.origin)));
   }
 
@@ -108,7 +115,23 @@ export class CrashRound {
     const server = this.#launch();
     await server.ready();
     await this.#countDeadLetters(server);
+    await this.#countEvents(server);
     return server;
+  }
+
+  /** Every start must have counted the accepted events of all answers, once, and no others but those of requests that were cut off. */
+  async #countEvents(server: ServerProcess): Promise<void> {
+    const headers = await authorization("default", "super_admin");
+    let counted = 0;
+    for (const month of new Set([this.#startedMs, Date.now()].map((timeMs) => monthText(monthOf(timeMs))))) {
+      const answer = await fetch(`${server.origin}/api/v1/billing/usage?month=${month}`, { headers });
+      const usage = (await answer.json()) as { total_events: number; complete: boolean };
+      if (!usage.complete) throw new Error(`the usage is not complete: ${JSON.stringify(usage)}`);
+      counted += usage.total_events;
+    }
+    const least = this.#sent.reduce((sum, { accepted }) => sum + accepted, 0);
+    const most = this.#sent.reduce((sum, { acceptedPerhaps }) => sum + acceptedPerhaps, least);
+    if (counted < least || counted > most) throw new Error(`${counted} events are counted, must be ${least} to ${most}`);
   }
 
   /** The starts of which there is still a log. */
@@ -120,7 +143,7 @@ export class CrashRound {
   settings(): ServerSettings {
     const engines = 1 + Math.floor(this.#random.uniform() * ENGINES_MAX);
     this.#engines.push(engines);
-    return { DATA_DIR: this.#folder, ENGINES: String(engines) };
+    return { DATA_DIR: this.#folder, ENGINES: String(engines), JWT_SECRET };
   }
 
   #launch(): ServerProcess {
@@ -188,7 +211,9 @@ export class CrashRound {
 
   async #repeat(server: ServerProcess, times: number): Promise<void> {
     const request = repetitions("repeated", this.#startMs, REPETITION_ROWS);
-    await new LoadSender(Array.from({ length: times }, () => request)).run(server.origin);
+    const sender = new LoadSender(Array.from({ length: times }, () => request));
+    this.#sent.push(sender);
+    await sender.run(server.origin);
   }
 
   /** Every start must hold the dead letters of all answers, and no others but those of requests that were cut off. */

@@ -51,7 +51,10 @@ const suffix = fc.constantFrom(
   "ilization",
   "",
 );
-const metric = fc.tuple(asciiText, suffix).map(([head, tail]) => `${head}${tail}` || "m");
+const metric = fc
+  .tuple(asciiText, suffix)
+  .map(([head, tail]) => `${head}${tail}` || "m")
+  .filter((text) => text !== "up" && text !== "target_info");
 const plainValue = fc.oneof(
   asciiText,
   fc.string({ unit: "grapheme", maxLength: 20 }).filter((text) => !isEscaped(text) && wellFormed(text)),
@@ -98,6 +101,24 @@ describe("definition of a remote-write series in the kernel", () => {
       }),
       { numRuns: 4000 },
     );
+  });
+
+  it("is left to TypeScript for the series that describe a target", () => {
+    const rig = new DefinitionRig();
+    const statusOf = (metricName: string) => {
+      rig.kernel.definitionsReset();
+      rig.kernel.laneTableClear();
+      rig.begin([
+        [
+          ["__name__", metricName],
+          ["job", "a"],
+        ],
+      ]);
+      return rig.kernel.remoteWriteStep();
+    };
+    for (const metricName of ["up", "target_info"]) expect(statusOf(metricName), metricName).toBe(STATUS_UNKNOWN_STREAM);
+    for (const metricName of ["u", "UP", "upp", "target_inf", "target_info_", "target-info", "Target_info", "target_infO"])
+      expect(statusOf(metricName), metricName).toBe(STATUS_DONE);
   });
 
   it("is the same for any labels, or left to TypeScript", () => {

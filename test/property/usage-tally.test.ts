@@ -53,7 +53,7 @@ describe("a tally of accepted events", () => {
     const tally = new UsageTally();
     tally.add("tenant", 24_320, "metric", 1_000);
     const bytes = tally.encode();
-    for (let end = 1; end < bytes.length; end++) expect(() => [...decodeUsage(bytes.subarray(0, end))]).toThrow(RangeError);
+    for (let end = 1; end < bytes.length; end++) expect(() => [...decodeUsage(bytes.subarray(0, end))]).toThrow(/end early/);
   });
 });
 

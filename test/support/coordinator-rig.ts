@@ -82,6 +82,9 @@ export class FakeEngine implements EngineLink {
     if (query.type === "lane-mark") return query;
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
+    if (query.type === "stream-count") {
+      return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
+    }
     const matching = this.streams
       .filter(({ summary: s }) => s.tenant === query.tenant && (query.serviceId === null || s.serviceId === query.serviceId))
       .filter(({ summary: s }) => query.metricName === null || s.metricName === query.metricName)
@@ -168,6 +171,7 @@ export class Rig {
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: 1e9 }),
       randomBytes: (count) => this.#draw(count),
       breathe: () => Promise.resolve(),
+      rest: () => Promise.resolve(),
     });
   }
 

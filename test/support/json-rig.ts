@@ -3,6 +3,7 @@
 import { type Body, readBody } from "../../src/actors/engine/body.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import { JsonDecoder } from "../../src/actors/engine/json-decoder.ts";
+import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
 import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
@@ -59,6 +60,7 @@ export class JsonRig {
     const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
     this.#decoder = new JsonDecoder({
       logs: { count: () => undefined },
+      labels: new LabelIntake(new FieldExclusions("")),
       memory,
       kernel: this.kernel,
       definer: new StreamDefiner(

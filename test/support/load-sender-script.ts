@@ -16,6 +16,8 @@ export interface LoadRequest {
   readonly status: number;
   /** Its rejected records, one reason each. */
   readonly rejected: readonly string[];
+  /** Records or samples of it that are accepted. */
+  readonly accepted: number;
 }
 
 export interface ScriptOptions {
@@ -209,17 +211,17 @@ export class LoadScript {
       records.push(record);
       rejected.push(reason);
     }
-    return jsonRequest("/api/v1/telemetry/batch", records, 200, rejected);
+    return jsonRequest("/api/v1/telemetry/batch", records, 200, rejected, records.length - rejected.length);
   }
 
   #single(): LoadRequest {
     const choice = this.#random.uniform();
     if (choice < 0.15) {
       const { record, reason } = this.#invalid();
-      if (!Array.isArray(record)) return jsonRequest("/api/v1/telemetry", record, 400, [reason]);
+      if (!Array.isArray(record)) return jsonRequest("/api/v1/telemetry", record, 400, [reason], 0);
     }
     const [gauge] = this.#gauges as [NamedSource];
-    return jsonRequest("/api/v1/telemetry", choice < 0.6 ? this.#sample(gauge) : this.#record(), 200, []);
+    return jsonRequest("/api/v1/telemetry", choice < 0.6 ? this.#sample(gauge) : this.#record(), 200, [], 1);
   }
 
   #write(): LoadRequest {
@@ -249,12 +251,13 @@ export class LoadScript {
     if (isBad) this.#expect("bad", {}, 0, null);
     const body = compressSync(Buffer.from(encodeBody(isBad ? [...series, bad] : series)));
     const rejected = isBad ? ["timestamp_too_old"] : [];
-    return { path: "/api/v1/rwmetrics/write", headers: WRITE_HEADERS, body, status: isBad ? 400 : 204, rejected };
+    const accepted = series.length * TICKS_PER_WRITE;
+    return { path: "/api/v1/rwmetrics/write", headers: WRITE_HEADERS, body, status: isBad ? 400 : 204, rejected, accepted };
   }
 }
 
-function jsonRequest(path: string, content: unknown, status: number, rejected: readonly string[]): LoadRequest {
-  return { path, headers: JSON_HEADERS, body: Buffer.from(JSON.stringify(content)), status, rejected };
+function jsonRequest(path: string, content: unknown, status: number, rejected: readonly string[], accepted: number): LoadRequest {
+  return { path, headers: JSON_HEADERS, body: Buffer.from(JSON.stringify(content)), status, rejected, accepted };
 }
 
 /** Name of a stream in `LoadScript.series`. */
@@ -297,5 +300,5 @@ export function repetitions(serviceId: string, timeMs: number, rows: number): Lo
     if (rest <= 127) break;
   }
   const body = compressSync(Buffer.concat([Buffer.from([10, ...length]), series]));
-  return { path: "/api/v1/rwmetrics/write", headers: WRITE_HEADERS, body, status: 204, rejected: [] };
+  return { path: "/api/v1/rwmetrics/write", headers: WRITE_HEADERS, body, status: 204, rejected: [], accepted: rows };
 }

@@ -15,6 +15,9 @@ export class LoadSender {
   readonly rejected: string[] = [];
   /** Rejections in requests whose outcome nobody knows, once per attempt; emptied by who counts them. */
   readonly rejectedPerhaps: string[] = [];
+  /** Accepted events of acknowledged requests, and of those whose outcome nobody knows; a 503 says that none counted. */
+  accepted = 0;
+  acceptedPerhaps = 0;
   repeated = 0;
 
   constructor(requests: readonly LoadRequest[], onAcknowledged: () => void = () => {}) {
@@ -40,13 +43,14 @@ export class LoadSender {
   }
 
   /** False when the connection broke. Throws on an answer that the request must not have. */
-  async #send(client: Client, { path, headers, body, status, rejected }: LoadRequest): Promise<boolean> {
+  async #send(client: Client, { path, headers, body, status, rejected, accepted }: LoadRequest): Promise<boolean> {
     let answer: { status: number; text: string };
     try {
       const response = await client.request({ method: "POST", path, headers, body });
       answer = { status: response.statusCode, text: await response.body.text() };
     } catch {
       this.rejectedPerhaps.push(...rejected);
+      this.acceptedPerhaps += accepted;
       this.repeated++;
       return false;
     }
@@ -58,6 +62,7 @@ export class LoadSender {
     if (answer.status !== status) throw new Error(`POST ${path} says ${answer.status} instead of ${status}: ${answer.text}`);
     this.next++;
     this.rejected.push(...rejected);
+    this.accepted += accepted;
     this.#onAcknowledged();
     return true;
   }

@@ -1,6 +1,7 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
 import { type Body, readBody } from "../../src/actors/engine/body.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
+import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
@@ -83,6 +84,7 @@ export class OtlpRig {
         tenantName: (index) => `tenant ${index}`,
         spans: new SpanSink(new FieldExclusions("")),
         logs: new LogSink(new FieldExclusions("")),
+        labels: new LabelIntake(new FieldExclusions("")),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
       },
     );

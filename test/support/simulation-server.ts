@@ -119,6 +119,7 @@ export class SimulatedServer {
       measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
+      rest: () => Promise.resolve(),
     });
   }
 

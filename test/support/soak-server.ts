@@ -72,6 +72,7 @@ export class SoakServer {
         measureDisk: () => ({ logBytes: this.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
         randomBytes: (count) => new Uint8Array(count).fill(7),
         breathe: () => Promise.resolve(),
+        rest: () => Promise.resolve(),
       },
     );
   }

@@ -10,8 +10,9 @@ import { VALIDATION_REASONS } from "../../src/core/layout/counters.ts";
 describe("routes", () => {
   it("finds every declared endpoint by its own path, and GET ones by HEAD", () => {
     for (const endpoint of ENDPOINTS) {
-      const path = endpoint.path.replace("{id}", "a%20b");
-      expect(matchRoute(endpoint.method, path)).toEqual({ found: true, endpoint, path: endpoint.path.includes("{") ? { id: "a b" } : {} });
+      const path = endpoint.path.replace(/\{\w+\}/, "a%20b");
+      const [, name] = /\{(\w+)\}/.exec(endpoint.path) ?? [];
+      expect(matchRoute(endpoint.method, path)).toEqual({ found: true, endpoint, path: name === undefined ? {} : { [name]: "a b" } });
       if (endpoint.method === "GET") expect(matchRoute("HEAD", path).found).toBe(true);
     }
   });

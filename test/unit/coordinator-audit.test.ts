@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { auditedView } from "../../src/actors/coordinator/control/audited-view.ts";
-import { endpointNamed } from "../../src/api/endpoints.ts";
 import { AUDIT_VIEW_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { answerSchema } from "../support/answer-schema.ts";
 import { Rig, START_MS } from "../support/coordinator-rig.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -21,7 +21,7 @@ async function audit(rig: Rig, query: Record<string, string> = {}, tenant = "def
   const rows: Row[] = [];
   for (let page_token = ""; ; ) {
     const { body } = await rig.ask("audit", { ...query, page_token }, {}, tenant);
-    endpointNamed("audit").responses?.[200]?.parse(body);
+    answerSchema("audit", 200).parse(body);
     rows.push(...body.entries);
     page_token = body.page_token;
     if (page_token === "") return rows;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { endpointNamed } from "../../src/api/endpoints.ts";
 import { LABEL_CHANGES_PER_HOUR_MAX, LABELS_PER_SERVICE_MAX } from "../../src/core/config/limits.ts";
+import { answerSchema } from "../support/answer-schema.ts";
 import { Rig, START_MS, serviceLabels } from "../support/coordinator-rig.ts";
 
 const HOUR_MS = 3600 * 1000;
@@ -8,8 +8,7 @@ const HOUR_MS = 3600 * 1000;
 /** What a request answers; a success must be as its endpoint declares it. */
 async function ask(rig: Rig, endpoint: string, ...rest: Parameters<Rig["ask"]> extends [string, ...infer R] ? R : never) {
   const answer = await rig.ask(endpoint, ...rest);
-  const schema = endpointNamed(endpoint).responses?.[answer.status];
-  if (answer.status < 300) expect(schema === null ? answer.body : (schema?.parse(answer.body) as unknown)).toEqual(answer.body);
+  if (answer.status < 300) expect(answerSchema(endpoint, answer.status).parse(answer.body)).toEqual(answer.body);
   return answer;
 }
 

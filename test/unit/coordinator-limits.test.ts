@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endpointNamed } from "../../src/api/endpoints.ts";
+import { answerSchema } from "../support/answer-schema.ts";
 import { Rig, START_MS } from "../support/coordinator-rig.ts";
 
 const declare = (rig: Rig, body: unknown, tenant = "default") => rig.ask("declareLimit", {}, {}, tenant, body);
@@ -8,7 +8,7 @@ async function limits(rig: Rig, query: Record<string, string> = {}, tenant = "de
   const all: string[] = [];
   for (let page_token = ""; ; ) {
     const { body } = await rig.ask("limits", { ...query, page_token }, {}, tenant);
-    endpointNamed("limits").responses?.[200]?.parse(body);
+    answerSchema("limits", 200).parse(body);
     for (const { service_id, metric, limit_value, unit } of body.limits) all.push(`${service_id ?? "*"} ${metric} ${limit_value} ${unit}`);
     page_token = body.page_token;
     if (page_token === "") return all;
@@ -21,7 +21,7 @@ describe("saturation limits", () => {
     const heap = { metric: "heap", limit_value: 100, unit: "bytes" };
     const first = await declare(rig, { ...heap, service_id: "b" });
     expect(first).toMatchObject({ status: 201, body: { service_id: "b", ...heap, updated_at: new Date(START_MS).toISOString() } });
-    endpointNamed("declareLimit").responses?.[201]?.parse(first.body);
+    answerSchema("declareLimit", 201).parse(first.body);
     expect((await declare(rig, heap)).body.service_id).toBeNull();
     await declare(rig, { service_id: "a", metric: "heap", limit_value: 0.5 });
     await declare(rig, { metric: "connections", limit_value: 1e15, unit: "connections" });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
 import { TABLE_END, TABLE_START } from "../../src/actors/coordinator/tables/tables.ts";
-import { endpointNamed } from "../../src/api/endpoints.ts";
 import {
   CUSTOM_KEYS_MAX,
   PILLAR_HISTORY_STORE_MS,
@@ -9,6 +8,7 @@ import {
   SERVICE_MAP_ENTRIES_MAX,
   SERVICE_MAP_TENANT_ENTRIES_MAX,
 } from "../../src/core/config/limits.ts";
+import { answerSchema } from "../support/answer-schema.ts";
 import { Rig } from "../support/coordinator-rig.ts";
 
 const TICK_MS = 60_000;
@@ -72,7 +72,7 @@ describe("the service map", () => {
       { service_id: "b", tenant_id: "globex", custom_keys: { region: "eu", cell: "1" } },
     ]);
     expect(first).toEqual({ status: 200, body: { status: "ok", upserted: 2, created: 2, updated: 0, unchanged: 0 } });
-    expect(endpointNamed("setServiceMap").responses?.[200]?.safeParse(first.body).success).toBe(true);
+    expect(answerSchema("setServiceMap", 200).safeParse(first.body).success).toBe(true);
     expect(await wholeMap(rig)).toEqual([
       { service_id: "a", tenant_id: "acme", product_id: "", custom_keys: {} },
       { service_id: "b", tenant_id: "globex", product_id: "", custom_keys: { cell: "1", region: "eu" } },
@@ -109,7 +109,7 @@ describe("the service map", () => {
     await put(rig, [{ service_id: "theirs" }], "other");
     const { body } = await rig.ask("serviceMap");
     expect([body.entries.length, body.total]).toEqual([100, 250]);
-    expect(endpointNamed("serviceMap").responses?.[200]?.safeParse(body).success).toBe(true);
+    expect(answerSchema("serviceMap", 200).safeParse(body).success).toBe(true);
     // What comes in behind the page is on the next one; what comes in before it moves nothing.
     await put(rig, [{ service_id: "s000a" }, { service_id: "s100a" }]);
     const second = await rig.ask("serviceMap", { page_token: body.page_token });
@@ -197,7 +197,7 @@ describe("the vectorizer", () => {
     behave(rig, { cart: [0, 0, 1, Number.NaN], pay: [0, 0, 7, 0], find: [0.1, 0.1, 0, 0] });
     await tick(rig);
     const { body } = await rig.ask("pillarScores");
-    expect(endpointNamed("pillarScores").responses?.[200]?.safeParse(body).error).toBeUndefined();
+    expect(answerSchema("pillarScores", 200).safeParse(body).error).toBeUndefined();
     expect(body.scores.map((one: { pillar: string; value: string }) => `${one.pillar} ${one.value}`)).toEqual([
       "custom:region eu",
       "product search",

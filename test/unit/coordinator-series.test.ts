@@ -5,7 +5,7 @@ import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sampl
 import { windowStatistics } from "../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
-import { block, checkpoint, DAY_MS, episode, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
+import { block, DAY_MS, episode, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
 
@@ -290,35 +290,7 @@ describe("bounds and buckets", () => {
   });
 });
 
-describe("the status", () => {
-  it("says disabled of what is not built, and counts what there is", async () => {
-    const rig = await Rig.open({ engines: 2 });
-    hold(rig, stream({ serviceId: "a" }));
-    hold(rig, stream({ serviceId: "b" }));
-    await rig.take(episode(), checkpoint(0, 1, []));
-    expect((await rig.ask("status")).body.status).toBe("starting");
-    await rig.coordinator.handle({ type: "engines-ready" });
-    expect((await rig.ask("status")).body).toEqual({
-      status: "ok",
-      version: "1.0.0",
-      components: { watchdog: "disabled", vectorizer: "disabled", rca: "disabled", llm: "disabled", store: "ok" },
-      watchdog: { last_run: at(0), metrics_monitored: 2, anomalies_last_hour: 1 },
-      engines: [
-        { engine: 0, state: "ok", series: expect.any(Number) },
-        { engine: 1, state: "ok", series: expect.any(Number) },
-      ],
-      queues: { frames_waiting: 0, queries_waiting: 1 },
-      listeners: { otlp: { port: 0, state: "closed" } },
-    });
-    rig.nowMs += 3_600_001;
-    for (const engine of rig.engines.slice(1)) engine.isDead = true;
-    expect((await rig.ask("status")).body).toMatchObject({
-      status: "degraded",
-      watchdog: { anomalies_last_hour: 0 },
-      engines: [{}, { engine: 1, state: "unavailable", series: null }],
-    });
-  });
-
+describe("a query", () => {
   it("is refused when too many queries wait, and a defect is an answer with a line in the log", async () => {
     const busy = await Rig.open({ queriesWaitingMax: 0 });
     expect(await busy.ask("status")).toMatchObject({ status: 503, body: { status: "error", error: "overloaded" } });

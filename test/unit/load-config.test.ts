@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readSecretFile } from "../../src/adapters/log/secret-file.ts";
+import { readSettingFile } from "../../src/adapters/credentials/setting-file.ts";
 import { Secret } from "../../src/core/base/secret.ts";
 import { ConfigError } from "../../src/core/config/config-error.ts";
 import { SECRET_BYTES_MAX } from "../../src/core/config/limits.ts";
@@ -43,11 +43,11 @@ describe("settings", () => {
     ["an empty text", { HOST: "" }, 'HOST is set but empty; unset it to take the default "127.0.0.1"'],
   ];
   it.each(cases)("refuses %s in one line that names it", (_title, environment, expected) => {
-    expect(refusal(() => loadConfig(environment, readSecretFile))).toBe(expected);
+    expect(refusal(() => loadConfig(environment, readSettingFile))).toBe(expected);
   });
 
   it("takes the defaults where nothing is set, and every setting has its line in the help", () => {
-    const config = loadConfig({}, readSecretFile) as Record<string, unknown>;
+    const config = loadConfig({}, readSettingFile) as Record<string, unknown>;
     for (const { name, initial, kind } of SETTINGS.map((setting) => ({ ...setting }))) {
       expect(config[name], name).toBe((kind as string) === "secret" ? undefined : initial);
     }
@@ -71,7 +71,7 @@ describe("a secret setting", () => {
     writeFileSync(path, content, { mode: 0o600 });
     return path;
   }
-  const read = (environment: Record<string, string>) => readSettings(TABLE, environment, readSecretFile).SIGNING_SECRET;
+  const read = (environment: Record<string, string>) => readSettings(TABLE, environment, readSettingFile).SIGNING_SECRET;
 
   it("is undefined when it is not set", () => expect(read({})).toBeUndefined());
 
@@ -91,8 +91,8 @@ describe("a secret setting", () => {
 
   it("comes from a pipe, as the shell's <(command) gives it", () => {
     const loader = new URL("../../scripts/typescript-loader.mjs", import.meta.url).href;
-    const module = new URL("../../src/adapters/log/secret-file.ts", import.meta.url).href;
-    const script = `import { readSecretFile } from ${JSON.stringify(module)}; process.stdout.write(readSecretFile("/dev/stdin", 1000))`;
+    const module = new URL("../../src/adapters/credentials/setting-file.ts", import.meta.url).href;
+    const script = `import { readSettingFile } from ${JSON.stringify(module)}; process.stdout.write(readSettingFile("/dev/stdin", 1000))`;
     const run = [process.execPath, "--import", loader, "--input-type=module", "-e", script];
     const text = execFileSync("sh", ["-c", 'printf %s "$SIGNING_SECRET" | "$@"', "sh", ...run], {
       env: { ...process.env, SIGNING_SECRET: VALUE },
@@ -145,7 +145,7 @@ describe("a secret setting", () => {
   });
 
   it("is not shown by the help, nor in whatever form the configuration is printed", () => {
-    const config = readSettings(TABLE, { SIGNING_SECRET: VALUE }, readSecretFile);
+    const config = readSettings(TABLE, { SIGNING_SECRET: VALUE }, readSettingFile);
     expect(describeSettings(TABLE)).toMatch(/^ {2}SIGNING_SECRET .* signs things \(secret; also SIGNING_SECRET_FILE\)$/);
     const shown = [
       describeSettings(TABLE),

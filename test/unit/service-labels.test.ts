@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
+import type { WorkUnit } from "../../src/actors/engine/work-unit.ts";
+import { LABELS_TOLD_MAX } from "../../src/core/config/limits.ts";
 import { isLabelKey, isLabelText } from "../../src/domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../src/domain/labels/telemetry-labels.ts";
+import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 
 describe("labels in telemetry", () => {
   const cases: Array<[title: string, attributes: Record<string, string | number | null>, expected: object | undefined]> = [
@@ -46,4 +50,58 @@ describe("keys and texts of labels", () => {
   it.each(["", "a\nb", "a\u0000", "\u2028", "\ud800", "\u007f", "é".repeat(513)])("%j may not be one", (text) =>
     expect(isLabelText(text)).toBe(false),
   );
+});
+
+describe("what a lane tells of labels", () => {
+  const rig = (exclusions = "") => {
+    const told: unknown[] = [];
+    const unit = { addServiceLabels: (labels: unknown) => void told.push(labels) } as unknown as WorkUnit;
+    return { intake: new LabelIntake(new FieldExclusions(exclusions)), unit, told };
+  };
+
+  it("is told once, key by key, and again when it changes", () => {
+    const { intake, unit, told } = rig();
+    for (const attributes of [{ team: "a" }, { team: "a" }, { owner: "o" }, { team: "a", owner: "o" }, { team: "b", owner: "o" }, {}])
+      intake.takeAttributes("t", "s", attributes, unit);
+    intake.takeAttributes("t", "other", { team: "b" }, unit);
+    intake.takeAttributes("u", "s", { team: "b" }, unit);
+    expect(told).toEqual([
+      { tenant: "t", serviceId: "s", labels: { team: "a" } },
+      { tenant: "t", serviceId: "s", labels: { owner: "o" } },
+      { tenant: "t", serviceId: "s", labels: { team: "b" } },
+      { tenant: "t", serviceId: "other", labels: { team: "b" } },
+      { tenant: "u", serviceId: "s", labels: { team: "b" } },
+    ]);
+  });
+
+  it("is told again when the log did not take it, and not when it did", () => {
+    const { intake, unit, told } = rig();
+    const attributes = { team: "a" };
+    intake.takeAttributes("t", "s", attributes, unit);
+    intake.saved();
+    intake.forget();
+    intake.takeAttributes("t", "s", attributes, unit);
+    expect(told).toHaveLength(1);
+    intake.takeAttributes("t", "s", { team: "b" }, unit);
+    intake.forget();
+    intake.takeAttributes("t", "s", { team: "b" }, unit);
+    expect(told).toHaveLength(3);
+  });
+
+  it("holds nothing of fields that must not be stored, and no service whose name may not have labels", () => {
+    const { intake, unit, told } = rig("owner,service.team");
+    intake.takeAttributes("t", "s", { owner: "jane", "service.team": "x" }, unit);
+    intake.takeSeries("t", "s", "up", { owner: "jane" }, unit);
+    intake.takeAttributes("t", "s\u0000", { team: "a" }, unit);
+    expect(told).toEqual([]);
+  });
+
+  it("is forgotten, and told again, where there are too many services to remember", () => {
+    const { intake, unit, told } = rig();
+    for (let i = 0; i <= LABELS_TOLD_MAX; i++) intake.takeAttributes("t", `s${i}`, { team: "a" }, unit);
+    intake.takeAttributes("t", `s${LABELS_TOLD_MAX}`, { team: "a" }, unit);
+    expect(told).toHaveLength(LABELS_TOLD_MAX + 1);
+    intake.takeAttributes("t", "s0", { team: "a" }, unit);
+    expect(told).toHaveLength(LABELS_TOLD_MAX + 2);
+  });
 });

@@ -277,6 +277,12 @@ describe("the index by service", () => {
     rig.take();
     expect(index.all).toEqual(expected);
     expect(index.catchUp(10)).toBe(false);
+    const streams = (tenant: string) => [...expected].filter(([key]) => JSON.parse(key)[0] === tenant).flatMap(([, slots]) => slots);
+    for (const tenant of ["default", 't"2', "nobody"]) expect(index.streamsOf(tenant)).toBe(streams(tenant).length);
+    index.remove([0, 1, 35]);
+    expect([index.streamsOf("default"), index.streamsOf('t"2')]).toEqual([streams("default").length - 2, streams('t"2').length - 1]);
+    index.again(1);
+    expect(index.streamsOf("default")).toBe(streams("default").length - 1);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Tenant, tenantOperation } from "../../src/actors/coordinator/control/tenant-book.ts";
-import { endpointNamed } from "../../src/api/endpoints.ts";
 import { TENANTS_MAX } from "../../src/core/layout/memory-map.ts";
-import { laneMark, Rig, START_MS } from "../support/coordinator-rig.ts";
+import { answerSchema } from "../support/answer-schema.ts";
+import { DAY_MS, laneMark, Rig, START_MS } from "../support/coordinator-rig.ts";
 
 const ACME = { tenant_id: "acme", name: "Acme Corp", plan: "starter", contact_email: "ops@acme.example" };
 const JANUARY = 2026 * 12;
@@ -22,7 +22,7 @@ describe("tenants", () => {
       status: 201,
       body: { tenant_id: "acme", name: "Acme Corp", plan: "starter", created_at: new Date(START_MS).toISOString() },
     });
-    expect(endpointNamed("createTenant").responses?.[201]?.safeParse(answer.body).success).toBe(true);
+    expect(answerSchema("createTenant", 201).safeParse(answer.body).success).toBe(true);
     expect(accessOf(rig)).toEqual([{ type: "tenant", tenant: { tenant: "acme", plan: "starter" } }]);
     expect(await create(rig, { ...ACME, name: "Other" })).toMatchObject({ status: 409, body: { error: "conflict", field: "tenant_id" } });
     expect((await create(rig, { tenant_id: "default", name: "x", plan: "free" })).status).toBe(409);
@@ -34,7 +34,7 @@ describe("tenants", () => {
         { tenant_id: "default", name: "Default", plan: "enterprise", created_at: new Date(START_MS).toISOString(), events_this_month: 0 },
       ]);
       expect([total, page_token]).toEqual([2, ""]);
-      expect(endpointNamed("tenants").responses?.[200]?.safeParse({ tenants, total, page_token }).success).toBe(true);
+      expect(answerSchema("tenants", 200).safeParse({ tenants, total, page_token }).success).toBe(true);
     }
     expect(again.coordinator.loadAccess().map((change) => (change.type === "tenant" ? change.tenant.tenant : ""))).toEqual([
       "default",
@@ -136,7 +136,7 @@ describe("billing", () => {
         complete: true,
         page_token: "",
       });
-      expect(endpointNamed("billingUsage").responses?.[200]?.safeParse(body).success).toBe(true);
+      expect(answerSchema("billingUsage", 200).safeParse(body).success).toBe(true);
       expect((await list(each)).tenants.map(({ events_this_month }: { events_this_month: number }) => events_this_month)).toEqual([116, 5]);
       expect((await each.ask("billingUsage", { month: "2025-12" })).body).toMatchObject({
         total_events: 7,
@@ -146,6 +146,16 @@ describe("billing", () => {
     }
     rig.nowMs = Date.UTC(2026, 1, 1);
     expect((await list(rig)).tenants[0].events_this_month).toBe(0);
+  });
+
+  it("keeps three years of months", async () => {
+    const rig = await Rig.open();
+    const usage = (month: number) => ({ tenant: "default", month, counts: [1, 0, 0, 0, 0, 0] });
+    await rig.take(laneMark(POSITION, [usage(JANUARY), usage(JANUARY - 36), usage(JANUARY - 37), usage(JANUARY - 400)]));
+    rig.monotonicMs += DAY_MS;
+    await rig.drain();
+    expect(rig.series.contents.get("usage")?.size).toBe(2);
+    expect((await rig.ask("billingUsage", { month: "2023-01" })).body.total_events).toBe(1);
   });
 
   it("says when an engine did not tell what it has counted", async () => {

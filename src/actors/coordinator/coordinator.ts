@@ -80,6 +80,8 @@ export interface CoordinatorDependencies {
   randomBytes(count: number): Uint8Array;
   /** Resolves after a turn of the event loop. */
   breathe(): Promise<void>;
+  /** Resolves after so many milliseconds. */
+  rest(ms: number): Promise<void>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
@@ -347,7 +349,8 @@ export class Coordinator {
       breathe,
       facts: () => ({
         enginesReady: this.#enginesReady,
-        storeReadOnly: this.#guard.refusesWrites,
+        storeRefusal: this.#guard.reason,
+        disk: this.#disk.fill,
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#intake.waiting,
         queriesWaiting: this.#queriesWaiting,

@@ -10,6 +10,16 @@ export interface DiskMeasure {
   readonly freeBytes: number;
 }
 
+/** What the folder held at the last look. */
+export interface DiskFill {
+  /** Entries of the stores, and the log. */
+  readonly storeBytes: number;
+  readonly logBytes: number;
+  readonly freeBytes: number;
+  /** DISK_LIMIT_GIB; Infinity for none. */
+  readonly limitBytes: number;
+}
+
 /** What is measured, and how. */
 export interface DiskUsageDependencies {
   readonly controlStore: KeyValueStore;
@@ -28,10 +38,12 @@ export class DiskUsage {
   readonly #dependencies: DiskUsageDependencies;
   #dueMs = 0;
   #isOverLimit = false;
+  #fill: DiskFill;
 
   /** `limitBytes`: Infinity for none. */
   constructor(limitBytes: number, dependencies: DiskUsageDependencies) {
     this.#limitBytes = limitBytes;
+    this.#fill = { storeBytes: 0, logBytes: 0, freeBytes: 0, limitBytes };
     this.#dependencies = dependencies;
     dependencies.counters.set("diskLimitBytes", Number.isFinite(limitBytes) ? limitBytes : 0);
   }
@@ -39,6 +51,10 @@ export class DiskUsage {
   /** Monotonic time of the next look. */
   get dueMs(): number {
     return this.#dueMs;
+  }
+
+  get fill(): DiskFill {
+    return this.#fill;
   }
 
   /** What entries and log took at the last look was more than the limit. Free pages of the stores count for nothing: they are used again. */
@@ -63,6 +79,7 @@ export class DiskUsage {
     counters.set("logKeptBytes", logBytes);
     counters.set("logSegments", logSegments);
     counters.set("diskFreeBytes", freeBytes);
+    this.#fill = { storeBytes: control.usedBytes + series.usedBytes, logBytes, freeBytes, limitBytes: this.#limitBytes };
     this.#isOverLimit = control.usedBytes + series.usedBytes + logBytes > this.#limitBytes;
   }
 }

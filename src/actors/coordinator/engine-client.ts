@@ -12,6 +12,7 @@ import type {
   SeriesDataQuery,
   SeriesQuery,
   StoredMetadata,
+  StreamCountAnswer,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
@@ -56,6 +57,11 @@ export class EngineClient {
   /** A page of one engine's streams. */
   async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesAnswer> {
     return (await this.#ask(engine, { type: "series", id: this.#nextId++, ...query })) as SeriesAnswer;
+  }
+
+  /** Streams of a tenant that an engine has in memory. */
+  async streamCount(engine: number, tenant: string): Promise<number> {
+    return ((await this.#ask(engine, { type: "stream-count", id: this.#nextId++, tenant })) as StreamCountAnswer).streams;
   }
 
   /** The newest values of the first stream that matches. */

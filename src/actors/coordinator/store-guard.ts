@@ -11,12 +11,19 @@ export interface StoreGuardDependencies {
   log(level: "info" | "warn" | "error", line: string): void;
 }
 
+/** A failed write, with what the system or the store said of it; or more on the disk than DISK_LIMIT_GIB. */
+export interface StoreRefusal {
+  readonly cause: "write_failed" | "disk_limit";
+  readonly errorCode: string | null;
+}
+
 /** State of writing. */
 export class StoreGuard {
   readonly #dependencies: StoreGuardDependencies;
   #pauseMs = 0;
   #retryAtMs = 0;
   #isOverLimit = false;
+  #errorCode = "";
 
   constructor(dependencies: StoreGuardDependencies) {
     this.#dependencies = dependencies;
@@ -31,6 +38,12 @@ export class StoreGuard {
     return this.isReadOnly || this.#isOverLimit;
   }
 
+  /** Why writes are refused; null while they are taken. */
+  get reason(): StoreRefusal | null {
+    if (this.isReadOnly) return { cause: "write_failed", errorCode: this.#errorCode };
+    return this.#isOverLimit ? { cause: "disk_limit", errorCode: null } : null;
+  }
+
   /** Monotonic time of the next attempt; undefined when writing works or the attempt is due. */
   pausedUntilMs(monotonicMs: number): number | undefined {
     return this.isReadOnly && monotonicMs < this.#retryAtMs ? this.#retryAtMs : undefined;
@@ -40,6 +53,7 @@ export class StoreGuard {
   failed(error: unknown, monotonicMs: number): void {
     if (!(error instanceof StoreError) || error.code === "CLOSED") throw error;
     const { counters, log } = this.#dependencies;
+    this.#errorCode = error.code;
     if (!this.isReadOnly) log("error", `the store does not take writes (${error.code}): read-only until it does; nothing is lost`);
     this.#pauseMs = Math.min(STORE_RETRY_MS_MAX, Math.max(STORE_RETRY_MS_FIRST, 2 * this.#pauseMs));
     this.#retryAtMs = monotonicMs + this.#pauseMs;

@@ -241,6 +241,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       measureDisk: diskMeter(data.dataDir),
       randomBytes: (count) => randomBytes(count),
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
+      rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
   );
   const pacer = new Pacer(coordinator);

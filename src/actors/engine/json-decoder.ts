@@ -13,7 +13,7 @@ import {
 import type { RecordType, ValidationReason } from "../../core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_BODY, STATUS_ODD_RECORD, STATUS_UNKNOWN_STREAM } from "../../core/layout/kernel-status.ts";
 import { SCRATCH, SCRATCH_BYTES } from "../../core/layout/memory-map.ts";
-import { BODY_JSON_BATCH } from "../../core/protocol/body-kind.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../core/protocol/body-kind.ts";
 import { decodeJson, holdsHalfCharacter } from "../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../domain/kernel/powers-of-five.ts";
@@ -25,6 +25,7 @@ import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../.
 import { type Body, decodeJsonBody, refusedAnswer } from "./body.ts";
 import { contentHash } from "./content-hash.ts";
 import type { EngineCounters } from "./engine-counters.ts";
+import type { LabelIntake } from "./label-intake.ts";
 import type { LogSink } from "./logs/log-sink.ts";
 import type { StreamDefiner } from "./stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
@@ -49,6 +50,7 @@ export interface JsonDecoderDependencies {
   readonly definer: StreamDefiner;
   /** Counts the logs that are kept. */
   readonly logs: Pick<LogSink, "count">;
+  readonly labels: LabelIntake;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
   readonly tenantName: (index: number) => string;
@@ -209,7 +211,10 @@ export class JsonDecoder {
       const refusal = isSpelled ? this.#define(record, flags, body, unit) : this.#stage(record, flags, body, unit);
       if (refusal !== undefined) return refusal;
     }
-    return KEPT.has(record.type) ? this.#keep(record, index, body, unit) : undefined;
+    if (!KEPT.has(record.type)) return undefined;
+    const refusal = this.#keep(record, index, body, unit);
+    if (refusal === undefined && !SCORED.has(record.type)) this.#tellLabels(record, body, unit);
+    return refusal;
   }
 
   #stage(record: TelemetryRecord, flags: number, body: Body, unit: WorkUnit): Refusal | undefined {
@@ -239,7 +244,14 @@ export class JsonDecoder {
       kernel.laneInsert(defined.ref, defined.destination, defined.partition);
     }
     kernel.stageRow(defined.destination, defined.ref, record.timeMs - unit.baseMs, record.value);
+    this.#tellLabels(record, body, unit);
     return undefined;
+  }
+
+  /** A record has no resource: its attributes say what one would. Those of a replay may be days old. */
+  #tellLabels({ serviceId, attributes }: TelemetryRecord, body: Body, unit: WorkUnit): void {
+    if (body.kind !== BODY_JSON_SINGLE && body.kind !== BODY_JSON_BATCH) return;
+    this.#dependencies.labels.takeAttributes(this.#dependencies.tenantName(body.tenant), serviceId, attributes, unit);
   }
 
   #keep(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): Refusal | undefined {

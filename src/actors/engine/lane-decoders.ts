@@ -7,6 +7,7 @@ import type { EngineCounters } from "./engine-counters.ts";
 import { HistoryDecoder } from "./history/history-decoder.ts";
 import { ReplayDecoder } from "./history/replay-decoder.ts";
 import { JsonDecoder } from "./json-decoder.ts";
+import { LabelIntake } from "./label-intake.ts";
 import { LogSink } from "./logs/log-sink.ts";
 import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { DistributionTaker } from "./remote-write/histogram-intake.ts";
@@ -46,6 +47,7 @@ export interface LaneDecoders {
   readonly history: HistoryDecoder;
   readonly remoteWrite: RemoteWriteDecoder;
   readonly otlp: OtlpDecoder;
+  readonly labels: LabelIntake;
 }
 
 /** Makes the decoders. */
@@ -54,7 +56,8 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
   const { normalizeTemporality: convertsCounters = true, fieldExclusions = "" } = options;
   const definer = new StreamDefiner({ ...options, convertsCounters }, dependencies);
   const exclusions = new FieldExclusions(fieldExclusions);
-  const decoder = { ...dependencies, definer, exclusions };
+  const labels = new LabelIntake(exclusions);
+  const decoder = { ...dependencies, definer, exclusions, labels };
   const logs = new LogSink(exclusions);
   const json = new JsonDecoder({ ...decoder, logs });
   const distributions = new DistributionSink(definer);
@@ -64,6 +67,7 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
   };
   return {
     exclusions,
+    labels,
     json,
     replay: new ReplayDecoder({ ...decoder, json }),
     history: new HistoryDecoder(decoder),

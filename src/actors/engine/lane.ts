@@ -23,6 +23,7 @@ import type { EngineCounters } from "./engine-counters.ts";
 import type { HistoryDecoder } from "./history/history-decoder.ts";
 import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
+import type { LabelIntake } from "./label-intake.ts";
 import type { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Placement } from "./placement.ts";
@@ -44,6 +45,7 @@ export interface LaneDependencies {
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
   readonly otlp: OtlpDecoder;
+  readonly labels: LabelIntake;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly monotonicMs: () => number;
@@ -186,6 +188,7 @@ export class Lane {
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));
     unit.committed();
     this.#dependencies.remoteWrite.saved();
+    this.#dependencies.labels.saved();
   }
 
   /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */
@@ -209,7 +212,7 @@ export class Lane {
   }
 
   #refuseUnit(error: LogWriteError): void {
-    const { counters, placement, requestId, kernel, remoteWrite } = this.#dependencies;
+    const { counters, placement, requestId, kernel, remoteWrite, labels } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
@@ -219,6 +222,7 @@ export class Lane {
     this.#unfinished = undefined;
     unit.dropOpaque();
     remoteWrite.forget();
+    labels.forget();
     kernel.stagingReset(this.#options.engines);
   }
 }

@@ -35,6 +35,7 @@ import { replicaSource } from "../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../domain/series/stream-identity.ts";
 import { type Body, refusedAnswer } from "./body.ts";
 import type { EngineCounters } from "./engine-counters.ts";
+import type { LabelIntake } from "./label-intake.ts";
 import { type DistributionTaker, HistogramIntake } from "./remote-write/histogram-intake.ts";
 import type { MetadataBook } from "./remote-write/metadata-book.ts";
 import { MetadataIntake } from "./remote-write/metadata-intake.ts";
@@ -50,6 +51,7 @@ export interface RemoteWriteDecoderDependencies {
   readonly counters: EngineCounters;
   readonly replicaGroups: ReplicaGroups;
   readonly metadata: MetadataBook;
+  readonly labels: LabelIntake;
   /** Takes native histograms. */
   readonly takeDistribution: DistributionTaker;
   readonly tenantName: (index: number) => string;
@@ -243,9 +245,12 @@ export class RemoteWriteDecoder {
         "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused",
         labels,
       );
-    } else if (kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source) === STATUS_TABLE_FULL) {
-      kernel.laneTableClear();
-      kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source);
+    } else {
+      this.#dependencies.labels.takeSeries(tenant, name.serviceId, name.metricName, name.attributes, unit);
+      if (kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source) === STATUS_TABLE_FULL) {
+        kernel.laneTableClear();
+        kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source);
+      }
     }
   }
 

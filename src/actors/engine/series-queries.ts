@@ -41,6 +41,7 @@ export class SeriesQueries {
 
   answer(query: StreamQuery): EngineAnswer {
     if (query.type === "pending-chunks") return this.#pending(query);
+    if (query.type === "stream-count") return { type: "stream-count", id: query.id, streams: this.#services.streamsOf(query.tenant) };
     return query.type === "series" ? this.#list(query) : this.#data(query);
   }
 

@@ -11,6 +11,9 @@ export class ServiceIndex {
   readonly #memory: EngineMemory;
   readonly #kernel: ServiceRuns;
   readonly #services = new Map<string, number[]>();
+  /** Slots in the index by tenant, as it stands in an identity. */
+  readonly #tenants = new Map<string, number>();
+  #runTenant = "";
   /** Slots before this one are in the index, but for those in #again: they were given back and taken anew. */
   #entered = 0;
   #again: number[] = [];
@@ -25,7 +28,10 @@ export class ServiceIndex {
   catchUp(most: number): boolean {
     const slots = this.#kernel.slots();
     if (this.#entered === slots && this.#again.length === 0) return false;
-    for (const slot of this.#again.splice(0, most)) this.#listOf(slot, slot + 1).push(slot);
+    for (const slot of this.#again.splice(0, most)) {
+      this.#listOf(slot, slot + 1).push(slot);
+      this.#count(1);
+    }
     const stop = Math.min(slots, this.#entered + most);
     while (this.#entered < stop) this.#enterRun(stop);
     return true;
@@ -40,7 +46,11 @@ export class ServiceIndex {
   remove(slots: readonly number[]): void {
     this.catchUp(Number.POSITIVE_INFINITY);
     const gone = new Set(slots);
-    const lists = new Set(slots.map((slot) => this.#listOf(slot, slot + 1)));
+    const lists = new Set<number[]>();
+    for (const slot of slots) {
+      lists.add(this.#listOf(slot, slot + 1));
+      this.#count(-1);
+    }
     for (const list of lists) {
       let kept = 0;
       for (const slot of list) if (!gone.has(slot)) list[kept++] = slot;
@@ -50,6 +60,7 @@ export class ServiceIndex {
 
   #enterRun(stop: number): void {
     const list = this.#listOf(this.#entered, stop);
+    this.#count(this.#runEnd - this.#entered);
     while (this.#entered < this.#runEnd) list.push(this.#entered++);
   }
 
@@ -57,8 +68,8 @@ export class ServiceIndex {
   #listOf(slot: number, stop: number): number[] {
     const kernel = this.#kernel;
     this.#runEnd = kernel.serviceRun(slot, stop);
-    const tenant = this.#memory.slice(kernel.runTenant(), kernel.runTenantBytes()).toString();
-    const key = `[${tenant},${this.#memory.slice(kernel.runService(), kernel.runServiceBytes()).toString()}]`;
+    this.#runTenant = this.#memory.slice(kernel.runTenant(), kernel.runTenantBytes()).toString();
+    const key = `[${this.#runTenant},${this.#memory.slice(kernel.runService(), kernel.runServiceBytes()).toString()}]`;
     const known = this.#services.get(key);
     if (known !== undefined) return known;
     const list: number[] = [];
@@ -69,6 +80,17 @@ export class ServiceIndex {
   /** Slots by serviceKey(), of the streams that have been entered so far. */
   get entered(): ReadonlyMap<string, readonly number[]> {
     return this.#services;
+  }
+
+  /** Of the tenant of the last list. */
+  #count(slots: number): void {
+    this.#tenants.set(this.#runTenant, (this.#tenants.get(this.#runTenant) ?? 0) + slots);
+  }
+
+  /** Streams of a tenant. */
+  streamsOf(tenant: string): number {
+    this.catchUp(Number.POSITIVE_INFINITY);
+    return this.#tenants.get(JSON.stringify(tenant)) ?? 0;
   }
 
   /** Slots by serviceKey(), of all streams; the order of lists is made when one is asked for. */

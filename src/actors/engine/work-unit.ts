@@ -20,6 +20,7 @@ import {
   SECTION_METADATA,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
+  SECTION_SERVICE_LABELS,
   SECTION_USAGE,
 } from "../../core/layout/row-frame.ts";
 import {
@@ -28,7 +29,9 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_METADATA,
   FRAME_RECORD,
+  FRAME_SERVICE_LABELS,
   type RecordEnvelope,
+  type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import { MonthClock } from "../../domain/access/billing-month.ts";
@@ -297,6 +300,10 @@ export class WorkUnit {
 
   addMetadata(metadata: object): void {
     this.#add(SECTION_METADATA, FRAME_METADATA, metadata);
+  }
+
+  addServiceLabels(labels: ServiceLabelsEnvelope): void {
+    this.#add(SECTION_SERVICE_LABELS, FRAME_SERVICE_LABELS, labels);
   }
 
   #add(section: number, frame: number, envelope: object): void {

@@ -12,6 +12,8 @@ export const KEEP_ALIVE_MS = 15_000;
 interface Reader {
   readonly stream: HttpStream;
   readonly tenant: string;
+  /** Whether the credential that it was opened with counts still. */
+  readonly isGood: () => boolean;
   missed: number;
 }
 
@@ -33,8 +35,8 @@ export class EventStreams {
     return this.#readers.size >= EVENT_STREAMS_MAX;
   }
 
-  add(tenant: string, stream: HttpStream): void {
-    const reader: Reader = { stream, tenant, missed: 0 };
+  add(tenant: string, stream: HttpStream, isGood: () => boolean): void {
+    const reader: Reader = { stream, tenant, isGood, missed: 0 };
     this.#readers.add(reader);
     stream.onClose(() => this.#readers.delete(reader));
     stream.write(encoder.encode(": vedette event stream\nretry: 2000\n\n"));
@@ -79,8 +81,18 @@ export class EventStreams {
     reader.stream.write(bytes);
   }
 
-  /** To be called every KEEP_ALIVE_MS. */
+  /** Ends the streams whose credential counts no more; to be called when credentials change. A reader that may still read opens another after 2 s. */
+  review(): void {
+    for (const reader of this.#readers) {
+      if (reader.isGood()) continue;
+      this.#readers.delete(reader);
+      reader.stream.end();
+    }
+  }
+
+  /** To be called every KEEP_ALIVE_MS: credentials expire without a word. */
   keepAlive(): void {
+    this.review();
     const wasQuiet = this.#isQuiet;
     this.#isQuiet = true;
     if (!wasQuiet) return;

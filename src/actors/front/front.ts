@@ -3,11 +3,12 @@ import { isUtf8 } from "node:buffer";
 import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
+import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
-import { splitQuery } from "../../api/query-parsing.ts";
+import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
@@ -17,6 +18,7 @@ import type { Principal } from "../../core/protocol/query.ts";
 import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
+import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
@@ -68,9 +70,11 @@ const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "
 export class Front {
   readonly #options: FrontOptions;
   readonly #dependencies: FrontDependencies;
+  readonly #documents: Documents;
 
   constructor(options: FrontOptions, dependencies: FrontDependencies) {
     this.#options = options;
+    this.#documents = new Documents(options.version);
     this.#dependencies = dependencies;
   }
 
@@ -105,6 +109,11 @@ export class Front {
   }
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+    const refusal = endpoint.handledBy === "coordinator" ? undefined : refuseQuery(endpoint, request.exchange.request.query);
+    if (refusal !== undefined) {
+      request.refuse(refusal);
+      return;
+    }
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
     const limited = waiting === null ? this.#dependencies.tenants.admit(principal, endpoint.handledBy === "engine") : undefined;
     if (limited !== undefined) request.refuse(limited);
@@ -133,17 +142,19 @@ export class Front {
     }
     const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
-    const { address, method } = { address: exchange.request.remoteAddress, method: exchange.request.method };
+    const isChange = exchange.request.method !== "GET" && exchange.request.method !== "HEAD";
+    const from = isChange ? { ...call, address: exchange.request.remoteAddress } : call;
     if (endpoint.body === undefined) {
-      this.#call(request, method === "GET" ? call : { ...call, address });
+      this.#call(request, from);
       return;
     }
     const mediaType = mediaTypeOf(exchange.request);
     const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
-    const withBody = { ...call, address, mediaType };
     if (refusal !== undefined) request.refuse(refusal);
     else
-      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) => this.#callWith(request, withBody, Buffer.from(bytes)));
+      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) =>
+        this.#callWith(request, { ...from, mediaType }, Buffer.from(bytes)),
+      );
   }
 
   #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
@@ -162,7 +173,9 @@ export class Front {
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
     else if (endpoint === "metrics") {
       request.respond(200, [["Content-Type", METRICS_CONTENT_TYPE]], writeMetrics(metricFamilies(this.#dependencies.metrics())));
-    } else if (endpoint === "stream") this.#stream(request, principal);
+    } else if (endpoint === "openapi") request.send(this.#documents.openApi(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "docs") request.send(this.#documents.page(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
     else throw new Error(`the front has no answer for ${endpoint}`);
   }
@@ -195,7 +208,7 @@ export class Front {
   }
 
   #stream(request: Request, principal: Principal): void {
-    const { streams } = this.#dependencies;
+    const { streams, gate } = this.#dependencies;
     if (streams.isFull) {
       request.refuse({ code: "overloaded", message: `${streams.count} event streams are open already; close one` });
       return;
@@ -207,7 +220,7 @@ export class Front {
     if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
     else {
       const stream = request.exchange.openStream(200, headers);
-      if (stream !== undefined) streams.add(principal.tenant, stream);
+      if (stream !== undefined) streams.add(principal.tenant, stream, () => gate.isStillGood(request.exchange.request));
     }
   }
 }
@@ -241,6 +254,10 @@ class Request implements IngestionSink {
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
     this.exchange.respond(status, this.#isRemoteWrite2 ? [...headers, ...writtenHeaders(this.#written ?? undefined)] : headers, body);
     this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
+  }
+
+  send({ status, headers, body }: DocumentAnswer): void {
+    this.respond(status, headers, body);
   }
 
   get #isRemoteWrite2(): boolean {
@@ -281,6 +298,15 @@ class Request implements IngestionSink {
     const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
   }
+}
+
+/** Of the endpoints that take no parameters, or any; the coordinator parses the queries of its own. */
+function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal | undefined {
+  if (query === "" || schema === ANY_QUERY) return undefined;
+  const split = splitQuery(query);
+  if (!split.ok) return split.refusal;
+  const parsed = parseQuery(name as EndpointName, split.value);
+  return parsed.ok ? undefined : parsed.refusal;
 }
 
 /** Of the body, in lower case without parameters; "" where none is told. */

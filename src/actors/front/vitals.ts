@@ -1,7 +1,7 @@
 // What the front says of the whole process: the sources of /metrics, and the two words of /healthz.
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { COORDINATOR_COUNTERS } from "../../core/layout/counters.ts";
-import type { Authenticator } from "./access/authenticator.ts";
+import type { AccessDesk } from "./access/access-desk.ts";
 import type { BodyPort } from "./body-port.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Health } from "./front.ts";
@@ -26,7 +26,7 @@ export interface VitalsDependencies {
   readonly streams: EventStreams;
   readonly tenants: TenantGate;
   readonly requests: RequestHistogram;
-  readonly authenticator: Authenticator;
+  readonly access: AccessDesk;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
 }
@@ -48,24 +48,23 @@ export class Vitals {
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, authenticator, tenants } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, access, tenants } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
       ["vedette_open_connections", "Open HTTP connections", openConnections()],
       ["vedette_event_streams", "Open event streams", streams.count],
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
-      ["vedette_credentials_cached", "Credentials remembered as genuine", authenticator.cached],
-      ["vedette_authentications_waiting", "Requests that wait for the check of a token", authenticator.waiting],
+      ...access.gauges,
       ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }
 
   #counters(): Row[] {
-    const { streams, ingestion, authenticator } = this.#dependencies;
+    const { streams, ingestion, access } = this.#dependencies;
     return [
-      ["vedette_credentials_refused_total", "Requests whose credential was wrong", authenticator.refusedTotal],
+      ["vedette_credentials_refused_total", "Requests whose credential was wrong", access.authenticator.refusedTotal],
       ["vedette_overloaded_total", "Write requests answered 503 because queues were full", ingestion.overloaded],
       ["vedette_event_stream_missed_total", "Events that slow readers of the stream missed", streams.missedTotal],
     ];

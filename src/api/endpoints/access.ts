@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { KEY_SCOPES, ROLES } from "../../core/protocol/access.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { limitParameter, pageTokenParameter, textParameter, timeField } from "../parameters.ts";
+import { EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 
 const PAGE = z.strictObject({ limit: limitParameter(), page_token: pageTokenParameter() });
@@ -20,15 +21,14 @@ const rate = z
   .min(1, "must be at least 1")
   .max(1_000_000, "may be 1000000 at most; leave it out for what the tenant's plan allows");
 
-const time = z.iso.datetime();
 const listed = {
   key_id: z.string(),
   prefix: z.string(),
   name: z.string(),
   scope,
   rate_limit_rps: z.int().nullable(),
-  expires_at: time.nullable(),
-  created_at: time,
+  expires_at: TIMESTAMP.nullable(),
+  created_at: TIMESTAMP,
   created_by: z.string(),
   replaced_key_id: z.string().nullable(),
 };
@@ -38,8 +38,8 @@ const user = z.strictObject({
   name: z.string(),
   role,
   disabled: z.boolean(),
-  created_at: time,
-  updated_at: time,
+  created_at: TIMESTAMP,
+  updated_at: TIMESTAMP,
   bound_by: role,
 });
 const userContent = { role, name: name(200).optional(), disabled: z.boolean("must be true or false").optional() };
@@ -51,6 +51,46 @@ const KEY_EXAMPLE = {
   expires_at: "2031-01-31T12:00:00Z",
 } as const;
 
+const LISTED_EXAMPLE = {
+  key_id: "7k2m9x0a",
+  prefix: "vdt_7k2m9x0a_",
+  ...KEY_EXAMPLE,
+  created_at: EXAMPLE_TIME,
+  created_by: "ada@example.com",
+  replaced_key_id: null,
+};
+const MADE_EXAMPLE = { ...LISTED_EXAMPLE, api_key: "vdt_7k2m9x0a_<SECRET>" };
+const USER_EXAMPLE = {
+  user_id: "ada@example.com",
+  name: "Ada",
+  role: "operator",
+  disabled: false,
+  created_at: EXAMPLE_TIME,
+  updated_at: EXAMPLE_TIME,
+  bound_by: "admin",
+};
+const PERMISSIONS_EXAMPLE = {
+  tenant_id: "acme",
+  user_id: "ada@example.com",
+  role: "operator",
+  level: 20,
+  permissions: ["read", "write", "modify:thresholds", "execute:runbooks"],
+};
+const SIGN_IN_BODIES: readonly MediaBody[] = [
+  {
+    mediaType: "application/json",
+    holds: "A token of twelve hours",
+    schema: z.strictObject({
+      access_token: z.string(),
+      token_type: z.literal("Bearer"),
+      expires_in: z.int(),
+      tenant_id: z.string(),
+      role,
+    }),
+  },
+  { mediaType: "text/html; charset=utf-8", holds: "A page, with the session in a cookie, where Accept names text/html" },
+];
+
 /** Credentials, users and what one may do. */
 export const ACCESS_ENDPOINTS = [
   {
@@ -60,6 +100,9 @@ export const ACCESS_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
+    responses: {},
+    media: { 200: SIGN_IN_BODIES },
+    errors: ["unauthorized"],
     summary: "Uses up the sign-in link that the start prints: a session for a browser, or a token as JSON",
   },
   {
@@ -72,6 +115,7 @@ export const ACCESS_ENDPOINTS = [
     responses: {
       200: z.strictObject({ tenant_id: z.string(), user_id: z.string(), role, level: z.int(), permissions: z.array(z.string()) }),
     },
+    examples: { response: PERMISSIONS_EXAMPLE },
     summary: "Who the caller is, and what that may do",
   },
   {
@@ -88,7 +132,8 @@ export const ACCESS_ENDPOINTS = [
       expires_at: timeField().nullish(),
     }),
     responses: { 201: keyMade },
-    examples: { body: KEY_EXAMPLE },
+    errors: ["conflict"],
+    examples: { body: KEY_EXAMPLE, response: MADE_EXAMPLE },
     summary: "Makes an API key; it is shown in this answer and never again",
   },
   {
@@ -99,6 +144,7 @@ export const ACCESS_ENDPOINTS = [
     handledBy: "coordinator",
     query: PAGE,
     responses: { 200: z.strictObject({ keys: z.array(z.strictObject(listed)), total: z.int(), page_token: z.string() }) },
+    examples: { response: { keys: [LISTED_EXAMPLE], total: 1, page_token: "" } },
     summary: "The tenant's API keys by their prefix, newest first",
   },
   {
@@ -109,6 +155,7 @@ export const ACCESS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     responses: { 204: null },
+    parameters: { key_id: "key_id of the key" },
     summary: "Revokes an API key; the next request with it gets 401",
   },
   {
@@ -119,6 +166,9 @@ export const ACCESS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     responses: { 201: keyMade },
+    parameters: { key_id: "key_id of the key" },
+    errors: ["conflict"],
+    examples: { response: { ...MADE_EXAMPLE, replaced_key_id: "3fz8k1qw" } },
     summary: "Makes a key that replaces another, which ends in the same moment",
   },
   {
@@ -129,6 +179,9 @@ export const ACCESS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     responses: { 201: keyMade },
+    parameters: { key_id: "key_id of the key" },
+    errors: ["conflict"],
+    examples: { response: { ...MADE_EXAMPLE, replaced_key_id: "3fz8k1qw" } },
     summary: "The same under the other path",
   },
   {
@@ -139,6 +192,7 @@ export const ACCESS_ENDPOINTS = [
     handledBy: "coordinator",
     query: PAGE.extend({ user_id: textParameter("user_id", 255).optional() }),
     responses: { 200: z.strictObject({ users: z.array(user), total: z.int(), page_token: z.string() }) },
+    examples: { response: { users: [USER_EXAMPLE], total: 1, page_token: "" } },
     summary: "The tenant's users by their id",
   },
   {
@@ -150,7 +204,8 @@ export const ACCESS_ENDPOINTS = [
     query: NO_QUERY,
     body: z.strictObject({ user_id: name(255), ...userContent }),
     responses: { 201: user },
-    examples: { body: { user_id: "ada@example.com", role: "operator", name: "Ada" } },
+    errors: ["conflict", "field_too_long"],
+    examples: { body: { user_id: "ada@example.com", role: "operator", name: "Ada" }, response: USER_EXAMPLE },
     summary: "Binds the subject of tokens to a role, which their own role may then not exceed",
   },
   {
@@ -162,7 +217,9 @@ export const ACCESS_ENDPOINTS = [
     query: NO_QUERY,
     body: z.strictObject(userContent),
     responses: { 200: user, 201: user },
-    examples: { body: { role: "viewer" } },
+    parameters: { user_id: "subject of the user's tokens" },
+    errors: ["conflict", "field_too_long"],
+    examples: { body: { role: "operator", name: "Ada" }, response: USER_EXAMPLE },
     summary: "Sets a user, new or not",
   },
   {
@@ -174,7 +231,9 @@ export const ACCESS_ENDPOINTS = [
     query: NO_QUERY,
     body: z.strictObject({ ...userContent, role: role.optional() }),
     responses: { 200: user },
-    examples: { body: { disabled: true } },
+    parameters: { user_id: "subject of the user's tokens" },
+    errors: ["field_too_long"],
+    examples: { body: { disabled: true }, response: { ...USER_EXAMPLE, disabled: true } },
     summary: "Changes some members of a user; disabled ends its tokens at once",
   },
   {
@@ -185,6 +244,7 @@ export const ACCESS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     responses: { 204: null },
+    parameters: { user_id: "subject of the user's tokens" },
     summary: "Forgets a user: tokens of the subject count with their own role again",
   },
 ] as const satisfies readonly Endpoint[];

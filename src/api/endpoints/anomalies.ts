@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Endpoint } from "../endpoint.ts";
 import { numberParameter, textParameter } from "../parameters.ts";
+import { ANOMALY, ANOMALY_EXAMPLE, ANOMALY_LIST } from "../shapes/anomaly.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 /** What was found. */
@@ -17,6 +18,8 @@ export const ANOMALIES_ENDPOINTS = [
       min_score: numberParameter("min_score", 0, 1).optional(),
       ...PAGE,
     }),
+    responses: { 200: ANOMALY_LIST },
+    examples: { response: { anomalies: [ANOMALY_EXAMPLE], total: 1, page_token: "" } },
     summary: "Anomalies, newest detection first",
   },
   {
@@ -26,6 +29,9 @@ export const ANOMALIES_ENDPOINTS = [
     access: "viewer",
     handledBy: "coordinator",
     query: NO_QUERY,
+    parameters: { id: "anomaly_id of the anomaly" },
+    responses: { 200: ANOMALY },
+    examples: { response: ANOMALY_EXAMPLE },
     summary: "One anomaly with its verdict",
   },
 ] as const satisfies readonly Endpoint[];

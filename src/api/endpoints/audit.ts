@@ -2,11 +2,12 @@ import { z } from "zod";
 import { ROLES } from "../../core/protocol/access.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
+import { EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const ENTRY = z.strictObject({
   audit_id: z.string(),
-  at: z.iso.datetime(),
+  at: TIMESTAMP,
   actor: z.string(),
   role: z.enum(ROLES),
   action: z.string(),
@@ -16,6 +17,19 @@ const ENTRY = z.strictObject({
   request_id: z.string(),
   source_address: z.string().nullable(),
 });
+
+const ENTRY_EXAMPLE = {
+  audit_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+  at: EXAMPLE_TIME,
+  actor: "ada@example.com",
+  role: "operator",
+  action: "label.set",
+  object: "checkout team",
+  before: null,
+  after: { source: "manual", value: "payments" },
+  request_id: "0000001-f00000000002a",
+  source_address: "192.0.2.7",
+};
 
 /** Who changed what. */
 export const AUDIT_ENDPOINTS = [
@@ -32,7 +46,8 @@ export const AUDIT_ENDPOINTS = [
       ...TIME_RANGE,
       ...PAGE,
     }),
-    responses: { 200: z.strictObject({ entries: z.array(ENTRY), page_token: z.string() }) },
+    responses: { 200: z.strictObject({ entries: z.array(ENTRY), page_token: NEXT_PAGE }) },
+    examples: { response: { entries: [ENTRY_EXAMPLE], page_token: "" } },
     summary: "Changes of the configuration, newest first: who, when, what, and how it was before and after",
   },
 ] as const satisfies readonly Endpoint[];

@@ -2,6 +2,16 @@ import { z } from "zod";
 import { REPLAY_IDS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter, timeField } from "../parameters.ts";
+import {
+  DEAD_LETTER_LIST,
+  DEAD_LETTER_STATS,
+  JOB_EXAMPLE,
+  JUDGED_LETTER,
+  LETTER_EXAMPLE,
+  REPLAY_JOB,
+  REPLAY_REHEARSAL,
+} from "../shapes/dead-letter.ts";
+import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const REPLAY_REQUEST = z
@@ -22,7 +32,20 @@ const REPLAY_REQUEST = z
       .optional(),
     dry_run: z.boolean().optional(),
   })
-  .refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), "give either ids or filter; filter {} means every letter");
+  .refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), "give either ids or filter; filter {} means every letter")
+  .meta({ oneOf: [{ required: ["ids"] }, { required: ["filter"] }] });
+
+const STATS_EXAMPLE = {
+  total_failed: 3,
+  by_reason: { invalid_value: 2, timestamp_too_old: 1 },
+  oldest_entry: "2026-01-31T09:12:41.000Z",
+  newest_entry: EXAMPLE_TIME,
+  by_topic: { json: 2, remote_write: 1 },
+  bytes: 1420,
+  dropped: { by_age: 0, by_size: 0 },
+  limits: { age_seconds: 604_800, bytes: 1_073_741_824 },
+};
+const PROBLEM_EXAMPLE = { reason: LETTER_EXAMPLE.reason, field: LETTER_EXAMPLE.field, message: LETTER_EXAMPLE.message };
 
 /** What could not be taken, and its way in after all. */
 export const DEAD_LETTERS_ENDPOINTS = [
@@ -33,6 +56,8 @@ export const DEAD_LETTERS_ENDPOINTS = [
     access: "viewer",
     handledBy: "coordinator",
     query: NO_QUERY,
+    responses: { 200: DEAD_LETTER_STATS },
+    examples: { response: STATS_EXAMPLE },
     summary: "Dead letters by reason and topic",
   },
   {
@@ -48,6 +73,8 @@ export const DEAD_LETTERS_ENDPOINTS = [
       ...TIME_RANGE,
       ...PAGE,
     }),
+    responses: { 200: DEAD_LETTER_LIST },
+    examples: { response: { entries: [LETTER_EXAMPLE], total: 1, total_relation: "eq", page_token: "" } },
     summary: "Dead letters with their payload, newest first",
   },
   {
@@ -57,6 +84,9 @@ export const DEAD_LETTERS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: NO_QUERY,
+    parameters: { id: "dlq_id of the letter" },
+    responses: { 200: JUDGED_LETTER },
+    examples: { response: { ...LETTER_EXAMPLE, replayable: false, problem: PROBLEM_EXAMPLE } },
     summary: "One dead letter, and what is still wrong with it",
   },
   {
@@ -67,6 +97,18 @@ export const DEAD_LETTERS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: z.record(z.string(), z.unknown()),
+    parameters: { id: "dlq_id of the letter" },
+    responses: { 200: JUDGED_LETTER },
+    examples: {
+      body: { ...LETTER_EXAMPLE.payload, value: 7 },
+      response: {
+        ...LETTER_EXAMPLE,
+        payload: { ...LETTER_EXAMPLE.payload, value: 7 },
+        corrected_at: EXAMPLE_TIME,
+        replayable: true,
+        problem: null,
+      },
+    },
     summary: "Puts a corrected record in the place of the one that came",
   },
   {
@@ -76,6 +118,8 @@ export const DEAD_LETTERS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: NO_QUERY,
+    parameters: { id: "dlq_id of the letter" },
+    responses: { 204: null },
     summary: "Deletes a dead letter for good",
   },
   {
@@ -86,6 +130,8 @@ export const DEAD_LETTERS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: REPLAY_REQUEST,
+    responses: { 200: REPLAY_REHEARSAL, 202: REPLAY_JOB },
+    examples: { body: { filter: { reason: "invalid_value", service_id: "checkout" } }, response: JOB_EXAMPLE },
     summary: "Takes dead letters in after all, by id or by filter; with dry_run it says what each would become",
   },
   {
@@ -95,6 +141,9 @@ export const DEAD_LETTERS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: NO_QUERY,
+    parameters: { id: "job_id of the replay" },
+    responses: { 200: REPLAY_JOB },
+    examples: { response: JOB_EXAMPLE },
     summary: "How far a replay is",
   },
 ] as const satisfies readonly Endpoint[];

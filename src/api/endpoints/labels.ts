@@ -3,15 +3,21 @@ import { CATALOG_BODY_BYTES_MAX, LABEL_KEY_CHARACTERS_MAX, NAME_BYTES_MAX } from
 import { isLabelKey, isLabelText, LABEL_SOURCES, ROUTING_KEYS } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter } from "../parameters.ts";
+import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
-const labelText = () => z.string().refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`);
+const labelText = () =>
+  z
+    .string()
+    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
+    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 const labelKeyField = () =>
   z
     .string()
-    .refine(isLabelKey, `must begin with a letter or _ and go on with letters, digits and _ . / - , ${LABEL_KEY_CHARACTERS_MAX} at most`);
+    .refine(isLabelKey, `must begin with a letter or _ and go on with letters, digits and _ . / - , ${LABEL_KEY_CHARACTERS_MAX} at most`)
+    .meta({ pattern: "^[A-Za-z_][A-Za-z0-9_./-]*$", minLength: 1, maxLength: LABEL_KEY_CHARACTERS_MAX });
 
-const SOURCED = { source: z.enum(LABEL_SOURCES), value: z.string(), updated_at: z.iso.datetime() };
+const SOURCED = { source: z.enum(LABEL_SOURCES), value: z.string(), updated_at: TIMESTAMP };
 const LABEL = z.strictObject({
   service_id: z.string(),
   key: z.string(),
@@ -19,8 +25,8 @@ const LABEL = z.strictObject({
   overrides: z.array(z.strictObject(SOURCED)),
 });
 const ENTITY_RESULT = z.strictObject({
-  index: z.number().int().min(0),
-  line: z.number().int().min(1).nullable(),
+  index: COUNT,
+  line: z.int().min(1).nullable(),
   kind: z.string().nullable(),
   service_id: z.string().nullable(),
   outcome: z.enum(["set", "unchanged", "skipped"]),
@@ -30,6 +36,42 @@ const ENTITY_RESULT = z.strictObject({
   reason: z.string().nullable(),
   message: z.string().nullable(),
 });
+
+const LABEL_EXAMPLE = {
+  service_id: "checkout",
+  key: "team",
+  source: "manual",
+  value: "payments",
+  updated_at: EXAMPLE_TIME,
+  overrides: [{ source: "catalog", value: "shop", updated_at: EXAMPLE_TIME }],
+};
+const CATALOG_EXAMPLE = `apiVersion: backstage.io/v1alpha1
+kind: Component
+metadata: { name: checkout }
+spec: { type: service, lifecycle: production, owner: "group:payments" }
+`;
+const IMPORT_EXAMPLE = {
+  dry_run: false,
+  entities: 1,
+  set: 1,
+  unchanged: 0,
+  skipped: 0,
+  skipped_by_reason: {},
+  results: [
+    {
+      index: 0,
+      line: 1,
+      kind: "Component",
+      service_id: "checkout",
+      outcome: "set",
+      key: "team",
+      value: "payments",
+      overridden_by: null,
+      reason: null,
+      message: null,
+    },
+  ],
+};
 
 /** What a service is labelled with: by telemetry, by the catalog, by hand. */
 export const LABELS_ENDPOINTS = [
@@ -42,7 +84,8 @@ export const LABELS_ENDPOINTS = [
     query: NO_QUERY,
     body: z.strictObject({ service_id: labelText(), key: labelKeyField(), value: labelText() }),
     responses: { 200: LABEL, 201: LABEL },
-    examples: { body: { service_id: "checkout", key: "team", value: "payments" } },
+    errors: ["unprocessable"],
+    examples: { body: { service_id: "checkout", key: "team", value: "payments" }, response: LABEL_EXAMPLE },
     summary: "Sets a label by hand; it stays ahead of what telemetry and catalogs say",
   },
   {
@@ -52,7 +95,8 @@ export const LABELS_ENDPOINTS = [
     access: "viewer",
     handledBy: "coordinator",
     query: z.strictObject({ service_id: textParameter("service_id").optional(), key: textParameter("key").optional(), ...PAGE }),
-    responses: { 200: z.strictObject({ labels: z.array(LABEL), page_token: z.string() }) },
+    responses: { 200: z.strictObject({ labels: z.array(LABEL), page_token: NEXT_PAGE }) },
+    examples: { response: { labels: [LABEL_EXAMPLE], page_token: "" } },
     summary: "Labels by service and key, with where each comes from and what it overrides",
   },
   {
@@ -67,6 +111,7 @@ export const LABELS_ENDPOINTS = [
       source: choiceParameter("source", LABEL_SOURCES).optional(),
     }),
     responses: { 204: null },
+    errors: ["not_found"],
     summary: "Removes the label that was set by hand, or that of another source; what it overrode is in force again",
   },
   {
@@ -82,14 +127,16 @@ export const LABELS_ENDPOINTS = [
     responses: {
       200: z.strictObject({
         dry_run: z.boolean(),
-        entities: z.number().int(),
-        set: z.number().int(),
-        unchanged: z.number().int(),
-        skipped: z.number().int(),
-        skipped_by_reason: z.record(z.string(), z.number().int()),
+        entities: COUNT,
+        set: COUNT,
+        unchanged: COUNT,
+        skipped: COUNT,
+        skipped_by_reason: z.record(z.string(), COUNT),
         results: z.array(ENTITY_RESULT),
       }),
     },
+    errors: ["unprocessable"],
+    examples: { body: CATALOG_EXAMPLE, response: IMPORT_EXAMPLE },
     summary: "Takes the owners of a Backstage catalog's components as labels of their services, and says what was set, skipped and why",
   },
 ] as const satisfies readonly Endpoint[];

@@ -22,7 +22,8 @@ function name(bytesMax: number, bytesMin: 0 | 1) {
     .string()
     .min(bytesMin, "must not be empty")
     .refine((text) => !isLongerThan(text, bytesMax), `must have ${bytesMax} bytes at most; shorten it`)
-    .refine((text) => !UNSTORABLE.test(text), "must be well-formed Unicode without U+0000");
+    .refine((text) => !UNSTORABLE.test(text), "must be well-formed Unicode without U+0000")
+    .meta({ maxLength: bytesMax });
 }
 
 /** zod would leave this name out without a word. */
@@ -37,7 +38,13 @@ const CUSTOM_KEYS = z
     },
     z.record(name(CUSTOM_KEY_BYTES_MAX, 1), name(PILLAR_VALUE_BYTES_MAX, 0)),
   )
-  .refine((keys) => Object.keys(keys).length <= CUSTOM_KEYS_MAX, `may have ${CUSTOM_KEYS_MAX} keys at most; leave some out`);
+  .refine((keys) => Object.keys(keys).length <= CUSTOM_KEYS_MAX, `may have ${CUSTOM_KEYS_MAX} keys at most; leave some out`)
+  .meta({
+    type: "object",
+    propertyNames: { type: "string", minLength: 1, maxLength: CUSTOM_KEY_BYTES_MAX },
+    additionalProperties: { type: "string", maxLength: PILLAR_VALUE_BYTES_MAX },
+    maxProperties: CUSTOM_KEYS_MAX,
+  });
 
 const ENTRY = z.strictObject({
   service_id: name(NAME_BYTES_MAX, 1),
@@ -69,6 +76,23 @@ const SCORE = z.strictObject({
   updated_at: z.string().nullable(),
 });
 
+const MAP_EXAMPLE = { service_id: "checkout", tenant_id: "acme", product_id: "shop", custom_keys: { region: "eu-west-1" } };
+const DEVIATIONS_EXAMPLE = { rate: 0.4, errors: 6.1, latency: 3.8, saturation: null };
+const SCORE_EXAMPLE = {
+  pillar: "product",
+  value: "shop",
+  score: 0.97,
+  p_value: 0.03,
+  magnitude: 5.2,
+  deviations: DEVIATIONS_EXAMPLE,
+  members: 12,
+  evaluated: 11,
+  drivers: [{ service_id: "checkout", contribution: 0.71, deviations: DEVIATIONS_EXAMPLE }],
+  maturity: "mature",
+  history_minutes: 10_080,
+  updated_at: "2026-01-31T12:00:00.000Z",
+};
+
 /** Which tenant, product and custom dimensions services belong to, and how these do. */
 export const PILLARS_ENDPOINTS = [
   {
@@ -85,6 +109,7 @@ export const PILLARS_ENDPOINTS = [
     }),
     bodyBytesMax: SERVICE_MAP_BODY_BYTES_MAX,
     responses: { 200: z.strictObject({ status: z.literal("ok"), upserted: WHOLE, created: WHOLE, updated: WHOLE, unchanged: WHOLE }) },
+    errors: ["unprocessable"],
     examples: {
       body: { entries: [{ service_id: "checkout", tenant_id: "acme", product_id: "shop", custom_keys: { region: "eu-west-1" } }] },
       response: { status: "ok", upserted: 1, created: 1, updated: 0, unchanged: 0 },
@@ -112,6 +137,7 @@ export const PILLARS_ENDPOINTS = [
         page_token: z.string(),
       }),
     },
+    examples: { response: { entries: [MAP_EXAMPLE], total: 1, page_token: "" } },
     summary: "The service pillar map, by service_id",
   },
   {
@@ -128,6 +154,7 @@ export const PILLARS_ENDPOINTS = [
       page_token: pageTokenParameter(),
     }),
     responses: { 200: z.strictObject({ scores: z.array(SCORE), total: WHOLE, page_token: z.string() }) },
+    examples: { response: { scores: [SCORE_EXAMPLE], total: 1, page_token: "" } },
     summary: "How unusual each tenant, product and custom dimension behaves against its own seven days, and the services that drive it",
   },
 ] as const satisfies readonly Endpoint[];

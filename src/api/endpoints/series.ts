@@ -3,7 +3,37 @@ import { SERIES_POINTS_DEFAULT, SERIES_POINTS_MAX } from "../../core/config/limi
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { attributesParameter, choiceParameter, environmentParameter, limitParameter, textParameter } from "../parameters.ts";
+import { EXAMPLE_TIME } from "../shapes/scalars.ts";
+import { CALL_GRAPH, RECORD_LIST, SERIES_DATA, SERIES_LIST } from "../shapes/series.ts";
+import { RECORD_EXAMPLE } from "../shapes/telemetry.ts";
 import { PAGE, TIME_RANGE } from "./query-shapes.ts";
+
+const NAME_EXAMPLE = { service_id: "checkout", metric_name: "queue.depth", environment: "production", attributes: { queue: "orders" } };
+const SERIES_EXAMPLE = {
+  ...NAME_EXAMPLE,
+  kind: "gauge",
+  samples: 8640,
+  last_value: 17,
+  last_timestamp: EXAMPLE_TIME,
+  maturity: "settling",
+  ended: false,
+  type: "gauge",
+  unit: null,
+};
+const DATA_EXAMPLE = {
+  ...NAME_EXAMPLE,
+  kind: "gauge",
+  resolution: "raw",
+  points: [{ timestamp: EXAMPLE_TIME, value: 17, expected: 15.2, lower: 9.8, upper: 20.6 }],
+  matches: 1,
+  complete: true,
+};
+const GRAPH_EXAMPLE = {
+  edges: [{ caller: "shop", callee: "checkout", environment: "production", calls: 1200, errors: 3, duration_ms: 48_250.5 }],
+  since: "2026-01-31T11:00:00.000Z",
+  until: EXAMPLE_TIME,
+  complete: true,
+};
 
 /** What is stored. */
 export const SERIES_ENDPOINTS = [
@@ -19,6 +49,8 @@ export const SERIES_ENDPOINTS = [
       environment: environmentParameter().optional(),
       ...PAGE,
     }),
+    responses: { 200: SERIES_LIST },
+    examples: { response: { series: [SERIES_EXAMPLE], total: 1, page_token: "" } },
     summary: "Series by service, metric, environment and attributes",
   },
   {
@@ -36,6 +68,9 @@ export const SERIES_ENDPOINTS = [
       resolution: choiceParameter("resolution", ["raw", "1m", "1h"]).optional(),
       limit: limitParameter(SERIES_POINTS_DEFAULT, SERIES_POINTS_MAX),
     }),
+    responses: { 200: SERIES_DATA },
+    errors: ["not_found"],
+    examples: { response: DATA_EXAMPLE },
     summary: "Values of one series with what was expected: the newest of the range, in ascending order",
   },
   {
@@ -51,6 +86,15 @@ export const SERIES_ENDPOINTS = [
       ...TIME_RANGE,
       ...PAGE,
     }),
+    responses: { 200: RECORD_LIST },
+    examples: {
+      response: {
+        records: [{ ...RECORD_EXAMPLE, type: "metric", environment: "production" }],
+        total: 1,
+        total_relation: "eq",
+        page_token: "",
+      },
+    },
     summary: "Stored telemetry records, newest first; without service_id a metric appears with its newest sample only",
   },
   {
@@ -65,6 +109,8 @@ export const SERIES_ENDPOINTS = [
       ...TIME_RANGE,
       resolution: choiceParameter("resolution", ["total", "1m"]).optional(),
     }),
+    responses: { 200: CALL_GRAPH },
+    examples: { response: GRAPH_EXAMPLE },
     summary: "Calls between services that traces have shown: number, errors and time, in all or by minute; without since the last hour",
   },
 ] as const satisfies readonly Endpoint[];

@@ -1,5 +1,45 @@
 import type { Endpoint } from "../endpoint.ts";
+import { METRICS_CONTENT_TYPE } from "../metrics-text.ts";
+import { EXAMPLE_TIME } from "../shapes/scalars.ts";
+import { HEALTH, OPENAPI_DOCUMENT, READY, STARTING, STATUS } from "../shapes/server.ts";
 import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
+
+const STATUS_EXAMPLE = {
+  status: "ok",
+  version: "1.0.0",
+  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok" },
+  watchdog: {
+    last_run: EXAMPLE_TIME,
+    metrics_monitored: 1250,
+    anomalies_last_hour: 2,
+    mode: "streaming",
+    layers: ["statistical"],
+    lag_seconds: 0.4,
+  },
+  vectorizer: {
+    last_run: EXAMPLE_TIME,
+    duration_ms: 240,
+    work_ms: 85,
+    services: 40,
+    services_evaluated: 38,
+    streams: 1250,
+    pillar_values: 6,
+  },
+  store: {
+    state: "ok",
+    reason: null,
+    error_code: null,
+    used_bytes: 182_452_224,
+    log_bytes: 67_108_864,
+    free_bytes: 41_204_318_208,
+    limit_bytes: null,
+    fill: 0.0044,
+  },
+  engines: [{ engine: 0, state: "ok", series: 1250 }],
+  listeners: { otlp: { state: "listening", port: 4318 } },
+  queues: { frames_waiting: 0, queries_waiting: 1 },
+  versions: { vedette: "1.0.0", node: "20.20.1" },
+};
 
 /** The server itself. */
 export const SYSTEM_ENDPOINTS = [
@@ -10,6 +50,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
+    responses: { 200: HEALTH },
+    examples: { response: { status: "ok", version: "1.0.0", uptime_seconds: 3600, store: "ok", queue: "ok" } },
     summary: "Whether the process lives, and the state of store and queue",
   },
   {
@@ -19,6 +61,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
+    responses: { 200: READY, 503: STARTING },
+    examples: { response: { status: "ready" } },
     summary: "Whether telemetry is taken and queries are answered",
   },
   {
@@ -28,6 +72,8 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
+    responses: {},
+    media: { 200: [{ mediaType: METRICS_CONTENT_TYPE, holds: "Families of metrics in the Prometheus text format" }] },
     summary: "Self-telemetry in the Prometheus text format",
   },
   {
@@ -37,6 +83,9 @@ export const SYSTEM_ENDPOINTS = [
     access: "viewer",
     handledBy: "front",
     query: NO_QUERY,
+    responses: {},
+    media: { 200: [{ mediaType: "text/event-stream", holds: "Events `anomaly` and `alert`, each with the object as JSON in `data`" }] },
+    errors: ["overloaded"],
     summary: "Anomalies and alerts as server-sent events",
   },
   {
@@ -46,6 +95,31 @@ export const SYSTEM_ENDPOINTS = [
     access: "viewer",
     handledBy: "coordinator",
     query: NO_QUERY,
+    responses: { 200: STATUS },
+    examples: { response: STATUS_EXAMPLE },
     summary: "Version and state of the parts",
+  },
+  {
+    name: "openapi",
+    method: "GET",
+    path: "/openapi.json",
+    access: "public",
+    handledBy: "front",
+    query: ANY_QUERY,
+    responses: { 200: OPENAPI_DOCUMENT },
+    summary: "This API as an OpenAPI 3.1 document, made from what validates requests",
+  },
+  {
+    name: "docs",
+    method: "GET",
+    path: "/docs",
+    access: "public",
+    handledBy: "front",
+    query: ANY_QUERY,
+    responses: {},
+    media: {
+      200: [{ mediaType: "text/html; charset=utf-8", holds: "The documentation of this API as one page, which loads nothing" }],
+    },
+    summary: "This documentation",
   },
 ] as const satisfies readonly Endpoint[];

@@ -1,5 +1,67 @@
-import type { Endpoint } from "../endpoint.ts";
+import { z } from "zod";
+import { RECORD_TYPES } from "../../core/layout/counters.ts";
+import type { OtlpSignal } from "../../core/protocol/otlp-kind.ts";
+import type { Endpoint, MediaBody } from "../endpoint.ts";
+import {
+  BATCH_QUEUED,
+  IMPORTED,
+  OTLP_EXPORTED,
+  QUEUED,
+  RECORD_EXAMPLE,
+  TELEMETRY_BATCH,
+  TELEMETRY_RECORD,
+  TELEMETRY_TYPES,
+} from "../shapes/telemetry.ts";
 import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
+
+const TELEMETRY_HEADERS = {
+  "Content-Encoding": "gzip or identity",
+  "Idempotency-Key": "makes repeats of the request known as such for 5 minutes, for logs and events",
+};
+const REMOTE_WRITE_HEADERS = {
+  "Content-Encoding": "snappy",
+  "X-Prometheus-Remote-Write-Version": "0.1.0 or 2.0.0; X-Metrics-Remote-Write-Version says the same",
+};
+const REMOTE_WRITE_BODIES: readonly MediaBody[] = [
+  {
+    mediaType: "application/x-protobuf",
+    holds: "A snappy block of prometheus.WriteRequest, or with proto=io.prometheus.write.v2.Request in the media type of that",
+  },
+];
+const IMPORT_BODIES: readonly MediaBody[] = [
+  { mediaType: "text/csv", holds: "Lines service_id,metric_name,timestamp,value and columns of attributes, with a head that names them" },
+  {
+    mediaType: "application/json",
+    holds: "The answer of a Prometheus range query, or ExportMetricsServiceRequest of OTLP",
+    schema: z.looseObject({}),
+  },
+];
+const OTLP_ANSWERS = {
+  200: [
+    { mediaType: "application/json", holds: "Export*ServiceResponse, with what was refused", schema: OTLP_EXPORTED, example: {} },
+    { mediaType: "application/x-protobuf", holds: "Export*ServiceResponse, with what was refused; empty where nothing was" },
+  ],
+} as const satisfies Endpoint["media"];
+const OTLP_MESSAGES: Readonly<Record<OtlpSignal, readonly [message: string, member: string]>> = {
+  metrics: ["ExportMetricsServiceRequest", "resourceMetrics"],
+  traces: ["ExportTraceServiceRequest", "resourceSpans"],
+  logs: ["ExportLogsServiceRequest", "resourceLogs"],
+};
+
+function otlpBodies(signal: OtlpSignal): readonly MediaBody[] {
+  const [message, member] = OTLP_MESSAGES[signal];
+  const schema = z.looseObject({ [member]: z.array(z.looseObject({})).optional() });
+  return [
+    { mediaType: "application/json", holds: `${message} of OTLP as JSON`, schema, example: { [member]: [] } },
+    { mediaType: "application/x-protobuf", holds: `${message} of OTLP` },
+  ];
+}
+const BATCH_EXAMPLE = {
+  status: "partial",
+  queued: 1,
+  failed: 1,
+  failures: [{ index: 1, error: "missing_value", message: "value is absent; a metric needs it", field: "value" }],
+};
 
 /** What comes in. */
 export const TELEMETRY_ENDPOINTS = [
@@ -10,6 +72,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: NO_QUERY,
+    takes: [{ mediaType: "application/json", holds: "One record", schema: TELEMETRY_RECORD, example: RECORD_EXAMPLE }],
+    headers: TELEMETRY_HEADERS,
+    responses: { 200: QUEUED },
+    examples: { response: { status: "ok", queued: 1 } },
     summary: "Stores one telemetry record",
   },
   {
@@ -19,6 +85,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: NO_QUERY,
+    takes: [{ mediaType: "application/json", holds: "An array of records", schema: TELEMETRY_BATCH, example: [RECORD_EXAMPLE] }],
+    headers: TELEMETRY_HEADERS,
+    responses: { 200: BATCH_QUEUED },
+    examples: { response: BATCH_EXAMPLE },
     summary: "Stores up to 10,000 telemetry records; each that fails is named with its index",
   },
   {
@@ -27,7 +97,10 @@ export const TELEMETRY_ENDPOINTS = [
     path: "/api/v1/rwmetrics/write",
     access: "ingest",
     handledBy: "engine",
-    query: NO_QUERY,
+    query: ANY_QUERY,
+    takes: REMOTE_WRITE_BODIES,
+    headers: REMOTE_WRITE_HEADERS,
+    responses: { 204: null },
     summary: "Prometheus remote-write",
   },
   {
@@ -36,7 +109,10 @@ export const TELEMETRY_ENDPOINTS = [
     path: "/api/v1/rwmetrics/remote_write",
     access: "ingest",
     handledBy: "engine",
-    query: NO_QUERY,
+    query: ANY_QUERY,
+    takes: REMOTE_WRITE_BODIES,
+    headers: REMOTE_WRITE_HEADERS,
+    responses: { 204: null },
     summary: "Prometheus remote-write, other spelling of the path",
   },
   {
@@ -46,6 +122,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: ANY_QUERY,
+    takes: otlpBodies("metrics"),
+    headers: TELEMETRY_HEADERS,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP metrics, JSON or protobuf",
   },
   {
@@ -55,6 +135,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: ANY_QUERY,
+    takes: otlpBodies("traces"),
+    headers: TELEMETRY_HEADERS,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP spans, JSON or protobuf",
   },
   {
@@ -64,6 +148,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: ANY_QUERY,
+    takes: otlpBodies("logs"),
+    headers: TELEMETRY_HEADERS,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP log records, JSON or protobuf",
   },
   {
@@ -73,6 +161,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: ANY_QUERY,
+    takes: otlpBodies("metrics"),
+    headers: TELEMETRY_HEADERS,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP metrics, JSON or protobuf, under the base path",
   },
   {
@@ -82,6 +174,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: ANY_QUERY,
+    takes: otlpBodies("traces"),
+    headers: TELEMETRY_HEADERS,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP spans, JSON or protobuf, under the base path",
   },
   {
@@ -91,6 +187,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "ingest",
     handledBy: "engine",
     query: ANY_QUERY,
+    takes: otlpBodies("logs"),
+    headers: TELEMETRY_HEADERS,
+    responses: {},
+    media: OTLP_ANSWERS,
     summary: "OTLP log records, JSON or protobuf, under the base path",
   },
   {
@@ -100,6 +200,8 @@ export const TELEMETRY_ENDPOINTS = [
     access: "viewer",
     handledBy: "front",
     query: NO_QUERY,
+    responses: { 200: TELEMETRY_TYPES },
+    examples: { response: { types: [...RECORD_TYPES], default: "metric" } },
     summary: "The types of telemetry records",
   },
   {
@@ -109,6 +211,10 @@ export const TELEMETRY_ENDPOINTS = [
     access: "admin",
     handledBy: "engine",
     query: NO_QUERY,
+    takes: IMPORT_BODIES,
+    headers: { "Content-Encoding": "gzip or identity" },
+    responses: { 200: IMPORTED },
+    examples: { response: { status: "ok", imported: 1440, series: 1, failed: 0, failures: [] } },
     summary: "Stores samples of the past as history: CSV, Prometheus query JSON, OTLP JSON, up to 10,000 and 1 MiB a request",
   },
 ] as const satisfies readonly Endpoint[];

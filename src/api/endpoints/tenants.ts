@@ -5,6 +5,7 @@ import { PLANS } from "../../domain/access/plans.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../../domain/access/tenant-id.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { monthParameter } from "../parameters.ts";
+import { COUNT, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
 /** Longest address that mail is delivered to (RFC 5321, 4.5.3.1.3). */
@@ -14,8 +15,25 @@ const NAME = z.string().trim().min(1, "must not be empty").max(NAME_BYTES_MAX);
 const PLAN = z.enum(PLANS, `must be one of ${PLANS.join(", ")}`);
 const CONTACT = z.email("must be an address such as ops@example.com").max(EMAIL_CHARACTERS_MAX);
 
-const TENANT = { tenant_id: z.string(), name: z.string(), plan: PLAN, created_at: z.iso.datetime() };
-const COUNT = z.number().int().min(0);
+const TENANT = { tenant_id: z.string(), name: z.string(), plan: PLAN, created_at: TIMESTAMP };
+
+const TENANT_EXAMPLE = { tenant_id: "acme", name: "Acme Corp", plan: "starter", created_at: EXAMPLE_TIME };
+const USAGE_EXAMPLE = {
+  period: { month: "2026-01", start: "2026-01-01T00:00:00.000Z", end: "2026-02-01T00:00:00.000Z" },
+  total_events: 1_250_000,
+  tenants: [
+    {
+      tenant_id: "acme",
+      name: "Acme Corp",
+      plan: "starter",
+      events: 1_250_000,
+      by_type: { metric: 1_200_000, log: 50_000, trace: 0, event: 0, profile: 0, slo: 0 },
+    },
+  ],
+  total: 1,
+  complete: true,
+  page_token: "",
+};
 
 /** Who shares the server, and what each has sent. */
 export const TENANTS_ENDPOINTS = [
@@ -32,10 +50,11 @@ export const TENANTS_ENDPOINTS = [
       plan: PLAN.default("free"),
       contact_email: CONTACT.optional(),
     }),
-    responses: { 201: z.object(TENANT) },
+    responses: { 201: z.strictObject(TENANT) },
+    errors: ["conflict", "unprocessable"],
     examples: {
       body: { tenant_id: "acme", name: "Acme Corp", plan: "starter", contact_email: "ops@example.com" },
-      response: { tenant_id: "acme", name: "Acme Corp", plan: "starter", created_at: "2026-01-31T12:00:00.000Z" },
+      response: TENANT_EXAMPLE,
     },
     summary: "Adds a tenant",
   },
@@ -47,8 +66,13 @@ export const TENANTS_ENDPOINTS = [
     handledBy: "coordinator",
     query: z.strictObject(PAGE),
     responses: {
-      200: z.object({ tenants: z.array(z.object({ ...TENANT, events_this_month: COUNT })), total: COUNT, page_token: z.string() }),
+      200: z.strictObject({
+        tenants: z.array(z.strictObject({ ...TENANT, events_this_month: COUNT })),
+        total: COUNT,
+        page_token: z.string(),
+      }),
     },
+    examples: { response: { tenants: [{ ...TENANT_EXAMPLE, events_this_month: 1_250_000 }], total: 1, page_token: "" } },
     summary: "Tenants with their events of this month",
   },
   {
@@ -59,8 +83,9 @@ export const TENANTS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: z.strictObject({ name: NAME.optional(), plan: PLAN.optional(), contact_email: CONTACT.nullable().optional() }),
-    responses: { 200: z.object(TENANT) },
-    examples: { body: { plan: "pro" } },
+    responses: { 200: z.strictObject(TENANT) },
+    parameters: { id: "tenant_id of the tenant" },
+    examples: { body: { plan: "pro" }, response: { ...TENANT_EXAMPLE, plan: "pro" } },
     summary: "Changes a tenant's name, plan or contact, at once",
   },
   {
@@ -71,17 +96,24 @@ export const TENANTS_ENDPOINTS = [
     handledBy: "coordinator",
     query: z.strictObject({ month: monthParameter("month").optional(), ...PAGE }),
     responses: {
-      200: z.object({
-        period: z.object({ month: z.string(), start: z.iso.datetime(), end: z.iso.datetime() }),
+      200: z.strictObject({
+        period: z.strictObject({ month: z.string(), start: TIMESTAMP, end: TIMESTAMP }),
         total_events: COUNT,
         tenants: z.array(
-          z.object({ tenant_id: z.string(), name: z.string(), plan: PLAN, events: COUNT, by_type: z.record(z.enum(RECORD_TYPES), COUNT) }),
+          z.strictObject({
+            tenant_id: z.string(),
+            name: z.string(),
+            plan: PLAN,
+            events: COUNT,
+            by_type: z.record(z.enum(RECORD_TYPES), COUNT),
+          }),
         ),
         total: COUNT,
         complete: z.boolean(),
         page_token: z.string(),
       }),
     },
+    examples: { response: USAGE_EXAMPLE },
     summary: "Accepted events by tenant in a calendar month",
   },
 ] as const satisfies readonly Endpoint[];

@@ -41,6 +41,8 @@ export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 /** A late sample this close behind the newest still enters the ring. */
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
+/** Months before this one whose accepted events are kept, for bills: 36 x 10,000 tenants x 60 B. */
+export const USAGE_MONTHS_KEPT = 36;
 /** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
 export const KEY_BUCKETS_MAX = 100_000;
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
@@ -174,6 +176,8 @@ export const IMPORT_AGE_MS_MAX = 3653 * 24 * 3600 * 1000;
 export const IMPORT_PROBLEMS_SHOWN = 100;
 /** Characters of one line of CSV: 64 attributes of ordinary length are far below. */
 export const IMPORT_LINE_LENGTH_MAX = 128 * 1024;
+/** Vectors of a service that a replay trains on: three weeks of minutes, 38 metrics of which are 10 MB. */
+export const REPLAY_HISTORY_ROWS_MAX = 32_768;
 /** Samples of one file on the command line: 16 bytes each, and as much again while its arrays grow. */
 export const IMPORT_FILE_SAMPLES_MAX = 20_000_000;
 /** Bytes of one file of JSON, which is read at once; V8 has no longer text than 512 MiB. */
@@ -300,8 +304,6 @@ export const CATALOG_DOCUMENT_CHARACTERS_MAX = 1024 * 1024;
 export const CATALOG_TOKENS_MAX = 5_000;
 export const CATALOG_DEPTH_MAX = 64;
 export const CATALOG_ALIASES_MAX = 50;
-/** Entities that the report of an import shows; the others are counted. */
-export const CATALOG_REPORT_ROWS = 10_000;
 
 /** Rows of the audit log over all tenants; the oldest of the tenant with most goes first. About 0.5 KB each, and at most AUDIT_VIEW_BYTES_MAX before and after. */
 export const AUDIT_ROWS_MAX = 1_000_000;
@@ -332,6 +334,10 @@ export const SERVICE_MAP_CHANGE_MS_MAX = 60_000;
 /** A value's history is stored this often, and so many in one tick: 1,000 rows of 100 to 900 bytes are about 10 ms of commit. */
 export const PILLAR_HISTORY_STORE_MS = 10 * 60_000;
 export const PILLAR_HISTORIES_PER_TICK = 1_000;
+
+/** The share of a thread that a tick may take, and its longest rest between two pieces of work, where other work made one seem long. */
+export const VECTORIZER_BUSY_SHARE = 0.1;
+export const VECTORIZER_REST_MS_MAX = 20;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

@@ -41,8 +41,15 @@ export interface LaneMarkQuery {
   readonly id: number;
 }
 
+/** Asks how many streams of a tenant are in memory; costs nothing however many. */
+export interface StreamCountQuery {
+  readonly type: "stream-count";
+  readonly id: number;
+  readonly tenant: string;
+}
+
 /** Questions about streams. */
-export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery;
+export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery | StreamCountQuery;
 
 /** Asks for the next slice of a walk over all services: how they behave from `sinceMs` on. Another number begins a new walk. */
 export interface BehaviourQuery {
@@ -139,7 +146,13 @@ export interface BehaviourAnswer {
   readonly done: boolean;
 }
 
-export type EngineAnswer = SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
+export interface StreamCountAnswer {
+  readonly type: "stream-count";
+  readonly id: number;
+  readonly streams: number;
+}
+
+export type EngineAnswer = StreamCountAnswer | SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {

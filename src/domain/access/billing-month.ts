@@ -16,9 +16,9 @@ export function monthText(month: number): string {
   return `${String(Math.floor(month / 12)).padStart(4, "0")}-${String((month % 12) + 1).padStart(2, "0")}`;
 }
 
-/** The month of a text as `monthText` writes it; undefined for another. */
+/** The month of a text as `monthText` writes it, of 1970 to 4999: rows of usage have 16 bits for it. Undefined for another. */
 export function parseMonth(text: string): number | undefined {
-  const match = /^([0-9]{4})-(0[1-9]|1[0-2])$/.exec(text);
+  const match = /^(19[7-9][0-9]|[2-4][0-9]{3})-(0[1-9]|1[0-2])$/.exec(text);
   return match === null ? undefined : Number(match[1]) * 12 + Number(match[2]) - 1;
 }
 

@@ -22,6 +22,8 @@ export type ClaimsOutcome = { readonly ok: true; readonly identity: TokenIdentit
 /** Characters of a subject and of a tenant's name: they stand in keys, answers and the audit log. */
 export const SUBJECT_LENGTH_MAX = 255;
 const TENANT_LENGTH_MAX = 64;
+/** Subjects of those who come without a token: nobody else may pass for one of them in the audit log. */
+const OWN_SUBJECT = /^(?:local|visitor|admin-token|key:.*)$/;
 const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u;
 
 /** Reads the claims. Only own members count: a claim named `__proto__` or `constructor` is one like any other. */
@@ -31,6 +33,8 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, names: Cla
   const role = parseRole(own(claims, names.role));
   const expiresAt = own(claims, "exp");
   if (!isName(subject, SUBJECT_LENGTH_MAX)) return refused("sub", `a text of 1 to ${SUBJECT_LENGTH_MAX} printable characters`);
+  if (OWN_SUBJECT.test(subject))
+    return refused("sub", "none of the names that the server itself gives: local, visitor, admin-token, key:...");
   if (!isName(tenant, TENANT_LENGTH_MAX)) return refused(names.tenant, `a text of 1 to ${TENANT_LENGTH_MAX} printable characters`);
   if (role === undefined) return refused(names.role, `one of ${ROLES.join(", ")}`);
   if (typeof expiresAt !== "number" || !Number.isFinite(expiresAt)) return refused("exp", "a number of seconds since 1970");

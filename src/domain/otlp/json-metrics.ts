@@ -83,7 +83,9 @@ function* pointsOf(metric: MetricHead & { readonly points: readonly unknown[] })
       yield typeof point === "string" ? { type: "damaged", item: { message: point } } : { type: "number", point };
     } else {
       const point = attempt(() => readDistribution(given, metric));
-      yield typeof point === "string" ? { type: "damaged", item: { message: point } } : { type: "distribution", point };
+      yield typeof point === "string"
+        ? { type: "damaged", item: { message: point } }
+        : { type: "distribution", point, source: metric.source };
     }
   }
 }

@@ -111,7 +111,7 @@ export interface DamagedItem {
 /** What a decoder finds, in the order of the body. */
 export type MetricItem =
   | { readonly type: "number"; readonly point: NumberPoint }
-  | { readonly type: "distribution"; readonly point: DistributionPoint }
+  | { readonly type: "distribution"; readonly point: DistributionPoint; readonly source: OtlpSource }
   | { readonly type: "damaged"; readonly item: DamagedItem };
 export type SpanItem = { readonly type: "span"; readonly span: OtlpSpan } | { readonly type: "damaged"; readonly item: DamagedItem };
 export type LogItem = { readonly type: "log"; readonly log: OtlpLog } | { readonly type: "damaged"; readonly item: DamagedItem };

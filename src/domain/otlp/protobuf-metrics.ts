@@ -156,7 +156,7 @@ function readPoint(reader: WireReader, from: number, to: number, head: MetricHea
   }
   const draft = new DistributionDraft(head);
   const isRead = draft.read(reader, to);
-  return isRead ? { type: "distribution", point: draft.point() } : damaged("a point of a histogram or summary");
+  return isRead ? { type: "distribution", point: draft.point(), source: head.source } : damaged("a point of a histogram or summary");
 }
 
 function damaged(what: string): MetricItem {

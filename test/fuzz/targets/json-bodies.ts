@@ -3,6 +3,7 @@
 
 import { EngineCounters } from "../../../src/actors/engine/engine-counters.ts";
 import { JsonDecoder } from "../../../src/actors/engine/json-decoder.ts";
+import { LabelIntake } from "../../../src/actors/engine/label-intake.ts";
 import type { StreamDefiner } from "../../../src/actors/engine/stream-definer.ts";
 import { WorkUnit } from "../../../src/actors/engine/work-unit.ts";
 import { EngineMemory } from "../../../src/adapters/runtime/engine-memory.ts";
@@ -34,6 +35,7 @@ class JsonRig {
   readonly streams: string[] = [];
   readonly decoder = new JsonDecoder({
     logs: { count: () => undefined },
+    labels: new LabelIntake(new FieldExclusions("")),
     memory: this.memory,
     kernel: this.kernel,
     definer: {

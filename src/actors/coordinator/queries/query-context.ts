@@ -5,13 +5,17 @@ import type { Listeners, Principal } from "../../../core/protocol/query.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { ChangePlan } from "../control/changes.ts";
+import type { DiskFill } from "../disk-usage.ts";
 import type { EngineClient } from "../engine-client.ts";
+import type { StoreRefusal } from "../store-guard.ts";
 import type { VectorizerFacts } from "../vectorizer/vectorizer.ts";
 
 /** What the status tells of the coordinator itself. */
 export interface CoordinatorFacts {
   readonly enginesReady: boolean;
-  readonly storeReadOnly: boolean;
+  /** Why the store takes no writes; null while it does. */
+  readonly storeRefusal: StoreRefusal | null;
+  readonly disk: DiskFill;
   /** Wall clock of the last look at the engines' verdicts. */
   readonly lastRunMs: number;
   readonly framesWaiting: number;

@@ -1,50 +1,75 @@
-// GET /api/v1/status. Parts that are not built yet say `disabled`; what detection does meanwhile is told in numbers.
+// GET /api/v1/status: what runs, what does not and why. Parts that are not built yet say `disabled`.
+import type { z } from "zod";
 import { done, type Outcome } from "../../../api/refusal.ts";
+import type { STATUS } from "../../../api/shapes/server.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
 import type { CoordinatorFacts, QueryContext, QueryRequest } from "./query-context.ts";
 
-const HOUR_MS = 3600 * 1000;
+type Status = z.output<typeof STATUS>;
+type EngineStatus = Status["engines"][number];
 
-interface EngineStatus {
-  readonly engine: number;
-  readonly state: "ok" | "unavailable";
-  /** The tenant's series that this engine holds; null when it does not answer. */
-  readonly series: number | null;
-}
+const HOUR_MS = 3600 * 1000;
+/** The coordinator looks at what engines have found at least once a minute, else at once: later than this it is stuck. */
+const LAG_MS_MAX = 3 * 60_000;
 
 /** State of the server as the tenant sees it. */
-export async function status(context: QueryContext, { principal }: QueryRequest<"status">): Promise<Outcome<unknown>> {
-  const { engines, state, options } = context;
+export async function status(context: QueryContext, { principal }: QueryRequest<"status">): Promise<Outcome<Status>> {
+  const { engines, state, options, nowMs } = context;
   const engineStates = await Promise.all(
     Array.from({ length: engines.count }, (_, engine) => engineStatus(context, principal.tenant, engine)),
   );
   const facts = context.facts();
-  const degraded = facts.storeReadOnly || engineStates.some((engine) => engine.state !== "ok");
+  const watchdog = watchdogState(facts, engineStates, nowMs());
+  const store = facts.storeRefusal === null ? "ok" : "read_only";
+  const isDegraded = store !== "ok" || watchdog !== "ok" || facts.vectorizer.state === "behind";
   return done({
-    status: !facts.enginesReady ? "starting" : degraded ? "degraded" : "ok",
+    status: !facts.enginesReady ? "starting" : isDegraded ? "degraded" : "ok",
     version: options.version,
-    components: {
-      watchdog: "disabled",
-      vectorizer: facts.vectorizer.state,
-      rca: "disabled",
-      llm: "disabled",
-      store: facts.storeReadOnly ? "read_only" : "ok",
-    },
+    components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store },
     watchdog: {
       last_run: formatRfc3339(facts.lastRunMs),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),
-      anomalies_last_hour: state.anomalies.index(principal.tenant).count({ sinceMs: context.nowMs() - HOUR_MS }),
+      anomalies_last_hour: state.anomalies.index(principal.tenant).count({ sinceMs: nowMs() - HOUR_MS }),
+      mode: "streaming",
+      layers: ["statistical"],
+      lag_seconds: Math.max(0, nowMs() - facts.lastRunMs) / 1000,
     },
     vectorizer: vectorizerView(facts.vectorizer),
+    store: storeView(facts),
     engines: engineStates,
-    listeners: facts.listeners,
+    listeners: { ...facts.listeners },
     queues: { frames_waiting: facts.framesWaiting, queries_waiting: facts.queriesWaiting },
+    versions: { vedette: options.version, node: process.versions.node },
   });
 }
 
+/** Every sample is judged by the engine that holds its stream; what that finds counts once the coordinator has stored it. */
+function watchdogState(facts: CoordinatorFacts, engines: readonly EngineStatus[], nowMs: number): Status["components"]["watchdog"] {
+  if (!facts.enginesReady) return "starting";
+  if (nowMs - facts.lastRunMs > LAG_MS_MAX) return "stalled";
+  return engines.every(({ state }) => state === "ok") ? "ok" : "degraded";
+}
+
+/** Bytes of the whole server. Fill is of the limit, or without one of what the data and the free disk are together; null before the first look. */
+function storeView({ storeRefusal, disk }: CoordinatorFacts): Status["store"] {
+  const { storeBytes, logBytes, freeBytes, limitBytes } = disk;
+  const used = storeBytes + logBytes;
+  const room = Number.isFinite(limitBytes) ? limitBytes : used + freeBytes;
+  return {
+    state: storeRefusal === null ? "ok" : "read_only",
+    reason: storeRefusal?.cause ?? null,
+    error_code: storeRefusal?.errorCode ?? null,
+    used_bytes: used,
+    log_bytes: logBytes,
+    free_bytes: freeBytes,
+    limit_bytes: Number.isFinite(limitBytes) ? limitBytes : null,
+    fill: room === 0 ? null : Math.round((used / room) * 1e4) / 1e4,
+  };
+}
+
 /** Of the last tick; null before the first. */
-function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["vectorizer"]) {
+function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["vectorizer"]): Status["vectorizer"] {
   return {
     last_run: lastRunMs === 0 ? null : formatRfc3339(lastRunMs),
     duration_ms: counts.durationMs,
@@ -59,8 +84,7 @@ function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["ve
 /** An engine that does not answer is a fact to report here, not a failure of the question. */
 async function engineStatus({ engines }: QueryContext, tenant: string, engine: number): Promise<EngineStatus> {
   try {
-    const { total } = await engines.series(engine, { tenant, serviceId: null, metricName: null, environment: null, after: null, limit: 1 });
-    return { engine, state: "ok", series: total };
+    return { engine, state: "ok", series: await engines.streamCount(engine, tenant) };
   } catch (error) {
     if (!(error instanceof EngineUnavailableError)) throw error;
     return { engine, state: "unavailable", series: null };

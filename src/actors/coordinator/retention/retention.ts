@@ -15,6 +15,7 @@ import { type BlockSpan, decodeSpan } from "../tables/block-rows.ts";
 import { decodeRollupSpan, type RollupSpan } from "../tables/rollup-rows.ts";
 import { scanTenants } from "../tables/scan.ts";
 import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
+import { expireUsage } from "../usage/usage-retention.ts";
 import { episodeTimeKey } from "../verdict-draft.ts";
 import { expireAudit } from "./audit-rows.ts";
 import { expireCalls, mergeCalls } from "./call-minutes.ts";
@@ -101,6 +102,7 @@ export class Retention {
     yield* this.#excessLetters();
     yield* this.#letterEnds(wallNowMs - deadLetterAgeMs);
     yield* expireAudit(this.#dependencies, wallNowMs - auditRetentionMs, auditRowsMax, this.#options.rowsPerStep);
+    yield* expireUsage(this.#dependencies.state, wallNowMs, this.#options.rowsPerStep);
     yield* this.#records(wallNowMs - retentionMs);
     yield* expireCalls(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
     yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);

@@ -18,7 +18,7 @@ export function usageKey(month: number, tenant: string): Uint8Array {
 }
 
 /** Bound of a month's keys: those of earlier months lie below it. */
-function usageBound(month: number): Uint8Array {
+export function usageBound(month: number): Uint8Array {
   return new KeyBuilder().u16(month).finish();
 }
 

@@ -13,6 +13,7 @@ import { refusePoint, refuseValue } from "../../../domain/otlp/otlp-limits.ts";
 import { flagsOfPoint } from "../../../domain/series/classification.ts";
 import { environmentOf } from "../../../domain/series/stream-identity.ts";
 import type { Body } from "../body.ts";
+import type { LabelIntake } from "../label-intake.ts";
 import type { DefinedStream, StreamDefiner } from "../stream-definer.ts";
 import type { WorkUnit } from "../work-unit.ts";
 
@@ -20,6 +21,7 @@ export interface NumberPointsDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
   readonly definer: StreamDefiner;
+  readonly labels: LabelIntake;
   readonly tenantName: (index: number) => string;
 }
 
@@ -76,7 +78,9 @@ export class NumberPoints {
     const name = { tenant, environment: environmentOf(attributes), serviceId, metricName, attributes };
     const defined = this.#dependencies.definer.define(unit, body.tenant, name, flagsOfPoint(metricName, point.isCounter));
     if (defined === "identity_too_long") return TOO_LONG;
-    return defined === "series_limit_exceeded" ? LIMIT_EXCEEDED : defined;
+    if (defined === "series_limit_exceeded") return LIMIT_EXCEEDED;
+    this.#dependencies.labels.takeAttributes(tenant, serviceId, source.resourceAttributes, unit);
+    return defined;
   }
 
   #keyOf(point: NumberPoint): string {

@@ -18,6 +18,7 @@ import { spansOfProtobuf } from "../../../domain/otlp/protobuf-traces.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { type Body, decodeJsonBody, refusedAnswer } from "../body.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import type { LabelIntake } from "../label-intake.ts";
 import type { LogSink } from "../logs/log-sink.ts";
 import type { SpanSink } from "../spans/span-sink.ts";
 import type { StreamDefiner } from "../stream-definer.ts";
@@ -40,6 +41,7 @@ export interface OtlpDecoderDependencies {
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
+  readonly labels: LabelIntake;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
@@ -165,8 +167,17 @@ export class OtlpDecoder {
     const { exclusions } = this.#dependencies;
     const item = exclusions.isEmpty ? given : withoutFields(given, exclusions);
     const refusal = this.#refusalOf(item, body, unit);
-    if (refusal === undefined) outcome.accept(1);
-    else outcome.refuse(unit, refusal, payloadOf(item));
+    if (refusal === undefined) {
+      outcome.accept(1);
+      this.#tellLabels(given, body, unit);
+    } else outcome.refuse(unit, refusal, payloadOf(item));
+  }
+
+  /** Number points tell theirs where their stream is defined. */
+  #tellLabels(item: Item, body: Body, unit: WorkUnit): void {
+    if (item.type === "number" || item.type === "damaged") return;
+    const { serviceId, resourceAttributes } = item.type === "span" ? item.span : item.type === "log" ? item.log : item.source;
+    this.#dependencies.labels.takeAttributes(this.#dependencies.tenantName(body.tenant), serviceId, resourceAttributes, unit);
   }
 
   #refusalOf(item: Item, body: Body, unit: WorkUnit): ItemRefusal | undefined {

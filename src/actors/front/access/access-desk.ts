@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readJwks } from "../../../adapters/credentials/jwks-content.ts";
 import { JwksSource } from "../../../adapters/credentials/jwks-source.ts";
 import { fetchJwks, followFile, readJwksFile } from "../../../adapters/credentials/jwks-transport.ts";
-import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } from "../../../adapters/credentials/secret-file.ts";
+import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } from "../../../adapters/credentials/own-secret.ts";
 import { SecretSource } from "../../../adapters/credentials/secret-source.ts";
 import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
@@ -41,6 +41,8 @@ export interface AccessDeskDependencies {
   /** Random bytes in hex. */
   readonly randomHex: (bytes: number) => string;
   readonly log: (level: "info" | "warn", line: string) => void;
+  /** Told when tokens that were genuine may be so no more. */
+  readonly onTokenKeys: () => void;
   /** The port that the server listens on: cookies of one machine's servers must not be mixed up, and they know no ports. */
   readonly port: () => number;
 }
@@ -91,8 +93,29 @@ export class AccessDesk {
     this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
   }
 
+  /** Rows for /metrics: name, help, value. */
+  get gauges(): Array<readonly [name: string, help: string, value: number]> {
+    const rows: Array<readonly [string, string, number]> = [
+      ["vedette_credentials_cached", "Credentials remembered as genuine", this.authenticator.cached],
+      ["vedette_authentications_waiting", "Requests that wait for the check of a token", this.authenticator.waiting],
+    ];
+    if (this.jwks === null) return rows;
+    const { keys, failure } = this.jwks.state;
+    rows.push(["vedette_jwks_keys", "Keys of the identity provider in force", keys]);
+    rows.push(["vedette_jwks_failing", "1 while the identity provider's keys could not be read the last time", failure === null ? 0 : 1]);
+    return rows;
+  }
+
+  #tokenKeysChanged(tell: () => void): void {
+    this.authenticator.tokenKeysChanged();
+    tell();
+  }
+
   /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */
-  #openSecret({ JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings, { randomHex, log }: AccessDeskDependencies): SecretSource | null {
+  #openSecret(
+    { JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings,
+    { randomHex, log, onTokenKeys }: AccessDeskDependencies,
+  ): SecretSource | null {
     if (JWT_SECRET !== undefined) {
       const text = JWT_SECRET.reveal();
       const bytes = Buffer.byteLength(text);
@@ -104,11 +127,14 @@ export class AccessDesk {
     if (JWKS_URL !== "" || JWKS_FILE !== "") return null;
     const own = openSecretFile(DATA_DIR, JWT_SECRET_FILE, () => randomHex(OWN_SECRET_BYTES));
     const source = new SecretSource(own.text);
-    source.follow(own.path, () => this.authenticator.tokenKeysChanged(), log);
+    source.follow(own.path, () => this.#tokenKeysChanged(onTokenKeys), log);
     return source;
   }
 
-  #openJwks({ JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS }: Settings, { clock, log }: AccessDeskDependencies): JwksSource | null {
+  #openJwks(
+    { JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS }: Settings,
+    { clock, log, onTokenKeys }: AccessDeskDependencies,
+  ): JwksSource | null {
     if (JWKS_URL === "" && JWKS_FILE === "") return null;
     if (JWKS_URL !== "" && JWKS_FILE !== "")
       throw new ConfigError("JWKS_URL and JWKS_FILE are both set; set the one that tokens are checked with");
@@ -121,7 +147,7 @@ export class AccessDesk {
         monotonicMs: () => clock.monotonicMs(),
         wallMs: () => clock.wallMs(),
         log,
-        onChange: () => this.authenticator.tokenKeysChanged(),
+        onChange: () => this.#tokenKeysChanged(onTokenKeys),
       },
     );
     if (url === null) followFile(JWKS_FILE, () => void source.load());

@@ -55,7 +55,14 @@ export class Gate {
     const goOn = exchange.hold();
     void this.#dependencies.authenticator
       .settle(identity)
-      .then((settled) => goOn(() => this.#decide(access, exchange.request, settled, sink)));
+      .then((settled) => () => this.#decide(access, exchange.request, settled, sink), thrown)
+      .then(goOn);
+  }
+
+  /** Whether the credential of a request that was admitted counts still, as far as can be said at once. */
+  isStillGood(request: HttpRequest): boolean {
+    const { kind } = this.#dependencies.authenticator.identify(request);
+    return kind === "known" || kind === "anonymous";
   }
 
   #decide(access: Access, request: HttpRequest, identity: SettledIdentity, sink: GateSink): void {
@@ -90,6 +97,13 @@ export class Gate {
     if (!isSession) return [challenge];
     return [challenge, ["Set-Cookie", `${this.#dependencies.sessionCookie()}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`]];
   }
+}
+
+/** A fault of ours becomes the exchange's, which answers 500. */
+function thrown(error: unknown): () => void {
+  return () => {
+    throw error;
+  };
 }
 
 const SEND_HEADER = "send it in X-API-Key or Authorization: Bearer, and replace it, since others may have seen it";

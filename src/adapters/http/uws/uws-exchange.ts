@@ -127,7 +127,7 @@ export class UwsExchange implements HttpExchange, Expiring {
       chunks.forEach((chunk, index) => {
         this.#onPiece(chunk, held.isComplete && index === chunks.length - 1);
       });
-      if (!held.isComplete) held.resume();
+      if (!held.isComplete && !this.#over) held.resume();
     });
   }
 

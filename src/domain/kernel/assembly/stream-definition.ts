@@ -20,6 +20,11 @@ import { findSlot } from "./shard-table";
 /** As IDENTITY_BYTES_MAX in core/config/limits.ts. */
 const IDENTITY_MAX: u32 = 16 * 1024;
 
+// Texts as numbers in little-endian order.
+const UP: u16 = 0x7075;
+const TARGET_I: u64 = 0x695f746567726174;
+const INFO: u32 = 0x6f666e69;
+
 let engine: u32 = 0;
 let engines: u32 = 1;
 let flagsKept: u32 = U32.MAX_VALUE;
@@ -109,14 +114,23 @@ function hasRoom(identity: u32): bool {
  */
 export function prepareSeries(span: usize, spanBytes: u32, tenant: u32): i32 {
   if (headBytes == 0 || !readLabels(span, spanBytes)) return STATUS_UNKNOWN_STREAM;
+  const name = valueOf(metricLabel), nameBytes = valueBytesOf(metricLabel);
+  if (describesTarget(name, nameBytes)) return STATUS_UNKNOWN_STREAM;
   const identity = identityBytes(headBytes);
   if (identity > IDENTITY_MAX) return STATUS_UNKNOWN_STREAM;
   if (!hasRoom(identity)) return STATUS_DEFINITIONS_FULL;
   if (nextRef == endRef) return STATUS_ALLOWANCE_SPENT;
   if (!writeIdentity(entry() + DEFINE_HEADER_BYTES, headBytes)) return STATUS_UNKNOWN_STREAM;
-  const name = valueOf(metricLabel), nameBytes = valueBytesOf(metricLabel);
   const flags = correctKind(name, nameBytes, tenant, flagsOfName(name, nameBytes));
   return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags);
+}
+
+/** Whether a series is `up` or `target_info`, whose labels TypeScript looks at (domain/labels/telemetry-labels.ts). */
+// @ts-ignore
+@inline
+function describesTarget(name: usize, nameBytes: u32): bool {
+  if (nameBytes == 2) return load<u16>(name) == UP;
+  return nameBytes == 11 && load<u64>(name) == TARGET_I && load<u32>(name, 7) == INFO;
 }
 
 /**

@@ -132,7 +132,7 @@ async function readGroups(
 }
 
 /** What all sources say of one key of a service: the last is in force. */
-export function labelView(labels: readonly ServiceLabel[]) {
+function labelView(labels: readonly ServiceLabel[]) {
   const ordered = [...labels].sort((a, b) => ORDER.indexOf(b.source) - ORDER.indexOf(a.source));
   const [{ serviceId, key, ...inForce }, ...others] = ordered as [ServiceLabel, ...ServiceLabel[]];
   return { service_id: serviceId, key, ...sourceView(inForce), overrides: others.map(sourceView) };

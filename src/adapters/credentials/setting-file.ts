@@ -1,8 +1,8 @@
-// Files that hold one secret: Docker's and Kubernetes' mounts, systemd's credentials, a pipe of the shell.
+// Files that hold a secret of the settings, named by NAME_FILE: Docker's and Kubernetes' mounts, systemd's credentials, a pipe of the shell.
 import { closeSync, openSync, readSync } from "node:fs";
 
 /** The first `bytesMax` bytes of a file or pipe. Throws the system's error. */
-export function readSecretFile(path: string, bytesMax: number): Uint8Array {
+export function readSettingFile(path: string, bytesMax: number): Uint8Array {
   const file = openSync(path, "r");
   try {
     const bytes = new Uint8Array(bytesMax);

@@ -1,0 +1,72 @@
+// The API's description, made at the first request for it and kept: it does not change while the server runs.
+import { createHash } from "node:crypto";
+import type { HttpHeaders } from "../../adapters/http/http-server.ts";
+import { documentationPage, PAGE_POLICY } from "../../api/docs/page.ts";
+import { openApiDocument } from "../../api/openapi/document.ts";
+
+/** An answer whose content has a validator. */
+export interface DocumentAnswer {
+  readonly status: 200 | 304;
+  readonly headers: HttpHeaders;
+  readonly body: string;
+}
+
+interface StoredDocument {
+  readonly headers: HttpHeaders;
+  readonly tag: string;
+  readonly body: string;
+}
+
+/** Headers of both. A cache asks each time: another version of the server has another document. */
+const SHARED_HEADERS: HttpHeaders = [
+  ["Cache-Control", "no-cache"],
+  ["X-Content-Type-Options", "nosniff"],
+];
+
+/** /openapi.json and /docs. */
+export class Documents {
+  readonly #version: string;
+  readonly #made = new Map<string, StoredDocument>();
+
+  constructor(version: string) {
+    this.#version = version;
+  }
+
+  /** The OpenAPI document; `ifNoneMatch` is the header of that name. */
+  openApi(ifNoneMatch: string | undefined): DocumentAnswer {
+    const make = () => store(JSON.stringify(openApiDocument(this.#version)), [["Content-Type", "application/json"]]);
+    return answer(this.#kept("openapi", make), ifNoneMatch);
+  }
+
+  /** The documentation for people. */
+  page(ifNoneMatch: string | undefined): DocumentAnswer {
+    const make = () =>
+      store(documentationPage(openApiDocument(this.#version)), [
+        ["Content-Type", "text/html; charset=utf-8"],
+        ["Content-Security-Policy", PAGE_POLICY],
+        ["Referrer-Policy", "no-referrer"],
+      ]);
+    return answer(this.#kept("docs", make), ifNoneMatch);
+  }
+
+  #kept(name: string, make: () => StoredDocument): StoredDocument {
+    const kept = this.#made.get(name) ?? make();
+    this.#made.set(name, kept);
+    return kept;
+  }
+}
+
+function store(body: string, headers: HttpHeaders): StoredDocument {
+  const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+  return { body, tag, headers: [...headers, ...SHARED_HEADERS, ["ETag", tag]] };
+}
+
+function answer({ headers, tag, body }: StoredDocument, ifNoneMatch: string | undefined): DocumentAnswer {
+  return isKnown(tag, ifNoneMatch) ? { status: 304, headers, body: "" } : { status: 200, headers, body };
+}
+
+/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
+function isKnown(tag: string, ifNoneMatch: string | undefined): boolean {
+  const given = (ifNoneMatch ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
+  return given.includes(tag) || given.includes("*");
+}

@@ -1,0 +1,41 @@
+// This API as an OpenAPI 3.1 document, made from the declarations that requests are validated by.
+import { ROOMS } from "../rooms.ts";
+import { type JsonObject, SchemaCollector } from "./json-schema.ts";
+import { operationOf } from "./operation.ts";
+
+const ABOUT = `Anomaly detection for one machine: telemetry in, anomalies out.
+
+Every GET is answered as HEAD too. A method that a path does not take gets 405 with Allow. Parameters and members of bodies that are not known are refused.
+Errors name a code, what is wrong, what was got and what to do; with \`Accept: application/problem+json\` they are problem details of RFC 9457.
+\`since\` is inclusive and \`until\` exclusive. Lists take \`limit\` and the \`page_token\` of the page before; the token is empty on the last page.`;
+
+const SECURITY_SCHEMES = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A JWT, or an API key. Its role must be the one named or above it.",
+  },
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key; its scope says which role it acts as." },
+};
+
+/** The document. `version` is that of the server. */
+export function openApiDocument(version: string): JsonObject {
+  const schemas = new SchemaCollector();
+  const paths: Record<string, JsonObject> = {};
+  for (const { title, endpoints } of ROOMS) {
+    for (const endpoint of endpoints) {
+      const path = paths[endpoint.path] ?? {};
+      path[endpoint.method.toLowerCase()] = operationOf(endpoint, title, schemas);
+      paths[endpoint.path] = path;
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Vedette", version, description: ABOUT, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+    servers: [{ url: "/" }],
+    tags: ROOMS.map(({ title, about }) => ({ name: title, description: about })),
+    paths,
+    components: { schemas: schemas.components, securitySchemes: SECURITY_SCHEMES },
+  };
+}

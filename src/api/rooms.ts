@@ -1,0 +1,43 @@
+// The endpoints in rooms by noun, as the documentation shows them.
+import type { Endpoint } from "./endpoint.ts";
+import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
+import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
+import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
+import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
+import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
+import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
+import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
+import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
+import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
+import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
+
+/** Endpoints that belong together; the tag of the OpenAPI document. */
+export interface Room {
+  readonly title: string;
+  readonly about: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** Every endpoint is in one of them. */
+export const ROOMS: readonly Room[] = [
+  { title: "Telemetry", about: "What comes in.", endpoints: TELEMETRY_ENDPOINTS },
+  { title: "Server", about: "The server itself.", endpoints: SYSTEM_ENDPOINTS },
+  { title: "Keys and users", about: "Credentials, users and what one may do.", endpoints: ACCESS_ENDPOINTS },
+  { title: "Tenants", about: "Who shares the server, and what each has sent.", endpoints: TENANTS_ENDPOINTS },
+  { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
+  { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
+  { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
+  {
+    title: "Pillars",
+    about: "Which tenant, product and custom dimensions services belong to, and how these do.",
+    endpoints: PILLARS_ENDPOINTS,
+  },
+  {
+    title: "Labels and catalog",
+    about: "What a service is labelled with: by telemetry, by the catalog, by hand.",
+    endpoints: LABELS_ENDPOINTS,
+  },
+  { title: "Saturation", about: "What a metric can rise to before the service is full.", endpoints: SATURATION_ENDPOINTS },
+  { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
+];

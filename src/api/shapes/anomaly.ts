@@ -1,0 +1,98 @@
+// An anomaly as clients see it (contract 2.3 and decisions.md section 2).
+import { z } from "zod";
+import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
+
+const GATE = z.strictObject({ name: z.string(), passed: z.boolean(), value: z.number(), limit: z.number() });
+
+/** Why a sample is thought to be out of the ordinary, with every number that led there (domain/detection/verdict.ts). */
+const VERDICT = z
+  .strictObject({
+    detector: z.string(),
+    observed: z.number(),
+    expected: z.number(),
+    lower: z.number().describe("values between lower and upper are ordinary at the threshold"),
+    upper: z.number(),
+    z: z.number(),
+    p: z.number(),
+    threshold: z.number(),
+    baseline: z.strictObject({
+      n: COUNT,
+      mean: z.number(),
+      sd: z.number(),
+      median: z.number(),
+      bucket: z.string().nullable(),
+      age_seconds: z.number(),
+    }),
+    contributions: z.array(z.strictObject({ feature: z.string(), delta_score: z.number() })),
+    gates: z.array(GATE).describe("conditions in the order in which they were asked"),
+    suppressed_by: z.string().nullable(),
+    layers: z.array(z.string()),
+  })
+  .meta({ id: "Verdict" });
+
+/** One anomaly. */
+export const ANOMALY = z
+  .strictObject({
+    anomaly_id: z.string(),
+    service_id: z.string(),
+    metric_name: z.string(),
+    anomaly_score: z.number().min(0).max(1),
+    z_score: z.number().describe("signed equivalent z of the peak, within +-99"),
+    detected_at: TIMESTAMP,
+    rca_triggered: z.boolean(),
+    resolved: z.boolean(),
+    severity: z.enum(["low", "medium", "high"]),
+    environment: z.string(),
+    attributes: ATTRIBUTES,
+    observed_at: TIMESTAMP.describe("time of the sample at the peak"),
+    started_at: TIMESTAMP,
+    resolved_at: TIMESTAMP.nullable(),
+    resolved_by: z.string().nullable(),
+    direction: z.enum(["high", "low"]),
+    detector: z.string(),
+    explanation: z.string(),
+    verdict: VERDICT,
+    streams: COUNT.describe("member streams of the pair"),
+  })
+  .meta({ id: "Anomaly" });
+
+/** A page of them. */
+export const ANOMALY_LIST = z.strictObject({ anomalies: z.array(ANOMALY), total: COUNT, page_token: NEXT_PAGE });
+
+/** For the documentation. */
+export const ANOMALY_EXAMPLE = {
+  anomaly_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+  service_id: "checkout",
+  metric_name: "request.duration_ms.p95",
+  anomaly_score: 0.82,
+  z_score: 7.4,
+  detected_at: EXAMPLE_TIME,
+  rca_triggered: false,
+  resolved: false,
+  severity: "high",
+  environment: "production",
+  attributes: { route: "/pay" },
+  observed_at: EXAMPLE_TIME,
+  started_at: "2026-01-31T11:59:50.000Z",
+  resolved_at: null,
+  resolved_by: null,
+  direction: "high",
+  detector: "z_score",
+  explanation: "412 is 7.4 standard deviations above the mean of the 120 values before it, 180",
+  verdict: {
+    detector: "z_score",
+    observed: 412,
+    expected: 180,
+    lower: 86,
+    upper: 274,
+    z: 7.4,
+    p: 1.4e-13,
+    threshold: 3,
+    baseline: { n: 120, mean: 180, sd: 31, median: 178, bucket: null, age_seconds: 1200 },
+    contributions: [],
+    gates: [{ name: "minimum_samples", passed: true, value: 120, limit: 12 }],
+    suppressed_by: null,
+    layers: ["statistical"],
+  },
+  streams: 1,
+};

@@ -1,0 +1,27 @@
+// Values that many answers hold.
+import { z } from "zod";
+import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+
+/** A moment. */
+export const TIMESTAMP = z
+  .string()
+  .refine((text) => parseRfc3339(text) !== undefined, "must be RFC 3339")
+  .meta({ format: "date-time" });
+
+/** How many. */
+export const COUNT = z.int().min(0);
+
+/** Of lists: empty on the last page. */
+export const NEXT_PAGE = z.string().describe("page_token of the next page; empty on the last");
+
+/** Whether `total` is the number itself or where counting ended. */
+export const TOTAL_RELATION = z.enum(["eq", "gte"]).describe("gte: there are at least so many; counting ended there");
+
+/** Attributes as they came. */
+export const ATTRIBUTES = z.record(z.string(), z.unknown());
+
+/** Names and how many of each. */
+export const COUNTS = z.record(z.string(), COUNT);
+
+/** Time that examples are of. */
+export const EXAMPLE_TIME = "2026-01-31T12:00:00.000Z";

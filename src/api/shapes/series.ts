@@ -1,0 +1,80 @@
+// What is stored: series and their values, records, the call graph (decisions.md section 6).
+import { z } from "zod";
+import { RECORD_TYPES } from "../../core/layout/counters.ts";
+import { ATTRIBUTES, COUNT, NEXT_PAGE, TIMESTAMP, TOTAL_RELATION } from "./scalars.ts";
+
+const SERIES_NAME = { service_id: z.string(), metric_name: z.string(), environment: z.string(), attributes: ATTRIBUTES };
+const KIND = z.enum(["gauge", "counter"]).describe("values of a counter are what was added per interval");
+
+const SERIES = z
+  .strictObject({
+    ...SERIES_NAME,
+    kind: KIND,
+    samples: COUNT,
+    last_value: z.number().nullable(),
+    last_timestamp: TIMESTAMP.nullable(),
+    maturity: z.enum(["young", "settling", "mature"]),
+    ended: z.boolean().describe("its sender has said that it ended"),
+    type: z.string().nullable().describe("of the metric, by its metadata"),
+    unit: z.string().nullable(),
+  })
+  .meta({ id: "Series" });
+
+/** A page of series. */
+export const SERIES_LIST = z.strictObject({ series: z.array(SERIES), total: COUNT, page_token: NEXT_PAGE });
+
+const POINT = z.strictObject({
+  timestamp: TIMESTAMP,
+  value: z.number(),
+  expected: z.number().nullable(),
+  lower: z.number().nullable(),
+  upper: z.number().nullable(),
+});
+
+/** Values of one series. */
+export const SERIES_DATA = z.strictObject({
+  ...SERIES_NAME,
+  kind: KIND,
+  resolution: z.enum(["raw", "1m", "1h"]),
+  points: z.array(POINT),
+  matches: COUNT.describe("series that the query matched; the first in list order is answered"),
+  complete: z.boolean().describe("false where older points of the range may be missing"),
+});
+
+/** A stored record; of a metric its name, value and time. */
+const STORED_RECORD = z
+  .looseObject({
+    service_id: z.string(),
+    type: z.enum(RECORD_TYPES),
+    metric_name: z.string().optional(),
+    value: z.number().optional(),
+    body: z.string().optional(),
+    trace_id: z.string().optional(),
+    timestamp: TIMESTAMP,
+    attributes: ATTRIBUTES,
+    environment: z.string(),
+    record_id: z.string().optional(),
+    received_at: TIMESTAMP.optional(),
+  })
+  .meta({ id: "StoredRecord" });
+
+/** A page of records. */
+export const RECORD_LIST = z.strictObject({
+  records: z.array(STORED_RECORD),
+  total: COUNT,
+  total_relation: TOTAL_RELATION,
+  page_token: NEXT_PAGE,
+});
+
+const EDGE = z.strictObject({
+  caller: z.string(),
+  callee: z.string(),
+  environment: z.string(),
+  minute: TIMESTAMP.optional().describe("with resolution=1m"),
+  calls: COUNT,
+  errors: COUNT,
+  duration_ms: z.number().describe("sum over the calls"),
+});
+
+/** Who calls whom. */
+export const CALL_GRAPH = z.strictObject({ edges: z.array(EDGE), since: TIMESTAMP, until: TIMESTAMP, complete: z.boolean() });

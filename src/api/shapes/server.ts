@@ -1,0 +1,76 @@
+// What the server says of itself (contract 4.1 and 4.2).
+import { z } from "zod";
+import { COUNT, TIMESTAMP } from "./scalars.ts";
+
+/** /healthz. */
+export const HEALTH = z.strictObject({
+  status: z.string(),
+  version: z.string(),
+  uptime_seconds: COUNT,
+  store: z.string(),
+  queue: z.string(),
+});
+
+/** /readyz once it serves. */
+export const READY = z.strictObject({ status: z.literal("ready") });
+/** /readyz before, with 503. */
+export const STARTING = z.strictObject({ status: z.literal("starting"), message: z.string() });
+
+const LISTENER = z.strictObject({ state: z.enum(["closed", "listening", "unavailable"]), port: COUNT });
+
+/** /api/v1/status. */
+export const STATUS = z
+  .strictObject({
+    status: z.enum(["ok", "starting", "degraded"]),
+    version: z.string(),
+    components: z.strictObject({
+      watchdog: z
+        .enum(["ok", "starting", "degraded", "stalled"])
+        .describe("degraded: an engine does not answer; stalled: nothing was taken in time"),
+      vectorizer: z.enum(["ok", "idle", "behind", "disabled"]),
+      rca: z.enum(["ok", "disabled"]),
+      llm: z.enum(["ok", "disabled"]),
+      store: z.enum(["ok", "read_only"]),
+    }),
+    watchdog: z.strictObject({
+      last_run: TIMESTAMP.describe("the last look at what the engines have found"),
+      metrics_monitored: COUNT.describe("streams of the tenant in memory, each judged with every sample"),
+      anomalies_last_hour: COUNT,
+      mode: z.enum(["streaming"]).describe("streaming: every sample is judged as it arrives; there is no cycle yet"),
+      layers: z.array(z.string()).describe("detection layers that run"),
+      lag_seconds: z.number().min(0),
+    }),
+    vectorizer: z.strictObject({
+      last_run: TIMESTAMP.nullable(),
+      duration_ms: z.number(),
+      work_ms: z.number(),
+      services: COUNT,
+      services_evaluated: COUNT,
+      streams: COUNT,
+      pillar_values: COUNT,
+    }),
+    store: z.strictObject({
+      state: z.enum(["ok", "read_only"]),
+      reason: z.enum(["write_failed", "disk_limit"]).nullable().describe("why writes are refused"),
+      error_code: z.string().nullable().describe("of the write that failed, such as ENOSPC"),
+      used_bytes: COUNT,
+      log_bytes: COUNT,
+      free_bytes: COUNT,
+      limit_bytes: COUNT.nullable().describe("DISK_LIMIT_GIB"),
+      fill: z.number().min(0).nullable().describe("of the limit, or of the data and the free disk together"),
+    }),
+    engines: z.array(
+      z.strictObject({
+        engine: COUNT,
+        state: z.enum(["ok", "unavailable"]),
+        series: COUNT.nullable().describe("streams of the tenant; null where the engine does not answer"),
+      }),
+    ),
+    listeners: z.record(z.string(), LISTENER),
+    queues: z.strictObject({ frames_waiting: COUNT, queries_waiting: COUNT }),
+    versions: z.strictObject({ vedette: z.string(), node: z.string() }),
+  })
+  .meta({ id: "Status" });
+
+/** The document itself. */
+export const OPENAPI_DOCUMENT = z.looseObject({ openapi: z.string(), info: z.unknown(), paths: z.unknown(), components: z.unknown() });

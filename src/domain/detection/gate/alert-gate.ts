@@ -1,0 +1,104 @@
+// From evidence to alerts that are few: one alert per incident, an end only when it is over, and a bar that rises for a stream that pages often.
+
+/** Numbers of state. */
+export const GATE_WORDS = 7;
+const IS_OPEN = 0;
+const QUIET_ROWS = 1;
+const LAST_OVER = 2;
+const DAMPING = 3;
+const LAST_TIME = 4;
+const OPENED = 5;
+const HAS_BEEN_OVER = 6;
+
+const HOUR_MS = 3_600_000;
+/** Quiet observations in a row that end an alert. */
+const QUIET_ROWS_TO_END = 3;
+/** An excursion within so many usual intervals of the one before belongs to the same incident and opens nothing ... */
+const REST_INTERVALS = 60;
+/** ... but no longer than this. */
+const REST_MS_MAX = 5 * HOUR_MS;
+/** Each alert raises the bar of those to come by a factor of 2^this ... */
+const DAMPING_STEP = 0.5;
+/** ... which goes back by this time constant. */
+const DAMPING_MS = 48 * HOUR_MS;
+
+/** What a gate says of an observation. */
+export interface GateStep {
+  readonly isFiring: boolean;
+  /** An alert began with this observation. */
+  readonly opened: boolean;
+  /** Why evidence over 1 opened nothing; null where it did, or where there was none. */
+  readonly suppressedBy: "flapping" | "same_incident" | "learning" | null;
+}
+
+const QUIET: GateStep = { isFiring: false, opened: false, suppressedBy: null };
+const FIRING: GateStep = { isFiring: true, opened: false, suppressedBy: null };
+const OPENED_NOW: GateStep = { isFiring: true, opened: true, suppressedBy: null };
+const FLAPPING: GateStep = { isFiring: false, opened: false, suppressedBy: "flapping" };
+const SAME_INCIDENT: GateStep = { isFiring: false, opened: false, suppressedBy: "same_incident" };
+const LEARNING: GateStep = { isFiring: false, opened: false, suppressedBy: "learning" };
+
+/** The alert stage of one pair or service over caller-owned state of GATE_WORDS numbers, all 0 at the start. */
+export class AlertGate {
+  readonly #words: Float64Array;
+
+  constructor(words: Float64Array) {
+    this.#words = words;
+  }
+
+  get isFiring(): boolean {
+    return this.#words[IS_OPEN] === 1;
+  }
+
+  /** When the alert that is firing, or was last, began; ms. */
+  get openedMs(): number {
+    return this.#words[OPENED] as number;
+  }
+
+  /** What the evidence must reach to open an alert now: 1, more for a stream that has paged lately. */
+  get bar(): number {
+    return 2 ** (this.#words[DAMPING] as number);
+  }
+
+  /**
+   * One observation. `evidence` is in units of the bar: 1 and more is an excursion. `intervalMs` is the usual interval of the stream;
+   * `isLearning` keeps alerts from opening.
+   */
+  step(timeMs: number, evidence: number, intervalMs: number, isLearning: boolean): GateStep {
+    this.#decay(timeMs);
+    const { bar } = this;
+    const over = evidence >= bar;
+    const answer = this.isFiring ? this.#goOn(evidence) : evidence >= 1 ? this.#begin(timeMs, over, intervalMs, isLearning) : QUIET;
+    if (over) {
+      this.#words[LAST_OVER] = timeMs;
+      this.#words[HAS_BEEN_OVER] = 1;
+    }
+    return answer;
+  }
+
+  #decay(timeMs: number): void {
+    const elapsed = Math.max(0, timeMs - (this.#words[LAST_TIME] as number));
+    this.#words[DAMPING] = (this.#words[DAMPING] as number) * Math.exp(-elapsed / DAMPING_MS);
+    this.#words[LAST_TIME] = timeMs;
+  }
+
+  #goOn(evidence: number): GateStep {
+    const quiet = evidence < 1 ? (this.#words[QUIET_ROWS] as number) + 1 : 0;
+    this.#words[QUIET_ROWS] = quiet;
+    if (quiet < QUIET_ROWS_TO_END) return FIRING;
+    this.#words[IS_OPEN] = 0;
+    return QUIET;
+  }
+
+  #begin(timeMs: number, over: boolean, intervalMs: number, isLearning: boolean): GateStep {
+    if (isLearning) return LEARNING;
+    if (!over) return FLAPPING;
+    const rest = Math.min(REST_INTERVALS * intervalMs, REST_MS_MAX);
+    if (this.#words[HAS_BEEN_OVER] === 1 && timeMs - (this.#words[LAST_OVER] as number) <= rest) return SAME_INCIDENT;
+    this.#words[IS_OPEN] = 1;
+    this.#words[QUIET_ROWS] = 0;
+    this.#words[OPENED] = timeMs;
+    this.#words[DAMPING] = (this.#words[DAMPING] as number) + DAMPING_STEP;
+    return OPENED_NOW;
+  }
+}

@@ -1,0 +1,134 @@
+// The PCA companion: what a vector leaves over when the main directions of a service's history are taken out (Q), and how far it lies along them
+// (T2). Jackson & Mudholkar 1979 (Q), Hotelling 1947 (T2); both also as means of magnitudes, which one broken metric cannot rule alone.
+import { symmetricEigen } from "./symmetric-eigen.ts";
+
+const VARIANCE_KEPT = 0.9;
+const SCALE_MIN = 1e-9;
+const SCALE_RELATIVE_MIN = 1e-3;
+const EIGENVALUE_MIN = 1e-6;
+
+/** How a vector stands to the components. */
+export interface ComponentDistance {
+  /** Sum of squares of the residual. */
+  q: number;
+  /** Mean magnitude of the residual's coordinates. */
+  residual: number;
+  /** Mean magnitude of the scores, each in its own standard deviations: the robust form of T2. */
+  score: number;
+}
+
+/** Vectors as rows of one array. */
+export interface Rows {
+  readonly values: Float64Array;
+  /** Numbers a row. */
+  readonly width: number;
+}
+
+/** Components of standardised vectors. */
+export class PrincipalComponents {
+  readonly #means: Float64Array;
+  readonly #scales: Float64Array;
+  /** Kept eigenvectors, row by row. */
+  readonly #components: Float64Array;
+  readonly #deviations: Float64Array;
+  /** Residual of the vector that was measured last, in standard deviations of each coordinate. */
+  readonly residuals: Float64Array;
+  readonly #distance: ComponentDistance = { q: 0, residual: 0, score: 0 };
+
+  /** Learns from rows, of which there must be at least 2. */
+  constructor({ values, width }: Rows) {
+    const count = values.length / width;
+    this.#means = columnMeans(values, width);
+    this.#scales = columnScales(values, width, this.#means);
+    this.residuals = new Float64Array(width);
+    const { values: eigenvalues, vectors } = symmetricEigen(this.#covariance(values, width, count), width);
+    const kept = componentsFor(eigenvalues);
+    this.#components = vectors.slice(0, kept * width);
+    this.#deviations = eigenvalues.slice(0, kept).map((value) => Math.sqrt(Math.max(value, EIGENVALUE_MIN)));
+  }
+
+  /** Measures the vector that stands in `values` from `start` on. The object is used again. */
+  measure(values: Float64Array, start: number): ComponentDistance {
+    const { residuals } = this;
+    const width = residuals.length;
+    for (let j = 0; j < width; j++) residuals[j] = this.#standard(values[start + j] as number, j);
+    let score = 0;
+    // The components are orthonormal: taking them out one after the other leaves the same as taking them out at once.
+    for (let k = 0; k < this.#deviations.length; k++) score += Math.abs(this.#takeOut(k)) / (this.#deviations[k] as number);
+    let q = 0;
+    let magnitude = 0;
+    for (let j = 0; j < width; j++) {
+      q += (residuals[j] as number) ** 2;
+      magnitude += Math.abs(residuals[j] as number);
+    }
+    this.#distance.q = q;
+    this.#distance.residual = magnitude / width;
+    this.#distance.score = score / Math.max(1, this.#deviations.length);
+    return this.#distance;
+  }
+
+  #standard(value: number, column: number): number {
+    return (value - (this.#means[column] as number)) / (this.#scales[column] as number);
+  }
+
+  #takeOut(component: number): number {
+    const { residuals } = this;
+    const width = residuals.length;
+    let along = 0;
+    for (let j = 0; j < width; j++) along += (this.#components[component * width + j] as number) * (residuals[j] as number);
+    for (let j = 0; j < width; j++) residuals[j] = (residuals[j] as number) - along * (this.#components[component * width + j] as number);
+    return along;
+  }
+
+  #covariance(values: Float64Array, width: number, count: number): Float64Array {
+    const covariance = new Float64Array(width * width);
+    const row = new Float64Array(width);
+    for (let i = 0; i < count; i++) {
+      for (let j = 0; j < width; j++) row[j] = this.#standard(values[i * width + j] as number, j);
+      for (let j = 0; j < width; j++) {
+        const factor = row[j] as number;
+        for (let k = j; k < width; k++) covariance[j * width + k] = (covariance[j * width + k] as number) + factor * (row[k] as number);
+      }
+    }
+    for (let j = 0; j < width; j++) {
+      for (let k = j; k < width; k++) {
+        const value = (covariance[j * width + k] as number) / (count - 1);
+        covariance[j * width + k] = value;
+        covariance[k * width + j] = value;
+      }
+    }
+    return covariance;
+  }
+}
+
+function columnMeans(values: Float64Array, width: number): Float64Array {
+  const means = new Float64Array(width);
+  for (let i = 0; i < values.length; i++) means[i % width] = (means[i % width] as number) + (values[i] as number);
+  return means.map((sum) => (sum * width) / values.length);
+}
+
+/** Standard deviations, at least a thousandth of the largest magnitude; 1 for a column of zeros. */
+function columnScales(values: Float64Array, width: number, means: Float64Array): Float64Array {
+  const squares = new Float64Array(width);
+  const largest = new Float64Array(width);
+  for (let i = 0; i < values.length; i++) {
+    const j = i % width;
+    squares[j] = (squares[j] as number) + ((values[i] as number) - (means[j] as number)) ** 2;
+    largest[j] = Math.max(largest[j] as number, Math.abs(values[i] as number));
+  }
+  return squares.map((sum, j) => {
+    const scale = Math.max(Math.sqrt((sum * width) / values.length), SCALE_RELATIVE_MIN * (largest[j] as number));
+    return scale <= SCALE_MIN ? 1 : scale;
+  });
+}
+
+/** Number of components that hold VARIANCE_KEPT of the variance. */
+function componentsFor(eigenvalues: Float64Array): number {
+  const total = eigenvalues.reduce((sum, value) => sum + Math.max(0, value), 0);
+  let held = 0;
+  for (let k = 0; k < eigenvalues.length; k++) {
+    held += Math.max(0, eigenvalues[k] as number);
+    if (held >= VARIANCE_KEPT * total) return k + 1;
+  }
+  return eigenvalues.length;
+}

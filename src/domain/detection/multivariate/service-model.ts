@@ -1,0 +1,133 @@
+// What a service's metrics do together, learned from history: principal components of its vectors and of their steps, and an Isolation Forest over
+// both. Two kinds of model because they fail differently: components see broken relations, the forest sees rare places.
+import { combineLogP } from "../calibration/cauchy-combination.ts";
+import { TailCalibration } from "../calibration/tail-calibration.ts";
+import { median } from "../robust.ts";
+import { IsolationForest, type Random } from "./isolation-forest.ts";
+import { PrincipalComponents, type Rows } from "./principal-components.ts";
+
+/** Rows of training below which there is no model. */
+const MODEL_ROWS_MIN = 64;
+/** Rows that a forest is grown from, and of which medians and tails are taken; longer histories are thinned evenly. */
+const CALIBRATION_ROWS_MAX = 8192;
+/** Vectors over which the shape is also taken as a mean: single vectors are noisy. */
+const SMOOTHED = 3;
+
+/** Strangeness of a vector: logarithms of 1 + what it is relative to its median in training, so that a usual one has log 2. */
+export interface Strangeness {
+  /** Of the squared residual Q. */
+  shape: number;
+  /** Of the mean magnitude of the residual. */
+  level: number;
+  /** Of the same for the step from the vector before. */
+  step: number;
+  /** Of the step's residual and scores together: jumps of all metrics at once too. */
+  jump: number;
+  /** Score of the Isolation Forest over vector and step, 0..1. */
+  isolation: number;
+}
+
+/** A trained model; it is not changed afterwards. */
+export class ServiceModel {
+  readonly #levels: PrincipalComponents;
+  readonly #steps: PrincipalComponents;
+  readonly #forest: IsolationForest;
+  /** The vector and its step, as the forest takes them. */
+  readonly #pair: Float64Array;
+  readonly #step: Float64Array;
+  readonly #medians: Strangeness = { shape: 1, level: 1, step: 1, jump: 1, isolation: 1 };
+  readonly #strangeness: Strangeness = { shape: 0, level: 0, step: 0, jump: 0, isolation: 0 };
+  readonly #componentTail: TailCalibration;
+  readonly #forestTail: TailCalibration;
+
+  /** Trains on consecutive vectors, at least MODEL_ROWS_MIN; `random` grows the forest. */
+  constructor({ values, width }: Rows, random: Random) {
+    const count = values.length / width;
+    if (count < MODEL_ROWS_MIN) throw new Error(`a model needs ${MODEL_ROWS_MIN} rows, got ${count}`);
+    this.#step = new Float64Array(width);
+    this.#pair = new Float64Array(2 * width);
+    this.#levels = new PrincipalComponents({ values, width });
+    const steps = stepsOf(values, width);
+    this.#steps = new PrincipalComponents({ values: steps, width });
+    const every = Math.ceil(count / CALIBRATION_ROWS_MAX);
+    this.#forest = new IsolationForest({ values: pairsOf(values, steps, width, every), width: 2 * width }, { random });
+    this.#calibrateMedians(values, width, every);
+    const { components, forest } = this.#history(values, width, every);
+    this.#componentTail = new TailCalibration(components);
+    this.#forestTail = new TailCalibration(forest);
+  }
+
+  /** Part of each metric in the residual of the vector that was measured last, in squared standard deviations. */
+  contributions(): Float64Array {
+    return this.#levels.residuals.map((residual) => residual * residual);
+  }
+
+  /** Measures the vector in `values` from `start` on against the one before it in `before`, from `startBefore` on. The object is used again. */
+  measure(values: Float64Array, start: number, before: Float64Array, startBefore: number): Strangeness {
+    const width = this.#step.length;
+    for (let j = 0; j < width; j++) {
+      const value = values[start + j] as number;
+      const change = value - (before[startBefore + j] as number);
+      this.#step[j] = change;
+      this.#pair[j] = value;
+      this.#pair[width + j] = change;
+    }
+    const step = this.#steps.measure(this.#step, 0);
+    const level = this.#levels.measure(values, start);
+    const [medians, strangeness] = [this.#medians, this.#strangeness];
+    strangeness.shape = Math.log1p(level.q / medians.shape);
+    strangeness.level = Math.log1p(level.residual / medians.level);
+    strangeness.step = Math.log1p(step.residual / medians.step);
+    strangeness.jump = Math.log1p((step.residual + step.score) / medians.jump);
+    strangeness.isolation = this.#forest.score(this.#pair);
+    return strangeness;
+  }
+
+  /** log of the probability of a vector as strange as this; `meanShape` is the shape's mean over the newest SMOOTHED vectors. */
+  logP({ shape, step, isolation }: Strangeness, meanShape: number): number {
+    return combineLogP([this.#componentTail.logP(meanShape + shape + step), this.#forestTail.logP(isolation)]);
+  }
+
+  #calibrateMedians(values: Float64Array, width: number, every: number): void {
+    const names = ["shape", "level", "step", "jump"] as const;
+    const seen = { shape: [] as number[], level: [] as number[], step: [] as number[], jump: [] as number[] };
+    for (let i = width; i < values.length; i += every * width) {
+      const strangeness = this.measure(values, i, values, i - width);
+      for (const name of names) seen[name].push(Math.expm1(strangeness[name]));
+    }
+    for (const name of names) this.#medians[name] = Math.max(median(seen[name]), Number.EPSILON);
+  }
+
+  #history(values: Float64Array, width: number, every: number): { components: number[]; forest: number[] } {
+    const components: number[] = [];
+    const forest: number[] = [];
+    for (let i = SMOOTHED * width; i < values.length; i += every * width) {
+      let meanShape = 0;
+      for (let at = i - (SMOOTHED - 1) * width; at < i; at += width)
+        meanShape += this.measure(values, at, values, at - width).shape / SMOOTHED;
+      const { shape, step, isolation } = this.measure(values, i, values, i - width);
+      components.push(meanShape + shape / SMOOTHED + shape + step);
+      forest.push(isolation);
+    }
+    return { components, forest };
+  }
+}
+
+/** Row i minus row i - 1; zeros for the first. */
+function stepsOf(values: Float64Array, width: number): Float64Array {
+  const steps = new Float64Array(values.length);
+  for (let i = width; i < values.length; i++) steps[i] = (values[i] as number) - (values[i - width] as number);
+  return steps;
+}
+
+/** Every so manieth row of values with its row of steps behind it. */
+function pairsOf(values: Float64Array, steps: Float64Array, width: number, every: number): Float64Array {
+  const rows = Math.ceil(values.length / width / every);
+  const pairs = new Float64Array(2 * rows * width);
+  for (let row = 0; row < rows; row++) {
+    const from = row * every * width;
+    pairs.set(values.subarray(from, from + width), 2 * row * width);
+    pairs.set(steps.subarray(from, from + width), (2 * row + 1) * width);
+  }
+  return pairs;
+}

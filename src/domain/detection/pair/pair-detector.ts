@@ -1,0 +1,179 @@
+// The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
+// Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
+// value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
+import { anomalyScore } from "../anomaly-score.ts";
+import { AlertGate, GATE_WORDS, type GateStep } from "../gate/alert-gate.ts";
+import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
+import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
+import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-sample.ts";
+import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
+import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
+import { equivalentZ, normalQuantile, studentQuantile } from "../tail-probability.ts";
+
+const HOUR_MS = 3_600_000;
+/** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
+const LONG_MEMORY = 6400;
+/** Width of the short mean of the spike family. */
+const SPIKE_WIDTH = 3;
+/** Values before which nothing opens (young baseline). */
+const LEARNING_VALUES = 24;
+/**
+ * Levels that a pair of ordinary noise passes so many times a day, were its means and values normal and Student: the more often a pair is looked at,
+ * the further out they lie. At five minutes and slower a level of 3.5 standard deviations opens alone, one of 2.5 with a spike.
+ */
+const LEVELS_A_DAY = 0.01117;
+const SUPPORTED_LEVEL = 2.5 / 3.5;
+const SPIKES_A_DAY = 0.0508;
+const DAY_MS = 24 * HOUR_MS;
+/**
+ * Scatter of a short mean relative to that of its values: as if of four independent ones. Means of white noise scatter less, and a shift of one
+ * standard deviation would be an alert; such a shift is seldom worth a page.
+ */
+const MEAN_SCATTER_MIN = 0.5;
+/** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
+const SMALL_SAMPLE = 3.3;
+/** Robust z of telemetry has Student's tail with so many degrees of freedom: 10 is an equivalent z of 3.1, 100 of 4.8. */
+const SPIKE_FREEDOM = 3;
+
+const SAMPLES = 3;
+const WORDS = INTERVAL_WORDS + 2 * RECENT_WORDS + 4 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS;
+/** Bytes of a pair's state, everything included. */
+export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
+
+/** What the detector says of an observation; the object is used again for the next one. */
+export interface PairVerdict {
+  /** 0..1, comparable over time and between pairs. */
+  score: number;
+  /** Signed equivalent z behind the score. */
+  z: number;
+  /** What the value was compared with. */
+  expected: number;
+  /** Standard deviations of the short mean from its history. */
+  level: number;
+  /** Robust standard deviations of the value, its short mean or its step. */
+  spike: number;
+  gate: GateStep;
+}
+
+/** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
+export class PairDetector {
+  readonly state: ArrayBuffer;
+  readonly #interval: UsualInterval;
+  readonly #values: RecentValues;
+  readonly #residuals: RecentValues;
+  readonly #valueMoments: DriftingMoments;
+  readonly #levelMoments: DriftingMoments;
+  readonly #residualMoments: DriftingMoments;
+  readonly #residualMeanMoments: DriftingMoments;
+  readonly #valueSample: ThinnedSample;
+  readonly #meanSample: ThinnedSample;
+  readonly #stepSample: ThinnedSample;
+  readonly #gate: AlertGate;
+  readonly #profile: HourProfile;
+  /** Interval that the bars were made for; they follow from the state. */
+  #barsOfMs = 0;
+  #levelBar = 0;
+  #spikeBar = 0;
+  readonly #verdict: PairVerdict = {
+    score: 0,
+    z: 0,
+    expected: 0,
+    level: 0,
+    spike: 0,
+    gate: { isFiring: false, opened: false, suppressedBy: null },
+  };
+
+  /** `state` of PAIR_STATE_BYTES bytes is used in place. */
+  constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES)) {
+    if (state.byteLength !== PAIR_STATE_BYTES) throw new Error(`state of a pair has ${PAIR_STATE_BYTES} bytes, got ${state.byteLength}`);
+    this.state = state;
+    let word = 0;
+    const take = (words: number): Float64Array => {
+      const view = new Float64Array(state, 8 * word, words);
+      word += words;
+      return view;
+    };
+    const sample = (which: number): ThinnedSample =>
+      new ThinnedSample(new Float32Array(state, 8 * WORDS + 4 * which * SAMPLE_VALUES, SAMPLE_VALUES), take(SAMPLE_WORDS));
+    this.#interval = new UsualInterval(take(INTERVAL_WORDS));
+    this.#values = new RecentValues(take(RECENT_WORDS));
+    this.#residuals = new RecentValues(take(RECENT_WORDS));
+    this.#valueMoments = new DriftingMoments(take(MOMENTS_WORDS));
+    this.#levelMoments = new DriftingMoments(take(MOMENTS_WORDS));
+    this.#residualMoments = new DriftingMoments(take(MOMENTS_WORDS));
+    this.#residualMeanMoments = new DriftingMoments(take(MOMENTS_WORDS));
+    this.#valueSample = sample(0);
+    this.#meanSample = sample(1);
+    this.#stepSample = sample(2);
+    this.#gate = new AlertGate(take(GATE_WORDS));
+    this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
+  }
+
+  /** Whether an alert is firing. */
+  get isFiring(): boolean {
+    return this.#gate.isFiring;
+  }
+
+  /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
+  observe(timeMs: number, value: number): PairVerdict {
+    this.#interval.add(timeMs);
+    const verdict = this.#verdict;
+    const isLearning = this.#valueMoments.count < LEARNING_VALUES;
+    verdict.expected = this.#profile.expected(timeMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
+    verdict.spike = this.#observeSpike(value);
+    verdict.level = this.#observeLevel(timeMs, value, value - verdict.expected);
+    verdict.z = Math.sign(value - verdict.expected) * equivalentZ(verdict.spike, SPIKE_FREEDOM);
+    verdict.score = anomalyScore(verdict.z);
+    this.#setBars();
+    const level = verdict.level / this.#levelBar;
+    const evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / this.#spikeBar));
+    verdict.gate = this.#gate.step(timeMs, evidence, this.#interval.ms, isLearning);
+    return verdict;
+  }
+
+  #setBars(): void {
+    const { ms } = this.#interval;
+    if (ms === this.#barsOfMs) return;
+    this.#barsOfMs = ms;
+    this.#levelBar = normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (ms * widthOf(ms)) / DAY_MS)));
+    this.#spikeBar = studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, ms / DAY_MS)), SPIKE_FREEDOM);
+  }
+
+  #observeSpike(value: number): number {
+    const step = this.#values.count === 0 ? 0 : Math.abs(value - this.#values.newest);
+    this.#values.add(value);
+    const mean = this.#values.mean(SPIKE_WIDTH);
+    const spike = Math.max(Math.abs(this.#valueSample.z(value)), Math.abs(this.#meanSample.z(mean)), this.#stepSample.ratio(step));
+    this.#valueSample.add(value);
+    this.#meanSample.add(mean);
+    if (this.#values.count > 1) this.#stepSample.add(step);
+    return spike;
+  }
+
+  #observeLevel(timeMs: number, value: number, residual: number): number {
+    const width = widthOf(this.#interval.ms);
+    this.#residuals.add(residual);
+    const mean = this.#values.mean(width);
+    const residualMean = this.#residuals.mean(width);
+    const freedom = Math.max(1, Math.min(this.#levelMoments.count, LONG_MEMORY) / width);
+    const shift = shiftOf(mean, this.#levelMoments, this.#valueMoments);
+    const seasonal = shiftOf(residualMean, this.#residualMeanMoments, this.#residualMoments);
+    const level = Math.max(shift, seasonal) / (1 + SMALL_SAMPLE / freedom);
+    this.#levelMoments.add(mean, LONG_MEMORY);
+    this.#residualMeanMoments.add(residualMean, LONG_MEMORY);
+    this.#residualMoments.add(residual, LONG_MEMORY);
+    this.#valueMoments.add(value, LONG_MEMORY);
+    this.#profile.add(timeMs, value, this.#interval.ms);
+    return level;
+  }
+}
+
+/** Values of the short mean: an hour of them, at most RECENT_VALUES. */
+function widthOf(intervalMs: number): number {
+  return Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / intervalMs)));
+}
+
+/** Standard deviations of a short mean from its own history, which is taken to scatter at least by MEAN_SCATTER_MIN of what its values do. */
+function shiftOf(mean: number, history: DriftingMoments, values: DriftingMoments): number {
+  return Math.abs(history.z(mean)) * Math.min(1, history.sd / (MEAN_SCATTER_MIN * values.sd));
+}

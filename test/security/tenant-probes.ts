@@ -1,0 +1,171 @@
+// What a second tenant asks of each endpoint with the first one's names, ids and page tokens, and how that has to be answered. An endpoint that is not
+// here fails the test of isolation: whoever adds one says here what it must not give away.
+import { compressSync } from "snappy";
+import { encodeBody } from "../support/remote-write-body.ts";
+
+/** What the first tenant has, and the second one knows of it. */
+export interface Loot {
+  /** Token of the second page of each list, by the endpoint's name. */
+  readonly tokens: ReadonlyMap<string, string>;
+  readonly anomalyId: string;
+  readonly letterId: string;
+  readonly jobId: string;
+  readonly keyId: string;
+  readonly userId: string;
+}
+
+/** One request of the second tenant's administrator. */
+export interface Attack {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** JSON, or bytes with their type. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** One of these is right. */
+  readonly statuses: readonly number[];
+  /** The answer's lists are empty and its total is 0. */
+  readonly isEmpty?: boolean;
+}
+
+type Probe = (loot: Loot) => readonly Attack[];
+
+/** A service of the first tenant, which the second one names as well. */
+export const SERVICE = "checkout";
+export const METRIC = "latency_ms";
+
+const record = (fields: object = {}) => ({
+  service_id: SERVICE,
+  metric_name: METRIC,
+  value: 1,
+  timestamp: new Date().toISOString(),
+  ...fields,
+});
+const OTLP = { "Content-Type": "application/json" };
+const attributes = [{ key: "service.name", value: { stringValue: SERVICE } }];
+const nano = () => `${Date.now()}000000`;
+
+/** Nothing of anybody's: what everybody sees. */
+const everybodys: Probe = () => [{ statuses: [200] }];
+/** For roles above those of one tenant. */
+const above =
+  (attack: Omit<Attack, "statuses">): Probe =>
+  () => [{ ...attack, statuses: [403] }];
+const list =
+  (name: string, query: Readonly<Record<string, string>> = {}): Probe =>
+  ({ tokens }) => [
+    { query, statuses: [200], isEmpty: true },
+    { query: { ...query, limit: "1", page_token: tokens.get(name) as string }, statuses: [400] },
+  ];
+/** One thing by its id: for the second tenant there is none, and nothing happens to it. */
+const byId =
+  (parameter: string, id: (loot: Loot) => string, body?: unknown): Probe =>
+  (loot) => [{ path: { [parameter]: id(loot) }, body, statuses: [404] }];
+const telemetry =
+  (body: () => unknown, headers: Readonly<Record<string, string>> = {}): Probe =>
+  () => [{ body: body(), headers, statuses: [200, 204] }];
+const remoteWrite = telemetry(
+  () => {
+    const labels = [["__name__", METRIC] as const, ["job", SERVICE] as const];
+    return compressSync(Buffer.from(encodeBody([{ labels, samples: [{ value: 1, time: Date.now() }] }])));
+  },
+  { "Content-Type": "application/x-protobuf", "Content-Encoding": "snappy" },
+);
+const otlpMetrics = telemetry(() => {
+  const metrics = [{ name: METRIC, gauge: { dataPoints: [{ timeUnixNano: nano(), asDouble: 1 }] } }];
+  return { resourceMetrics: [{ resource: { attributes }, scopeMetrics: [{ metrics }] }] };
+}, OTLP);
+const otlpTraces = telemetry(() => {
+  const span = { traceId: "1".repeat(32), spanId: "2".repeat(16), name: "pay", startTimeUnixNano: nano(), endTimeUnixNano: nano() };
+  return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans: [span] }] }] };
+}, OTLP);
+const otlpLogs = telemetry(() => {
+  return {
+    resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: [{ timeUnixNano: nano(), body: { stringValue: "x" } }] }] }],
+  };
+}, OTLP);
+const rotate = byId("key_id", ({ keyId }) => keyId);
+
+/** By the endpoint's name. */
+export const PROBES: Readonly<Record<string, Probe>> = {
+  telemetry: telemetry(record),
+  telemetryBatch: telemetry(() => [record(), record({ type: "log", body: "theirs" })]),
+  remoteWrite,
+  remoteWriteOtherSpelling: remoteWrite,
+  otlpMetrics,
+  otlpTraces,
+  otlpLogs,
+  otlpMetricsOfBase: otlpMetrics,
+  otlpTracesOfBase: otlpTraces,
+  otlpLogsOfBase: otlpLogs,
+  telemetryTypes: everybodys,
+  importHistory: telemetry(
+    () =>
+      Buffer.from(
+        `service_id,metric_name,timestamp,value\n${SERVICE},${METRIC},${new Date(Date.now() - 86_400_000 * 2).toISOString()},1\n`,
+      ),
+    { "Content-Type": "text/csv" },
+  ),
+  healthz: everybodys,
+  readyz: everybodys,
+  metrics: everybodys,
+  openapi: everybodys,
+  docs: everybodys,
+  stream: () => [], // read all the time: isolation.test.ts
+  status: () => [{ statuses: [200] }],
+  signIn: () => [{ query: { token: "0".repeat(64) }, statuses: [401, 403, 404, 410] }],
+
+  dlqStats: () => [{ statuses: [200] }],
+  deadLetters: list("deadLetters"),
+  deadLetter: byId("id", ({ letterId }) => letterId),
+  correctDeadLetter: byId("id", ({ letterId }) => letterId, { payload: record() }),
+  deleteDeadLetter: byId("id", ({ letterId }) => letterId),
+  replayDeadLetters: ({ letterId }) => [
+    { body: { ids: [letterId], dry_run: true }, statuses: [200, 404] },
+    { body: { ids: [letterId] }, statuses: [202, 404] },
+    { body: { filter: {} }, statuses: [202] },
+  ],
+  replayJob: byId("id", ({ jobId }) => jobId),
+
+  anomalies: list("anomalies"),
+  anomaly: byId("id", ({ anomalyId }) => anomalyId),
+  series: list("series"),
+  seriesData: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [404] }],
+  records: list("records"),
+  callGraph: () => [{ statuses: [200], isEmpty: true }],
+
+  permissions: () => [{ statuses: [200] }],
+  createKey: () => [{ body: { name: "theirs", scope: "readonly" }, statuses: [201] }],
+  keys: list("keys"),
+  revokeKey: rotate,
+  rotateKey: rotate,
+  rotateKeyOtherSpelling: rotate,
+  createUser: ({ userId }) => [{ body: { user_id: userId, role: "viewer" }, statuses: [201] }],
+  users: list("users"),
+  putUser: ({ userId }) => [{ path: { user_id: userId }, body: { role: "viewer", disabled: true }, statuses: [200, 201] }],
+  patchUser: ({ userId }) => [{ path: { user_id: userId }, body: { disabled: true }, statuses: [200, 404] }],
+  deleteUser: ({ userId }) => [{ path: { user_id: userId }, statuses: [204, 404] }],
+
+  createTenant: above({ body: { tenant_id: "third", name: "Third" } }),
+  tenants: above({}),
+  changeTenant: above({ path: { id: "acme" }, body: { plan: "free" } }),
+  billingUsage: above({}),
+
+  setLabel: () => [{ body: { service_id: SERVICE, key: "team", value: "theirs" }, statuses: [200, 201] }],
+  labels: list("labels"),
+  deleteLabel: () => [{ query: { service_id: SERVICE, key: "team" }, statuses: [204, 404] }],
+  importCatalog: () => [
+    {
+      body: { apiVersion: "backstage.io/v1alpha1", kind: "Component", metadata: { name: SERVICE }, spec: { owner: "group:theirs" } },
+      statuses: [200],
+    },
+  ],
+  declareLimit: () => [{ body: { service_id: SERVICE, metric: METRIC, limit_value: 5, unit: "theirs" }, statuses: [200, 201] }],
+  limits: list("limits"),
+  deleteLimit: () => [{ query: { service: SERVICE, metric: METRIC }, statuses: [204, 404] }],
+  audit: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("audit") as string }, statuses: [400] }],
+  setServiceMap: () => [
+    { body: { entries: [{ service_id: SERVICE, tenant_id: "t", product_id: "theirs", custom_keys: {} }] }, statuses: [200] },
+  ],
+  serviceMap: list("serviceMap"),
+  pillarScores: () => [{ statuses: [200], isEmpty: true }],
+};

@@ -1,0 +1,132 @@
+// The joint detector of a service: eigenvectors, what breaks a relation, models that are due.
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { ServiceDetector } from "../../src/domain/detection/multivariate/service-detector.ts";
+import { symmetricEigen } from "../../src/domain/detection/multivariate/symmetric-eigen.ts";
+import { TrainingHistory } from "../../src/domain/detection/multivariate/training-history.ts";
+
+const START = Date.UTC(2026, 0, 5);
+const MINUTE_MS = 60_000;
+
+/** Load drives four metrics, each with its own noise. */
+function service(seed: number): () => Float64Array {
+  const random = seededRandom(seed);
+  let load = 0;
+  return () => {
+    load = 0.95 * load + (random() - 0.5);
+    return Float64Array.from([1, 2, -1, 0.5], (factor) => factor * load + 0.05 * (random() - 0.5));
+  };
+}
+
+function trained(rows = 2000): { detector: ServiceDetector; next: () => Float64Array } {
+  const next = service(1);
+  const values = new Float64Array(rows * 4);
+  for (let i = 0; i < rows; i++) values.set(next(), 4 * i);
+  const detector = new ServiceDetector(4);
+  detector.train({ values, width: 4 }, seededRandom(1));
+  return { detector, next };
+}
+
+describe("eigenvectors of a symmetric matrix", () => {
+  it("of a known one", () => {
+    const { values, vectors } = symmetricEigen(Float64Array.from([2, 1, 1, 2]), 2);
+    expect(values[0]).toBeCloseTo(3, 12);
+    expect(values[1]).toBeCloseTo(1, 12);
+    expect(Math.abs(vectors[0] as number)).toBeCloseTo(Math.SQRT1_2, 12);
+  });
+
+  it("give the matrix back", () => {
+    const random = seededRandom(9);
+    const size = 12;
+    const matrix = new Float64Array(size * size);
+    for (let i = 0; i < size; i++) for (let j = i; j < size; j++) matrix[i * size + j] = matrix[j * size + i] = random() - 0.5;
+    const { values, vectors } = symmetricEigen(matrix, size);
+    for (let i = 0; i < size; i++) {
+      for (let j = 0; j < size; j++) {
+        let sum = 0;
+        for (let k = 0; k < size; k++) sum += (values[k] as number) * (vectors[k * size + i] as number) * (vectors[k * size + j] as number);
+        expect(sum).toBeCloseTo(matrix[i * size + j] as number, 10);
+      }
+    }
+  });
+});
+
+describe("service detector", () => {
+  it("says nothing without a model", () => {
+    const detector = new ServiceDetector(4);
+    expect(detector.observe(START, Float64Array.of(1, 1, 1, 1))).toMatchObject({ score: 0, evidence: 0 });
+    expect(detector.hasModel).toBe(false);
+  });
+
+  it("is quiet on a service as it was trained", () => {
+    const { detector, next } = trained();
+    let opened = 0;
+    let high = 0;
+    for (let i = 0; i < 2880; i++) {
+      const { gate, score } = detector.observe(START + i * MINUTE_MS, next());
+      opened += gate.opened ? 1 : 0;
+      high += score >= 0.7 ? 1 : 0;
+    }
+    expect(opened).toBeLessThanOrEqual(1);
+    expect(high).toBeLessThan(2880 * 0.02);
+  });
+
+  it("finds a broken relation though every metric is in its range, and names the metric", () => {
+    const { detector, next } = trained();
+    for (let i = 0; i < 200; i++) detector.observe(START + i * MINUTE_MS, next());
+    const broken = next();
+    broken[2] = -(broken[2] as number) + 0.5;
+    const { score, gate } = detector.observe(START + 200 * MINUTE_MS, broken);
+    expect(score).toBeGreaterThan(0.7);
+    expect(gate.opened).toBe(true);
+    expect(detector.isFiring).toBe(true);
+    const [first] = detector.contributions(["a", "b", "c", "d"]);
+    expect(first?.feature).toBe("c");
+    expect(first?.share).toBeGreaterThan(0.4);
+  });
+
+  it("equal history, seed and vectors give equal scores", () => {
+    const score = (): number => {
+      const { detector, next } = trained(500);
+      return detector.observe(START, next()).score;
+    };
+    expect(score()).toBe(score());
+  });
+
+  it("metrics that never change do no harm", () => {
+    const values = new Float64Array(200 * 2).map((_, i) => (i % 2 === 0 ? 7 : 0));
+    const detector = new ServiceDetector(2);
+    detector.train({ values, width: 2 }, seededRandom(1));
+    expect(detector.observe(START, Float64Array.of(7, 0)).evidence).toBe(0);
+    const moved = detector.observe(START + MINUTE_MS, Float64Array.of(7, 1));
+    expect(Number.isFinite(moved.score)).toBe(true);
+    expect(moved.gate.opened).toBe(true);
+  });
+});
+
+describe("training history", () => {
+  const filled = (rows: number, rowsMax: number): TrainingHistory => {
+    const history = new TrainingHistory({ width: 2, rowsMax });
+    for (let i = 0; i < rows; i++) history.add(Float64Array.of(i, -i));
+    return history;
+  };
+
+  it("is due with 256 rows, and again when it has doubled", () => {
+    expect(filled(255, 10_000).isDue).toBe(false);
+    const history = filled(256, 10_000);
+    expect(history.isDue).toBe(true);
+    expect(history.take().values.length).toBe(512);
+    for (let i = 0; i < 255; i++) history.add(Float64Array.of(0, 0));
+    expect(history.isDue).toBe(false);
+    history.add(Float64Array.of(0, 0));
+    expect(history.isDue).toBe(true);
+  });
+
+  it("holds the newest rows within its limit", () => {
+    const history = filled(1001, 1000);
+    expect(history.length).toBe(501);
+    const { values } = history.take();
+    expect([values[0], values[1]]).toEqual([500, -500]);
+    expect(values.at(-2)).toBe(1000);
+  });
+});
