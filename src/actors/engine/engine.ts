@@ -16,7 +16,7 @@ import type {
   EngineRequest,
   LaneMarkQuery,
   StoredCheckpoint,
-  WaitingQuery,
+  StreamQuery,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";

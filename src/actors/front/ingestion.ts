@@ -72,7 +72,7 @@ export class Ingestion {
     return this.#inflating;
   }
 
-  /** Takes a request; must be called in the handler's turn, because the body begins to flow then. */
+  /** Takes a request; must be called in the handler's turn or on a held exchange, because the body begins to flow then. */
   take(endpoint: string, tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
     if (endpoint === "importHistory") {
       this.#import(tenant, exchange, sink);
