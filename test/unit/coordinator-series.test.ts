@@ -5,7 +5,7 @@ import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sampl
 import { windowStatistics } from "../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
-import { block, DAY_MS, episode, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
+import { block, checkpoint, DAY_MS, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
 
