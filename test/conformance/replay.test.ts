@@ -154,7 +154,14 @@ describe("what cannot be replayed says why", () => {
     ],
     ["a short row", () => [file("t5.csv", ["timestamp,a,b", "2026-01-02 00:00:00,1"])], /line 2 has 2 cells instead of 3/],
     ["an empty file", () => [file("t6.csv", ["timestamp,value"])], /holds no rows/],
-    ["damaged gzip", () => [(writeFileSync(join(folder, "t7.csv.gz"), "no gzip"), join(folder, "t7.csv.gz"))], /cannot be read/],
+    [
+      "damaged gzip",
+      () => {
+        writeFileSync(join(folder, "t7.csv.gz"), "no gzip");
+        return [join(folder, "t7.csv.gz")];
+      },
+      /cannot be read/,
+    ],
     ["a folder without --out", () => [folder], /give --out/],
     [
       "training of another width",
