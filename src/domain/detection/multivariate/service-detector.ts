@@ -9,7 +9,7 @@ import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { normalQuantile, Z_MAX } from "../tail-probability.ts";
 import type { Random } from "./isolation-forest.ts";
 import type { Rows } from "./principal-components.ts";
-import { ServiceModel } from "./service-model.ts";
+import { ServiceModel, SMOOTHED_VECTORS } from "./service-model.ts";
 
 /** Rows that the evidence's history remembers. */
 const LONG_MEMORY = 6400;
@@ -35,7 +35,8 @@ export class ServiceDetector {
   readonly #width: number;
   #model: ServiceModel | null = null;
   #before: Float64Array;
-  readonly #shapes: RecentValues;
+  readonly #components: RecentValues;
+  readonly #isolations: RecentValues;
   readonly #channels: readonly EvidenceChannel[];
   readonly #interval: UsualInterval;
   readonly #gate: AlertGate;
@@ -44,7 +45,8 @@ export class ServiceDetector {
   constructor(width: number) {
     this.#width = width;
     this.#before = new Float64Array(width);
-    this.#shapes = new RecentValues(new Float64Array(RECENT_WORDS));
+    this.#components = new RecentValues(new Float64Array(RECENT_WORDS));
+    this.#isolations = new RecentValues(new Float64Array(RECENT_WORDS));
     this.#channels = [new EvidenceChannel(), new EvidenceChannel(), new EvidenceChannel()];
     this.#interval = new UsualInterval(new Float64Array(INTERVAL_WORDS));
     this.#gate = new AlertGate(new Float64Array(GATE_WORDS));
@@ -88,8 +90,10 @@ export class ServiceDetector {
 
   #weigh(model: ServiceModel, values: Float64Array, start: number, before: Float64Array, startBefore: number): number {
     const strangeness = model.measure(values, start, before, startBefore);
-    this.#shapes.add(strangeness.shape);
-    const z = Math.min(Z_MAX, normalQuantile(model.logP(strangeness, this.#shapes.mean(SMOOTHED))));
+    this.#components.add(strangeness.shape + strangeness.step);
+    this.#isolations.add(strangeness.isolation);
+    const means = { components: this.#components.mean(SMOOTHED_VECTORS), isolation: this.#isolations.mean(SMOOTHED_VECTORS) };
+    const z = Math.min(Z_MAX, normalQuantile(model.logP(strangeness, means)));
     this.#verdict.z = z;
     this.#verdict.score = anomalyScore(z);
     const [levels, jumps, places] = this.#channels as readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel];

@@ -10,8 +10,8 @@ import { PrincipalComponents, type Rows } from "./principal-components.ts";
 const MODEL_ROWS_MIN = 64;
 /** Rows that a forest is grown from, and of which medians and tails are taken; longer histories are thinned evenly. */
 const CALIBRATION_ROWS_MAX = 8192;
-/** Vectors over which the shape is also taken as a mean: single vectors are noisy. */
-const SMOOTHED = 3;
+/** Vectors over which the statistics are also taken as means: single vectors are noisy. */
+export const SMOOTHED_VECTORS = 5;
 
 /** Strangeness of a vector: logarithms of 1 + what it is relative to its median in training, so that a usual one has log 2. */
 export interface Strangeness {
@@ -32,7 +32,7 @@ export class ServiceModel {
   readonly #levels: PrincipalComponents;
   readonly #steps: PrincipalComponents;
   readonly #forest: IsolationForest;
-  /** The vector and its step, as the forest takes them. */
+  /** A vector with its step behind it, as the forest takes them. */
   readonly #pair: Float64Array;
   readonly #step: Float64Array;
   readonly #medians: Strangeness = { shape: 1, level: 1, step: 1, jump: 1, isolation: 1 };
@@ -64,14 +64,23 @@ export class ServiceModel {
 
   /** Measures the vector in `values` from `start` on against the one before it in `before`, from `startBefore` on. The object is used again. */
   measure(values: Float64Array, start: number, before: Float64Array, startBefore: number): Strangeness {
+    const strangeness = this.#measureComponents(values, start, before, startBefore);
     const width = this.#step.length;
-    for (let j = 0; j < width; j++) {
-      const value = values[start + j] as number;
-      const change = value - (before[startBefore + j] as number);
-      this.#step[j] = change;
-      this.#pair[j] = value;
-      this.#pair[width + j] = change;
-    }
+    for (let j = 0; j < width; j++) this.#pair[j] = values[start + j] as number;
+    this.#pair.set(this.#step, width);
+    strangeness.isolation = this.#forest.score(this.#pair);
+    return strangeness;
+  }
+
+  /** log of the probability of a vector as strange as this; `means` holds shape + step and isolation over the newest SMOOTHED_VECTORS vectors. */
+  logP({ shape, step, isolation }: Strangeness, means: { readonly components: number; readonly isolation: number }): number {
+    return combineLogP([this.#componentTail.logP(shape + step + means.components), this.#forestTail.logP(isolation + means.isolation)]);
+  }
+
+  /** All but the forest's part, and the step in #step. */
+  #measureComponents(values: Float64Array, start: number, before: Float64Array, startBefore: number): Strangeness {
+    const width = this.#step.length;
+    for (let j = 0; j < width; j++) this.#step[j] = (values[start + j] as number) - (before[startBefore + j] as number);
     const step = this.#steps.measure(this.#step, 0);
     const level = this.#levels.measure(values, start);
     const [medians, strangeness] = [this.#medians, this.#strangeness];
@@ -79,20 +88,14 @@ export class ServiceModel {
     strangeness.level = Math.log1p(level.residual / medians.level);
     strangeness.step = Math.log1p(step.residual / medians.step);
     strangeness.jump = Math.log1p((step.residual + step.score) / medians.jump);
-    strangeness.isolation = this.#forest.score(this.#pair);
     return strangeness;
-  }
-
-  /** log of the probability of a vector as strange as this; `meanShape` is the shape's mean over the newest SMOOTHED vectors. */
-  logP({ shape, step, isolation }: Strangeness, meanShape: number): number {
-    return combineLogP([this.#componentTail.logP(meanShape + shape + step), this.#forestTail.logP(isolation)]);
   }
 
   #calibrateMedians(values: Float64Array, width: number, every: number): void {
     const names = ["shape", "level", "step", "jump"] as const;
     const seen = { shape: [] as number[], level: [] as number[], step: [] as number[], jump: [] as number[] };
     for (let i = width; i < values.length; i += every * width) {
-      const strangeness = this.measure(values, i, values, i - width);
+      const strangeness = this.#measureComponents(values, i, values, i - width);
       for (const name of names) seen[name].push(Math.expm1(strangeness[name]));
     }
     for (const name of names) this.#medians[name] = Math.max(median(seen[name]), Number.EPSILON);
@@ -101,13 +104,18 @@ export class ServiceModel {
   #history(values: Float64Array, width: number, every: number): { components: number[]; forest: number[] } {
     const components: number[] = [];
     const forest: number[] = [];
-    for (let i = SMOOTHED * width; i < values.length; i += every * width) {
-      let meanShape = 0;
-      for (let at = i - (SMOOTHED - 1) * width; at < i; at += width)
-        meanShape += this.measure(values, at, values, at - width).shape / SMOOTHED;
-      const { shape, step, isolation } = this.measure(values, i, values, i - width);
-      components.push(meanShape + shape / SMOOTHED + shape + step);
-      forest.push(isolation);
+    // Runs of consecutive vectors, so that the means are those of neighbours though history is thinned.
+    const run = SMOOTHED_VECTORS * width;
+    for (let start = width; start + run <= values.length; start += every * run) {
+      let [sum, isolations] = [0, 0];
+      for (let at = start; at < start + run; at += width) {
+        const { shape, step, isolation } = this.measure(values, at, values, at - width);
+        sum += shape + step;
+        isolations += isolation;
+        if (at < start + run - width) continue;
+        components.push(shape + step + sum / SMOOTHED_VECTORS);
+        forest.push(isolation + isolations / SMOOTHED_VECTORS);
+      }
     }
     return { components, forest };
   }

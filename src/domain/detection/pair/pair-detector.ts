@@ -35,6 +35,9 @@ const SMALL_SAMPLE = 3.3;
 /** Robust z of telemetry has Student's tail with so many degrees of freedom: 10 is an equivalent z of 3.1, 100 of 4.8. */
 const SPIKE_FREEDOM = 3;
 
+/** Samples hold single precision; larger values are taken as this. */
+const VALUE_MAX = 1e38;
+
 const SAMPLES = 3;
 const WORDS = INTERVAL_WORDS + 2 * RECENT_WORDS + 4 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS;
 /** Bytes of a pair's state, everything included. */
@@ -114,8 +117,9 @@ export class PairDetector {
     return this.#gate.isFiring;
   }
 
-  /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
-  observe(timeMs: number, value: number): PairVerdict {
+  /** Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. */
+  observe(timeMs: number, observed: number): PairVerdict {
+    const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
     const isLearning = this.#valueMoments.count < LEARNING_VALUES;

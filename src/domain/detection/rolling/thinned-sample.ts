@@ -83,9 +83,24 @@ export class ThinnedSample {
     sorted.set(this.#values.subarray(0, length));
     sorted.sort();
     const median = sorted[length >> 1] as number;
-    for (let i = 0; i < length; i++) sorted[i] = Math.abs((sorted[i] as number) - median);
-    sorted.sort();
     this.#words[MEDIAN] = median;
-    this.#words[MAD] = sorted[length >> 1] as number;
+    this.#words[MAD] = middleDeviation(sorted);
   }
+}
+
+/** The middle one of the deviations from the middle value: walks outwards from it, to the nearer side each time. */
+function middleDeviation(sorted: Float32Array): number {
+  const middle = sorted.length >> 1;
+  const median = sorted[middle] as number;
+  let left = middle - 1;
+  let right = middle + 1;
+  let deviation = 0;
+  for (let taken = 0; taken < middle; taken++) {
+    const below = left >= 0 ? median - (sorted[left] as number) : Number.POSITIVE_INFINITY;
+    const above = right < sorted.length ? (sorted[right] as number) - median : Number.POSITIVE_INFINITY;
+    deviation = Math.min(below, above);
+    if (below <= above) left--;
+    else right++;
+  }
+  return deviation;
 }
