@@ -21,8 +21,10 @@ export const pillars = {
   quick: false,
   async run(context) {
     const size = context.quick ? "quick" : "whole";
+    // Of this run: a tick looks at the last 15 minutes.
+    const endMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
     const files = {
-      services: await context.bodies.get("mapped-services", { services: services[size] }),
+      services: await context.bodies.get("mapped-services", { services: services[size], endMs }),
       planted: await context.bodies.get("planted"),
     };
     const turn = (isMapped) => () => pillarTurn(context, files, { isMapped, count: services[size], requests: plants[size] });
