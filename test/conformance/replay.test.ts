@@ -33,6 +33,13 @@ function service(seed: number, rows: number, from: number, to: number): string[]
   });
 }
 
+/** A file with this content and no other, whatever its name says. */
+function unzipped(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
 function file(name: string, lines: readonly string[]): string {
   const path = join(folder, name);
   writeFileSync(path, name.endsWith(".gz") ? gzipSync(`${lines.join("\n")}\n`) : `${lines.join("\r\n")}\n`);
@@ -154,7 +161,7 @@ describe("what cannot be replayed says why", () => {
     ],
     ["a short row", () => [file("t5.csv", ["timestamp,a,b", "2026-01-02 00:00:00,1"])], /line 2 has 2 cells instead of 3/],
     ["an empty file", () => [file("t6.csv", ["timestamp,value"])], /holds no rows/],
-    ["damaged gzip", () => [(writeFileSync(join(folder, "t7.csv.gz"), "no gzip"), join(folder, "t7.csv.gz"))], /cannot be read/],
+    ["damaged gzip", () => [unzipped("t7.csv.gz", "no gzip")], /cannot be read/],
     ["a folder without --out", () => [folder], /give --out/],
     [
       "training of another width",
