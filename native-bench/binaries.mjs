@@ -39,7 +39,7 @@ export function compileBinaries(/** @type {(text: string) => void} */ log) {
   for (const [name, { flags, libraries, packages, lacks }] of Object.entries(BINARIES)) {
     const source = join(sourceFolder, `${name}.cpp`);
     const binary = join(folder, name);
-    if (modifiedMs(binary) > modifiedMs(source)) continue;
+    if (modifiedMs(binary) > Math.max(modifiedMs(source), modifiedMs(join(sourceFolder, "limit.hpp")))) continue;
     log(`compiling ${name}.cpp`);
     const { status, error, stderr } = spawnSync(compiler, ["-std=c++17", ...flags, "-o", binary, source, ...libraries], {
       encoding: "utf8",

@@ -3,24 +3,13 @@
 // Prints {"operations": n, "spans": n, "spansPerSecond": x} by CPU time, after COLD_BODIES bodies that fill the table.
 //
 //   limit-spans FILE COLD_BODIES SECONDS
-//
-// A file of bodies is a run of [u32le shard][u32le spans][u32le length][length bytes].
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <string>
-#include <vector>
+
+#include "limit.hpp"
 
 namespace {
 
@@ -30,42 +19,6 @@ constexpr int WIRE_VARINT = 0;
 constexpr int WIRE_FIXED64 = 1;
 constexpr int WIRE_BYTES = 2;
 constexpr int WIRE_FIXED32 = 5;
-
-[[noreturn]] void fail(const std::string& what) {
-  std::fprintf(stderr, "limit-spans: %s\n", what.c_str());
-  std::exit(2);
-}
-
-double cpuSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-struct Body {
-  uint32_t spans;
-  const uint8_t* from;
-  const uint8_t* to;
-};
-
-std::vector<Body> readBodies(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY);
-  struct stat status {};
-  if (file < 0 || fstat(file, &status) != 0) fail(path + " cannot be read");
-  const size_t size = static_cast<size_t>(status.st_size);
-  void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
-  if (map == MAP_FAILED) fail(path + " cannot be mapped");
-  const auto* start = static_cast<const uint8_t*>(map);
-  std::vector<Body> bodies;
-  for (size_t at = 0; at + 12 <= size;) {
-    uint32_t head[3];
-    std::memcpy(head, start + at, sizeof head);
-    if (head[2] > size - at - 12) fail(path + " ends within a body");
-    bodies.push_back({head[1], start + at + 12, start + at + 12 + head[2]});
-    at += 12 + head[2];
-  }
-  return bodies;
-}
 
 struct Operation {
   uint64_t hash = 0;  // 0: free
@@ -95,17 +48,6 @@ class Table {
   std::vector<Operation> slots_ = std::vector<Operation>(TABLE_SLOTS);
   size_t count_ = 0;
 };
-
-inline uint64_t varint(const uint8_t*& at) {
-  uint64_t value = *at++;
-  if (value < 0x80) return value;
-  value &= 0x7f;
-  for (int shift = 7;; shift += 7) {
-    const uint64_t byte = *at++;
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-}
 
 inline uint64_t fixed64(const uint8_t* at) {
   uint64_t value = 0;
@@ -242,8 +184,9 @@ int main(int count, char** arguments) {
   if (bodies.empty()) fail("no bodies");
   Table table;
   const auto take = [&](const Body& body) {
-    const uint64_t spans = walk(body.from, body.to, table);
-    if (spans != body.spans) fail("a body holds other spans than it says");
+    const auto* start = reinterpret_cast<const uint8_t*>(body.data);
+    const uint64_t spans = walk(start, start + body.bytes, table);
+    if (spans != body.items) fail("a body holds other spans than it says");
     return spans;
   };
   for (size_t i = 0; i < coldBodies; i++) take(bodies[i]);

@@ -4,25 +4,14 @@
 // COLD_BODIES bodies that fill the table.
 //
 //   limit FILE COLD_BODIES SECONDS
-//
-// A file of bodies is a run of [u32le shard][u32le samples][u32le length][length bytes].
-#include <fcntl.h>
 #include <snappy.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <memory>
-#include <string>
-#include <vector>
+
+#include "limit.hpp"
 
 namespace {
 
@@ -31,42 +20,6 @@ constexpr double EWMA_WEIGHT = 0.05;
 constexpr uint8_t FIELD_1_BYTES = 0x0a;   // WriteRequest.timeseries and TimeSeries.labels
 constexpr uint8_t FIELD_2_BYTES = 0x12;   // TimeSeries.samples
 constexpr uint8_t FIELD_1_DOUBLE = 0x09;  // Sample.value
-
-[[noreturn]] void fail(const std::string& what) {
-  std::fprintf(stderr, "limit: %s\n", what.c_str());
-  std::exit(2);
-}
-
-double cpuSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-struct Body {
-  uint32_t samples;
-  uint32_t bytes;
-  const char* data;
-};
-
-std::vector<Body> readBodies(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY);
-  struct stat status {};
-  if (file < 0 || fstat(file, &status) != 0) fail(path + " cannot be read");
-  const size_t size = static_cast<size_t>(status.st_size);
-  void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
-  if (map == MAP_FAILED) fail(path + " cannot be mapped");
-  const char* start = static_cast<const char*>(map);
-  std::vector<Body> bodies;
-  for (size_t at = 0; at + 12 <= size;) {
-    uint32_t head[3];
-    std::memcpy(head, start + at, sizeof head);
-    if (head[2] > size - at - 12) fail(path + " ends within a body");
-    bodies.push_back({head[1], head[2], start + at + 12});
-    at += 12 + head[2];
-  }
-  return bodies;
-}
 
 /** One series: a cache line. */
 struct alignas(64) Series {
@@ -111,17 +64,6 @@ class Table {
   std::vector<Series> slots_ = std::vector<Series>(TABLE_SLOTS);
   size_t count_ = 0;
 };
-
-inline uint64_t varint(const uint8_t*& at) {
-  uint64_t value = *at++;
-  if (value < 0x80) return value;
-  value &= 0x7f;
-  for (int shift = 7;; shift += 7) {
-    const uint64_t byte = *at++;
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-}
 
 /** Reads one Sample into its series. */
 inline void takeSample(const uint8_t* at, const uint8_t* end, Series& series) {
@@ -195,7 +137,7 @@ int main(int count, char** arguments) {
     if (!snappy::RawUncompress(body.data, body.bytes, raw.get())) fail("a body is not snappy");
     const auto* start = reinterpret_cast<const uint8_t*>(raw.get());
     const uint64_t samples = walk(start, start + bytes, table);
-    if (samples != body.samples) fail("a body holds other samples than it says");
+    if (samples != body.items) fail("a body holds other samples than it says");
     return samples;
   };
   for (size_t i = 0; i < coldBodies; i++) take(bodies[i]);
