@@ -39,6 +39,12 @@ function file(name: string, lines: readonly string[]): string {
   return path;
 }
 
+function damaged(name: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, "no gzip");
+  return path;
+}
+
 async function replay(...args: readonly string[]): Promise<string[][]> {
   const out = join(folder, "out.csv");
   expect(await runReplay(["--out", out, ...args])).toBe(0);
@@ -154,7 +160,7 @@ describe("what cannot be replayed says why", () => {
     ],
     ["a short row", () => [file("t5.csv", ["timestamp,a,b", "2026-01-02 00:00:00,1"])], /line 2 has 2 cells instead of 3/],
     ["an empty file", () => [file("t6.csv", ["timestamp,value"])], /holds no rows/],
-    ["damaged gzip", () => [(writeFileSync(join(folder, "t7.csv.gz"), "no gzip"), join(folder, "t7.csv.gz"))], /cannot be read/],
+    ["damaged gzip", () => [damaged("t7.csv.gz")], /cannot be read/],
     ["a folder without --out", () => [folder], /give --out/],
     [
       "training of another width",
