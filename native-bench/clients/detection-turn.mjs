@@ -143,7 +143,8 @@ async function listedPairs(port) {
   return { pairs, total };
 }
 
-function bucketsOf(text) {
+/** The buckets of the detection latency, with their counts up to the bound. */
+export function bucketsOf(/** @type {string} */ text) {
   return [...text.matchAll(new RegExp(`^${histogram}\\{le="([^"]+)"\\} (\\S+)$`, "gm"))].map(([, bound, count]) => ({
     boundMs: bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound) * 1000,
     count: Number(count),
@@ -154,8 +155,13 @@ function bucketsOf(text) {
 export function histogramP99(/** @type {string} */ text, /** @type {string} */ before = "") {
   const earlier = bucketsOf(before);
   const buckets = bucketsOf(text).map(({ boundMs, count }, place) => ({ boundMs, count: count - (earlier[place]?.count ?? 0) }));
+  return quantileOf(buckets, 0.99);
+}
+
+/** A quantile of cumulative buckets. */
+export function quantileOf(/** @type {Array<{boundMs: number, count: number}>} */ buckets, /** @type {number} */ q) {
   const count = buckets.at(-1)?.count ?? 0;
-  const rank = 0.99 * count;
+  const rank = q * count;
   const place = buckets.findIndex((bucket) => bucket.count >= rank);
   if (count === 0) return { p99Ms: Number.NaN, boundMs: Number.NaN, count };
   const { boundMs, count: upTo } = buckets[place];

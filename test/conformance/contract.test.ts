@@ -83,6 +83,17 @@ describe("every endpoint refuses as its declaration says", () => {
     checkAnswer(endpoint, large);
   });
 
+  it("more requests than a key may send, in every way in and out", async () => {
+    const made = await driver.call("createKey", 201, { body: { name: "slow", scope: "admin", rate_limit_rps: 1 } });
+    const headers = { Authorization: `Bearer ${made.api_key}` };
+    for (const endpoint of ENDPOINTS.filter(({ access }) => access === "viewer" || access === "ingest")) {
+      const ask = () => driver.send(endpoint, { headers, ...(endpoint.name === "stream" && { method: "HEAD" }) });
+      const limited = (await Promise.all([ask(), ask(), ask(), ask()])).filter(({ status }) => status === 429);
+      expect(limited.length, endpoint.path).toBeGreaterThan(0);
+      if (endpoint.name !== "stream") for (const answer of limited) checkAnswer(endpoint, answer);
+    }
+  });
+
   it("telemetry that cannot be read, each way in its own words", async () => {
     for (const endpoint of ENDPOINTS.filter(({ handledBy, name }) => handledBy === "engine" && !name.startsWith("remoteWrite"))) {
       const answer = await driver.send(endpoint, { body: "{" });

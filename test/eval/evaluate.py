@@ -4,7 +4,6 @@
 Usage: evaluate.py FOLDER [--predictions FOLDER] [--only SET,...] [--halves N]
   FOLDER/nab   windows.json, <category>/<file>.csv.gz          FOLDER/smd   events.json, <machine>.{train,test}.csv.gz, rows of a minute
   FOLDER/msft  events.json, <category>/<series>.csv.gz         FOLDER/asd   the same, rows of five minutes
-  FOLDER/synth truth.json, <series>.csv.gz: generated series that run into a limit
 NAB is scored by the rows at which an alert opens, at one threshold; events and false alerts by the alert column. False alerts are alerts of which
 less than half lies in events (score_events.py). Always-on and random detectors stand at the bottom: a measure that they do well on is broken.
 """
@@ -181,10 +180,6 @@ def main():
             stability.append("| %-5s | %-18s | %s |" % (kind, measure, " | ".join("%.3g" % v for v in q)))
     print("\n| data  | measure            |    value |   bar | stretch | reached |\n|---|---|---|---|---|---|")
     print("\n".join(lines), flush=True)
-    synth = os.path.join(a.folder, "synth")
-    if os.path.isdir(synth):
-        loader = os.path.join(HERE, "..", "..", "scripts", "typescript-loader.mjs")
-        subprocess.run(["node", "--import", loader, os.path.join(HERE, "saturation-report.ts"), synth], check=True)
     print("\nDetectors that know nothing, by the same measures:\n\n| detector  | data  | measures |\n|---|---|---|")
     print("\n".join(bottom))
     if stability:

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { SaturationSeries } from "../../src/domain/saturation/saturation-series.ts";
-import { type SaturationScore, scoreSaturation } from "./saturation-score.ts";
+import { type SaturationPair, type SaturationScore, scoreSaturation } from "./saturation-score.ts";
 
 const MINUTE_MS = 60_000;
 /** Any whole minute: nothing depends on it. */
@@ -31,28 +31,33 @@ export function projectedMinutes(kind: "fill" | "drain", values: readonly number
   return minutes;
 }
 
-/** Figures of one folder, and per series {truth, predicted} for those that went wrong; undefined where the folder holds no such series. */
+/** Figures of one folder; undefined where it holds no such series. */
 export function evaluateSaturation(folder: string): SaturationScore | undefined {
+  const pairs = readSaturation(folder);
+  return pairs === undefined ? undefined : scoreSaturation(pairs);
+}
+
+/** True and projected ends of the series of a folder, in the order of its truth.json; undefined where it holds none. */
+export function readSaturation(folder: string): SaturationPair[] | undefined {
   const file = join(folder, "truth.json");
   if (!existsSync(file)) return undefined;
   const { saturation } = JSON.parse(readFileSync(file, "utf8")) as { saturation?: Record<string, SeriesTruth> };
   if (saturation === undefined) return undefined;
-  const pairs = Object.entries(saturation).map(([name, { kind, eta_minutes: truth }]) => ({
+  return Object.entries(saturation).map(([name, { kind, eta_minutes: truth }]) => ({
     truth,
     predicted: projectedMinutes(kind, readValues(join(folder, `${name}.csv.gz`))),
   }));
-  return scoreSaturation(pairs);
 }
 
 /** One line of figures with their bars. */
-export function saturationLine(score: SaturationScore): string {
+export function saturationLine(detector: string, score: SaturationScore): string {
   const { series, tierAccuracy, falseProjections, missed, withinFifth } = score;
   const figures = [
     `tier accuracy ${tierAccuracy.toFixed(3)} (bar 0.95)`,
     `false projections ${falseProjections} (bar 0)`,
     `within 20 % ${withinFifth.toFixed(3)} (bar 0.75)`,
   ];
-  return `saturation, ${series} series: ${figures.join(", ")}, missed ${missed}`;
+  return `saturation, ${detector}, ${series} series: ${figures.join(", ")}, missed ${missed}`;
 }
 
 function readValues(path: string): number[] {

@@ -17,6 +17,7 @@ import { snappyTarget } from "./targets/snappy.ts";
 import { checkpointPartTarget, checkpointRowTarget, keyTarget, storedRecordTarget } from "./targets/stored-state.ts";
 import { timestampTarget } from "./targets/timestamps.ts";
 import { callEdgesTarget, closedWindowsTarget, joinMessageTarget, spanBlockTarget, windowMessageTarget } from "./targets/trace-messages.ts";
+import { usageTarget } from "./targets/usage.ts";
 
 /** Makes each target by its name. */
 export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
@@ -35,6 +36,7 @@ export const TARGETS: Readonly<Record<string, () => FuzzTarget>> = {
   "json-depth": jsonDepthTarget,
   rfc3339: timestampTarget,
   "packed-rows": packedRowsTarget,
+  usage: usageTarget,
   "sample-chunk": sampleChunkTarget,
   "chunk-block": chunkBlockTarget,
   "waiting-chunks": waitingChunksTarget,

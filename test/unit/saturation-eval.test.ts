@@ -20,7 +20,9 @@ describe("saturation on series with known ends", () => {
     expect(score.falseProjections).toBe(0);
     expect(score.tierAccuracy).toBeGreaterThanOrEqual(0.95);
     expect(score.withinFifth).toBeGreaterThanOrEqual(0.9);
-    expect(saturationLine(score)).toMatch(/^saturation, 36 series: tier accuracy (1\.000|0\.9\d\d) \(bar 0\.95\), false projections 0/);
+    expect(saturationLine("shipped", score)).toMatch(
+      /^saturation, shipped, 36 series: tier accuracy (1\.000|0\.9\d\d) \(bar 0\.95\), false projections 0/,
+    );
   });
   it("reads a folder of them, and says where there is none", () => {
     const folder = mkdtempSync(join(tmpdir(), "saturation-"));

@@ -55,13 +55,15 @@ describe("bounds", () => {
     ["percent in the name, at once", "disk.used_percent", null, { max: 3, minutes: 0 }, 100],
     ["a share that stayed below 1 for an hour", "system.cpu.utilization", null, { max: 1, minutes: 60 }, 1],
     ["a share that was above 1", "system.cpu.utilization", null, { max: 1.01, minutes: 60 }, 100],
+    ["percent a little over its end", "cpu.percent", null, { max: 109.9, minutes: 60 }, 100],
+    ["a unit of one a little over its end", "cpu.utilization", "1", { max: 1.09, minutes: 60 }, 1],
     ["a share of percent", "system.memory.usage", null, { max: 100, minutes: 60 }, 100],
   ])("by %s", (_, name, unit, range, capacity) => {
     expect(boundsOf(name, unit, range, null)).toMatchObject({ kind: "utilization", capacity, declared: false });
   });
   it.each([
     ["a share of unknown range", "system.cpu.utilization", null, { max: 0.5, minutes: 59.9 }],
-    ["a processor of several cores", "cpu.percent", null, { max: 100.1, minutes: 60 }],
+    ["a processor of several cores", "cpu.percent", null, { max: 110.1, minutes: 60 }],
     ["a unit of one that is none", "cpu.utilization", "1", { max: 1.2, minutes: 60 }],
     ["a raw unit", "memory.usage", "By", HOUR],
     ["a raw range", "memory.usage", null, { max: 8e9, minutes: 600 }],

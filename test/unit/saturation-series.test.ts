@@ -90,6 +90,7 @@ describe("time to exhaustion", () => {
     expect(finding.instance).toBe("node-3");
     expect(finding.exhaustedAtMs).toBeGreaterThan(START + 1200 * MINUTE);
     expect(finding.verdict).toMatchObject({ detector: "saturation", suppressed_by: null });
+    expect(finding.verdict.baseline.n).toBeGreaterThan(140);
     expect(finding.verdict.gates.map((gate) => gate.name)).toEqual(expect.arrayContaining(["trend_p", "new_territory", "persistence"]));
   });
   it("is told at the second evaluation that projects it", () => {

@@ -1,5 +1,6 @@
 // The API's description, made at the first request for it and kept: it does not change while the server runs.
 import { createHash } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
 import type { HttpHeaders } from "../../adapters/http/http-server.ts";
 import { documentationPage, PAGE_POLICY } from "../../api/docs/page.ts";
 import { openApiDocument } from "../../api/openapi/document.ts";
@@ -17,6 +18,11 @@ interface StoredDocument {
   readonly body: string;
 }
 
+const PAGE_HEADERS: HttpHeaders = [
+  ["Content-Type", "text/html; charset=utf-8"],
+  ["Content-Security-Policy", PAGE_POLICY],
+  ["Referrer-Policy", "no-referrer"],
+];
 /** Headers of both. A cache asks each time: another version of the server has another document. */
 const SHARED_HEADERS: HttpHeaders = [
   ["Cache-Control", "no-cache"],
@@ -26,33 +32,40 @@ const SHARED_HEADERS: HttpHeaders = [
 /** /openapi.json and /docs. */
 export class Documents {
   readonly #version: string;
-  readonly #made = new Map<string, StoredDocument>();
+  readonly #made = new Map<string, Promise<StoredDocument>>();
 
   constructor(version: string) {
     this.#version = version;
   }
 
   /** The OpenAPI document; `ifNoneMatch` is the header of that name. */
-  openApi(ifNoneMatch: string | undefined): DocumentAnswer {
-    const make = () => store(JSON.stringify(openApiDocument(this.#version)), [["Content-Type", "application/json"]]);
-    return answer(this.#kept("openapi", make), ifNoneMatch);
+  async openApi(ifNoneMatch: string | undefined): Promise<DocumentAnswer> {
+    const make = async () => store(JSON.stringify(await inTurns(openApiDocument(this.#version))), [["Content-Type", "application/json"]]);
+    return answer(await this.#kept("openapi", make), ifNoneMatch);
   }
 
   /** The documentation for people. */
-  page(ifNoneMatch: string | undefined): DocumentAnswer {
-    const make = () =>
-      store(documentationPage(openApiDocument(this.#version)), [
-        ["Content-Type", "text/html; charset=utf-8"],
-        ["Content-Security-Policy", PAGE_POLICY],
-        ["Referrer-Policy", "no-referrer"],
-      ]);
-    return answer(this.#kept("docs", make), ifNoneMatch);
+  async page(ifNoneMatch: string | undefined): Promise<DocumentAnswer> {
+    const make = async () => {
+      const document = await inTurns(openApiDocument(this.#version));
+      return store(await inTurns(documentationPage(document)), PAGE_HEADERS);
+    };
+    return answer(await this.#kept("docs", make), ifNoneMatch);
   }
 
-  #kept(name: string, make: () => StoredDocument): StoredDocument {
+  #kept(name: string, make: () => Promise<StoredDocument>): Promise<StoredDocument> {
     const kept = this.#made.get(name) ?? make();
     this.#made.set(name, kept);
     return kept;
+  }
+}
+
+/** Requests have their turn between steps: whoever reads the documentation first holds up no telemetry. */
+async function inTurns<T>(work: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    await turn();
   }
 }
 

@@ -173,8 +173,8 @@ export class Front {
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
     else if (endpoint === "metrics") {
       request.respond(200, [["Content-Type", METRICS_CONTENT_TYPE]], writeMetrics(metricFamilies(this.#dependencies.metrics())));
-    } else if (endpoint === "openapi") request.send(this.#documents.openApi(request.exchange.request.header("if-none-match")));
-    else if (endpoint === "docs") request.send(this.#documents.page(request.exchange.request.header("if-none-match")));
+    } else if (endpoint === "openapi") request.sendLater(this.#documents.openApi(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "docs") request.sendLater(this.#documents.page(request.exchange.request.header("if-none-match")));
     else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
     else throw new Error(`the front has no answer for ${endpoint}`);
@@ -256,8 +256,9 @@ class Request implements IngestionSink {
     this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
   }
 
-  send({ status, headers, body }: DocumentAnswer): void {
-    this.respond(status, headers, body);
+  sendLater(answer: Promise<DocumentAnswer>): void {
+    const goOn = this.exchange.hold();
+    void answer.then(({ status, headers, body }) => goOn(() => this.respond(status, headers, body)));
   }
 
   get #isRemoteWrite2(): boolean {

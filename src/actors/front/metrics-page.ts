@@ -157,6 +157,8 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["vectorizerTicks", "counter", "vedette_vectorizer_ticks_total", "Ticks of the vectorizer that came to their end"],
   ["vectorizerFailures", "counter", "vedette_vectorizer_failures_total", "Ticks that an engine or the store ended"],
   ["vectorizerSeconds", "counter", "vedette_vectorizer_work_seconds_total", "What all threads worked for the vectorizer"],
+  ["vectorizerTickSeconds", "gauge", "vedette_vectorizer_tick_seconds", "From the beginning of the last tick to its end, rests included"],
+  ["vectorizerStreams", "gauge", "vedette_vectorizer_streams", "Streams that the last tick looked at"],
   ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
   ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],
   ["commitMaxSeconds", "gauge", "vedette_store_commit_max_seconds", "Longest store commit since the start"],

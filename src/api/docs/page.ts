@@ -21,10 +21,14 @@ function pinned(content: string): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
-/** The page. `document` is the OpenAPI document. */
-export function documentationPage(document: JsonObject): string {
+/** The page, in steps of a room each. `document` is the OpenAPI document. */
+export function* documentationPage(document: JsonObject): Generator<void, string> {
   const { info } = document as { info: { version: string; description: string } };
-  const rooms = ROOMS.map((room) => roomPart(room, document));
+  const rooms: Html[] = [];
+  for (const room of ROOMS) {
+    rooms.push(roomPart(room, document));
+    yield;
+  }
   return html`<!doctype html>
 <html lang="en">
 <head>

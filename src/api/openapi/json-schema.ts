@@ -11,6 +11,8 @@ const COMPONENTS = "#/components/schemas/";
 /** Collects the schemas that have a name (`.meta({ id })`), each once. */
 export class SchemaCollector {
   readonly components: JsonObject = {};
+  /** Answers of errors stand in every endpoint. */
+  readonly #converted = { input: new Map<z.ZodType, JsonObject>(), output: new Map<z.ZodType, JsonObject>() };
 
   /** What a client may send: defaults and transforms by what they take. */
   input(schema: z.ZodType): JsonObject {
@@ -23,6 +25,12 @@ export class SchemaCollector {
   }
 
   #convert(schema: z.ZodType, io: "input" | "output"): JsonObject {
+    const known = this.#converted[io].get(schema) ?? this.#convertAnew(schema, io);
+    this.#converted[io].set(schema, known);
+    return known;
+  }
+
+  #convertAnew(schema: z.ZodType, io: "input" | "output"): JsonObject {
     const {
       $schema: _,
       $defs = {},

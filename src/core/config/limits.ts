@@ -331,12 +331,13 @@ export const PILLAR_VALUE_BYTES_MAX = 512;
 export const PILLAR_VALUES_MAX = 50_000;
 /** A change of the map takes effect this soon (contract, section 8); a tick that ends later is behind. */
 export const SERVICE_MAP_CHANGE_MS_MAX = 60_000;
-/** A value's history is stored this often, and so many in one tick: 1,000 rows of 100 to 900 bytes are about 10 ms of commit. */
+/** A value's history is stored this often; so many in one tick, in commits of so many rows of 100 to 900 bytes, as retention's. */
 export const PILLAR_HISTORY_STORE_MS = 10 * 60_000;
-export const PILLAR_HISTORIES_PER_TICK = 1_000;
+export const PILLAR_HISTORIES_PER_TICK = 3_000;
+export const PILLAR_HISTORIES_PER_COMMIT = 250;
 
 /** The share of a thread that a tick may take, and its longest rest between two pieces of work, where other work made one seem long. */
-export const VECTORIZER_BUSY_SHARE = 0.1;
+export const VECTORIZER_BUSY_SHARE = 0.2;
 export const VECTORIZER_REST_MS_MAX = 20;
 
 const ties: Array<[boolean, string]> = [

@@ -150,6 +150,8 @@ export const COORDINATOR_COUNTERS = [
   "vectorizerTicks",
   "vectorizerFailures",
   "vectorizerSeconds",
+  "vectorizerTickSeconds",
+  "vectorizerStreams",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

@@ -48,10 +48,9 @@ export class KeyBuilder {
   /** Appends a well-formed string (no lone surrogates: two of them would give one key). */
   text(value: string): this {
     if (LONE_SURROGATE.test(value)) throw new RangeError("a key text must be well-formed Unicode");
-    for (const byte of encoder.encode(value)) {
-      if (byte === 0) this.#push(0, TEXT_ZERO);
-      else this.#push(byte);
-    }
+    const bytes = encoder.encode(value);
+    if (!bytes.includes(0)) this.fixed(bytes);
+    else for (const byte of bytes) this.#push(...(byte === 0 ? [0, TEXT_ZERO] : [byte]));
     this.#push(0, TEXT_END);
     return this;
   }

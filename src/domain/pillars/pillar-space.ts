@@ -2,7 +2,7 @@
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
 import { serviceKey } from "../series/stream-identity.ts";
 import { FAMILIES } from "./metric-family.ts";
-import { PillarValue } from "./pillar-value.ts";
+import { type MemberSource, PillarValue } from "./pillar-value.ts";
 import { placesOf, type ServiceEntry } from "./service-entry.ts";
 
 const COORDINATES = FAMILIES.length;
@@ -27,7 +27,7 @@ export interface PillarCounts {
   readonly valuesRefused: number;
 }
 
-export class PillarSpace {
+export class PillarSpace implements MemberSource {
   readonly #valuesMax: number;
   /** What the map says by now, for the next tick; last wins. */
   readonly #changes = new Map<string, { readonly tenant: string; readonly entry: ServiceEntry }>();
@@ -37,8 +37,9 @@ export class PillarSpace {
   readonly #values = new Map<string, Map<string, PillarValue>>();
   /** Values of a tenant in the order of lists; made when it is asked for. */
   readonly #sorted = new Map<string, PillarValue[]>();
-  /** Deviations, four a member; and the tick that they are of. */
+  /** Deviations, four a member: of the tick that was scored last, and of the one under way; and the tick that a member was taken in. */
   #vectors = new Float32Array(CAPACITY_FIRST * COORDINATES);
+  #taking = new Float32Array(CAPACITY_FIRST * COORDINATES);
   #ticks = new Uint32Array(CAPACITY_FIRST);
   #tick = 0;
   /** Services taken in this tick. */
@@ -86,7 +87,7 @@ export class PillarSpace {
   take(key: string, deviations: Float32Array, at: number): void {
     const member = this.#members.get(key);
     if (member === undefined) return;
-    for (let i = 0; i < COORDINATES; i++) this.#vectors[member.index * COORDINATES + i] = deviations[at + i] as number;
+    for (let i = 0; i < COORDINATES; i++) this.#taking[member.index * COORDINATES + i] = deviations[at + i] as number;
     if (this.#ticks[member.index] !== this.#tick) this.#taken++;
     this.#ticks[member.index] = this.#tick;
   }
@@ -95,11 +96,12 @@ export class PillarSpace {
   *score(nowMs: number): Generator<void> {
     const values = [...this.#values.values()].flatMap((ofTenant) => [...ofTenant.values()]);
     for (const value of values) value.reset();
+    [this.#vectors, this.#taking] = [this.#taking, this.#vectors];
     yield* this.#eachEvaluated((value, member) => value.add(this.#vectors, member.index * COORDINATES));
     for (const value of values) value.settle();
     yield* this.#eachEvaluated((value, member) => value.weigh(member.index, this.#vectors, member.index * COORDINATES));
     for (const [i, value] of values.entries()) {
-      if (value.members > 0) value.finish(nowMs, (index) => this.#driver(index));
+      if (value.members > 0) value.finish(nowMs, this);
       if (i % VALUES_SLICE === VALUES_SLICE - 1) yield;
     }
     this.#evaluated = this.#taken;
@@ -113,7 +115,8 @@ export class PillarSpace {
     }
   }
 
-  #driver(index: number) {
+  /** A service by its number, with its deviations at the last tick. */
+  driver(index: number) {
     const deviations: Array<number | null> = [];
     for (let i = 0; i < COORDINATES; i++) {
       const deviation = this.#vectors[index * COORDINATES + i] as number;
@@ -185,9 +188,11 @@ export class PillarSpace {
   }
 
   #grow(): void {
-    const vectors = new Float32Array(2 * this.#vectors.length);
-    vectors.set(this.#vectors);
-    this.#vectors = vectors;
+    const [vectors, taking] = [this.#vectors, this.#taking];
+    this.#vectors = new Float32Array(2 * vectors.length);
+    this.#vectors.set(vectors);
+    this.#taking = new Float32Array(2 * taking.length);
+    this.#taking.set(taking);
     const ticks = new Uint32Array(2 * this.#ticks.length);
     ticks.set(this.#ticks);
     this.#ticks = ticks;

@@ -30,6 +30,16 @@ export interface PillarScore {
   readonly updatedMs: number;
 }
 
+/** What is known of a member by its number. */
+export interface MemberSource {
+  driver(member: number): Omit<PillarDriver, "contribution">;
+}
+
+// Numbers of a count: the mean, then members that pull most with their pulls, the strongest first. Objects would be several megabytes a tick.
+const MEMBERS_AT = COORDINATES;
+const PULLS_AT = MEMBERS_AT + DRIVERS;
+const NUMBERS = PULLS_AT + DRIVERS;
+
 export class PillarValue {
   readonly tenant: string;
   readonly pillar: string;
@@ -37,15 +47,20 @@ export class PillarValue {
   readonly history: MagnitudeHistory;
   /** Services that are mapped to it. */
   members = 0;
-  /** Undefined before its first tick. */
-  score: PillarScore | undefined;
   /** Newest observation that is stored. */
   storedMs = 0;
+  /** The count under way, and the last one that was finished. */
+  readonly #count = new Float64Array(NUMBERS);
+  readonly #last = new Float64Array(NUMBERS);
   #evaluated = 0;
+  #drivers = 0;
   #magnitude = 0;
-  /** Sums of the members' deviations, then their mean. */
-  readonly #mean = new Float64Array(COORDINATES);
-  #drivers: Array<{ readonly member: number; readonly pull: number }> = [];
+  #lastEvaluated = 0;
+  #lastDrivers = 0;
+  #lastMagnitude = 0;
+  #pValue = 1;
+  #updatedMs = 0;
+  #source: MemberSource | undefined;
 
   constructor(tenant: string, pillar: string, value: string, history = new MagnitudeHistory()) {
     this.tenant = tenant;
@@ -58,8 +73,8 @@ export class PillarValue {
   /** Before a count. */
   reset(): void {
     this.#evaluated = 0;
-    this.#mean.fill(0);
-    this.#drivers = [];
+    this.#drivers = 0;
+    this.#count.fill(0);
   }
 
   /** Counts a member, whose deviations begin at `at`; a family that it lacks deviates by nothing. */
@@ -67,7 +82,7 @@ export class PillarValue {
     this.#evaluated++;
     for (let i = 0; i < COORDINATES; i++) {
       const deviation = vectors[at + i] as number;
-      if (!Number.isNaN(deviation)) this.#mean[i] = (this.#mean[i] as number) + deviation;
+      if (!Number.isNaN(deviation)) this.#count[i] = (this.#count[i] as number) + deviation;
     }
   }
 
@@ -75,8 +90,8 @@ export class PillarValue {
   settle(): void {
     let square = 0;
     for (let i = 0; i < COORDINATES; i++) {
-      const mean = (this.#mean[i] as number) / Math.max(1, this.#evaluated);
-      this.#mean[i] = mean;
+      const mean = (this.#count[i] as number) / Math.max(1, this.#evaluated);
+      this.#count[i] = mean;
       square += mean * mean;
     }
     this.#magnitude = Math.sqrt(square);
@@ -88,32 +103,55 @@ export class PillarValue {
     let pull = 0;
     for (let i = 0; i < COORDINATES; i++) {
       const deviation = vectors[at + i] as number;
-      if (!Number.isNaN(deviation)) pull += deviation * (this.#mean[i] as number);
+      if (!Number.isNaN(deviation)) pull += deviation * (this.#count[i] as number);
     }
-    const least = this.#drivers.at(-1);
-    if (this.#drivers.length === DRIVERS && pull <= (least as { pull: number }).pull) return;
-    let place = this.#drivers.length;
-    while (place > 0 && (this.#drivers[place - 1] as { pull: number }).pull < pull) place--;
-    this.#drivers.splice(place, 0, { member, pull });
-    if (this.#drivers.length > DRIVERS) this.#drivers.pop();
+    const numbers = this.#count;
+    let place = this.#drivers;
+    while (place > 0 && (numbers[PULLS_AT + place - 1] as number) < pull) place--;
+    if (place === DRIVERS) return;
+    for (const from of [MEMBERS_AT, PULLS_AT]) numbers.copyWithin(from + place + 1, from + place, from + DRIVERS - 1);
+    numbers[MEMBERS_AT + place] = member;
+    numbers[PULLS_AT + place] = pull;
+    this.#drivers = Math.min(DRIVERS, this.#drivers + 1);
   }
 
-  /** Compares the mean with the history, then adds it to that. */
-  finish(nowMs: number, driverOf: (member: number) => Omit<PillarDriver, "contribution">): void {
-    const evaluated = this.#evaluated;
-    const magnitude = this.#magnitude;
-    const pValue = evaluated === 0 ? null : this.history.tail(magnitude, nowMs);
+  /** Compares the mean with the history, then adds it to that. `source` is asked when the score is read. */
+  finish(nowMs: number, source: MemberSource): void {
+    this.#last.set(this.#count);
+    this.#lastEvaluated = this.#evaluated;
+    this.#lastDrivers = this.#drivers;
+    this.#lastMagnitude = this.#magnitude;
+    this.#updatedMs = nowMs;
+    this.#source = source;
+    if (this.#evaluated === 0) return;
+    this.#pValue = this.history.tail(this.#magnitude, nowMs);
+    this.history.observe(this.#magnitude, nowMs);
+  }
+
+  /** Of the last tick; undefined before the first. */
+  get score(): PillarScore | undefined {
+    const source = this.#source;
+    if (source === undefined) return undefined;
+    const evaluated = this.#lastEvaluated;
+    const magnitude = this.#lastMagnitude;
     const whole = magnitude * magnitude * evaluated;
-    this.score = {
-      score: pValue === null ? null : 1 - pValue,
-      pValue,
+    const drivers = Array.from({ length: this.#lastDrivers }, (_, i) => ({
+      ...source.driver(this.#last[MEMBERS_AT + i] as number),
+      contribution: (this.#last[PULLS_AT + i] as number) / whole,
+    }));
+    return {
+      score: this.scoreNumber,
+      pValue: evaluated === 0 ? null : this.#pValue,
       magnitude,
-      deviations: [...this.#mean],
+      deviations: [...this.#last.subarray(0, COORDINATES)],
       evaluated,
-      drivers: this.#drivers.map(({ member, pull }) => ({ ...driverOf(member), contribution: pull / whole })),
-      updatedMs: nowMs,
+      drivers,
+      updatedMs: this.#updatedMs,
     };
-    if (evaluated > 0) this.history.observe(magnitude, nowMs);
-    this.#drivers = [];
+  }
+
+  /** The score alone; null where no member had data or no tick has come. */
+  get scoreNumber(): number | null {
+    return this.#lastEvaluated === 0 ? null : 1 - this.#pValue;
   }
 }

@@ -42,6 +42,8 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ["1", 1],
   ["ratio", 1],
 ]);
+/** A share may be measured a little over its end, once and again; what goes beyond this counts something else. */
+const OVERSHOOT = 1.1;
 /** So much must have been seen before a range tells the unit. */
 const RANGE_MINUTES_MIN = 60;
 
@@ -74,10 +76,10 @@ function capacityOf(metricName: string, unit: string | null, range: ObservedRang
   // A raw unit is believed, whatever the name says.
   if (byUnit === null) return null;
   // 240 % of a processor is that of several: what 100 % is then has to be declared.
-  if (byUnit !== undefined) return range.max > byUnit ? null : byUnit;
-  if (has(of, PERCENT)) return range.max > 100 ? null : 100;
+  if (byUnit !== undefined) return range.max > OVERSHOOT * byUnit ? null : byUnit;
+  if (has(of, PERCENT)) return range.max > OVERSHOOT * 100 ? null : 100;
   const share = has(of, SHARE) || has(of, RESOURCE);
-  if (!share || range.minutes < RANGE_MINUTES_MIN || range.max > 100) return null;
+  if (!share || range.minutes < RANGE_MINUTES_MIN || range.max > OVERSHOOT * 100) return null;
   if (range.max <= 1) return 1;
   return has(of, REMAINING) && !has(of, SHARE) && !has(of, USE) && !of.includes("cpu") ? null : 100;
 }

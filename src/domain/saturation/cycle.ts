@@ -1,10 +1,12 @@
-// A cycle of 20 minutes to 4 hours that rides on a fill: stairs of a batch job, a buffer that is flushed, a load that comes and goes. It is
+// A cycle of 20 minutes to almost 5 hours that rides on a fill: stairs of a batch job, a buffer that is flushed, a load that comes and goes. It is
 // found by folding what a trend leaves over at each period; one that its own older half does not foretell is none.
 const PERIOD_MINUTES_MIN = 20;
 const BINS_MAX = 12;
 const BINS_MIN = 4;
 const BIN_MINUTES_MIN = 5;
-const CYCLES_MIN = 3;
+/** Narrower bins keep the edge of a stair. */
+const BIN_MINUTES_SHARP = 7.5;
+const CYCLES_MIN = 2.5;
 /** A step of the period moves the phase over the whole span by this part of a cycle. */
 const PHASE_STEP = 1 / 8;
 /** Share of the variance that a cycle must explain, adjusted for its bins, and of the newer half that the older half must. */
@@ -39,9 +41,16 @@ export function findCycle(t: Float64Array, residuals: Float64Array): Cycle | nul
   return best !== null && foretold(t, residuals, best.periodMinutes) ? best : null;
 }
 
-/** Value of the cycle at a time. */
-export function cycleAt(cycle: Cycle, t: number): number {
-  return cycle.profile[binOf(t, cycle.periodMinutes, cycle.profile.length)] as number;
+/** Value of the cycle at a time: between the middles of its bins where these are wider than a point, so that a slow wave has no stairs. */
+export function cycleAt({ profile, periodMinutes }: Cycle, t: number): number {
+  const bins = profile.length;
+  if (periodMinutes <= bins * BIN_MINUTES_SHARP) return profile[binOf(t, periodMinutes, bins)] as number;
+  const turns = t / periodMinutes;
+  const place = (turns - Math.floor(turns)) * bins - 0.5;
+  const left = Math.floor(place);
+  const before = profile[(left + bins) % bins] as number;
+  const after = profile[(left + 1) % bins] as number;
+  return before + (place - left) * (after - before);
 }
 
 /** Neighbouring periods compete as equals; one that is clearly longer has to explain more. */

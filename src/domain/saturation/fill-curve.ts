@@ -1,5 +1,6 @@
 // The curve along which a series fills: a Theil-Sen line over 12 hours or 90 minutes, a parabola where the fill clearly bends, and the cycle
 // that rides on it. All times in minutes relative to now.
+import { bestSplit } from "../detection/change-points.ts";
 import { type Cycle, cycleAt, findCycle } from "./cycle.ts";
 import { fitParabola, type Polynomial, residualsOf, valueAt } from "./least-squares.ts";
 import type { Points } from "./saturation-history.ts";
@@ -55,12 +56,19 @@ function withoutCycle(points: Points, cycle: Cycle | null): Float64Array {
   return Float64Array.from(points.y, (value, i) => value - cycleAt(cycle, points.t[i] as number));
 }
 
+/** Robust standard deviation of short points around their line. */
+export function shortSpread(points: Points, cycle: Cycle | null): number {
+  const level = withoutCycle(points, cycle);
+  const { slope, intercept } = senSlope(points.t, level);
+  return spreadOf(residualsOf({ c0: intercept, c1: slope, c2: 0 }, points.t, level));
+}
+
 function assemble(shape: FillCurve["shape"], curve: Polynomial, cycle: Cycle | null, t: Float64Array, level: Float64Array): FillCurve {
   const residuals = residualsOf(curve, t, level);
   const test = trendTest(level, residuals);
   const sen = senSlope(t, level, test.inflation);
   const spanMinutes = t.length === 0 ? 0 : (t[t.length - 1] as number) - (t[0] as number);
-  const errors = { error: squares(residuals) / t.length, stepError: stepSquares(level) / t.length };
+  const errors = { error: squares(residuals) / t.length, stepError: bestSplit(level).squares / t.length };
   return { shape, curve, cycle, sen, test, sd: spreadOf(residuals), ...errors, points: t.length, spanMinutes };
 }
 
@@ -87,21 +95,6 @@ function refit(t: Float64Array, level: Float64Array, first: Polynomial): Polynom
     t.filter((_, i) => kept[i] === 1),
     level.filter((_, i) => kept[i] === 1),
   );
-}
-
-/** Least squares of two levels with one step between them, wherever it fits best. */
-function stepSquares(y: Float64Array): number {
-  const n = y.length;
-  const mean = y.reduce((sum, value) => sum + value, 0) / n;
-  let total = 0;
-  for (const value of y) total += (value - mean) ** 2;
-  let gain = 0;
-  let sum = 0;
-  for (let i = 1; i < n; i++) {
-    sum += (y[i - 1] as number) - mean;
-    gain = Math.max(gain, (sum * sum * n) / (i * (n - i)));
-  }
-  return total - gain;
 }
 
 function squares(values: Float64Array): number {

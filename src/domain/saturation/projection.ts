@@ -1,7 +1,7 @@
 // When a series reaches its limit. The long curve (12 h) is projected where it fits to its end; where the last 90 minutes went their own way,
 // their line is, for six hours at most. A climb that was climbed before and came down again is no exhaustion: the level must be new.
 import { above, atLeast, atMost, below, firstFailed, type GateResult } from "../detection/gates/gate-result.ts";
-import { type FillCurve, fillAt, longCurve, shortLine } from "./fill-curve.ts";
+import { type FillCurve, fillAt, longCurve, shortLine, shortSpread } from "./fill-curve.ts";
 import { slopeAt } from "./least-squares.ts";
 import type { Points, SaturationHistory } from "./saturation-history.ts";
 import { LEAVE_FACTOR, TIER_MINUTES } from "./saturation-tier.ts";
@@ -133,7 +133,7 @@ function trendGates(fill: FillCurve, frontier: number): GateResult[] {
 /** Whether the last 90 minutes, by thirds, lie on the long curve. */
 function agreement(fill: FillCurve, short: Points, limit: number): GateResult {
   const { t, y } = short;
-  const sd = Math.min(fill.sd, shortLine(short, fill.cycle).sd);
+  const sd = Math.min(fill.sd, shortSpread(short, fill.cycle));
   const tolerance = Math.max(AGREEMENT_DEVIATIONS * sd, AGREEMENT_SHARE * Math.max(0, limit - levelNow(fill)));
   let worst = 0;
   for (let part = 0; part < 3; part++) {

@@ -44,6 +44,8 @@ export interface SaturationObservation {
   readonly bounds: Bounds;
   readonly value: number;
   readonly baseline: number;
+  /** Five-minute medians that the finding rests on. */
+  readonly baselineValues: number;
   readonly ageSeconds: number;
 }
 
@@ -76,7 +78,7 @@ export function saturationFinding(of: SaturationObservation, fired: FiredRule): 
       upper: Math.max(limit, of.baseline),
       z,
       threshold: limit,
-      baselineValues: 0,
+      baselineValues: of.baselineValues,
       baselineAgeSeconds: of.ageSeconds,
       gates: fired.gates,
     }),

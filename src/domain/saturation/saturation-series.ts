@@ -1,6 +1,6 @@
 // The saturation detector of one instance series (rule 1.1.11): takes values as they come, and on each evaluation (every two minutes) says
-// whether it runs out, by which rule and when. 1.5 KB of state; an evaluation takes 0.05 ms where the series does not climb, and some
-// milliseconds where it climbs into new territory.
+// whether it runs out, by which rule and when. 1.4 KB of state; 0.1 us a value; an evaluation takes 0.07 ms where the series does not climb and
+// 1.7 ms where it climbs into new territory.
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
@@ -15,6 +15,8 @@ const MINUTE_MS = 60_000;
 /** Evaluations in a row that must project an end before it is told. */
 const PERSISTENCE_EVALUATIONS = 2;
 const LEVEL_MINUTES = 5;
+/** Five-minute medians of so long stand behind a verdict. */
+const BASELINE_MINUTES = 720;
 const SILENCE_MINUTES_MAX = 15;
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 /** History, then largest and first observed, tier held, level rule held, evaluations in a row. */
@@ -137,6 +139,7 @@ export class SaturationSeries {
       bounds,
       value: this.sign * this.history.current(),
       baseline: this.sign * this.history.baseline(nowMs),
+      baselineValues: this.history.slotPoints(nowMs, BASELINE_MINUTES).t.length,
       ageSeconds: Math.max(0, (nowMs - this.firstMs) / 1000),
     };
     return { finding: this.strongest(observation, result, tier, level), gates };

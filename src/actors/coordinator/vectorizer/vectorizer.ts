@@ -4,13 +4,14 @@
  *   1. what has changed in the service map since the last tick is applied
  *   2. each engine walks over its services, a slice of 0.3 ms an answer (actors/engine/behaviour/); engines walk at once
  *   3. all values are scored (domain/pillars/), in turns of about 0.5 ms
- *   4. histories that have grown are stored, each every ten minutes, up to a thousand a tick: a crash costs at most so much of them
+ *   4. histories that have grown are stored, each every ten minutes: a crash costs about so much of them
  *
- * A tick runs beside the steps of the coordinator and touches the store in one edit alone. It rests nine times as long as it works, so that 400,000 streams take
- * about eight seconds, a million about twenty, and no verdict waits. While nothing is mapped nothing is asked.
+ * A tick runs beside the steps of the coordinator and writes to the store in edits of 250 rows. It rests four times as long as it works, so that 400,000 streams take
+ * some four seconds, a million some ten, and no verdict waits. While nothing is mapped nothing is asked.
  */
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import {
+  PILLAR_HISTORIES_PER_COMMIT,
   PILLAR_HISTORIES_PER_TICK,
   PILLAR_HISTORY_STORE_MS,
   SERVICE_MAP_CHANGE_MS_MAX,
@@ -20,6 +21,7 @@ import {
 import { WINDOW_MINUTES } from "../../../domain/pillars/magnitude-history.ts";
 import { FAMILIES } from "../../../domain/pillars/metric-family.ts";
 import type { PillarCounts, PillarSpace } from "../../../domain/pillars/pillar-space.ts";
+import type { PillarValue } from "../../../domain/pillars/pillar-value.ts";
 import { historyKey, type ServiceMapBook } from "../control/service-map-book.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { type EngineClient, EngineUnavailableError } from "../engine-client.ts";
@@ -122,6 +124,8 @@ export class Vectorizer {
       this.#streams = work.streams;
       this.#freshUntilMs = monotonicMs() + (this.#options.intervalMs as number) + SERVICE_MAP_CHANGE_MS_MAX;
       counters.add("vectorizerSeconds", work.ms / 1000);
+      counters.set("vectorizerTickSeconds", this.#durationMs / 1000);
+      counters.set("vectorizerStreams", work.streams);
       await this.#store();
       counters.add("vectorizerTicks", 1);
     } catch (error) {
@@ -177,13 +181,18 @@ export class Vectorizer {
   /** Histories that have grown; and those of values that nothing has been mapped to for seven days go. */
   async #store(): Promise<void> {
     const { control, nowMs, edit } = this.#dependencies;
-    const pillars = this.#pillars;
-    const due = pillars.unstored(nowMs(), PILLAR_HISTORY_STORE_MS, PILLAR_HISTORIES_PER_TICK);
-    const gone = pillars.forget(nowMs() - HISTORY_MS, PILLAR_HISTORIES_PER_TICK);
-    if (due.length + gone.length === 0) return;
-    const grown = due.map((value): StoreOperation => ({ table: "pillar_history", key: historyKey(value), value: value.history.encode() }));
-    const deleted = gone.map((value): StoreOperation => ({ table: "pillar_history", key: historyKey(value), value: undefined }));
-    await edit(() => control.commit([...grown, ...deleted]));
-    for (const value of due) value.storedMs = value.history.lastMs;
+    const due = this.#pillars.unstored(nowMs(), PILLAR_HISTORY_STORE_MS, PILLAR_HISTORIES_PER_TICK);
+    for (let at = 0; at < due.length; at += PILLAR_HISTORIES_PER_COMMIT) {
+      const values = due.slice(at, at + PILLAR_HISTORIES_PER_COMMIT);
+      await edit(() => control.commit(values.map((value) => historyRow(value, value.history.encode()))));
+      for (const value of values) value.storedMs = value.history.lastMs;
+      await this.#rest(VECTORIZER_REST_MS_MAX);
+    }
+    const gone = this.#pillars.forget(nowMs() - HISTORY_MS, PILLAR_HISTORIES_PER_COMMIT);
+    if (gone.length > 0) await edit(() => control.commit(gone.map((value) => historyRow(value, undefined))));
   }
+}
+
+function historyRow(of: PillarValue, value: Uint8Array | undefined): StoreOperation {
+  return { table: "pillar_history", key: historyKey(of), value };
 }

@@ -26,10 +26,10 @@ export function pillarScores(context: QueryContext, { principal, query }: QueryR
   });
 }
 
-function isChosen({ pillar, value, score }: PillarValue, query: QueryRequest<"pillarScores">["query"]): boolean {
+function isChosen({ pillar, value, scoreNumber }: PillarValue, query: QueryRequest<"pillarScores">["query"]): boolean {
   if (query.pillar !== undefined && pillar !== query.pillar) return false;
   if (query.value !== undefined && value !== query.value) return false;
-  return query.min_score === undefined || (score?.score ?? Number.NEGATIVE_INFINITY) >= query.min_score;
+  return query.min_score === undefined || (scoreNumber ?? Number.NEGATIVE_INFINITY) >= query.min_score;
 }
 
 function isBehind([pillar, value]: readonly [string, string]): (one: PillarValue) => boolean {
