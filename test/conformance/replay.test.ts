@@ -39,7 +39,7 @@ function file(name: string, lines: readonly string[]): string {
   return path;
 }
 
-function damagedGzip(name: string): string {
+function damaged(name: string): string {
   const path = join(folder, name);
   writeFileSync(path, "no gzip");
   return path;
@@ -160,7 +160,7 @@ describe("what cannot be replayed says why", () => {
     ],
     ["a short row", () => [file("t5.csv", ["timestamp,a,b", "2026-01-02 00:00:00,1"])], /line 2 has 2 cells instead of 3/],
     ["an empty file", () => [file("t6.csv", ["timestamp,value"])], /holds no rows/],
-    ["damaged gzip", () => [damagedGzip("t7.csv.gz")], /cannot be read/],
+    ["damaged gzip", () => [damaged("t7.csv.gz")], /cannot be read/],
     ["a folder without --out", () => [folder], /give --out/],
     [
       "training of another width",

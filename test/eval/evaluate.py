@@ -179,7 +179,7 @@ def main():
             q = np.quantile([h[measure] for h in halves], [0, 0.25, 0.5, 0.75, 1])
             stability.append("| %-5s | %-18s | %s |" % (kind, measure, " | ".join("%.3g" % v for v in q)))
     print("\n| data  | measure            |    value |   bar | stretch | reached |\n|---|---|---|---|---|---|")
-    print("\n".join(lines))
+    print("\n".join(lines), flush=True)
     print("\nDetectors that know nothing, by the same measures:\n\n| detector  | data  | measures |\n|---|---|---|")
     print("\n".join(bottom))
     if stability:

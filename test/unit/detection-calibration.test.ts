@@ -58,20 +58,38 @@ describe("tail calibration", () => {
 });
 
 describe("Cauchy combination", () => {
+  const combine = (logPs: readonly number[]): number => combineLogP(logPs.map((logP) => ({ logP, weight: 1 })));
+
   it.each([0.9, 0.5, 1e-3, 1e-20, 1e-200])("of p = %d alone, or with itself, is p", (p) => {
-    expect(combineLogP([Math.log(p)])).toBeCloseTo(Math.log(p), 6);
-    expect(combineLogP([Math.log(p), Math.log(p)])).toBeCloseTo(Math.log(p), 6);
+    expect(combine([Math.log(p)])).toBeCloseTo(Math.log(p), 6);
+    expect(combine([Math.log(p), Math.log(p)])).toBeCloseTo(Math.log(p), 6);
   });
 
   it("of one strange and one ordinary is half as strange as the strange one", () => {
-    expect(combineLogP([Math.log(1e-6), Math.log(0.5)])).toBeCloseTo(Math.log(2e-6), 4);
-    expect(combineLogP([-5000, Math.log(0.5)])).toBeCloseTo(-5000 + Math.LN2, 6);
+    expect(combine([Math.log(1e-6), Math.log(0.5)])).toBeCloseTo(Math.log(2e-6), 4);
+    expect(combine([-5000, Math.log(0.5)])).toBeCloseTo(-5000 + Math.LN2, 6);
   });
 
   it("has no jump where it changes its formula", () => {
     const at = Math.log(1e-15);
-    expect(combineLogP([at + 1e-9, -3]) - combineLogP([at - 1e-9, -3])).toBeCloseTo(0, 2);
+    expect(combine([at + 1e-9, -3]) - combine([at - 1e-9, -3])).toBeCloseTo(0, 2);
   });
 
-  it("of nothing is no evidence", () => expect(combineLogP([])).toBe(0));
+  it("counts by weight", () => {
+    const [strange, ordinary] = [Math.log(1e-8), Math.log(0.5)];
+    expect(
+      combineLogP([
+        { logP: strange, weight: 1 },
+        { logP: ordinary, weight: 9 },
+      ]),
+    ).toBeCloseTo(Math.log(1e-7), 4);
+    expect(
+      combineLogP([
+        { logP: -5000, weight: 0.1 },
+        { logP: ordinary, weight: 0.9 },
+      ]),
+    ).toBeCloseTo(-5000 + Math.log(10), 6);
+  });
+
+  it("of nothing is no evidence", () => expect(combine([])).toBe(0));
 });

@@ -13,6 +13,9 @@ const CALIBRATION_ROWS_MAX = 8192;
 /** Vectors over which the statistics are also taken as means: single vectors are noisy. */
 export const SMOOTHED_VECTORS = 5;
 
+/** The forest is the weaker witness of the two (TSB-AD-M: VUS-PR .20 beside .31). */
+const FOREST_WEIGHT = 0.1;
+
 /** Strangeness of a vector: logarithms of 1 + what it is relative to its median in training, so that a usual one has log 2. */
 export interface Strangeness {
   /** Of the squared residual Q. */
@@ -74,7 +77,10 @@ export class ServiceModel {
 
   /** log of the probability of a vector as strange as this; `means` holds shape + step and isolation over the newest SMOOTHED_VECTORS vectors. */
   logP({ shape, step, isolation }: Strangeness, means: { readonly components: number; readonly isolation: number }): number {
-    return combineLogP([this.#componentTail.logP(shape + step + means.components), this.#forestTail.logP(isolation + means.isolation)]);
+    return combineLogP([
+      { logP: this.#componentTail.logP(shape + step + means.components), weight: 1 - FOREST_WEIGHT },
+      { logP: this.#forestTail.logP(isolation + means.isolation), weight: FOREST_WEIGHT },
+    ]);
   }
 
   /** All but the forest's part, and the step in #step. */
