@@ -82,7 +82,7 @@ it("no secret is in a list, an error, the audit log, the metrics, the log or the
   );
   expect(found).toEqual([]);
   // Not even a key's random part alone: its prefix is shown.
-  const random = (key: string) => key.split("_").at(-1) as string;
+  const random = (key: string) => key.split("_").slice(2).join("_"); // base64url has underscores of its own
   const parts = [random(apiKey), random(newKey), jwt.split(".")[2] as string];
   for (const part of parts) expect(part.length).toBeGreaterThan(30);
   expect(
