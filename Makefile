@@ -44,7 +44,7 @@ sim: $(SERVER) ## Run the simulations; SEED=n replays one
 	@exec node scripts/run-tests.mjs test/sim
 
 crash: $(SERVER) ## Kill and restart the server, over 100 times; CRASH_ROUNDS=n
-	@CRASH_ROUNDS=$${CRASH_ROUNDS:-20} exec node scripts/run-tests.mjs test/fault/crash.test.ts
+	@CRASH_ROUNDS=$${CRASH_ROUNDS:-24} exec node scripts/run-tests.mjs test/fault/crash.test.ts
 
 fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name
 	@exec node --import ./scripts/typescript-loader.mjs test/fuzz/fuzz.ts

@@ -1,7 +1,7 @@
 // Files of request bodies for the sender: a run of [u32le shard][u32le samples][u32le length][bytes]. Each is written once a run, when first
 // asked for; its times end a minute before that, so that no server refuses them as too old or too new.
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { jsonBatches, jsonSingles } from "./json-records.mjs";
 import { mappedServiceBodies } from "./mapped-services.mjs";
@@ -81,6 +81,7 @@ export function writeBodies(
     if (waiting >= chunkBytes) flush();
   }
   flush();
+  fsyncSync(file); // else the disk writes it out while a row is measured, and the server's log waits for the disk
   closeSync(file);
   renameSync(partPath, path);
   return total;
