@@ -32,6 +32,21 @@ export function issuePageToken(secret: Uint8Array, scope: PageScope, position: P
   return `${payload}.${seal(secret, scope, payload).toString("base64url")}`;
 }
 
+/**
+ * Cuts a page of `limit` rows and makes the token of the next; empty on the last page. `rows` are those behind the page before, in list order, with one more than
+ * the page where there is one.
+ */
+export function cutPage<T>(
+  secret: Uint8Array,
+  scope: PageScope,
+  rows: readonly T[],
+  limit: number,
+  positionOf: (last: T) => PagePosition,
+): { readonly page: readonly T[]; readonly page_token: string } {
+  const page = rows.slice(0, limit);
+  return { page, page_token: rows.length > limit ? issuePageToken(secret, scope, positionOf(page.at(-1) as T)) : "" };
+}
+
 /** Opens a token: the position, undefined for the empty token (the first page), or a refusal. */
 export function readPageToken(secret: Uint8Array, scope: PageScope, token: string): Outcome<PagePosition | undefined> {
   if (token === "") return done(undefined);

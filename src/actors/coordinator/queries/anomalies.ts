@@ -1,6 +1,6 @@
 // GET /api/v1/anomalies and /api/v1/anomalies/{id}. Newest detection first; `total` counts all that match the filters, whatever the page.
 import { anomalyView } from "../../../api/anomaly-view.ts";
-import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "../anomaly-index.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
@@ -8,22 +8,18 @@ import { timeRange } from "./time-range.ts";
 
 /** A page of anomalies. */
 export function listAnomalies(context: QueryContext, { principal, query }: QueryRequest<"anomalies">): Outcome<unknown> {
-  const { limit, page_token, ...filters } = query;
+  const { limit, page_token: given, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const { state } = context;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "anomalies", filters };
-  const token = readPageToken(state.pageSecret, scope, page_token);
+  const token = readPageToken(state.pageSecret, scope, given);
   if (!token.ok) return token;
   const filter: AnomalyFilter = { serviceId: query.service_id, sinceMs: query.since, untilMs: query.until, minScore: query.min_score };
   const index = state.anomalies.index(principal.tenant);
   const entries = index.page(filter, token.value && positionOf(token.value), limit + 1);
-  const page = entries.slice(0, limit);
-  return done({
-    anomalies: readPage(context, principal.tenant, page),
-    total: index.count(filter),
-    page_token: entries.length > limit ? nextToken(state.pageSecret, scope, page.at(-1) as AnomalyEntry) : "",
-  });
+  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id }) => [detectedAtMs, id]);
+  return done({ anomalies: readPage(context, principal.tenant, page), total: index.count(filter), page_token });
 }
 
 /** One anomaly. */
@@ -46,8 +42,4 @@ function readPage({ state }: QueryContext, tenant: string, page: readonly Anomal
 function positionOf(position: readonly unknown[]): AnomalyPosition {
   const [detectedAtMs, id] = position as [number, string];
   return { detectedAtMs, id };
-}
-
-function nextToken(secret: Uint8Array, scope: PageScope, last: AnomalyEntry): string {
-  return issuePageToken(secret, scope, [last.detectedAtMs, last.id]);
 }

@@ -1,5 +1,5 @@
 // PUT, GET and DELETE /api/v1/saturation/limits.
-import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SATURATION_LIMITS_MAX, SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
@@ -59,9 +59,9 @@ export function deleteLimit(context: QueryContext, request: QueryRequest<"delete
 
 /** A page of the tenant's declarations. */
 export function listLimits({ state }: QueryContext, { principal, query }: QueryRequest<"limits">): Outcome<unknown> {
-  const { limit, page_token, ...filters } = query;
+  const { limit, page_token: given, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "limits", filters };
-  const token = readPageToken(state.pageSecret, scope, page_token);
+  const token = readPageToken(state.pageSecret, scope, given);
   if (!token.ok) return token;
   const { service, metric } = query;
   const matching = state.configured.saturation.limits
@@ -69,14 +69,12 @@ export function listLimits({ state }: QueryContext, { principal, query }: QueryR
     .filter((each) => (service === undefined || each.serviceId === service) && (metric === undefined || each.metric === metric));
   const after = token.value && placeOf(token.value);
   const rows = after === undefined ? matching : matching.filter((each) => compareLimits(each, after) > 0);
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
-  const position = last && [last.metric, last.serviceId !== null, last.serviceId ?? ""];
-  return done({
-    limits: page.map(limitView),
-    total: matching.length,
-    page_token: position === undefined ? "" : issuePageToken(state.pageSecret, scope, position),
-  });
+  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, positionOf);
+  return done({ limits: page.map(limitView), total: matching.length, page_token });
+}
+
+function positionOf({ metric, serviceId }: SaturationLimit): PagePosition {
+  return [metric, serviceId !== null, serviceId ?? ""];
 }
 
 function placeOf([metric, isOfService, serviceId]: readonly unknown[]): Pick<SaturationLimit, "metric" | "serviceId"> {

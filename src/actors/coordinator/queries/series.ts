@@ -1,5 +1,5 @@
 // GET /api/v1/series: the engines' sorted pages merged into one. Order: service, metric, environment, attributes as canonical JSON.
-import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type {
@@ -20,9 +20,9 @@ const SETTLING_MS = 7 * 24 * HOUR_MS;
 
 /** A page of series. */
 export async function listSeries(context: QueryContext, { principal, query }: QueryRequest<"series">): Promise<Outcome<unknown>> {
-  const { limit, page_token, ...filters } = query;
+  const { limit, page_token: given, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "series", filters };
-  const token = readPageToken(context.state.pageSecret, scope, page_token);
+  const token = readPageToken(context.state.pageSecret, scope, given);
   if (!token.ok) return token;
   const { series, total } = await askSeries(context, {
     tenant: principal.tenant,
@@ -32,12 +32,8 @@ export async function listSeries(context: QueryContext, { principal, query }: Qu
     after: (token.value as SeriesKey | undefined) ?? null,
     limit: limit + 1,
   });
-  const page = series.slice(0, limit);
-  return done({
-    series: page.map((summary) => seriesView(context, summary)),
-    total,
-    page_token: series.length > limit ? issuePageToken(context.state.pageSecret, scope, seriesKey(page.at(-1) as SeriesSummary)) : "",
-  });
+  const { page, page_token } = cutPage(context.state.pageSecret, scope, series, limit, seriesKey);
+  return done({ series: page.map((summary) => seriesView(context, summary)), total, page_token });
 }
 
 /**

@@ -4,7 +4,7 @@
  * A rotation deletes the old key and stores the new one in one transaction, and tells the front of both in one message, so at no moment do both count, or neither.
  */
 import { credentialDigest } from "../../../../adapters/credentials/credential-hash.ts";
-import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import { KEYS_PER_TENANT_MAX } from "../../../../core/config/limits.ts";
@@ -53,21 +53,15 @@ export async function createKey(context: QueryContext, request: QueryRequest<"cr
 
 /** The tenant's keys. */
 export function listKeys({ state }: QueryContext, { principal, query }: QueryRequest<"keys">): Outcome<unknown> {
-  const { limit, page_token } = query;
+  const { limit } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "keys", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, page_token);
+  const token = readPageToken(state.pageSecret, scope, query.page_token);
   if (!token.ok) return token;
   const [afterMs, afterId] = (token.value as [number, string] | undefined) ?? [Number.POSITIVE_INFINITY, ""];
   const all = state.configured.keys.of(principal.tenant);
   const rest = all.filter(({ createdMs, keyId }) => createdMs < afterMs || (createdMs === afterMs && keyId > afterId));
-  const page = rest.slice(0, limit);
-  const last = page.at(-1);
-  const hasMore = rest.length > limit && last !== undefined;
-  return done({
-    keys: page.map(keyView),
-    total: all.length,
-    page_token: hasMore ? issuePageToken(state.pageSecret, scope, [last.createdMs, last.keyId]) : "",
-  });
+  const { page, page_token } = cutPage(state.pageSecret, scope, rest, limit, ({ createdMs, keyId }) => [createdMs, keyId]);
+  return done({ keys: page.map(keyView), total: all.length, page_token });
 }
 
 /** Revokes a key. */

@@ -1,6 +1,6 @@
 // GET, POST /api/v1/users and PUT, PATCH, DELETE /api/v1/users/{user_id}: who may do what at most with a token. Who changes them is checked in
 // domain/access/user-role.ts, when it is the change's turn.
-import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import { USERS_PER_TENANT_MAX } from "../../../../core/config/limits.ts";
@@ -13,21 +13,15 @@ import type { ChangeRequest, QueryContext, QueryRequest } from "../query-context
 
 /** The tenant's users. */
 export function listUsers({ state }: QueryContext, { principal, query }: QueryRequest<"users">): Outcome<unknown> {
-  const { limit, page_token, user_id } = query;
+  const { limit, user_id } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "users", filters: { user_id } };
-  const token = readPageToken(state.pageSecret, scope, page_token);
+  const token = readPageToken(state.pageSecret, scope, query.page_token);
   if (!token.ok) return token;
   const [after] = (token.value as [string] | undefined) ?? [""];
   const all = state.configured.users.of(principal.tenant).filter(({ subject }) => user_id === undefined || subject === user_id);
   const rest = all.filter(({ subject }) => subject > after);
-  const page = rest.slice(0, limit);
-  const last = page.at(-1);
-  const hasMore = rest.length > limit && last !== undefined;
-  return done({
-    users: page.map(userView),
-    total: all.length,
-    page_token: hasMore ? issuePageToken(state.pageSecret, scope, [last.subject]) : "",
-  });
+  const { page, page_token } = cutPage(state.pageSecret, scope, rest, limit, ({ subject }) => [subject]);
+  return done({ users: page.map(userView), total: all.length, page_token });
 }
 
 /** Binds a subject that is not bound yet. */

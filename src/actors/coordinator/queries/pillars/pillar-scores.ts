@@ -1,5 +1,5 @@
 // GET /api/v1/pillars/scores: the newest score of each pillar value, by pillar and value.
-import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { done, type Outcome } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import { FAMILIES } from "../../../../domain/pillars/metric-family.ts";
@@ -9,21 +9,15 @@ import { maturityOf } from "../series.ts";
 
 /** A page of scores. */
 export function pillarScores(context: QueryContext, { principal, query }: QueryRequest<"pillarScores">): Outcome<unknown> {
-  const { limit, page_token, ...filters } = query;
+  const { limit, page_token: given, ...filters } = query;
   const { state } = context;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "pillarScores", filters };
-  const token = readPageToken(state.pageSecret, scope, page_token);
+  const token = readPageToken(state.pageSecret, scope, given);
   if (!token.ok) return token;
   const matching = state.configured.serviceMap.pillars.valuesOf(principal.tenant).filter((value) => isChosen(value, query));
   const rest = token.value === undefined ? matching : matching.filter(isBehind(token.value as [string, string]));
-  const page = rest.slice(0, limit);
-  const last = page.at(-1);
-  const isEnd = last === undefined || rest.length === page.length;
-  return done({
-    scores: page.map((value) => scoreView(value, context.nowMs())),
-    total: matching.length,
-    page_token: isEnd ? "" : issuePageToken(state.pageSecret, scope, [last.pillar, last.value]),
-  });
+  const { page, page_token } = cutPage(state.pageSecret, scope, rest, limit, ({ pillar, value }) => [pillar, value]);
+  return done({ scores: page.map((value) => scoreView(value, context.nowMs())), total: matching.length, page_token });
 }
 
 function isChosen({ pillar, value, scoreNumber }: PillarValue, query: QueryRequest<"pillarScores">["query"]): boolean {

@@ -1,5 +1,5 @@
 // PUT and GET /api/v1/pillars/service-map. One PUT is stored as a whole or not at all; only entries that say something new are written.
-import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { SERVICE_MAP_ENTRIES_TOTAL_MAX, SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../../core/config/limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../../../domain/pillars/service-entry.ts";
@@ -52,12 +52,8 @@ export function listServiceMap({ state }: QueryContext, { principal, query }: Qu
   const token = readPageToken(state.pageSecret, scope, query.page_token);
   if (!token.ok) return token;
   const entries = storedEntries(state.control, tenant, token.value?.[0] as string | undefined, query.limit + 1);
-  const page = entries.slice(0, query.limit);
-  return done({
-    entries: page.map(entryView),
-    total: state.configured.serviceMap.sizeOf(tenant),
-    page_token: entries.length > page.length ? issuePageToken(state.pageSecret, scope, [(page.at(-1) as ServiceEntry).serviceId]) : "",
-  });
+  const { page, page_token } = cutPage(state.pageSecret, scope, entries, query.limit, ({ serviceId }) => [serviceId]);
+  return done({ entries: page.map(entryView), total: state.configured.serviceMap.sizeOf(tenant), page_token });
 }
 
 function entryOf({ service_id, tenant_id = "", product_id = "", custom_keys = {} }: GivenEntry): ServiceEntry {

@@ -1,5 +1,5 @@
 // GET /api/v1/billing/usage: accepted events by tenant in one calendar month (UTC, by arrival), this one where none is named.
-import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { done, type Outcome } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import { RECORD_TYPES } from "../../../../core/layout/counters.ts";
@@ -12,20 +12,20 @@ import { takeCounts } from "./current-usage.ts";
 /** Every tenant, those without events too, by id; `total_events` is of all of them whatever the page. */
 export async function billingUsage(context: QueryContext, { principal, query }: QueryRequest<"billingUsage">): Promise<Outcome<unknown>> {
   const { state } = context;
-  const { limit, page_token, month = monthOf(context.nowMs()) } = query;
+  const { limit, month = monthOf(context.nowMs()) } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "billingUsage", filters: { month: query.month } };
-  const token = readPageToken(state.pageSecret, scope, page_token);
+  const token = readPageToken(state.pageSecret, scope, query.page_token);
   if (!token.ok) return token;
   const complete = await takeCounts(context);
   const found = state.configured.tenants.page((token.value?.[0] as string | undefined) ?? "", limit + 1);
-  const page = found.slice(0, limit);
+  const { page, page_token } = cutPage(state.pageSecret, scope, found, limit, ({ id }) => [id]);
   return done({
     period: { month: monthText(month), start: formatRfc3339(monthStartMs(month)), end: formatRfc3339(monthStartMs(month + 1)) },
     total_events: totalOf(state.series, month),
     tenants: page.map((tenant) => usageView(context, tenant, month)),
     total: state.configured.tenants.size,
     complete,
-    page_token: found.length > page.length ? issuePageToken(state.pageSecret, scope, [(page.at(-1) as Tenant).id]) : "",
+    page_token,
   });
 }
 

@@ -1,5 +1,5 @@
 // /api/v1/tenants: who shares this server. Contact addresses are written only; nothing here shows them.
-import { issuePageToken, type PageScope, readPageToken } from "../../../../api/page-token.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { created, done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import { TENANTS_MAX } from "../../../../core/layout/memory-map.ts";
@@ -75,10 +75,10 @@ export async function listTenants(context: QueryContext, { principal, query }: Q
   const month = monthOf(context.nowMs());
   const { tenants } = state.configured;
   const found = tenants.page((token.value?.[0] as string | undefined) ?? "", query.limit + 1);
-  const page = found.slice(0, query.limit);
+  const { page, page_token } = cutPage(state.pageSecret, scope, found, query.limit, ({ id }) => [id]);
   return done({
     tenants: page.map((tenant) => ({ ...tenantView(tenant), events_this_month: eventsOf(readUsage(state.series, month, tenant.id)) })),
     total: tenants.size,
-    page_token: found.length > page.length ? issuePageToken(state.pageSecret, scope, [(page.at(-1) as Tenant).id]) : "",
+    page_token,
   });
 }
