@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
 import { AccessDesk } from "./actors/front/access/access-desk.ts";
-import { AccessDirectory } from "./actors/front/access-directory.ts";
+import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
@@ -82,7 +82,7 @@ class Server {
   readonly #desk: AccessDesk;
   #port = 0;
   readonly #startedMs = systemClock.wallMs();
-  readonly #access = new AccessDirectory();
+  readonly #credentials = new CredentialDirectory();
   readonly #tenants: TenantGate;
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #channels: readonly EngineChannel[];
@@ -108,7 +108,8 @@ class Server {
     this.#meta = meta;
     this.#desk = new AccessDesk(config, {
       clock: systemClock,
-      directory: this.#access,
+      directory: this.#credentials,
+      tenantExists: (tenant) => this.#tenants.number(tenant) !== undefined,
       randomHex: (bytes) => randomBytes(bytes).toString("hex"),
       log: (level, line) => this.#log(level, line),
       port: () => this.#port,
@@ -209,8 +210,8 @@ class Server {
   }
 
   #takeAccess(changes: readonly AccessChange[]): void {
-    this.#access.take(changes);
     this.#tenants.take(changes);
+    this.#credentials.takeAll(changes);
     this.#streams.review();
   }
 

@@ -12,8 +12,8 @@ import { ConfigError } from "../../../core/config/config-error.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
 import type { Config } from "../../../core/config/load-config.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
-import type { AccessDirectory } from "../access-directory.ts";
 import { Authenticator } from "./authenticator.ts";
+import type { CredentialDirectory } from "./credential-directory.ts";
 import { Gate } from "./gate.ts";
 import { SignIn } from "./sign-in.ts";
 
@@ -37,7 +37,8 @@ type Settings = Pick<
 
 export interface AccessDeskDependencies {
   readonly clock: Clock;
-  readonly directory: AccessDirectory;
+  readonly directory: CredentialDirectory;
+  readonly tenantExists: (tenant: string) => boolean;
   /** Random bytes in hex. */
   readonly randomHex: (bytes: number) => string;
   readonly log: (level: "info" | "warn", line: string) => void;
@@ -66,7 +67,7 @@ export class AccessDesk {
       { ...recipients(settings), clockSkewSeconds: settings.JWT_CLOCK_SKEW_SECONDS },
       { secret: () => secret?.key ?? null, jwks: this.jwks },
     );
-    const tenantExists = (tenant: string) => tenant === DEFAULT_TENANT || directory.tenant(tenant) !== undefined;
+    const tenantExists = (tenant: string) => tenant === DEFAULT_TENANT || dependencies.tenantExists(tenant);
     const sessionCookie = () => `vedette_session_${port()}`;
     const adminToken = openSecretFile(settings.DATA_DIR, ADMIN_TOKEN_FILE, () => randomHex(OWN_SECRET_BYTES)).text;
     this.authenticator = new Authenticator(
@@ -78,7 +79,7 @@ export class AccessDesk {
       },
       {
         clock,
-        directory: directory.credentials,
+        directory,
         isLoaded: () => directory.isLoaded,
         tenantExists,
         verify: (token, nowMs) => verifier.verify(token, nowMs),

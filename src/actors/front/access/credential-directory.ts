@@ -6,10 +6,18 @@ export class CredentialDirectory {
   readonly #keys = new Map<string, KeyRecord>();
   readonly #users = new Map<string, Map<string, UserRecord>>();
   #onChange: (change: AccessChange) => void = () => {};
+  /** What is stored has been read. */
+  isLoaded = false;
 
   /** Tells of each change once it is in force. */
   onChange(listener: (change: AccessChange) => void): void {
     this.#onChange = listener;
+  }
+
+  /** Takes changes over; they are in force when this returns. */
+  takeAll(changes: readonly AccessChange[]): void {
+    for (const change of changes) this.take(change);
+    this.isLoaded = true;
   }
 
   /** Takes one change over. */
