@@ -91,6 +91,18 @@ const SIGN_IN_BODIES: readonly MediaBody[] = [
   { mediaType: "text/html; charset=utf-8", holds: "A page, with the session in a cookie, where Accept names text/html" },
 ];
 
+/** Rotation, under either of its paths. */
+const ROTATE_KEY = {
+  method: "POST",
+  access: "admin",
+  handledBy: "coordinator",
+  query: NO_QUERY,
+  responses: { 201: keyMade },
+  parameters: { key_id: "key_id of the key" },
+  errors: ["conflict"],
+  examples: { response: { ...MADE_EXAMPLE, replaced_key_id: "3fz8k1qw" } },
+} as const satisfies Partial<Endpoint>;
+
 /** Credentials, users and what one may do. */
 export const ACCESS_ENDPOINTS = [
   {
@@ -160,28 +172,14 @@ export const ACCESS_ENDPOINTS = [
   },
   {
     name: "rotateKey",
-    method: "POST",
+    ...ROTATE_KEY,
     path: "/api/v1/keys/{key_id}/rotate",
-    access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    responses: { 201: keyMade },
-    parameters: { key_id: "key_id of the key" },
-    errors: ["conflict"],
-    examples: { response: { ...MADE_EXAMPLE, replaced_key_id: "3fz8k1qw" } },
     summary: "Makes a key that replaces another, which ends in the same moment",
   },
   {
     name: "rotateKeyOtherSpelling",
-    method: "POST",
+    ...ROTATE_KEY,
     path: "/api/v1/apikeys/{key_id}/rotate",
-    access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    responses: { 201: keyMade },
-    parameters: { key_id: "key_id of the key" },
-    errors: ["conflict"],
-    examples: { response: { ...MADE_EXAMPLE, replaced_key_id: "3fz8k1qw" } },
     summary: "The same under the other path",
   },
   {
