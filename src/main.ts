@@ -187,6 +187,7 @@ class Server {
         fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
         diskLimitGib: config.DISK_LIMIT_GIB,
         vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
+        watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);

@@ -18,7 +18,7 @@ import {
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
@@ -38,6 +38,7 @@ import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
+import { enginePass, Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions {
@@ -58,6 +59,8 @@ export interface CoordinatorOptions {
   readonly diskLimitBytes?: number;
   /** VECTORIZER_INTERVAL_SECONDS in ms; no pillar is scored where it is not given. */
   readonly vectorizerIntervalMs?: number;
+  /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
+  readonly watchdogIntervalMs?: number;
   readonly anomaliesMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
@@ -108,6 +111,7 @@ export class Coordinator {
   readonly #disk: DiskUsage;
   readonly #replay: ReplayDesk;
   readonly #vectorizer: Vectorizer;
+  readonly #watchdog: Watchdog;
   readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
@@ -160,6 +164,12 @@ export class Coordinator {
         engines: engineClient,
         edit: (work) => this.#edit(work),
       },
+    );
+    const pass = { ...dependencies, engines: engineClient };
+    this.#watchdog = new Watchdog(
+      { intervalMs: options.watchdogIntervalMs },
+      [enginePass("pairs", 1, pass), enginePass("services", 1, pass), enginePass("arrivals", 1, pass), enginePass("saturation", 2, pass)],
+      { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
     );
     this.#queries = this.#queryContext(engineClient);
   }
@@ -252,13 +262,12 @@ export class Coordinator {
     if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
     const more = await this.#write();
     const isServing = this.#enginesReady && this.#stopping === "no";
-    const vectorizerDueMs = isServing ? this.#vectorizer.step() : Number.POSITIVE_INFINITY;
+    const ticksDueMs = isServing ? Math.min(this.#vectorizer.step(), this.#watchdog.step()) : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
     return this.#finished({
       more,
-      dueMs:
-        this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, vectorizerDueMs),
+      dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs),
     });
   }
 
@@ -356,13 +365,23 @@ export class Coordinator {
         queriesWaiting: this.#queriesWaiting,
         listeners: this.#listeners,
         vectorizer: this.#vectorizer.facts(),
+        watchdog: this.#watchdog.facts(),
       }),
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),
+      declare: (frames) => this.#declare(frames),
       change: (request, plan) => changes.make(request, plan),
       randomBytes,
     };
+  }
+
+  /** What was found here and not by an engine: stored like an engine's frames. Rejects with StoreError where the store does not take it. */
+  async #declare(frames: readonly EpisodeFrame[]): Promise<void> {
+    if (frames.length === 0) return;
+    await this.#edit(() =>
+      this.#committer.commit(frames.map((frame) => ({ kind: FRAME_VERDICT, payload: Buffer.from(JSON.stringify(frame)) }))),
+    );
   }
 
   /** Nothing else writes meanwhile: edits have their turn between transactions. */

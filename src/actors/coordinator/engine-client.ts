@@ -13,6 +13,8 @@ import type {
   SeriesQuery,
   StoredMetadata,
   StreamCountAnswer,
+  WatchdogAnswer,
+  WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
@@ -82,6 +84,11 @@ export class EngineClient {
   /** The next slice of a walk over one engine's services. */
   async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
     return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
+  }
+
+  /** The next slice of a pass of the Watchdog over one engine's services. */
+  async watchdog(engine: number, query: Omit<WatchdogQuery, "type" | "id">): Promise<WatchdogAnswer> {
+    return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -51,6 +51,7 @@ export interface CoordinatorThreadData {
     /** 0 for none. */
     readonly diskLimitGib: number;
     readonly vectorizerIntervalSeconds: number;
+    readonly watchdogIntervalSeconds: number;
   };
 }
 
@@ -226,6 +227,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
       auditRetentionMs: settings.auditRetentionDays * DAY_MS,
       vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
+      watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {

@@ -340,6 +340,12 @@ export const PILLAR_HISTORIES_PER_COMMIT = 250;
 export const VECTORIZER_BUSY_SHARE = 0.2;
 export const VECTORIZER_REST_MS_MAX = 20;
 
+/** A slice of a Watchdog pass holds its engine about as long as a small body does. */
+export const WATCHDOG_SLICE_MS = 0.5;
+/** Share of a thread that a Watchdog pass takes while it runs: streaming verdicts go first. */
+export const WATCHDOG_BUSY_SHARE = 0.5;
+export const WATCHDOG_REST_MS_MAX = 20;
+
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],

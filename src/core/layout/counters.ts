@@ -151,6 +151,10 @@ export const COORDINATOR_COUNTERS = [
   "vectorizerFailures",
   "vectorizerSeconds",
   "vectorizerTickSeconds",
+  "watchdogCycles",
+  "watchdogFailures",
+  "watchdogSeconds",
+  "watchdogCycleSeconds",
   "vectorizerStreams",
 ] as const;
 
