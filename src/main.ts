@@ -379,6 +379,8 @@ class Server {
       metadata: state.metadata,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
+      servicesMax: config.WATCHDOG_SERVICES_MAX,
+      watchdogIntervalMs: config.WATCHDOG_INTERVAL_SECONDS * 1000,
     };
   }
 

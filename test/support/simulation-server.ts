@@ -7,8 +7,9 @@ import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StoredMetadata, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type { EngineNotice, ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
+import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -40,6 +41,9 @@ export interface SimulatedServerOptions {
   readonly keptMs?: number;
   readonly seriesLimit?: number;
   readonly rings?: RingSizes;
+  /** The interval of the Watchdog's cycles, none where it is not given, and WATCHDOG_SERVICES_MAX. */
+  readonly watchdogIntervalMs?: number;
+  readonly servicesMax?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -96,12 +100,13 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: StoredMetadata) => this.#cluster?.link(engine).tell(message),
+      tell: (message: EngineNotice) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
     const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
-    return new Coordinator(settings, {
+    const { watchdogIntervalMs } = this.#options;
+    return new Coordinator({ ...settings, ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }) }, {
       controlStore: this.control,
       seriesStore: this.series,
       engines: links,
@@ -120,6 +125,7 @@ export class SimulatedServer {
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
+      train: async (job) => trainService(job),
     });
   }
 

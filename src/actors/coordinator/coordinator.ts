@@ -19,8 +19,9 @@ import {
 } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
+import type { ServicesWanting, StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
@@ -38,6 +39,7 @@ import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
+import { TrainingDesk } from "./watchdog/training/training-desk.ts";
 import { enginePass, Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
@@ -85,6 +87,8 @@ export interface CoordinatorDependencies {
   breathe(): Promise<void>;
   /** Resolves after so many milliseconds. */
   rest(ms: number): Promise<void>;
+  /** Trains a service's model in another thread; where it is not given none is trained. */
+  train?(job: TrainingJob): Promise<TrainingResult>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
@@ -112,6 +116,7 @@ export class Coordinator {
   readonly #replay: ReplayDesk;
   readonly #vectorizer: Vectorizer;
   readonly #watchdog: Watchdog;
+  readonly #training: TrainingDesk;
   readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
@@ -166,9 +171,16 @@ export class Coordinator {
       },
     );
     const pass = { ...dependencies, engines: engineClient };
+    this.#training = this.#trainingDesk(engineClient);
+    const services = { ...pass, take: (engine: number, found: unknown) => this.#training.take(engine, found as ServicesWanting) };
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
-      [enginePass("pairs", 1, pass), enginePass("services", 1, pass), enginePass("arrivals", 1, pass), enginePass("saturation", 2, pass)],
+      [
+        enginePass("pairs", 1, pass),
+        enginePass("services", 1, services),
+        enginePass("arrivals", 1, pass),
+        enginePass("saturation", 2, pass),
+      ],
       { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
     );
     this.#queries = this.#queryContext(engineClient);
@@ -252,6 +264,7 @@ export class Coordinator {
 
   /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
   stop(): void {
+    this.#training.stop();
     if (this.#stopping === "no") this.#stopping = "asked";
   }
 
@@ -344,6 +357,23 @@ export class Coordinator {
     } finally {
       this.#queriesWaiting--;
     }
+  }
+
+  #trainingDesk(engines: EngineClient): TrainingDesk {
+    const { emit, train = () => Promise.reject(new Error("there is no thread for trainings")) } = this.#dependencies;
+    return new TrainingDesk(
+      { intervalMs: this.#options.watchdogIntervalMs ?? 0, rawRetentionMs: this.#options.rawRetentionMs },
+      {
+        ...this.#dependencies,
+        engines,
+        state: this.#state,
+        counters: this.#counters,
+        settle: () => this.#settle(),
+        edit: (work) => this.#edit(work),
+        train: (job) => train(job),
+        log: (line) => emit({ type: "log", level: "warn", line }),
+      },
+    );
   }
 
   #queryContext(engines: EngineClient): QueryContext {

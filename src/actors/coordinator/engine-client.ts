@@ -4,6 +4,7 @@ import type {
   BehaviourAnswer,
   BehaviourQuery,
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   PendingChunksAnswer,
   PendingChunksQuery,
@@ -11,7 +12,8 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
-  StoredMetadata,
+  ServiceHistoryAnswer,
+  ServiceHistoryQuery,
   StreamCountAnswer,
   WatchdogAnswer,
   WatchdogQuery,
@@ -24,7 +26,7 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: StoredMetadata): void;
+  tell(message: EngineNotice): void;
 }
 
 /** An engine did not answer. */
@@ -89,6 +91,15 @@ export class EngineClient {
   /** The next slice of a pass of the Watchdog over one engine's services. */
   async watchdog(engine: number, query: Omit<WatchdogQuery, "type" | "id">): Promise<WatchdogAnswer> {
     return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
+  }
+
+  /** What an engine holds of a service's streams for a training. */
+  async serviceHistory(engine: number, query: Omit<ServiceHistoryQuery, "type" | "id">): Promise<ServiceHistoryAnswer> {
+    return (await this.#ask(engine, { type: "service-history", id: this.#nextId++, ...query })) as ServiceHistoryAnswer;
+  }
+
+  tell(engine: number, message: EngineNotice): void {
+    (this.#links[engine] as EngineLink).tell(message);
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -9,21 +9,24 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
 import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
+import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
+import { TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   EngineReply,
   EngineRequest,
   ReturnedStreams,
   StatePart,
   StoredCheckpoint,
-  StoredMetadata,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
@@ -96,7 +99,7 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  tell(message: StoredMetadata): void {
+  tell(message: EngineNotice): void {
     this.#port.send(message);
     this.#memory.ringBell();
   }
@@ -197,6 +200,17 @@ function diskMeter(dataDir: string): () => DiskMeasure {
   };
 }
 
+function trainingPool(): WorkerPool<TrainingJob, TrainingResult> {
+  const file = new URL("../training/worker.js", import.meta.url);
+  return new WorkerPool({
+    file,
+    task: "train",
+    heapMbMax: TRAINING_HEAP_MB_MAX,
+    idleMs: TRAINING_IDLE_MS,
+    jobMsMax: TRAINING_MS_MAX,
+  });
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
   const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES, dictionaries: CONTROL_DICTIONARIES });
@@ -208,10 +222,11 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const flusher = new LogFlusher(logDirectory(data.dataDir));
   // A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk.
   const flushing = setInterval(() => void flusher.flush().catch(() => undefined), LOG_FLUSH_MS);
+  const training = trainingPool();
   const close = async () => {
     clearInterval(flushing);
     pacer.stop();
-    await Promise.all([controlStore.close(), seriesStore.close()]);
+    await Promise.all([controlStore.close(), seriesStore.close(), training.close()]);
     for (const port of ports) port.close();
     main.send({ type: "stopped" });
     main.close();
@@ -244,6 +259,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       randomBytes: (count) => randomBytes(count),
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
       rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      train: (job) => training.run(job),
     },
   );
   const pacer = new Pacer(coordinator);

@@ -37,6 +37,8 @@ import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
 import { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
+import { makeServicesPass } from "./watchdog/services/make-services-pass.ts";
+import type { ServicesPass } from "./watchdog/services/services-pass.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -67,6 +69,9 @@ export interface EngineOptions {
   /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
   readonly idleMs: number;
   readonly keptMs: number;
+  /** WATCHDOG_SERVICES_MAX and WATCHDOG_INTERVAL_SECONDS in ms; by default no services are judged. */
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
   readonly laneMarks: readonly LaneMark[];
   /** LOG_FIELD_EXCLUSIONS. */
   readonly fieldExclusions?: string;
@@ -116,6 +121,7 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #behaviour: BehaviourWalk;
   readonly #watchdog: EngineWatchdog;
+  readonly #servicesPass: ServicesPass;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   readonly #delayed: DelayedQueries;
@@ -181,7 +187,11 @@ export class Engine {
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
-    this.#watchdog = new EngineWatchdog({}, { services: this.#services, monotonicMs: () => dependencies.clock.monotonicMs() });
+    this.#servicesPass = makeServicesPass(options, { kernel, outbox, counters: this.#counters, shard: this.#shard });
+    this.#watchdog = new EngineWatchdog(
+      { services: this.#servicesPass },
+      { services: this.#services, monotonicMs: () => dependencies.clock.monotonicMs() },
+    );
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -320,7 +330,7 @@ export class Engine {
     if (request === undefined) return false;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "state-part") this.#early.push(request);
+    else if (request.type !== "state-part" && request.type !== "service-model") this.#early.push(request);
     return true;
   }
 
@@ -331,7 +341,7 @@ export class Engine {
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "returned-streams") this.#early.push(request);
+    else if (request.type !== "returned-streams" && request.type !== "service-model") this.#early.push(request);
     return true;
   }
 
@@ -401,6 +411,8 @@ export class Engine {
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else if (request.type === "service-model") this.#servicesPass.takeModel(request);
+    else if (request.type === "service-history") this.#dependencies.reply(this.#servicesPass.history(request));
     else {
       if (request.type === "lane-mark") this.#checkpoints?.markNow();
       this.#delayed.add(request);
@@ -461,6 +473,7 @@ export class Engine {
     if (!this.#lane.isIdle || !this.#shard.returns.isIdle) return false;
     if (this.#stopByMs === Number.POSITIVE_INFINITY) {
       this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
+      this.#servicesPass.storeAll();
       checkpoints.beginLast();
       return true;
     }

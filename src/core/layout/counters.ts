@@ -86,6 +86,8 @@ export const ENGINE_COUNTERS = [
   "otlpLogsRequests",
   "otlpLogsItems",
   "otlpLogsRejected",
+  "servicesMonitored",
+  "serviceModelBytes",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -155,6 +157,11 @@ export const COORDINATOR_COUNTERS = [
   "watchdogFailures",
   "watchdogSeconds",
   "watchdogCycleSeconds",
+  "servicesWaiting",
+  "modelsLoaded",
+  "modelsTrained",
+  "trainingFailures",
+  "trainingSeconds",
   "vectorizerStreams",
 ] as const;
 
