@@ -106,27 +106,30 @@ export class SimulatedServer {
     }));
     const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
     const { watchdogIntervalMs } = this.#options;
-    return new Coordinator({ ...settings, ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }) }, {
-      controlStore: this.control,
-      seriesStore: this.series,
-      engines: links,
-      counters: this.#slots,
-      nowMs: () => clock.wallMs(),
-      monotonicMs: () => clock.monotonicMs(),
-      emit: (message) => {
-        if (message.type === "answer") this.#answers.get(message.id)?.(message);
-        else if (message.type === "stopped") this.#stopped = true;
+    return new Coordinator(
+      { ...settings, ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }) },
+      {
+        controlStore: this.control,
+        seriesStore: this.series,
+        engines: links,
+        counters: this.#slots,
+        nowMs: () => clock.wallMs(),
+        monotonicMs: () => clock.monotonicMs(),
+        emit: (message) => {
+          if (message.type === "answer") this.#answers.get(message.id)?.(message);
+          else if (message.type === "stopped") this.#stopped = true;
+        },
+        observeLatencySeconds: () => undefined,
+        deleteLogSegments: (floor) => {
+          this.segmentsDeleted += deleteCoveredSegments("log", floor, this.#machine.disk);
+        },
+        measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
+        randomBytes: (count) => new Uint8Array(count).fill(7),
+        breathe: () => Promise.resolve(),
+        rest: () => Promise.resolve(),
+        train: async (job) => trainService(job),
       },
-      observeLatencySeconds: () => undefined,
-      deleteLogSegments: (floor) => {
-        this.segmentsDeleted += deleteCoveredSegments("log", floor, this.#machine.disk);
-      },
-      measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
-      randomBytes: (count) => new Uint8Array(count).fill(7),
-      breathe: () => Promise.resolve(),
-      rest: () => Promise.resolve(),
-      train: async (job) => trainService(job),
-    });
+    );
   }
 
   get cluster(): Cluster {

@@ -1,12 +1,15 @@
 // The joint detector of a service: eigenvectors, what breaks a relation, models that are due.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
-import { ServiceDetector } from "../../src/domain/detection/multivariate/service-detector.ts";
+import { EVIDENCE_BAR, ServiceDetector } from "../../src/domain/detection/multivariate/service-detector.ts";
 import { symmetricEigen } from "../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { TrainingHistory } from "../../src/domain/detection/multivariate/training-history.ts";
 
 const START = Date.UTC(2026, 0, 5);
 const MINUTE_MS = 60_000;
+
+/** Puts a metric some twelve standard deviations of its noise off what the others say. */
+const OFF_THE_RELATION = 0.17;
 
 /** Load drives four metrics, each with its own noise. */
 function service(seed: number): () => Float64Array {
@@ -88,6 +91,23 @@ describe("service detector", () => {
     const [first] = detector.contributions(["a", "b", "c", "d"]);
     expect(first?.feature).toBe("c");
     expect(first?.share).toBeGreaterThan(0.4);
+  });
+
+  it("opens at the second vector near the bar, and not at one alone", () => {
+    const gates = (...broken: readonly boolean[]) => {
+      const { detector, next } = trained();
+      for (let i = 0; i < 200; i++) detector.observe(START + i * MINUTE_MS, next());
+      return broken.map((isBroken, i) => {
+        const vector = next();
+        if (isBroken) vector[2] = (vector[2] as number) + OFF_THE_RELATION;
+        const { evidence, gate } = detector.observe(START + (200 + i) * MINUTE_MS, vector);
+        return { isOver: evidence >= EVIDENCE_BAR, isSevere: evidence >= 2 * EVIDENCE_BAR, opened: gate.opened, by: gate.suppressedBy };
+      });
+    };
+    const [alone] = gates(true, false, false);
+    expect(alone).toEqual({ isOver: true, isSevere: false, opened: false, by: "not_persistent" });
+    expect(gates(true, false, false, false).some(({ opened }) => opened)).toBe(false);
+    expect(gates(true, true).map(({ opened }) => opened)).toEqual([false, true]);
   });
 
   it("equal history, seed and vectors give equal scores", () => {

@@ -21,10 +21,18 @@ export const EVIDENCE_BAR = 5;
 /** Statistics of the model with a history of their own: residual, jump, isolation. */
 const CHANNELS = 3;
 const CHANNEL_WORDS = RECENT_WORDS + 2 * MOMENTS_WORDS;
-/** Vectors taken so far; time of the newest one. */
-const HEAD_WORDS = 2;
+/** Vectors taken so far; time of the newest one; which of the newest were over the bar, a bit each. */
+const HEAD_WORDS = 3;
 const ROWS_SEEN = 0;
 const NEWEST_MS = 1;
+const OVER = 2;
+/**
+ * Declared is what two of the newest three vectors have, each of them near the bar, or one that is twice as far. What lasts for one vector is mostly one
+ * metric's noise; the means over three, and the step there and back, would still be over the bar, so that the vectors themselves are asked.
+ */
+const OVER_BITS = 0b111;
+const NEAR = 0.8;
+const SEVERE = 2;
 const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS;
 
 /** Numbers of state of a detector for so many metrics: 94 and three rows. */
@@ -39,7 +47,7 @@ export interface ServiceVerdict {
   z: number;
   /** Standard deviations of the strongest evidence from its history. */
   evidence: number;
-  gate: GateStep;
+  gate: Omit<GateStep, "suppressedBy"> & { readonly suppressedBy: GateStep["suppressedBy"] | "not_persistent" };
 }
 
 /** What a metric did in the last vector. */
@@ -54,6 +62,7 @@ export interface MetricShare {
   readonly usual: number;
 }
 
+const NOT_PERSISTENT: ServiceVerdict["gate"] = { isFiring: false, opened: false, suppressedBy: "not_persistent" };
 const NO_STEP: GateStep = { isFiring: false, opened: false, suppressedBy: null };
 
 /** One service with a fixed list of metrics, over caller-owned state of serviceDetectorWords(width) numbers, all 0 at the start. */
@@ -132,7 +141,7 @@ export class ServiceDetector {
     this.#take(timeMs, values);
     if (this.#model !== null) {
       verdict.evidence = this.#weigh(this.#model, this.#rows, (FEATURE_ROWS - 1) * this.#width, timeMs);
-      verdict.gate = this.gate.step(timeMs, verdict.evidence / EVIDENCE_BAR, this.#interval.ms, false);
+      verdict.gate = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
     }
     return verdict;
   }
@@ -164,6 +173,17 @@ export class ServiceDetector {
     this.#head[NEWEST_MS] = times[count - 1] as number;
   }
 
+  #step(timeMs: number, evidence: number): ServiceVerdict["gate"] {
+    const [levels, jumps, places] = this.#channels as readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel];
+    const standing = Math.max(levels.alone, places.alone) / EVIDENCE_BAR;
+    const over = ((((this.#head[OVER] as number) << 1) | (standing >= NEAR ? 1 : 0)) & OVER_BITS) >>> 0;
+    this.#head[OVER] = over;
+    const isDeclared = Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
+    if (this.isFiring || evidence < 1 || isDeclared) return this.gate.step(timeMs, evidence, this.#interval.ms, false);
+    this.gate.step(timeMs, 0, this.#interval.ms, false);
+    return NOT_PERSISTENT;
+  }
+
   /** A vector before which there are too few stands in their place too: it has not moved. */
   #take(timeMs: number, values: Float64Array): void {
     const width = this.#width;
@@ -193,6 +213,8 @@ class EvidenceChannel {
   readonly #recent: RecentValues;
   readonly #single: DriftingMoments;
   readonly #smooth: DriftingMoments;
+  /** Evidence of the newest value alone. */
+  alone = 0;
 
   constructor(words: Float64Array) {
     this.#recent = new RecentValues(words.subarray(0, RECENT_WORDS));
@@ -203,7 +225,8 @@ class EvidenceChannel {
   weigh(value: number): number {
     this.#recent.add(value);
     const mean = this.#recent.mean(SMOOTHED);
-    const evidence = Math.max(this.#single.z(value), this.#smooth.z(mean));
+    this.alone = this.#single.z(value);
+    const evidence = Math.max(this.alone, this.#smooth.z(mean));
     this.#single.add(value, LONG_MEMORY);
     this.#smooth.add(mean, LONG_MEMORY);
     return evidence;
