@@ -8,7 +8,7 @@ const INDEPENDENT_MIN = 2;
 const RAISED: Readonly<Record<Tier, Tier>> = { low: "medium", medium: "high", high: "high" };
 const DERIVED_QUANTILE = /\.p(?:50|95|99)$/;
 
-export type DetectorFamily = "metric" | "multivariate" | "saturation" | "slo_burn" | "stale" | "logs" | "external";
+export type DetectorFamily = "metric" | "multivariate" | "saturation" | "slo_burn" | "stale" | "cascade" | "logs" | "external" | "manual";
 
 /** One detector's finding on a service. */
 export interface EnsembleSignal {
