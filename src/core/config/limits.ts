@@ -136,8 +136,8 @@ export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
 /** Anomalies that an alert names, and changes of its state that it tells: further ones are counted, and the oldest changes go. */
 export const ALERT_MEMBERS_MAX = 100;
 export const ALERT_HISTORY_MAX = 50;
-/** Findings of the last two minutes on one service, 100 B each: two suffice to corroborate a third; and services with any. */
-export const SIGNALS_PER_SERVICE_MAX = 16;
+/** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
+export const SIGNALS_PER_SERVICE_MAX = 4;
 export const SIGNAL_SERVICES_MAX = 20_000;
 /** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
 export const RCA_PAIRS_MAX = 50_000;

@@ -38,6 +38,7 @@ export function isCorroborated(own: EnsembleSignal, others: readonly EnsembleSig
   return ensembleTier("low", own, others).gate.passed;
 }
 
-function sourceOf({ family, metricName }: EnsembleSignal): string {
+/** What counts as one detector. */
+export function sourceOf({ family, metricName }: EnsembleSignal): string {
   return family === "metric" ? `metric ${metricName.replace(DERIVED_QUANTILE, "")}` : family;
 }

@@ -207,10 +207,25 @@ function decisionOf(
   outcome: PageOutcome,
   alertId: string | null,
 ): PageDecision {
-  const { atMs, tenant, environment, serviceId, metricName, detector, anomalyId, z, explanation } = finding;
-  const suppressedBy = firstFailed(gates)?.name ?? null;
-  const of = { atMs, tenant, environment, serviceId, metricName, detector, family, anomalyId, alertId, tier, score, z };
-  return { ...of, outcome, suppressedBy, gates, rca, explanation };
+  return {
+    atMs: finding.atMs,
+    tenant: finding.tenant,
+    environment: finding.environment,
+    serviceId: finding.serviceId,
+    metricName: finding.metricName,
+    detector: finding.detector,
+    family,
+    anomalyId: finding.anomalyId,
+    alertId,
+    tier,
+    score,
+    z: finding.z,
+    outcome,
+    suppressedBy: firstFailed(gates)?.name ?? null,
+    gates,
+    rca,
+    explanation: finding.explanation,
+  };
 }
 
 /** What is decided on an alert and not on a finding. */

@@ -4,7 +4,7 @@
  */
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import type { AlertKey } from "../alert-identity.ts";
-import type { EnsembleSignal } from "../ensemble.ts";
+import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
 import { type Alert, isFiring } from "./alert.ts";
 
 /** A service of an environment. */
@@ -105,12 +105,11 @@ export class PagingMemory {
     return this.#signalsOf(placeText(place));
   }
 
-  /** Remembers a signal in place of those of its kind and of those that are too old. */
+  /** Remembers a signal in place of that of its source and of those that are too old. */
   addSignal(place: ServicePlace, signal: EnsembleSignal): void {
     const text = placeText(place);
-    const others = this.#signalsOf(text).filter(
-      ({ family, metricName, atMs }) => (family !== signal.family || metricName !== signal.metricName) && signal.atMs - atMs <= SIGNAL_MS,
-    );
+    const source = sourceOf(signal);
+    const others = this.#signalsOf(text).filter((other) => signal.atMs - other.atMs <= SIGNAL_MS && sourceOf(other) !== source);
     putLast(this.#signals, text, [...others, signal].slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
   }
 
