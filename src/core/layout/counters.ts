@@ -144,6 +144,7 @@ export const COORDINATOR_COUNTERS = [
   "serviceLabels",
   "labelsRefused",
   "saturationLimits",
+  "watchdogPlaces",
   "servicesMapped",
   "pillarValues",
   "pillarValuesRefused",
