@@ -161,6 +161,10 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   ],
   declareLimit: () => [{ body: { service_id: SERVICE, metric: METRIC, limit_value: 5, unit: "theirs" }, statuses: [200, 201] }],
   limits: list("limits"),
+  saturationFires: () => [
+    { statuses: [200], isEmpty: true },
+    { query: { service_id: SERVICE }, statuses: [200], isEmpty: true },
+  ],
   deleteLimit: () => [{ query: { service: SERVICE, metric: METRIC }, statuses: [204, 404] }],
   audit: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("audit") as string }, statuses: [400] }],
   setServiceMap: () => [

@@ -4,6 +4,7 @@ import type {
   BehaviourAnswer,
   BehaviourQuery,
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   PendingChunksAnswer,
   PendingChunksQuery,
@@ -11,7 +12,6 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
-  StoredMetadata,
   StreamCountAnswer,
   WatchdogAnswer,
   WatchdogQuery,
@@ -24,7 +24,7 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: StoredMetadata): void;
+  tell(message: EngineNotice): void;
 }
 
 /** An engine did not answer. */
@@ -89,6 +89,11 @@ export class EngineClient {
   /** The next slice of a pass of the Watchdog over one engine's services. */
   async watchdog(engine: number, query: Omit<WatchdogQuery, "type" | "id">): Promise<WatchdogAnswer> {
     return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
+  }
+
+  /** Sends an engine what it does not answer. */
+  tell(engine: number, notice: EngineNotice): void {
+    (this.#links[engine] as EngineLink).tell(notice);
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -15,13 +15,13 @@ import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   EngineReply,
   EngineRequest,
   ReturnedStreams,
   StatePart,
   StoredCheckpoint,
-  StoredMetadata,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
@@ -52,6 +52,7 @@ export interface CoordinatorThreadData {
     readonly diskLimitGib: number;
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
+    readonly saturationEnabled: boolean;
   };
 }
 
@@ -96,7 +97,7 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  tell(message: StoredMetadata): void {
+  tell(message: EngineNotice): void {
     this.#port.send(message);
     this.#memory.ringBell();
   }
@@ -228,6 +229,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       auditRetentionMs: settings.auditRetentionDays * DAY_MS,
       vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
       watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
+      saturationEnabled: settings.saturationEnabled,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {

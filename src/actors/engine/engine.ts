@@ -10,11 +10,13 @@ import { ROW_BYTES } from "../../core/layout/row-frame.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineCommand,
-  EngineQuery,
   EngineReply,
   EngineReport,
   EngineRequest,
+  ReturnedStreams,
+  StatePart,
   StoredCheckpoint,
+  StoredMetadata,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
@@ -36,7 +38,8 @@ import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
-import { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
+import { makeEngineWatchdog } from "./watchdog/detectors.ts";
+import type { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -120,7 +123,7 @@ export class Engine {
   readonly #kernel: ShardKernel;
   readonly #delayed: DelayedQueries;
   /** Questions that came while the logs were read. */
-  readonly #early: EngineQuery[] = [];
+  readonly #early: Array<Exclude<EngineRequest, StatePart | ReturnedStreams | StoredMetadata>> = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
@@ -181,7 +184,14 @@ export class Engine {
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
-    this.#watchdog = new EngineWatchdog({}, { services: this.#services, monotonicMs: () => dependencies.clock.monotonicMs() });
+    this.#watchdog = makeEngineWatchdog(options, {
+      ...dependencies,
+      kernel,
+      shard: this.#shard,
+      services: this.#services,
+      counters: this.#counters,
+      metadata: this.#metadata,
+    });
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -401,6 +411,7 @@ export class Engine {
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
     else {
       if (request.type === "lane-mark") this.#checkpoints?.markNow();
       this.#delayed.add(request);

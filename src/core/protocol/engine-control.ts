@@ -1,5 +1,6 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
+import type { SaturationHistories, SaturationTold } from "./saturation.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -93,8 +94,14 @@ export interface StoredMetadata {
   readonly metadata: readonly MetricMetadataEnvelope[];
 }
 
+/** What the Watchdog's detectors are told without being asked. */
+export type WatchdogNotice = SaturationTold | SaturationHistories;
+
+/** What engines are told without being asked. */
+export type EngineNotice = StoredMetadata | WatchdogNotice;
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | EngineNotice;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
