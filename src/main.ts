@@ -189,6 +189,7 @@ class Server {
         diskLimitGib: config.DISK_LIMIT_GIB,
         vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
         watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
+        saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);

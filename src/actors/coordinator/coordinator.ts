@@ -39,7 +39,8 @@ import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
-import { enginePass, Watchdog } from "./watchdog/watchdog.ts";
+import { watchdogStages } from "./watchdog/stages.ts";
+import { Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions {
@@ -65,6 +66,8 @@ export interface CoordinatorOptions {
   readonly vectorizerIntervalMs?: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** SATURATION_DETECTOR_ENABLED; it is where it is not given. */
+  readonly saturationEnabled?: boolean;
   readonly anomaliesMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
@@ -170,10 +173,14 @@ export class Coordinator {
         edit: (work) => this.#edit(work),
       },
     );
-    const pass = { ...dependencies, engines: engineClient };
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
-      [enginePass("pairs", 1, pass), enginePass("services", 1, pass), enginePass("arrivals", 1, pass), enginePass("saturation", 2, pass)],
+      watchdogStages(options, {
+        ...shared,
+        engines: engineClient,
+        store: (operations) => this.#edit(() => controlStore.commit(operations)),
+        declare: (frames) => this.#declare(frames),
+      }),
       { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
     );
     this.#queries = this.#queryContext(engineClient);

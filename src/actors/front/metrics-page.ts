@@ -140,6 +140,7 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["checkpoints", "counter", "vedette_checkpoints_total", "Partition checkpoints taken"],
   ["checkpointBytes", "counter", "vedette_checkpoint_bytes_total", "Bytes of stream states in the checkpoints taken"],
   ["rowsReplayed", "gauge", "vedette_rows_replayed", "Rows of earlier logs that this start applied"],
+  ["saturationSeries", "gauge", "vedette_saturation_series", "Bounded series watched for running full"],
   ["wakeups", "counter", "vedette_engine_wakeups_total", "Times an engine woke"],
   ["busySeconds", "counter", "vedette_engine_busy_seconds_total", "Time engines were busy"],
 ];
@@ -162,6 +163,8 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["watchdogFailures", "counter", "vedette_watchdog_failures_total", "Cycles that an engine or the store ended"],
   ["watchdogSeconds", "counter", "vedette_watchdog_work_seconds_total", "What all threads worked for the Watchdog"],
   ["watchdogCycleSeconds", "gauge", "vedette_watchdog_cycle_seconds", "From the beginning of the last cycle to its end, rests included"],
+  ["saturationFiresOpen", "gauge", "vedette_saturation_fires_open", "Findings of saturation that are not over"],
+  ["saturationFolds", "counter", "vedette_saturation_folds_total", "Bounded series whose stored past was read"],
   ["vectorizerStreams", "gauge", "vedette_vectorizer_streams", "Streams that the last tick looked at"],
   ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
   ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],

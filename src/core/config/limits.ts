@@ -365,6 +365,21 @@ export const WATCHDOG_PLACES_MAX = 50_000;
 /** UTF-8 bytes of such a place's service and metric together: its key holds both. */
 export const WATCHDOG_NAMES_BYTES_MAX = 1_600;
 
+/** Bounded series that are watched for running full, over all engines: 1.5 KiB each. */
+export const SATURATION_SERIES_MAX = 50_000;
+/** Series whose stored past one slice asks for, and streams that stand for a roll-up's past. */
+export const SATURATION_WANTED_PER_SLICE = 64;
+export const SATURATION_ROLLUP_STREAMS_MAX = 64;
+/** Stored pasts that are folded in one pass, and the time that takes at most: the others follow in later ones. */
+export const SATURATION_FOLDS_PER_PASS = 2_000;
+export const SATURATION_FOLD_MS_MAX = 10_000;
+/** Streams whose samples are folded together out of a partition's blocks: 120 KiB each while it lasts. */
+export const SATURATION_STREAMS_PER_FOLD = 64;
+/** Ended findings of a tenant that are kept, about 1 KiB each. */
+export const SATURATION_FIRES_ENDED_MAX = 500;
+/** Open anomalies that engines are told of before a pass, as confirming ones. */
+export const CORROBORATIONS_MAX = 20_000;
+
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],

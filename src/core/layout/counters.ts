@@ -86,6 +86,7 @@ export const ENGINE_COUNTERS = [
   "otlpLogsRequests",
   "otlpLogsItems",
   "otlpLogsRejected",
+  "saturationSeries",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -157,6 +158,8 @@ export const COORDINATOR_COUNTERS = [
   "watchdogSeconds",
   "watchdogCycleSeconds",
   "vectorizerStreams",
+  "saturationFiresOpen",
+  "saturationFolds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

@@ -1,5 +1,6 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
+import type { SaturationHistories, SaturationTold } from "./saturation.ts";
 import type { PlacedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
@@ -110,8 +111,14 @@ export interface ToldSettings {
   readonly tables: readonly ProfileTables[];
 }
 
+/** What the Watchdog's detectors are told without being asked. */
+export type WatchdogNotice = SaturationTold | SaturationHistories;
+
+/** What engines are told without being asked. */
+export type EngineNotice = StoredMetadata | ToldSettings | WatchdogNotice;
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata | ToldSettings;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | EngineNotice;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";

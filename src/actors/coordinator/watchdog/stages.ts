@@ -1,0 +1,18 @@
+// The stages of a Watchdog cycle, in their order (rule 1.1.1): the engines' passes, then what the coordinator itself looks at.
+import { SaturationStage } from "./saturation/saturation-stage.ts";
+import type { StagesContext } from "./stages-context.ts";
+import { enginePass, type WatchdogStage } from "./watchdog.ts";
+
+export interface StagesOptions {
+  /** SATURATION_DETECTOR_ENABLED. */
+  readonly saturationEnabled?: boolean;
+}
+
+export function watchdogStages(options: StagesOptions, context: StagesContext): readonly WatchdogStage[] {
+  return [
+    enginePass("pairs", 1, context),
+    enginePass("services", 1, context),
+    enginePass("arrivals", 1, context),
+    ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
+  ];
+}

@@ -1,0 +1,35 @@
+// The detectors of an engine's Watchdog, put together.
+import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
+import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { MetadataBook } from "../remote-write/metadata-book.ts";
+import type { ServiceIndex } from "../service-index.ts";
+import type { Shard } from "../shard.ts";
+import { EngineWatchdog } from "./engine-watchdog.ts";
+import { SaturationPass } from "./saturation/saturation-pass.ts";
+
+export interface DetectorDependencies {
+  readonly kernel: ShardKernel;
+  readonly shard: Shard;
+  readonly services: ServiceIndex;
+  readonly counters: EngineCounters;
+  readonly metadata: MetadataBook;
+  readonly clock: Clock;
+}
+
+/** Of one of so many engines. */
+export function makeEngineWatchdog({ engines }: { readonly engines: number }, dependencies: DetectorDependencies): EngineWatchdog {
+  const { kernel, shard, services, counters, metadata, clock } = dependencies;
+  const streams = {
+    kernel,
+    counters,
+    nameOf: (slot: number) => shard.nameOf(slot),
+    hashOf: (slot: number) => shard.hashOf(slot),
+  };
+  const saturation = new SaturationPass(
+    { seriesMax: Math.ceil(SATURATION_SERIES_MAX / engines) },
+    { ...streams, unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null },
+  );
+  return new EngineWatchdog({ saturation }, { services, monotonicMs: () => clock.monotonicMs() });
+}
