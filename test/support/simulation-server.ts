@@ -41,8 +41,9 @@ export interface SimulatedServerOptions {
   readonly keptMs?: number;
   readonly seriesLimit?: number;
   readonly rings?: RingSizes;
-  /** The interval of the Watchdog's cycles, none where it is not given, and WATCHDOG_SERVICES_MAX. */
+  /** No cycle of the Watchdog where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** WATCHDOG_SERVICES_MAX; none where it is not given. */
   readonly servicesMax?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
@@ -96,6 +97,11 @@ export class SimulatedServer {
     this.#coordinator = this.#makeCoordinator();
   }
 
+  #watchdog() {
+    const { watchdogIntervalMs } = this.#options;
+    return watchdogIntervalMs === undefined ? {} : { watchdogIntervalMs };
+  }
+
   #makeCoordinator(): Coordinator {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
@@ -104,32 +110,36 @@ export class SimulatedServer {
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
-    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
-    const { watchdogIntervalMs } = this.#options;
-    return new Coordinator(
-      { ...settings, ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }) },
-      {
-        controlStore: this.control,
-        seriesStore: this.series,
-        engines: links,
-        counters: this.#slots,
-        nowMs: () => clock.wallMs(),
-        monotonicMs: () => clock.monotonicMs(),
-        emit: (message) => {
-          if (message.type === "answer") this.#answers.get(message.id)?.(message);
-          else if (message.type === "stopped") this.#stopped = true;
-        },
-        observeLatencySeconds: () => undefined,
-        deleteLogSegments: (floor) => {
-          this.segmentsDeleted += deleteCoveredSegments("log", floor, this.#machine.disk);
-        },
-        measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
-        randomBytes: (count) => new Uint8Array(count).fill(7),
-        breathe: () => Promise.resolve(),
-        rest: () => Promise.resolve(),
-        train: async (job) => trainService(job),
+    const settings = {
+      version: "1.0.0",
+      zThreshold: 3,
+      samplesMin: 12,
+      window: 120,
+      retentionMs: 30 * DAY_MS,
+      rawRetentionMs: 7 * DAY_MS,
+      ...this.#watchdog(),
+    };
+    return new Coordinator(settings, {
+      controlStore: this.control,
+      seriesStore: this.series,
+      engines: links,
+      counters: this.#slots,
+      nowMs: () => clock.wallMs(),
+      monotonicMs: () => clock.monotonicMs(),
+      emit: (message) => {
+        if (message.type === "answer") this.#answers.get(message.id)?.(message);
+        else if (message.type === "stopped") this.#stopped = true;
       },
-    );
+      observeLatencySeconds: () => undefined,
+      deleteLogSegments: (floor) => {
+        this.segmentsDeleted += deleteCoveredSegments("log", floor, this.#machine.disk);
+      },
+      measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
+      randomBytes: (count) => new Uint8Array(count).fill(7),
+      breathe: () => Promise.resolve(),
+      rest: () => Promise.resolve(),
+      train: async (job) => trainService(job),
+    });
   }
 
   get cluster(): Cluster {
@@ -155,7 +165,13 @@ export class SimulatedServer {
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
     this.#cluster = new Cluster(
-      { ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() },
+      {
+        ...options,
+        checkpoints,
+        laneMarks,
+        metadata: this.#coordinator.loadMetadata(),
+        watchdogSettings: this.#coordinator.loadWatchdogSettings(),
+      },
       { ...this.#machine, loadStatePart, returnStreams },
     );
     return true;
@@ -254,8 +270,14 @@ export class SimulatedServer {
     this.#machine.disk.kill();
   }
 
-  /** Asks as a client would. Throws on any status but 200. */
-  async query(endpoint: CoordinatorEndpoint, query: Readonly<Record<string, string>> = {}, tenant = "default"): Promise<unknown> {
+  /** Asks as a client would. Throws on a status that is no success. */
+  async query(
+    endpoint: CoordinatorEndpoint,
+    query: Readonly<Record<string, string>> = {},
+    tenant = "default",
+    body: unknown = null,
+    path: Readonly<Record<string, string>> = {},
+  ): Promise<unknown> {
     const id = ++this.#calls;
     let answer: QueryAnswer | undefined;
     this.#answers.set(id, (given) => {
@@ -265,10 +287,10 @@ export class SimulatedServer {
       type: "query",
       id,
       endpoint,
-      principal: { tenant, subject: "simulation", role: "viewer" },
-      path: {},
+      principal: { tenant, subject: "simulation", role: "operator" },
+      path,
       query,
-      body: null,
+      body: body === null ? null : JSON.stringify(body),
       requestId: "test",
     });
     for (let rounds = 0; answer === undefined; rounds++) {
@@ -278,8 +300,8 @@ export class SimulatedServer {
       if (!(await this.stepCoordinator())) await this.turn();
     }
     this.#answers.delete(id);
-    if (answer.status !== 200) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
-    return JSON.parse(answer.body);
+    if (answer.status >= 300) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
+    return answer.body === "" ? null : JSON.parse(answer.body);
   }
 
   #fail(error: unknown): void {

@@ -77,10 +77,12 @@ describe("isolation forest", () => {
     expect(forest.score(close, 100)).toBeGreaterThan(0);
   });
 
-  it("a forest takes at most 8 bytes a node and 2 psi - 1 nodes a tree", () => {
+  it("a forest takes 6 bytes a node, 8 where a tree has more than a byte can say, and at most 2 psi - 1 nodes a tree", () => {
     const [set] = cases.auc_sets as [AucSet];
     const forest = IsolationForest.grow(rowsOf(set.X), { trees: 50, sample: 128, random: seededRandom(1) });
-    expect(forest.bytes).toBeLessThanOrEqual(50 * (255 * 8 + 4));
-    expect(forest.bytes).toBeGreaterThan(50 * 64 * 8);
+    expect(forest.bytes).toBe(50 * 4 + 6 * forest.nodes.cuts.length);
+    expect(forest.nodes.cuts.length).toBeLessThanOrEqual(50 * 255);
+    const large = IsolationForest.grow(rowsOf(set.X), { trees: 50, sample: 129, random: seededRandom(1) });
+    expect(large.bytes).toBe(50 * 4 + 8 * large.nodes.cuts.length);
   });
 });

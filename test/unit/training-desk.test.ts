@@ -39,7 +39,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
   const series = new MemoryStore({ tables: SERIES_TABLES });
   const slots = new Float64Array(COORDINATOR_SLOTS);
   const log: string[] = [];
-  const store = { fails: false };
+  const store = { fails: false, isStopping: false };
   const desk = new TrainingDesk(
     { intervalMs: MINUTE_MS, rawRetentionMs: 7 * 24 * HOUR_MS },
     {
@@ -53,6 +53,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
       settle: () => Promise.resolve(),
       edit: (work) => (store.fails ? Promise.reject(new StoreError("write", "READ_ONLY")) : work()),
       train,
+      isStopping: () => store.isStopping,
       log: (line) => void log.push(line),
     },
   );
@@ -68,7 +69,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
   };
   const put = (detector: number, value: Uint8Array) =>
     series.commit([{ table: "detector_states", key: detectorStatesKey(PARTITION, detector, servicePage(HASH)), value }]);
-  return { engine, desk, ask, row, put, counter, log, store };
+  return { engine, ask, row, put, counter, log, store };
 }
 
 /** What an engine holds: so many minutes of two metrics, a ring each. */
@@ -144,11 +145,11 @@ describe("a training desk", () => {
 
   it("trains a service once, however often it asked, and nothing after its stop", async () => {
     let trainings = 0;
-    const { ask, desk, engine } = rig(async () => ({ rows: ++trainings, model: null, state: null }));
+    const { ask, store, engine } = rig(async () => ({ rows: ++trainings, model: null, state: null }));
     holding(engine, 100);
     await ask(wanting(), wanting(), wanting({ environment: "test" }));
     expect(trainings).toBe(2);
-    desk.stop();
+    store.isStopping = true;
     await ask(wanting());
     expect(trainings).toBe(2);
   });

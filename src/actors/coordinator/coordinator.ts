@@ -19,9 +19,10 @@ import {
 } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type { ServicesWanting, StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
+import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted, ToldSettings } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
@@ -39,8 +40,8 @@ import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
-import { TrainingDesk } from "./watchdog/training/training-desk.ts";
-import { enginePass, Watchdog } from "./watchdog/watchdog.ts";
+import { watchdogStages } from "./watchdog/stages.ts";
+import { Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions {
@@ -48,6 +49,9 @@ export interface CoordinatorOptions {
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
   readonly samplesMin: number;
+  /** WATCHDOG_RCA_COOLDOWN_MINUTES and ALERT_DEDUP_MAX_AGE_MINUTES; the contract's defaults where they are not given. */
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
   readonly window: number;
   /** LOG_FIELD_EXCLUSIONS; none where they are not given. */
   readonly exclusions?: FieldExclusions;
@@ -63,6 +67,8 @@ export interface CoordinatorOptions {
   readonly vectorizerIntervalMs?: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** SATURATION_DETECTOR_ENABLED; it is where it is not given. */
+  readonly saturationEnabled?: boolean;
   readonly anomaliesMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
@@ -116,7 +122,6 @@ export class Coordinator {
   readonly #replay: ReplayDesk;
   readonly #vectorizer: Vectorizer;
   readonly #watchdog: Watchdog;
-  readonly #training: TrainingDesk;
   readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
@@ -133,7 +138,8 @@ export class Coordinator {
     const { engines, controlStore, seriesStore, emit } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#state = new CommittedState({ control: controlStore, series: seriesStore });
+    const watchdog = { settings: environmentSettings(options), samplesMin: options.samplesMin };
+    this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog);
     this.#counters = new CoordinatorCounters(dependencies.counters);
     this.#intake = new FrameIntake(engines);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
@@ -170,17 +176,18 @@ export class Coordinator {
         edit: (work) => this.#edit(work),
       },
     );
-    const pass = { ...dependencies, engines: engineClient };
-    this.#training = this.#trainingDesk(engineClient);
-    const services = { ...pass, take: (engine: number, found: unknown) => this.#training.take(engine, found as ServicesWanting) };
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
-      [
-        enginePass("pairs", 1, pass),
-        enginePass("services", 1, services),
-        enginePass("arrivals", 1, pass),
-        enginePass("saturation", 2, pass),
-      ],
+      watchdogStages(options, {
+        ...shared,
+        engines: engineClient,
+        store: (operations) => this.#edit(() => controlStore.commit(operations)),
+        declare: (frames) => this.#declare(frames),
+        settle: () => this.#settle(),
+        edit: (work) => this.#edit(work),
+        isStopping: () => this.#stopping !== "no",
+        log: (line) => emit({ type: "log", level: "warn", line }),
+      }),
       { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
     );
     this.#queries = this.#queryContext(engineClient);
@@ -215,6 +222,11 @@ export class Coordinator {
   /** Types, units and helps of metrics, for all engines. */
   loadMetadata(): readonly MetricMetadataEnvelope[] {
     return this.#state.metadata.all;
+  }
+
+  /** Settings of the Watchdog, for all engines. */
+  loadWatchdogSettings(): ToldSettings {
+    return this.#state.configured.watchdog.told();
   }
 
   /** Tenants and credentials, for the front. */
@@ -264,7 +276,6 @@ export class Coordinator {
 
   /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
   stop(): void {
-    this.#training.stop();
     if (this.#stopping === "no") this.#stopping = "asked";
   }
 
@@ -357,23 +368,6 @@ export class Coordinator {
     } finally {
       this.#queriesWaiting--;
     }
-  }
-
-  #trainingDesk(engines: EngineClient): TrainingDesk {
-    const { emit, train = () => Promise.reject(new Error("there is no thread for trainings")) } = this.#dependencies;
-    return new TrainingDesk(
-      { intervalMs: this.#options.watchdogIntervalMs ?? 0, rawRetentionMs: this.#options.rawRetentionMs },
-      {
-        ...this.#dependencies,
-        engines,
-        state: this.#state,
-        counters: this.#counters,
-        settle: () => this.#settle(),
-        edit: (work) => this.#edit(work),
-        train: (job) => train(job),
-        log: (line) => emit({ type: "log", level: "warn", line }),
-      },
-    );
   }
 
   #queryContext(engines: EngineClient): QueryContext {

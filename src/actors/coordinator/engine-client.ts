@@ -58,6 +58,11 @@ export class EngineClient {
     return engineOf(partitionOf(tenant, serviceId), this.count);
   }
 
+  /** Tells all engines; what they are asked afterwards they answer knowing it. */
+  tellAll(message: EngineNotice): void {
+    for (const link of this.#links) link.tell(message);
+  }
+
   /** A page of one engine's streams. */
   async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesAnswer> {
     return (await this.#ask(engine, { type: "series", id: this.#nextId++, ...query })) as SeriesAnswer;
@@ -98,8 +103,9 @@ export class EngineClient {
     return (await this.#ask(engine, { type: "service-history", id: this.#nextId++, ...query })) as ServiceHistoryAnswer;
   }
 
-  tell(engine: number, message: EngineNotice): void {
-    (this.#links[engine] as EngineLink).tell(message);
+  /** Sends an engine what it does not answer. */
+  tell(engine: number, notice: EngineNotice): void {
+    (this.#links[engine] as EngineLink).tell(notice);
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

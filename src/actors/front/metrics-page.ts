@@ -142,6 +142,7 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["checkpoints", "counter", "vedette_checkpoints_total", "Partition checkpoints taken"],
   ["checkpointBytes", "counter", "vedette_checkpoint_bytes_total", "Bytes of stream states in the checkpoints taken"],
   ["rowsReplayed", "gauge", "vedette_rows_replayed", "Rows of earlier logs that this start applied"],
+  ["saturationSeries", "gauge", "vedette_saturation_series", "Bounded series watched for running full"],
   ["wakeups", "counter", "vedette_engine_wakeups_total", "Times an engine woke"],
   ["busySeconds", "counter", "vedette_engine_busy_seconds_total", "Time engines were busy"],
 ];
@@ -174,6 +175,8 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
     "vedette_service_training_seconds_total",
     "From the beginning of trainings to their end, in a thread of its own",
   ],
+  ["saturationFiresOpen", "gauge", "vedette_saturation_fires_open", "Findings of saturation that are not over"],
+  ["saturationFolds", "counter", "vedette_saturation_folds_total", "Bounded series whose stored past was read"],
   ["vectorizerStreams", "gauge", "vedette_vectorizer_streams", "Streams that the last tick looked at"],
   ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
   ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],
@@ -216,6 +219,7 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["serviceLabels", "gauge", "vedette_service_labels", "Labels of services, one for each key and source"],
   ["labelsRefused", "counter", "vedette_service_labels_refused_total", "Labels of telemetry without room, or changed too often"],
   ["saturationLimits", "gauge", "vedette_saturation_limits", "Declared saturation limits"],
+  ["watchdogPlaces", "gauge", "vedette_watchdog_overrides", "Tenants, services and metrics with settings of their own"],
   ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
     "storeReadOnly",

@@ -88,6 +88,7 @@ export const ENGINE_COUNTERS = [
   "otlpLogsRejected",
   "servicesMonitored",
   "serviceModelBytes",
+  "saturationSeries",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -146,6 +147,7 @@ export const COORDINATOR_COUNTERS = [
   "serviceLabels",
   "labelsRefused",
   "saturationLimits",
+  "watchdogPlaces",
   "servicesMapped",
   "pillarValues",
   "pillarValuesRefused",
@@ -163,6 +165,8 @@ export const COORDINATOR_COUNTERS = [
   "trainingFailures",
   "trainingSeconds",
   "vectorizerStreams",
+  "saturationFiresOpen",
+  "saturationFolds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

@@ -15,6 +15,7 @@
  *            audit_counts    tenant                             ▶ rows of the audit log
  *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
  *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
+ *            saturation_fires tenant, fire id                   ▶ SaturationFire: a finding, open or ended
  *            service_map     tenant, service                    ▶ ServiceEntry without its service
  *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
  *            alerts          tenant, created time, id           ▶ AlertRow: an alert with its state
@@ -62,6 +63,7 @@ export const CONTROL_TABLES = [
   "api_keys",
   "users",
   "tenants",
+  "saturation_fires",
   "service_map",
   "pillar_history",
   "alerts",

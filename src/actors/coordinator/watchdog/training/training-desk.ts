@@ -51,6 +51,8 @@ export interface TrainingDeskDependencies {
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Trains in another thread; rejects where that could not be done. */
   train(job: TrainingJob): Promise<TrainingResult>;
+  /** An orderly stop has begun: nothing is begun any more. */
+  isStopping(): boolean;
   /** Tells the log. */
   log(line: string): void;
 }
@@ -65,7 +67,6 @@ export class TrainingDesk {
   /** By what is wanted and the service. */
   readonly #waiting = { stored: new Map<string, Wanted>(), model: new Map<string, Wanted>() };
   #running: Promise<void> | undefined;
-  #isStopped = false;
 
   constructor(options: TrainingDeskOptions, dependencies: TrainingDeskDependencies) {
     this.#options = options;
@@ -84,18 +85,13 @@ export class TrainingDesk {
     });
   }
 
-  /** Begins nothing more. */
-  stop(): void {
-    this.#isStopped = true;
-  }
-
   /** Resolves once nothing waits. */
   async idle(): Promise<void> {
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    for (let loads = 1; !this.#isStopped; loads++) {
+    for (let loads = 1; !this.#dependencies.isStopping(); loads++) {
       const next = first(this.#waiting.stored) ?? first(this.#waiting.model);
       if (next === undefined) return;
       this.#waiting[next[1].wants].delete(next[0]);
@@ -156,7 +152,7 @@ export class TrainingDesk {
     try {
       result = await this.#dependencies.train(job);
     } catch (error) {
-      if (this.#isStopped) return;
+      if (this.#dependencies.isStopping()) return;
       counters.add("trainingFailures", 1);
       log(
         `a model of the service ${key} was not trained: ${error instanceof Error ? error.message : String(error)}; it is tried again in an hour`,
@@ -165,7 +161,7 @@ export class TrainingDesk {
     } finally {
       counters.add("trainingSeconds", (monotonicMs() - startMs) / 1000);
     }
-    if (this.#isStopped) return;
+    if (this.#dependencies.isStopping()) return;
     const { rows, model, state } = result;
     if (model === null) return this.#tell(wanted, { dueMs: trainedMs + (SERVICE_VECTORS_MIN - rows) * intervalMs });
     await this.#store(service, wanted, { model, rows, trainedMs });

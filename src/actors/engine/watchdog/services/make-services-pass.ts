@@ -10,7 +10,7 @@ import { ServicesPass } from "./services-pass.ts";
 /** Between cycles of the Watchdog where nothing is set. */
 const DEFAULT_INTERVAL_MS = 60_000;
 
-interface EngineSettings {
+export interface ServicesSettings {
   readonly engines: number;
   readonly servicesMax?: number;
   readonly watchdogIntervalMs?: number;
@@ -25,7 +25,7 @@ interface EngineParts {
 
 /** Connects the pass with the engine's streams, its outbox and its counters. */
 export function makeServicesPass(
-  { engines, servicesMax = 0, watchdogIntervalMs: intervalMs = DEFAULT_INTERVAL_MS }: EngineSettings,
+  { engines, servicesMax = 0, watchdogIntervalMs: intervalMs = DEFAULT_INTERVAL_MS }: ServicesSettings,
   { kernel, shard, outbox, counters }: EngineParts,
 ): ServicesPass {
   return new ServicesPass(

@@ -13,13 +13,19 @@ export interface ServiceHistoryDependencies {
   partition(number: number): Partition;
 }
 
-/** The answer for a plan; `undefined` for a service that is not monitored: an empty one. */
+/** The answer for a service that is not monitored. */
+export function noHistory(id: number): ServiceHistoryAnswer {
+  const none = { aggregations: new Uint8Array(0), starts: new Uint16Array(1), streamIds: new Uint8Array(0), counts: new Uint8Array(0) };
+  return { type: "service-history", id, columns: "", ...none, times: new Float64Array(0), values: new Float64Array(0), pendingChunks: [] };
+}
+
+/** The answer for the plan of a service in that partition. */
 export function serviceHistory(
   id: number,
-  of: { readonly plan: ServicePlan; readonly partition: number } | undefined,
+  of: { readonly plan: ServicePlan; readonly partition: number },
   { records, hashOf, partition }: ServiceHistoryDependencies,
 ): ServiceHistoryAnswer {
-  const slots = of?.plan.slots ?? new Uint32Array(0);
+  const { slots, columns, aggregations, starts } = of.plan;
   const counts = Uint8Array.from(slots, (slot) => records.count(slot));
   const total = counts.reduce((sum, count) => sum + count, 0);
   const [times, values] = [new Float64Array(total), new Float64Array(total)];
@@ -37,10 +43,9 @@ export function serviceHistory(
     places.set(Buffer.from(hash).toString("latin1"), place);
   });
   const pendingChunks: Array<readonly [number, Uint8Array]> = [];
-  for (const { streamId, chunk } of of === undefined ? [] : partition(of.partition).chunks.pending()) {
+  for (const { streamId, chunk } of partition(of.partition).chunks.pending()) {
     const place = places.get(Buffer.from(streamId).toString("latin1"));
     if (place !== undefined) pendingChunks.push([place, new Uint8Array(chunk)]);
   }
-  const { columns = "", aggregations = new Uint8Array(0), starts = new Uint16Array(1) } = of?.plan ?? {};
   return { type: "service-history", id, columns, aggregations, starts, streamIds, counts, times, values, pendingChunks };
 }

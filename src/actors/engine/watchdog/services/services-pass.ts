@@ -12,10 +12,10 @@ import { DETECTOR_SERVICE_MODELS, DETECTOR_SERVICES, type StatesPage } from "../
 import type {
   ServiceHistoryAnswer,
   ServiceHistoryQuery,
-  ServiceModelMessage,
   ServicesWanting,
   ServiceWanting,
   WatchdogCounts,
+  WatchdogNotice,
 } from "../../../../core/protocol/engine-control.ts";
 import { servicePage } from "../../../../core/protocol/service-rows.ts";
 import type { ServiceDetector } from "../../../../domain/detection/multivariate/service-detector.ts";
@@ -23,7 +23,7 @@ import { isVectorFull, valueAgeMsMax } from "../../../../domain/detection/multiv
 import type { WatchdogDetector } from "../engine-watchdog.ts";
 import { MonitoredService } from "./monitored-service.ts";
 import { ServiceEpisodes, type ServiceEpisodesDependencies } from "./service-episodes.ts";
-import { type ServiceHistoryDependencies, serviceHistory } from "./service-history.ts";
+import { noHistory, type ServiceHistoryDependencies, serviceHistory } from "./service-history.ts";
 import { ServicePlanner, type ServicePlannerDependencies } from "./service-plan.ts";
 import { ServiceVectorReader } from "./service-vector-reader.ts";
 
@@ -131,12 +131,13 @@ export class ServicesPass implements WatchdogDetector {
   }
 
   /** Takes what the coordinator has of a service. */
-  takeModel(message: ServiceModelMessage): void {
-    this.#find(message)?.take(message);
+  take(notice: WatchdogNotice): void {
+    if (notice.type === "service-model") this.#find(notice)?.take(notice);
   }
 
   history(query: ServiceHistoryQuery): ServiceHistoryAnswer {
-    return serviceHistory(query.id, this.#find(query), this.#dependencies);
+    const service = this.#find(query);
+    return service === undefined ? noHistory(query.id) : serviceHistory(query.id, service, this.#dependencies);
   }
 
   /** Has the states of all services stored, before the end. */
