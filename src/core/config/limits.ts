@@ -370,6 +370,8 @@ export const SATURATION_FOLD_MS_MAX = 10_000;
 export const SATURATION_STREAMS_PER_FOLD = 64;
 /** Ended findings of a tenant that are kept, about 1 KiB each. */
 export const SATURATION_FIRES_ENDED_MAX = 500;
+/** Services, one for each environment, whose arrivals are watched, over all engines: 0.5 KiB each. */
+export const ARRIVAL_SERVICES_MAX = 100_000;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 

@@ -87,6 +87,7 @@ export const ENGINE_COUNTERS = [
   "otlpLogsItems",
   "otlpLogsRejected",
   "saturationSeries",
+  "arrivalServices",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -157,6 +158,7 @@ export const COORDINATOR_COUNTERS = [
   "watchdogSeconds",
   "watchdogCycleSeconds",
   "vectorizerStreams",
+  "servicesStale",
   "saturationFiresOpen",
   "saturationFolds",
 ] as const;

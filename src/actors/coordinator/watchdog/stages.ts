@@ -1,4 +1,5 @@
 // The stages of a Watchdog cycle, in their order (rule 1.1.1): the engines' passes, then what the coordinator itself looks at.
+import { ArrivalsStage } from "./arrivals/arrivals-stage.ts";
 import { SaturationStage } from "./saturation/saturation-stage.ts";
 import type { StagesContext } from "./stages-context.ts";
 import { enginePass, type WatchdogStage } from "./watchdog.ts";
@@ -12,7 +13,7 @@ export function watchdogStages(options: StagesOptions, context: StagesContext): 
   return [
     enginePass("pairs", 1, context),
     enginePass("services", 1, context),
-    enginePass("arrivals", 1, context),
+    new ArrivalsStage(context),
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
   ];
 }

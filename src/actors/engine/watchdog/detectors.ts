@@ -1,11 +1,12 @@
 // The detectors of an engine's Watchdog, put together.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
-import { SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
+import { ARRIVAL_SERVICES_MAX, SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { MetadataBook } from "../remote-write/metadata-book.ts";
 import type { ServiceIndex } from "../service-index.ts";
 import type { Shard } from "../shard.ts";
+import { ArrivalsPass } from "./arrivals/arrivals-pass.ts";
 import { EngineWatchdog } from "./engine-watchdog.ts";
 import { SaturationPass } from "./saturation/saturation-pass.ts";
 
@@ -31,5 +32,9 @@ export function makeEngineWatchdog({ engines }: { readonly engines: number }, de
     { seriesMax: Math.ceil(SATURATION_SERIES_MAX / engines) },
     { ...streams, unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null },
   );
-  return new EngineWatchdog({ saturation }, { services, monotonicMs: () => clock.monotonicMs() });
+  const arrivals = new ArrivalsPass(
+    { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines) },
+    { kernel, counters, environmentOf: (slot) => shard.nameOf(slot).environment },
+  );
+  return new EngineWatchdog({ arrivals, saturation }, { services, monotonicMs: () => clock.monotonicMs() });
 }
