@@ -17,6 +17,7 @@ import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
 import { blockKey, checkpointPartKey, partitionKey } from "./tables/tables.ts";
+import { SloBook } from "./watchdog/slo/slo-book.ts";
 
 /** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
 const VOID_BLOCKS_PER_STEP = 500;
@@ -44,6 +45,7 @@ export class CommittedState {
   readonly rollups = new RollupBook();
   /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations = new Map<number, number>();
+  readonly slo = new SloBook();
   readonly metadata = new MetadataTable();
   /** What people have configured. */
   readonly configured = new ControlState();

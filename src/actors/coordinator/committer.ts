@@ -91,6 +91,7 @@ export class Committer {
     const { state, counters } = this.#dependencies;
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
+    for (const [record, id] of transaction.sloRecords) state.slo.take(record, id);
     for (const metadata of transaction.metadata) state.metadata.put(metadata);
     if (transaction.metadata.length > 0) this.#dependencies.metadataStored(transaction.metadata);
     counters.set("metadataStored", state.metadata.size);

@@ -175,8 +175,9 @@ export class Coordinator {
         engines: engineClient,
         store: (operations) => this.#edit(() => controlStore.commit(operations)),
         declare: (frames) => this.#declare(frames),
+        edit: (work) => this.#edit(work),
       }),
-      { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
+      { ...dependencies, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
     this.#queries = this.#queryContext(engineClient);
   }

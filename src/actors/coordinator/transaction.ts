@@ -42,6 +42,7 @@ import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
+import { SLO_WINDOW_MS, type SloRecord, sloOperation, sloRecordOf } from "./watchdog/slo/slo-book.ts";
 
 /** Drafts of one transaction over the committed state. */
 export class Transaction {
@@ -53,6 +54,7 @@ export class Transaction {
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
   readonly metadata: MetricMetadataEnvelope[] = [];
+  readonly sloRecords: Array<readonly [record: SloRecord, id: string]> = [];
   readonly #takesMetadata: (metadata: MetricMetadataEnvelope) => boolean;
   readonly #retentionMs: number;
   readonly #wallNowMs: number;
@@ -100,7 +102,15 @@ export class Transaction {
     if (this.#isStored(key, envelope)) return;
     this.#recordIds.add(envelope.id);
     this.#series.push({ table: "records", key, value: encodeRecordRow(envelope) });
+    this.#takeSlo(envelope);
     this.records++;
+  }
+
+  #takeSlo(envelope: RecordEnvelope): void {
+    const record = envelope.timeMs < this.#wallNowMs - SLO_WINDOW_MS ? undefined : sloRecordOf(envelope);
+    if (record === undefined) return;
+    this.#series.push(sloOperation(record, envelope.id));
+    this.sloRecords.push([record, envelope.id]);
   }
 
   /** A repeated record changes nothing: the first one stays, also where a sender gave another one the same Idempotency-Key and time. */

@@ -372,6 +372,13 @@ export const SATURATION_STREAMS_PER_FOLD = 64;
 export const SATURATION_FIRES_ENDED_MAX = 500;
 /** Services, one for each environment, whose arrivals are watched, over all engines: 0.5 KiB each. */
 export const ARRIVAL_SERVICES_MAX = 100_000;
+/** SLOs whose burn is watched, of all tenants: 35 KiB each. */
+export const SLO_WINDOWS_MAX = 2_000;
+/** Open anomalies, and pairs of services that call each other, of one tenant and environment that are looked at for cascades. */
+export const CASCADE_ONSETS_MAX = 2_000;
+export const CASCADE_EDGES_MAX = 20_000;
+/** A ping of the dead-man's switch that takes longer has failed. */
+export const HEARTBEAT_MS_MAX = 10_000;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 

@@ -159,6 +159,9 @@ export const COORDINATOR_COUNTERS = [
   "watchdogCycleSeconds",
   "vectorizerStreams",
   "servicesStale",
+  "sloWindows",
+  "sloWindowsRefused",
+  "cascadesOpen",
   "saturationFiresOpen",
   "saturationFolds",
 ] as const;

@@ -24,6 +24,7 @@
  *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
+ *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
@@ -77,6 +78,7 @@ export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["
 /** Tables of the environment `series`. */
 export const SERIES_TABLES = [
   "records",
+  "slo_records",
   "span_blocks",
   "blocks",
   "block_spans",

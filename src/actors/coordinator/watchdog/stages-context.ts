@@ -15,6 +15,8 @@ export interface StagesContext {
   rest(ms: number): Promise<void>;
   /** Writes to the control store between the transactions of others; rejects with StoreError. */
   store(operations: readonly StoreOperation[]): Promise<void>;
+  /** Has the store for itself, between the transactions of others; rejects with StoreError. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
   /** Stores findings as an engine's; rejects with StoreError. */
   declare(frames: readonly EpisodeFrame[]): Promise<void>;
 }
