@@ -9,6 +9,7 @@ import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
+import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
@@ -24,6 +25,7 @@ export const ENDPOINTS = [
   ...TENANTS_ENDPOINTS,
   ...LABELS_ENDPOINTS,
   ...SATURATION_ENDPOINTS,
+  ...SILENCES_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...PILLARS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];

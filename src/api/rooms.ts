@@ -8,6 +8,7 @@ import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
+import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
@@ -38,6 +39,11 @@ export const ROOMS: readonly Room[] = [
     about: "What a service is labelled with: by telemetry, by the catalog, by hand.",
     endpoints: LABELS_ENDPOINTS,
   },
-  { title: "Saturation", about: "What a metric can rise to before the service is full.", endpoints: SATURATION_ENDPOINTS },
+  {
+    title: "Saturation",
+    about: "What a metric can rise to before the service is full, and what runs full.",
+    endpoints: SATURATION_ENDPOINTS,
+  },
+  { title: "Silences", about: "What is kept and not told.", endpoints: SILENCES_ENDPOINTS },
   { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
 ];

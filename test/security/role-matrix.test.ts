@@ -91,6 +91,10 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/service-labels": READERS,
   "GET /api/v1/saturation/limits": READERS,
   "GET /api/v1/saturation/fires": READERS,
+  "GET /api/v1/silences": READERS,
+  "GET /api/v1/silences/{id}": READERS,
+  "POST /api/v1/silences": OPERATORS,
+  "DELETE /api/v1/silences/{id}": OPERATORS,
 
   "GET /api/v1/dlq": OPERATORS,
   "GET /api/v1/dlq/{id}": OPERATORS,

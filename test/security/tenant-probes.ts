@@ -161,6 +161,12 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   ],
   declareLimit: () => [{ body: { service_id: SERVICE, metric: METRIC, limit_value: 5, unit: "theirs" }, statuses: [200, 201] }],
   limits: list("limits"),
+  createSilence: () => [
+    { body: { matchers: [{ name: "service_id", operator: "=", value: SERVICE }], ends_at: "2099-01-01T00:00:00Z" }, statuses: [201] },
+  ],
+  silences: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("silences") as string }, statuses: [400] }],
+  silence: byId("id", () => "1".repeat(32)),
+  deleteSilence: byId("id", () => "1".repeat(32)),
   saturationFires: () => [
     { statuses: [200], isEmpty: true },
     { query: { service_id: SERVICE }, statuses: [200], isEmpty: true },

@@ -333,6 +333,29 @@ const MAP_CALLS: typeof CALLS = {
     await call("declareLimit", 200, { body: { ...body, limit_value: 20 } });
     await call("declareLimit", 400, { body: { ...body, limit_value: 0 } });
   },
+  createSilence: async ({ call }) => {
+    const matchers = [{ name: "service_id", operator: "=~", value: "nobody|no.*" }];
+    const once = { matchers, ends_at: iso(3_600_000), comment: "contract" };
+    await call("createSilence", 201, { body: once });
+    const recurring = { days: ["sat"], from: "22:00", to: "06:00", timezone: "Europe/Berlin" };
+    await call("createSilence", 201, { body: { matchers, recurring } });
+    await call("createSilence", 400, { body: { ...once, recurring } });
+    await call("createSilence", 400, { body: { ...once, matchers: [{ ...matchers[0], value: "(a+)+" }] } });
+  },
+  silences: async ({ call }) => {
+    const first = await call("silences", 200, { query: { limit: "1" } });
+    await call("silences", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  silence: async ({ call }) => {
+    const { silences } = await call("silences", 200);
+    await call("silence", 200, { path: { id: silences[0].silence_id } });
+    await call("silence", 404, { path: { id: "0".repeat(32) } });
+  },
+  deleteSilence: async ({ call }) => {
+    const { silences } = await call("silences", 200);
+    for (const { silence_id: id } of silences) await call("deleteSilence", 204, { path: { id } });
+    await call("deleteSilence", 404, { path: { id: "0".repeat(32) } });
+  },
   saturationFires: async ({ call }) => {
     await call("saturationFires", 200, { query: { state: "firing" } });
   },

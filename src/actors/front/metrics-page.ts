@@ -165,6 +165,7 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["watchdogSeconds", "counter", "vedette_watchdog_work_seconds_total", "What all threads worked for the Watchdog"],
   ["watchdogCycleSeconds", "gauge", "vedette_watchdog_cycle_seconds", "From the beginning of the last cycle to its end, rests included"],
   ["servicesStale", "gauge", "vedette_services_stale", "Services that are silent for longer than they ever are"],
+  ["silences", "gauge", "vedette_silences", "Silences and maintenance windows, expired ones too"],
   ["sloWindows", "gauge", "vedette_slo_windows", "SLOs whose burn is watched"],
   ["sloWindowsRefused", "counter", "vedette_slo_records_unwatched_total", "SLO records beyond the SLOs that may be watched"],
   ["cascadesOpen", "gauge", "vedette_cascades_open", "Cascades that are not over"],

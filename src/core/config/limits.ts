@@ -379,6 +379,11 @@ export const CASCADE_ONSETS_MAX = 2_000;
 export const CASCADE_EDGES_MAX = 20_000;
 /** A ping of the dead-man's switch that takes longer has failed. */
 export const HEARTBEAT_MS_MAX = 10_000;
+/** Silences of a tenant and of all: each is asked about each alert. Matchers of one, and characters of its comment. */
+export const SILENCES_PER_TENANT_MAX = 1_000;
+export const SILENCES_MAX = 20_000;
+export const LABEL_MATCHERS_MAX = 32;
+export const SILENCE_COMMENT_CHARACTERS_MAX = 1_000;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 

@@ -159,6 +159,7 @@ export const COORDINATOR_COUNTERS = [
   "watchdogCycleSeconds",
   "vectorizerStreams",
   "servicesStale",
+  "silences",
   "sloWindows",
   "sloWindowsRefused",
   "cascadesOpen",

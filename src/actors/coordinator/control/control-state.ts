@@ -8,6 +8,7 @@ import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
 import { LimitBook } from "./limit-book.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
+import { SilenceBook } from "./silence-book.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
 
@@ -25,6 +26,7 @@ export class ControlState {
   readonly audit = new AuditBook();
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
+  readonly silences = new SilenceBook();
   readonly fires = new FireBook();
   readonly serviceMap = new ServiceMapBook();
   readonly #books: readonly ControlBook[] = [
@@ -34,6 +36,7 @@ export class ControlState {
     this.audit,
     this.labels,
     this.saturation,
+    this.silences,
     this.fires,
     this.serviceMap,
   ];
@@ -52,6 +55,7 @@ export class ControlState {
   count(counters: CoordinatorCounters): void {
     counters.set("auditRows", this.audit.size);
     counters.set("serviceLabels", this.labels.size);
+    counters.set("silences", this.silences.size);
     counters.set("saturationLimits", this.saturation.limits.size);
   }
 }

@@ -19,6 +19,7 @@ import { saturationFires } from "./saturation-fires.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
+import { createSilence, deleteSilence, listSilences, oneSilence } from "./silences.ts";
 import { status } from "./status.ts";
 import { billingUsage } from "./tenants/billing.ts";
 import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
@@ -62,6 +63,10 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   limits: listLimits,
   deleteLimit,
   saturationFires,
+  createSilence,
+  silences: listSilences,
+  silence: oneSilence,
+  deleteSilence,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,

@@ -2,6 +2,7 @@
 // the way in that is broken, and that is one anomaly.
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import type { ArrivalsFound, StaleService } from "../../../../core/protocol/arrivals.ts";
+import { INGESTION_SERVICE } from "../../../../domain/alerting/inhibition.ts";
 import { ruleVerdict, TIER_Z } from "../../../../domain/detection/gates/rule-verdict.ts";
 import { tenantSilence } from "../../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
@@ -11,8 +12,6 @@ import { type Cycle, enginePass, type StageOutcome, type WatchdogStage } from ".
 
 const DETECTOR = "stale";
 const STALE_METRIC = "service.stale";
-/** The service that a tenant's silence is told of. */
-const INGESTION_SERVICE = "ingestion";
 /** Services that are named in an attribute. */
 const NAMED_MAX = 50;
 /** Silence of so many limits is high. */
