@@ -375,6 +375,7 @@ class Server {
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
       metadata: state.metadata,
+      watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };

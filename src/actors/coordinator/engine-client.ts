@@ -4,7 +4,6 @@ import type {
   BehaviourAnswer,
   BehaviourQuery,
   EngineAnswer,
-  EngineNotice,
   EngineQuery,
   PendingChunksAnswer,
   PendingChunksQuery,
@@ -12,8 +11,11 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
+  StoredMetadata,
   StreamCountAnswer,
+  ToldSettings,
   WatchdogAnswer,
+  WatchdogNotice,
   WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
@@ -24,8 +26,11 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: EngineNotice): void;
+  tell(message: EngineNews): void;
 }
+
+/** What engines are told and do not answer. */
+export type EngineNews = StoredMetadata | ToldSettings | WatchdogNotice;
 
 /** An engine did not answer. */
 export class EngineUnavailableError extends Error {
@@ -54,6 +59,11 @@ export class EngineClient {
   /** The engine that holds a service's streams. */
   ownerOf(tenant: string, serviceId: string): number {
     return engineOf(partitionOf(tenant, serviceId), this.count);
+  }
+
+  /** Tells all engines; what they are asked afterwards they answer knowing it. */
+  tellAll(message: EngineNews): void {
+    for (const link of this.#links) link.tell(message);
   }
 
   /** A page of one engine's streams. */
@@ -92,7 +102,7 @@ export class EngineClient {
   }
 
   /** Sends an engine what it does not answer. */
-  tell(engine: number, notice: EngineNotice): void {
+  tell(engine: number, notice: EngineNews): void {
     (this.#links[engine] as EngineLink).tell(notice);
   }
 

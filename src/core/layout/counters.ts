@@ -146,6 +146,7 @@ export const COORDINATOR_COUNTERS = [
   "serviceLabels",
   "labelsRefused",
   "saturationLimits",
+  "watchdogPlaces",
   "servicesMapped",
   "pillarValues",
   "pillarValuesRefused",

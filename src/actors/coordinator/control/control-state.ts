@@ -11,6 +11,7 @@ import { ServiceMapBook } from "./service-map-book.ts";
 import { SilenceBook } from "./silence-book.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
+import { WatchdogBook, type WatchdogEnvironment } from "./watchdog-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -29,17 +30,24 @@ export class ControlState {
   readonly silences = new SilenceBook();
   readonly fires = new FireBook();
   readonly serviceMap = new ServiceMapBook();
-  readonly #books: readonly ControlBook[] = [
-    this.tenants,
-    this.keys,
-    this.users,
-    this.audit,
-    this.labels,
-    this.saturation,
-    this.silences,
-    this.fires,
-    this.serviceMap,
-  ];
+  readonly watchdog: WatchdogBook;
+  readonly #books: readonly ControlBook[];
+
+  constructor(watchdog: WatchdogEnvironment) {
+    this.watchdog = new WatchdogBook(watchdog);
+    this.#books = [
+      this.tenants,
+      this.keys,
+      this.users,
+      this.audit,
+      this.labels,
+      this.saturation,
+      this.silences,
+      this.fires,
+      this.serviceMap,
+      this.watchdog,
+    ];
+  }
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -57,5 +65,6 @@ export class ControlState {
     counters.set("serviceLabels", this.labels.size);
     counters.set("silences", this.silences.size);
     counters.set("saturationLimits", this.saturation.limits.size);
+    counters.set("watchdogPlaces", this.watchdog.table.size);
   }
 }

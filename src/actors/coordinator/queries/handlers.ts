@@ -23,6 +23,7 @@ import { createSilence, deleteSilence, listSilences, oneSilence } from "./silenc
 import { status } from "./status.ts";
 import { billingUsage } from "./tenants/billing.ts";
 import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
+import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } from "./watchdog-settings.ts";
 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
@@ -67,6 +68,9 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   silences: listSilences,
   silence: oneSilence,
   deleteSilence,
+  watchdogSettings: listWatchdogSettings,
+  setWatchdogSettings,
+  deleteWatchdogSettings,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,
