@@ -30,6 +30,7 @@ import type {
   ReturnedStreams,
   SeriesDataAnswer,
   SeriesSummary,
+  StoredDeployments,
   StoredMetadata,
 } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
@@ -63,9 +64,9 @@ export class FakeEngine implements EngineLink {
   behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
   /** What it was told. */
-  readonly told: StoredMetadata[] = [];
+  readonly told: Array<StoredMetadata | StoredDeployments> = [];
 
-  tell(message: StoredMetadata): void {
+  tell(message: StoredMetadata | StoredDeployments): void {
     this.told.push(message);
   }
 

@@ -7,7 +7,14 @@ import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StoredMetadata, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type {
+  DetectorStatesWanted,
+  ReturnedStreams,
+  StatePartWanted,
+  StoredDeployments,
+  StoredMetadata,
+  StreamsWanted,
+} from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
@@ -39,6 +46,12 @@ export interface SimulatedServerOptions {
   readonly idleMs: number;
   readonly keptMs?: number;
   readonly seriesLimit?: number;
+  /** No cycle of the Watchdog runs where it is not given. */
+  readonly watchdogIntervalMs?: number;
+  /** |z| of layer 1; 3 where it is not given. */
+  readonly threshold?: number;
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
   readonly rings?: RingSizes;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
@@ -96,11 +109,20 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: StoredMetadata) => this.#cluster?.link(engine).tell(message),
+      tell: (message: StoredMetadata | StoredDeployments) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
-    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
+    const { watchdogIntervalMs } = this.#options;
+    const settings = {
+      version: "1.0.0",
+      zThreshold: 3,
+      samplesMin: 12,
+      window: 120,
+      retentionMs: 30 * DAY_MS,
+      rawRetentionMs: 7 * DAY_MS,
+      ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
+    };
     return new Coordinator(settings, {
       controlStore: this.control,
       seriesStore: this.series,
@@ -144,10 +166,11 @@ export class SimulatedServer {
     const laneMarks = this.#coordinator.loadLaneMarks();
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
+    const loadDetectorStates = (wanted: DetectorStatesWanted) => this.#coordinator.loadDetectorStates(wanted);
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
     this.#cluster = new Cluster(
       { ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() },
-      { ...this.#machine, loadStatePart, returnStreams },
+      { ...this.#machine, loadStatePart, loadDetectorStates, returnStreams },
     );
     return true;
   }

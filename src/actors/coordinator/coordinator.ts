@@ -19,8 +19,18 @@ import {
 } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
+import type {
+  Deployment,
+  DetectorStates,
+  DetectorStatesWanted,
+  FiringEpisodes,
+  StatePart,
+  StatePartWanted,
+  StoredCheckpoint,
+  StreamsWanted,
+} from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
@@ -37,7 +47,9 @@ import type { QueryContext } from "./queries/query-context.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
+import { readDetectorStates } from "./tables/detector-states.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
+import { StandingAlerts } from "./watchdog/standing-alerts.ts";
 import { enginePass, Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
@@ -137,6 +149,9 @@ export class Coordinator {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
     };
+    const deploymentsStored = (deployments: readonly Deployment[]) => {
+      for (const engine of engines) engine.tell({ type: "deployments", deployments });
+    };
     const observeLatencySeconds = (seconds: number) => {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
@@ -148,6 +163,7 @@ export class Coordinator {
       counters: this.#counters,
       checkpointsStored,
       metadataStored,
+      deploymentsStored,
     };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
@@ -166,9 +182,19 @@ export class Coordinator {
       },
     );
     const pass = { ...dependencies, engines: engineClient };
+    const adaptive = new StandingAlerts(DETECTOR_ADAPTIVE, {
+      standing: this.#state.anomalies.standing,
+      declare: (frames) => this.#declare(frames),
+    });
+    const pairs = { ...pass, take: (_engine: number, found: unknown) => adaptive.take(found as FiringEpisodes) };
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
-      [enginePass("pairs", 1, pass), enginePass("services", 1, pass), enginePass("arrivals", 1, pass), enginePass("saturation", 2, pass)],
+      [
+        adaptive.after(enginePass("pairs", 1, pairs)),
+        enginePass("services", 1, pass),
+        enginePass("arrivals", 1, pass),
+        enginePass("saturation", 2, pass),
+      ],
       { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
     );
     this.#queries = this.#queryContext(engineClient);
@@ -193,6 +219,11 @@ export class Coordinator {
   /** A part of a stored state, with bytes of its own. */
   loadStatePart(wanted: StatePartWanted): StatePart {
     return { ...wanted, bytes: this.#state.statePart(wanted) };
+  }
+
+  /** Stored states of a detector of the Watchdog, with bytes of their own. */
+  loadDetectorStates(wanted: DetectorStatesWanted): DetectorStates {
+    return readDetectorStates(this.#state.series, wanted);
   }
 
   /** Delivers streams that an engine wants back, now or once they are stored. */

@@ -11,6 +11,7 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
+  StoredDeployments,
   StoredMetadata,
   StreamCountAnswer,
   WatchdogAnswer,
@@ -24,7 +25,7 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: StoredMetadata): void;
+  tell(message: StoredMetadata | StoredDeployments): void;
 }
 
 /** An engine did not answer. */

@@ -14,6 +14,7 @@ import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
+  DetectorStates,
   EngineAnswer,
   EngineQuery,
   EngineReply,
@@ -21,6 +22,7 @@ import type {
   ReturnedStreams,
   StatePart,
   StoredCheckpoint,
+  StoredDeployments,
   StoredMetadata,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
@@ -91,12 +93,12 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  deliver(streams: ReturnedStreams): void {
+  deliver(streams: ReturnedStreams | DetectorStates): void {
     this.#port.send(streams);
     this.#memory.ringBell();
   }
 
-  tell(message: StoredMetadata): void {
+  tell(message: StoredMetadata | StoredDeployments): void {
     this.#port.send(message);
     this.#memory.ringBell();
   }
@@ -255,6 +257,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       const link = engines[engine] as EngineThreadLink;
       if (message.type === "frames") pacer.wake();
       else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
+      else if (message.type === "detector-states-wanted") link.deliver(coordinator.loadDetectorStates(message));
       else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
       else link.settle(message as EngineAnswer);
     });

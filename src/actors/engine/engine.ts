@@ -10,10 +10,10 @@ import { ROW_BYTES } from "../../core/layout/row-frame.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   EngineCommand,
-  EngineQuery,
   EngineReply,
   EngineReport,
   EngineRequest,
+  StatePart,
   StoredCheckpoint,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
@@ -37,6 +37,7 @@ import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
 import { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
+import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -70,6 +71,9 @@ export interface EngineOptions {
   readonly laneMarks: readonly LaneMark[];
   /** LOG_FIELD_EXCLUSIONS. */
   readonly fieldExclusions?: string;
+  /** DETECTION_TIMEZONE and WATCHDOG_PAIRS_MAX; UTC and the default where they are not given. */
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
@@ -116,11 +120,12 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #behaviour: BehaviourWalk;
   readonly #watchdog: EngineWatchdog;
+  readonly #baselines: LongBaselines;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   readonly #delayed: DelayedQueries;
   /** Questions that came while the logs were read. */
-  readonly #early: EngineQuery[] = [];
+  readonly #early: Exclude<EngineRequest, StatePart>[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
@@ -144,7 +149,7 @@ export class Engine {
     this.#placement = new Placement(options.engine, dependencies.memories);
     this.#readers = dependencies.memories.map((_, lane) => (lane === options.engine ? undefined : new InboxReader(memory, lane)));
     dependencies.kernel.setSeeds(...options.seeds);
-    const { processWords } = dependencies;
+    const { processWords, reply: ask } = dependencies;
     const { threshold, minSamples, window } = options;
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
@@ -181,7 +186,12 @@ export class Engine {
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
-    this.#watchdog = new EngineWatchdog({}, { services: this.#services, monotonicMs: () => dependencies.clock.monotonicMs() });
+    const shard = this.#shard;
+    this.#baselines = new LongBaselines(options, { memory, kernel, shard, outbox, counters: this.#counters, processWords, ask });
+    this.#watchdog = new EngineWatchdog(
+      { pairs: this.#baselines.pass },
+      { services: this.#services, monotonicMs: () => dependencies.clock.monotonicMs() },
+    );
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -234,7 +244,10 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
-        removing: (slots) => this.#handlers.families.removeSlots(slots),
+        removing: (slots) => {
+          this.#handlers.families.removeSlots(slots);
+          this.#baselines.pass.removeSlots(slots);
+        },
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),
@@ -399,6 +412,7 @@ export class Engine {
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (request.type === "returned-streams") this.#shard.returns.take(request);
     else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "detector-states" || request.type === "deployments") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
     else {
@@ -423,6 +437,7 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
+    if (this.#phase === "serving") this.#baselines.tick(nowMs);
     if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
@@ -465,6 +480,7 @@ export class Engine {
       return true;
     }
     const isLate = this.#dependencies.clock.monotonicMs() >= this.#stopByMs;
+    if (!isLate && !this.#baselines.storeAll()) return false;
     if (!isLate && !this.#lastMark) {
       if (!checkpoints.isDone) return false;
       this.#lastMark = true;

@@ -140,6 +140,7 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["checkpoints", "counter", "vedette_checkpoints_total", "Partition checkpoints taken"],
   ["checkpointBytes", "counter", "vedette_checkpoint_bytes_total", "Bytes of stream states in the checkpoints taken"],
   ["rowsReplayed", "gauge", "vedette_rows_replayed", "Rows of earlier logs that this start applied"],
+  ["watchdogPairs", "gauge", "vedette_watchdog_pairs", "Streams with a long baseline; at most WATCHDOG_PAIRS_MAX"],
   ["wakeups", "counter", "vedette_engine_wakeups_total", "Times an engine woke"],
   ["busySeconds", "counter", "vedette_engine_busy_seconds_total", "Time engines were busy"],
 ];

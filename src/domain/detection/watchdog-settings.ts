@@ -14,6 +14,17 @@ export interface WatchdogSettings {
   readonly minimumTraffic: number;
 }
 
+/** The documented defaults. */
+export const INITIAL_SETTINGS: WatchdogSettings = {
+  zThreshold: 3,
+  rcaCooldownMinutes: 15,
+  dedupMaxAgeMinutes: 60,
+  direction: "both",
+  excluded: false,
+  evaluationDelaySeconds: 0,
+  minimumTraffic: 0,
+};
+
 /** Some of them, as set for a tenant, a service or a series. */
 export type WatchdogOverrides = Partial<WatchdogSettings>;
 
