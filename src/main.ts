@@ -179,6 +179,7 @@ class Server {
       mainPort: second.raw,
       settings: {
         threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
+        paging: { rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES, dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES },
         minSamples: config.WATCHDOG_MIN_SAMPLES,
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
@@ -379,6 +380,7 @@ class Server {
       metadata: state.metadata,
       timeZone: config.DETECTION_TIMEZONE,
       pairsMax: config.WATCHDOG_PAIRS_MAX,
+      watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };

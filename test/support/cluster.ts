@@ -27,6 +27,7 @@ import type {
   StatePartWanted,
   StoredCheckpoint,
   StreamsWanted,
+  ToldSettings,
   WrittenCounts,
 } from "../../src/core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
@@ -68,6 +69,7 @@ export interface ClusterOptions {
   readonly checkpoints?: readonly StoredCheckpoint[];
   readonly laneMarks?: readonly LaneMark[];
   readonly metadata?: readonly MetricMetadataEnvelope[];
+  readonly watchdogSettings?: ToldSettings;
   readonly seriesLimit?: number;
   readonly timeZone?: string;
   readonly pairsMax?: number;
@@ -179,6 +181,7 @@ export class Cluster {
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
+        ...(options.watchdogSettings !== undefined && { watchdogSettings: options.watchdogSettings }),
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
         minSamples: 12,

@@ -28,9 +28,11 @@ import type {
   StatePartWanted,
   StoredCheckpoint,
   StreamsWanted,
+  ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
@@ -58,6 +60,9 @@ export interface CoordinatorOptions {
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
   readonly samplesMin: number;
+  /** WATCHDOG_RCA_COOLDOWN_MINUTES and ALERT_DEDUP_MAX_AGE_MINUTES; the contract's defaults where they are not given. */
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
   readonly window: number;
   /** LOG_FIELD_EXCLUSIONS; none where they are not given. */
   readonly exclusions?: FieldExclusions;
@@ -140,7 +145,8 @@ export class Coordinator {
     const { engines, controlStore, seriesStore, emit } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#state = new CommittedState({ control: controlStore, series: seriesStore });
+    const watchdog = { settings: environmentSettings(options), samplesMin: options.samplesMin };
+    this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog);
     this.#counters = new CoordinatorCounters(dependencies.counters);
     this.#intake = new FrameIntake(engines);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
@@ -234,6 +240,11 @@ export class Coordinator {
   /** Types, units and helps of metrics, for all engines. */
   loadMetadata(): readonly MetricMetadataEnvelope[] {
     return this.#state.metadata.all;
+  }
+
+  /** Settings of the Watchdog, for all engines. */
+  loadWatchdogSettings(): ToldSettings {
+    return this.#state.configured.watchdog.told();
   }
 
   /** Tenants and credentials, for the front. */

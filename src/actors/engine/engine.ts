@@ -1,36 +1,28 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
 import type { TornSegment } from "../../adapters/log/log-reader.ts";
-import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
-import type { Clock } from "../../adapters/runtime/clock.ts";
-import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { LogWriteError } from "../../adapters/log/log-writer.ts";
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ROW_BYTES } from "../../core/layout/row-frame.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type {
-  EngineCommand,
-  EngineReply,
-  EngineReport,
-  EngineRequest,
-  StatePart,
-  StoredCheckpoint,
-} from "../../core/protocol/engine-control.ts";
+import type { EngineRequest, StatePart, StoredDeployments, StoredMetadata, ToldSettings } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
+import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
 import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { DelayedQueries } from "./delayed-queries.ts";
 import { EngineCounters } from "./engine-counters.ts";
+import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
 import { Lane } from "./lane.ts";
 import { makeLaneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
-import { Recovery, type ReplayBlock } from "./recovery.ts";
+import { Recovery } from "./recovery.ts";
 import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
@@ -50,55 +42,6 @@ const REPLAY_FLUSH_BYTES = 256 * 1024;
 const TICK_MS = 200;
 /** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
-
-export interface EngineOptions {
-  readonly engine: number;
-  readonly engines: number;
-  readonly epoch: number;
-  readonly seriesLimit: number;
-  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
-  readonly normalizeTemporality?: boolean;
-  readonly threshold: number;
-  readonly minSamples: number;
-  readonly window: number;
-  readonly tenants: readonly string[];
-  /** Seeds of the lane table, then of identities. */
-  readonly seeds: readonly [bigint, bigint, bigint, bigint];
-  readonly checkpoints: readonly StoredCheckpoint[];
-  /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
-  readonly idleMs: number;
-  readonly keptMs: number;
-  readonly laneMarks: readonly LaneMark[];
-  /** LOG_FIELD_EXCLUSIONS. */
-  readonly fieldExclusions?: string;
-  /** DETECTION_TIMEZONE and WATCHDOG_PAIRS_MAX; UTC and the default where they are not given. */
-  readonly timeZone?: string;
-  readonly pairsMax?: number;
-  /** What is stored of types, units and helps. */
-  readonly metadata?: readonly MetricMetadataEnvelope[];
-  /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
-  readonly blockBytes?: number;
-  readonly checkpointLogShare?: number;
-  readonly checkpointPartBytes?: number;
-  readonly checkpointRoundBytes?: number;
-}
-
-export interface EngineDependencies {
-  readonly memories: readonly EngineMemory[];
-  readonly kernel: LaneExports & ShardExports;
-  readonly processWords: ProcessWords;
-  readonly log: LogWriter;
-  /** The blocks of all earlier epochs in order of admission. */
-  readonly replay: Iterator<ReplayBlock, readonly TornSegment[]>;
-  readonly clock: Clock;
-  readonly report: (report: EngineReport) => void;
-  /** Tells the coordinator that its ring has frames. */
-  readonly ringCoordinator: () => void;
-  readonly takeCommand: () => EngineCommand | undefined;
-  readonly takeRequest: () => EngineRequest | undefined;
-  /** To the coordinator. */
-  readonly reply: (reply: EngineReply) => void;
-}
 
 type Phase = "recovering" | "serving" | "stopping" | "stopped";
 
@@ -153,10 +96,11 @@ export class Engine {
     const { threshold, minSamples, window } = options;
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
+    const settings = environmentSettings({ ...options, zThreshold: threshold });
     const outbox = this.#outbox;
     this.#services = new ServiceIndex(memory, dependencies.kernel);
     this.#shard = new Shard(
-      { engine: options.engine, engines: options.engines, threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
+      { engine: options.engine, engines: options.engines, settings, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
       {
         memory,
         kernel,
@@ -168,6 +112,7 @@ export class Engine {
         askForStreams: dependencies.reply,
       },
     );
+    if (options.watchdogSettings !== undefined) this.#shard.profiles.take(options.watchdogSettings);
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenants.number(name);
     this.#handlers = new ShardHandlers(
@@ -332,8 +277,16 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "state-part") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "state-part") this.#early.push(request);
+    return true;
+  }
+
+  /** What the coordinator tells and nobody answers; false for anything else. */
+  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings | StoredDeployments {
+    if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
+    else if (request.type === "deployments") this.#baselines.take(request);
+    else return false;
     return true;
   }
 
@@ -343,8 +296,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "returned-streams") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
 
@@ -363,6 +315,7 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#shard.profiles.step() || did;
     did = this.#handlers.families.settle() || did;
     did = this.#delayed.answerOne(this.#checkpoints?.isCarrying === true) || did;
     did = this.#tick() || did;
@@ -410,9 +363,9 @@ export class Engine {
     const request = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
+    if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type === "detector-states" || request.type === "deployments") this.#baselines.take(request);
+    else if (request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
     else {

@@ -145,6 +145,7 @@ export const COORDINATOR_COUNTERS = [
   "serviceLabels",
   "labelsRefused",
   "saturationLimits",
+  "watchdogPlaces",
   "servicesMapped",
   "pillarValues",
   "pillarValuesRefused",

@@ -4,14 +4,13 @@ import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { FRAME_VERDICT } from "../../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted, StoredDeployments } from "../../../../core/protocol/engine-control.ts";
 import { TimeZoneHours } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
-import { INITIAL_SETTINGS } from "../../../../domain/detection/watchdog-settings.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../../domain/placement/partition.ts";
 import type { EngineCounters } from "../../engine-counters.ts";
 import type { Outbox } from "../../outbox.ts";
 import type { Shard } from "../../shard.ts";
 import { Deployments } from "./deployments.ts";
-import { PairPass, type PairSettings } from "./pair-pass.ts";
+import { PairPass } from "./pair-pass.ts";
 import { PairStore } from "./pair-store.ts";
 
 /** WATCHDOG_PAIRS_MAX where it is not given. */
@@ -33,11 +32,7 @@ export interface LongBaselinesDependencies {
   readonly counters: EngineCounters;
   readonly processWords: ProcessWords;
   readonly ask: (wanted: DetectorStatesWanted) => void;
-  /** What is set for streams; the settings of the environment for all where it is not given. */
-  readonly settings?: PairSettings;
 }
-
-const UNIFORM: PairSettings = { settingsOf: () => INITIAL_SETTINGS, hasMetrics: () => false };
 
 export class LongBaselines {
   readonly #deployments = new Deployments();
@@ -49,14 +44,14 @@ export class LongBaselines {
     { engine, engines, timeZone = "UTC", pairsMax = PAIRS_MAX_INITIAL }: LongBaselinesOptions,
     dependencies: LongBaselinesDependencies,
   ) {
-    const { memory, kernel, shard, outbox, counters, processWords, ask, settings = UNIFORM } = dependencies;
+    const { memory, kernel, shard, outbox, counters, processWords, ask } = dependencies;
     this.#counters = counters;
     this.pass = new PairPass(
       { pairsMax, offsetMs: new TimeZoneHours(timeZone).offsetMs },
       {
         records: kernel.records,
         words: memory.words,
-        settings,
+        settings: shard.profiles,
         deployments: this.#deployments,
         processWords,
         nameOf: (slot) => shard.nameOf(slot),
