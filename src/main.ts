@@ -28,7 +28,7 @@ import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
-import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
+import { checkExclusions, checkTimeZone, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
@@ -375,6 +375,8 @@ class Server {
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
       metadata: state.metadata,
+      timeZone: config.DETECTION_TIMEZONE,
+      pairsMax: config.WATCHDOG_PAIRS_MAX,
       watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
@@ -438,6 +440,7 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
 async function serve(config: Config): Promise<void> {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
   readPlanRates(config.PLAN_LIMITS);
+  checkTimeZone(config.DETECTION_TIMEZONE);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);

@@ -1,5 +1,6 @@
 // Makes frames durable, and tells of it: latencies, events, counters, the floor of the logs.
 import type { EngineFrame, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { Deployment } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import type { CoordinatorCounters } from "./coordinator-counters.ts";
@@ -22,6 +23,8 @@ export interface CommitterDependencies {
   checkpointsStored(): void;
   /** Metadata of metrics have been stored. */
   metadataStored(metadata: readonly MetricMetadataEnvelope[]): void;
+  /** Event records that tell of deployments have been stored. */
+  deploymentsStored(deployments: readonly Deployment[]): void;
 }
 
 const MARKS_PER_STEP = 1_000;
@@ -93,6 +96,7 @@ export class Committer {
     for (const mark of transaction.marks) state.coverage.putMark(mark);
     for (const [record, id] of transaction.sloRecords) state.slo.take(record, id);
     for (const metadata of transaction.metadata) state.metadata.put(metadata);
+    if (transaction.deployments.length > 0) this.#dependencies.deploymentsStored(transaction.deployments);
     if (transaction.metadata.length > 0) this.#dependencies.metadataStored(transaction.metadata);
     counters.set("metadataStored", state.metadata.size);
     if (transaction.checkpoints.length > 0) this.#dependencies.checkpointsStored();

@@ -19,7 +19,16 @@ import {
 } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted, ToldSettings } from "../../core/protocol/engine-control.ts";
+import type {
+  Deployment,
+  DetectorStates,
+  DetectorStatesWanted,
+  StatePart,
+  StatePartWanted,
+  StoredCheckpoint,
+  StreamsWanted,
+  ToldSettings,
+} from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
@@ -38,6 +47,7 @@ import type { QueryContext } from "./queries/query-context.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
+import { readDetectorStates } from "./tables/detector-states.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
 import { watchdogStages } from "./watchdog/stages.ts";
 import { Watchdog } from "./watchdog/watchdog.ts";
@@ -145,6 +155,9 @@ export class Coordinator {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
     };
+    const deploymentsStored = (deployments: readonly Deployment[]) => {
+      for (const engine of engines) engine.tell({ type: "deployments", deployments });
+    };
     const observeLatencySeconds = (seconds: number) => {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
@@ -156,6 +169,7 @@ export class Coordinator {
       counters: this.#counters,
       checkpointsStored,
       metadataStored,
+      deploymentsStored,
     };
     this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
@@ -206,6 +220,11 @@ export class Coordinator {
   /** A part of a stored state, with bytes of its own. */
   loadStatePart(wanted: StatePartWanted): StatePart {
     return { ...wanted, bytes: this.#state.statePart(wanted) };
+  }
+
+  /** Stored states of a detector of the Watchdog, with bytes of their own. */
+  loadDetectorStates(wanted: DetectorStatesWanted): DetectorStates {
+    return readDetectorStates(this.#state.series, wanted);
   }
 
   /** Delivers streams that an engine wants back, now or once they are stored. */

@@ -11,6 +11,7 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
+  StoredDeployments,
   StoredMetadata,
   StreamCountAnswer,
   ToldSettings,
@@ -30,7 +31,7 @@ export interface EngineLink extends FrameSource, ColdRecipient {
 }
 
 /** What engines are told and do not answer. */
-export type EngineNews = StoredMetadata | ToldSettings | WatchdogNotice;
+export type EngineNews = StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice;
 
 /** An engine did not answer. */
 export class EngineUnavailableError extends Error {

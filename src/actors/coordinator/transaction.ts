@@ -16,6 +16,7 @@ import {
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
+  FRAME_DETECTOR_STATES,
   FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
@@ -28,6 +29,8 @@ import {
   type RecordEnvelope,
   type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
+import type { Deployment } from "../../core/protocol/engine-control.ts";
+import { deploymentOf } from "../../domain/incident/deployment.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
@@ -37,6 +40,7 @@ import { metadataOperation } from "./metadata-table.ts";
 import { blockOperations } from "./tables/block-rows.ts";
 import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
+import { detectorStatesOperation } from "./tables/detector-states.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
@@ -55,6 +59,7 @@ export class Transaction {
   readonly marks: LaneMark[] = [];
   readonly metadata: MetricMetadataEnvelope[] = [];
   readonly sloRecords: Array<readonly [record: SloRecord, id: string]> = [];
+  readonly deployments: Deployment[] = [];
   readonly #takesMetadata: (metadata: MetricMetadataEnvelope) => boolean;
   readonly #retentionMs: number;
   readonly #wallNowMs: number;
@@ -103,6 +108,8 @@ export class Transaction {
     this.#recordIds.add(envelope.id);
     this.#series.push({ table: "records", key, value: encodeRecordRow(envelope) });
     this.#takeSlo(envelope);
+    const deployment = deploymentOf(envelope);
+    if (deployment !== undefined) this.deployments.push(deployment);
     this.records++;
   }
 
@@ -131,6 +138,10 @@ export class Transaction {
     this.#series.push(...blockOperations(payload));
     this.blocks++;
     this.blockBytes += payload.length;
+  }
+
+  takeDetectorStates(payload: Uint8Array): void {
+    this.#series.push(detectorStatesOperation(payload));
   }
 
   takeCalls(payload: Uint8Array): void {
@@ -186,6 +197,7 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
+  [FRAME_DETECTOR_STATES]: (transaction, payload) => transaction.takeDetectorStates(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),

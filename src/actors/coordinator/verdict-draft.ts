@@ -8,6 +8,7 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, type EpisodeEffect, openKeyOf } from "../../domain/incident/anomaly.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
+import { noteStanding, type StandingEpisode, standingOperations } from "./standing-episodes.ts";
 import { encodeAnomaly } from "./tables/anomaly-row.ts";
 import { encodeStored } from "./tables/stored-json.ts";
 import { idBytes, tenantTimeKey } from "./tables/tables.ts";
@@ -40,6 +41,7 @@ export class VerdictDraft {
   readonly #anomalies = new Map<string, Anomaly>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
+  readonly #standing = new Map<string, StandingEpisode | undefined>();
   readonly #told = new Set<string>();
   /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
   readonly openedArrivalsMs: number[] = [];
@@ -59,6 +61,7 @@ export class VerdictDraft {
     const before = this.#anomalyOf(frame, episode);
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
     if (effect.episode !== undefined) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
+    noteStanding(this.#standing, frame, effect.episode?.open);
     if (effect.anomaly !== undefined) this.#keepAnomaly(effect.anomaly);
     if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
@@ -78,6 +81,7 @@ export class VerdictDraft {
       operations.push({ table: "episodes", key: idBytes(id), value: encodeStored(episode) });
       if (isNew) operations.push({ table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) });
     }
+    operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();
     for (const { tenant, entry } of this.#evicted) {
       operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
@@ -88,6 +92,7 @@ export class VerdictDraft {
   /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
   apply(): number {
     for (const anomaly of this.#anomalies.values()) this.#book.put(anomaly);
+    this.#book.standing.apply(this.#standing);
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
     return this.#evicted.length;

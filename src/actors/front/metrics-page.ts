@@ -142,6 +142,7 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["rowsReplayed", "gauge", "vedette_rows_replayed", "Rows of earlier logs that this start applied"],
   ["arrivalServices", "gauge", "vedette_arrival_services", "Services whose arrivals are watched, one for each environment"],
   ["saturationSeries", "gauge", "vedette_saturation_series", "Bounded series watched for running full"],
+  ["watchdogPairs", "gauge", "vedette_watchdog_pairs", "Streams with a long baseline; at most WATCHDOG_PAIRS_MAX"],
   ["wakeups", "counter", "vedette_engine_wakeups_total", "Times an engine woke"],
   ["busySeconds", "counter", "vedette_engine_busy_seconds_total", "Time engines were busy"],
 ];

@@ -357,6 +357,21 @@ export const WATCHDOG_SLICE_MS = 0.5;
 /** Share of a thread that a Watchdog pass takes while it runs: streaming verdicts go first. */
 export const WATCHDOG_BUSY_SHARE = 0.5;
 export const WATCHDOG_REST_MS_MAX = 20;
+/** Pairs whose long baselines make one page of 52 KB: a partition of few streams wastes little, and a row of the store holds as many. */
+export const LONG_BASELINE_PAGE_PAIRS = 16;
+/** Values that a pass gives to long baselines in one visit of a service, at 4 us, and streams that it looks at without new values, at 0.1 us. */
+export const LONG_BASELINE_VALUES_PER_VISIT = 64;
+export const LONG_BASELINE_STREAMS_PER_VISIT = 512;
+/** A page of states that has changed is stored this often: what a crash takes of it comes again from the streams' newest 120 values. */
+export const DETECTOR_STATE_STORE_MS = 10 * 60_000;
+/** Bytes of one answer with stored states. */
+export const DETECTOR_STATES_ANSWER_BYTES = 1024 * 1024;
+/** Cycles after which stored long baselines whose streams have not shown are given up: they left memory meanwhile. */
+export const LONG_BASELINE_UNCLAIMED_CYCLES = 5;
+/** Services whose last deployment an engine remembers, 150 B each; the oldest is forgotten first. */
+export const DEPLOYMENTS_REMEMBERED_MAX = 20_000;
+/** Alerts of cycle detectors that are closed in one transaction because no engine reports them any more. */
+export const STANDING_CLOSED_PER_CYCLE = 1_000;
 /** Streams that an engine gives a changed threshold between two bodies: some 20 us, 0.5 ms where metrics have settings of their own. */
 export const PROFILE_SLOTS_PER_STEP = 256;
 /** Places (tenant, service, metric) with settings of the Watchdog of their own, of a tenant and of all: 0.5 KiB each in every engine. */

@@ -77,6 +77,7 @@ export const ENGINE_COUNTERS = [
   "metadataLearned",
   "metadataDropped",
   "kindChanges",
+  "watchdogPairs",
   "otlpMetricsRequests",
   "otlpMetricsItems",
   "otlpMetricsRejected",

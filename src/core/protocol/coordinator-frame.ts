@@ -38,6 +38,12 @@ export const FRAME_SPAN_BLOCK = 10;
 /** Labels that telemetry says of a service: JSON ServiceLabelsEnvelope. */
 export const FRAME_SERVICE_LABELS = 11;
 
+/** {partition u32, detector u32, page u32} and a page of states of a detector of the Watchdog, as its engine packs them; no bytes delete the page. */
+export const FRAME_DETECTOR_STATES = 12;
+export const DETECTOR_STATES_HEADER_BYTES = 12;
+/** The detector of long baselines of pairs. */
+export const DETECTOR_PAIRS = 1;
+
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
   readonly kind: number;

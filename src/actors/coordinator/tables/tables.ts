@@ -3,6 +3,7 @@
  *
  *   control  anomalies       tenant, detected time, id          ▶ Anomaly
  *            episodes        episode id                         ▶ Episode
+ *            standing_episodes episode id                       ▶ StandingEpisode: open ones of detectors that judge in cycles
  *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
  *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
  *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
@@ -53,6 +54,7 @@ export const CONTROL_TABLES = [
   "anomalies",
   "episodes",
   "episode_times",
+  "standing_episodes",
   "dead_letters",
   "dead_letter_ends",
   "replay_jobs",

@@ -1,9 +1,12 @@
 // The stages of a Watchdog cycle, in their order (rule 1.1.1): the engines' passes, then what the coordinator itself looks at.
+import type { FiringEpisodes } from "../../../core/protocol/engine-control.ts";
+import { DETECTOR_ADAPTIVE } from "../../../domain/detection/pair/pair-verdict.ts";
 import { ArrivalsStage } from "./arrivals/arrivals-stage.ts";
 import { CascadeStage } from "./cascade/cascade-stage.ts";
 import { SaturationStage } from "./saturation/saturation-stage.ts";
 import { SloStage } from "./slo/slo-stage.ts";
 import type { StagesContext } from "./stages-context.ts";
+import { StandingAlerts } from "./standing-alerts.ts";
 import { enginePass, type WatchdogStage } from "./watchdog.ts";
 
 export interface StagesOptions {
@@ -12,8 +15,13 @@ export interface StagesOptions {
 }
 
 export function watchdogStages(options: StagesOptions, context: StagesContext): readonly WatchdogStage[] {
+  const adaptive = new StandingAlerts(DETECTOR_ADAPTIVE, {
+    standing: context.state.anomalies.standing,
+    declare: (frames) => context.declare(frames),
+  });
+  const pairs = { ...context, take: (_engine: number, found: unknown) => adaptive.take(found as FiringEpisodes) };
   return [
-    enginePass("pairs", 1, context),
+    adaptive.after(enginePass("pairs", 1, pairs)),
     enginePass("services", 1, context),
     new ArrivalsStage(context),
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),

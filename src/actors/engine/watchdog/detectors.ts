@@ -1,13 +1,14 @@
 // The detectors of an engine's Watchdog, put together.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
 import { ARRIVAL_SERVICES_MAX, SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
+import type { WatchdogPass } from "../../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { MetadataBook } from "../remote-write/metadata-book.ts";
 import type { ServiceIndex } from "../service-index.ts";
 import type { Shard } from "../shard.ts";
 import { ArrivalsPass } from "./arrivals/arrivals-pass.ts";
-import { EngineWatchdog } from "./engine-watchdog.ts";
+import { EngineWatchdog, type WatchdogDetector } from "./engine-watchdog.ts";
 import { SaturationPass } from "./saturation/saturation-pass.ts";
 
 export interface DetectorDependencies {
@@ -19,8 +20,12 @@ export interface DetectorDependencies {
   readonly clock: Clock;
 }
 
-/** Of one of so many engines. */
-export function makeEngineWatchdog({ engines }: { readonly engines: number }, dependencies: DetectorDependencies): EngineWatchdog {
+/** Of one of so many engines; `detectors` are those that are made elsewhere. */
+export function makeEngineWatchdog(
+  { engines }: { readonly engines: number },
+  detectors: Partial<Record<WatchdogPass, WatchdogDetector>>,
+  dependencies: DetectorDependencies,
+): EngineWatchdog {
   const { kernel, shard, services, counters, metadata, clock } = dependencies;
   const streams = {
     kernel,
@@ -36,5 +41,5 @@ export function makeEngineWatchdog({ engines }: { readonly engines: number }, de
     { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines) },
     { kernel, counters, environmentOf: (slot) => shard.nameOf(slot).environment },
   );
-  return new EngineWatchdog({ arrivals, saturation }, { services, monotonicMs: () => clock.monotonicMs() });
+  return new EngineWatchdog({ ...detectors, arrivals, saturation }, { services, monotonicMs: () => clock.monotonicMs() });
 }
