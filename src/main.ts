@@ -188,6 +188,9 @@ class Server {
         diskLimitGib: config.DISK_LIMIT_GIB,
         vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
         watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
+        rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
+        dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
+        warmUpMinutes: config.WATCHDOG_WARMUP_MINUTES,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);

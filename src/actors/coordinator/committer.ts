@@ -1,6 +1,8 @@
 // Makes frames durable, and tells of it: latencies, events, counters, the floor of the logs.
 import type { EngineFrame, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
+import { countAlerts } from "./alerts/alert-counts.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import type { CoordinatorCounters } from "./coordinator-counters.ts";
 import { floorHasRisen, type LogFloor } from "./log-floor.ts";
@@ -12,6 +14,8 @@ import type { VerdictLimits } from "./verdict-draft.ts";
 export interface CommitterDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
+  /** What decisions on pages are made by. */
+  readonly paging: PagingSources;
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
@@ -43,7 +47,7 @@ export class Committer {
   async commit(frames: readonly EngineFrame[]): Promise<void> {
     const { state, counters, nowMs, monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
-    const transaction = new Transaction(state, this.#limits, nowMs());
+    const transaction = new Transaction(state, this.#limits, nowMs(), this.#dependencies.paging);
     for (const frame of frames) transaction.add(frame);
     await state.control.commit(transaction.controlOperations());
     this.#applyControl(transaction);
@@ -51,6 +55,21 @@ export class Committer {
     this.#applySeries(transaction);
     counters.add("frames", frames.length);
     counters.commit((monotonicMs() - startMs) / 1000);
+  }
+
+  /** Stores rows of the ledger that no frames have taken along. */
+  async storeLedger(): Promise<void> {
+    const { series, alerts } = this.#dependencies.state;
+    const operations = alerts.ledger.operations();
+    if (operations.length === 0) return;
+    await series.commit(operations);
+    this.#ledgerStored();
+  }
+
+  #ledgerStored(): void {
+    const { state, counters } = this.#dependencies;
+    state.alerts.ledger.stored();
+    counters.set("ledgerRows", state.alerts.ledger.size);
   }
 
   /** Lets log segments go that are covered now. Both stores are flushed first: after a loss of power the log would be missed. */
@@ -70,9 +89,10 @@ export class Committer {
     this.#floorIsStale = false;
   }
 
-  #applyControl({ verdicts, deadLetters, labels }: Transaction): void {
+  #applyControl({ verdicts, alerts, deadLetters, labels }: Transaction): void {
     const { state, counters, monotonicMs, emit, observeLatencySeconds } = this.#dependencies;
     counters.add("anomaliesDropped", verdicts.apply());
+    countAlerts(counters, state, alerts.apply());
     deadLetters.apply();
     labels.apply();
     counters.add("labelsRefused", labels.refused);
@@ -83,12 +103,13 @@ export class Committer {
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
     counters.add("lettersReplayed", deadLetters.replayed);
-    const events = verdicts.events();
+    const events = [...verdicts.events(), ...alerts.events()];
     if (events.length > 0) emit({ type: "events", events });
   }
 
   #applySeries(transaction: Transaction): void {
     const { state, counters } = this.#dependencies;
+    this.#ledgerStored();
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
     for (const metadata of transaction.metadata) state.metadata.put(metadata);

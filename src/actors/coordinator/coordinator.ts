@@ -7,6 +7,7 @@
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
+  ALERTS_MAX,
   ANOMALIES_MAX,
   AUDIT_ROWS_MAX,
   DEAD_LETTER_AGE_MS_MAX,
@@ -22,6 +23,8 @@ import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnv
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { heldAlertsStage } from "./alerts/held-alerts.ts";
+import { liveSources } from "./alerts/live-sources.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
@@ -61,7 +64,12 @@ export interface CoordinatorOptions {
   readonly vectorizerIntervalMs?: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** WATCHDOG_RCA_COOLDOWN_MINUTES, ALERT_DEDUP_MAX_AGE_MINUTES and WATCHDOG_WARMUP_MINUTES; their defaults where they are not given. */
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
+  readonly warmUpMinutes?: number;
   readonly anomaliesMax?: number;
+  readonly alertsMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
   readonly queriesWaitingMax?: number;
@@ -141,15 +149,19 @@ export class Coordinator {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
     };
+    const alertsMax = options.alertsMax ?? ALERTS_MAX;
+    const paging = liveSources(options, this.#state.alerts, dependencies.nowMs());
     const shared = {
       ...dependencies,
       observeLatencySeconds,
+      paging,
       state: this.#state,
       counters: this.#counters,
       checkpointsStored,
       metadataStored,
     };
-    this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
+    const limits = { anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, alertsMax, retentionMs: options.retentionMs };
+    this.#committer = new Committer(limits, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -166,9 +178,16 @@ export class Coordinator {
       },
     );
     const pass = { ...dependencies, engines: engineClient };
+    const heldAlerts = heldAlertsStage({ ...shared, alertsMax, edit: (work) => this.#edit(work) });
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
-      [enginePass("pairs", 1, pass), enginePass("services", 1, pass), enginePass("arrivals", 1, pass), enginePass("saturation", 2, pass)],
+      [
+        enginePass("pairs", 1, pass),
+        enginePass("services", 1, pass),
+        enginePass("arrivals", 1, pass),
+        enginePass("saturation", 2, pass),
+        heldAlerts,
+      ],
       { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
     );
     this.#queries = this.#queryContext(engineClient);
@@ -180,6 +199,8 @@ export class Coordinator {
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
+    this.#counters.set("alertsFiring", this.#state.alerts.firingCount);
+    this.#counters.set("ledgerRows", this.#state.alerts.ledger.size);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
     this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
     this.#counters.set("metadataStored", this.#state.metadata.size);
@@ -312,6 +333,7 @@ export class Coordinator {
       await this.#committer.commit(pick.frames);
       this.#intake.confirm(pick);
     }
+    await this.#committer.storeLedger();
     await this.#committer.raiseFloor();
     return pick.frames.length > 0;
   }

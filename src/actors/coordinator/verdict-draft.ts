@@ -6,6 +6,7 @@ import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, type EpisodeEffect, openKeyOf } from "../../domain/incident/anomaly.ts";
+import type { AlertDraft } from "./alerts/alert-draft.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
 import { encodeAnomaly } from "./tables/anomaly-row.ts";
@@ -16,6 +17,8 @@ import { idBytes, tenantTimeKey } from "./tables/tables.ts";
 export interface VerdictLimits {
   /** Anomalies of a tenant. */
   readonly anomaliesMax: number;
+  /** Alerts of a tenant. */
+  readonly alertsMax: number;
   /** Openings of samples older than this are forgotten already: only a replay brings them. */
   readonly retentionMs: number;
 }
@@ -37,6 +40,7 @@ export class VerdictDraft {
   readonly #book: AnomalyBook;
   readonly #limits: VerdictLimits;
   readonly #wallNowMs: number;
+  readonly #alerts: AlertDraft;
   readonly #anomalies = new Map<string, Anomaly>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
@@ -45,8 +49,9 @@ export class VerdictDraft {
   readonly openedArrivalsMs: number[] = [];
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
 
-  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number) {
+  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number, alerts: AlertDraft) {
     this.#book = book;
+    this.#alerts = alerts;
     this.#limits = limits;
     this.#wallNowMs = wallNowMs;
   }
@@ -59,7 +64,8 @@ export class VerdictDraft {
     const before = this.#anomalyOf(frame, episode);
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
     if (effect.episode !== undefined) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
-    if (effect.anomaly !== undefined) this.#keepAnomaly(effect.anomaly);
+    const anomaly = this.#alerts.take(effect, before);
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly);
     if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
   }
@@ -79,6 +85,7 @@ export class VerdictDraft {
       if (isNew) operations.push({ table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) });
     }
     this.#evicted = this.#chooseEvicted();
+    for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {
       operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
     }
@@ -128,6 +135,12 @@ export class VerdictDraft {
 
   #keepEpisode(id: string, episode: Episode, isNew: boolean): void {
     this.#episodes.set(id, { episode, isNew: isNew || (this.#episodes.get(id)?.isNew ?? false) });
+  }
+
+  /** An anomaly that is dropped while it is open keeps no alert firing. */
+  #leaveAlert(tenant: string, { id, openKey }: AnomalyEntry): void {
+    const anomaly = openKey === null ? undefined : this.#read(tenant, id);
+    if (anomaly?.resolvedAtMs === null) this.#alerts.end(anomaly, null);
   }
 
   #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {

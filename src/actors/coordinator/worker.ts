@@ -52,6 +52,9 @@ export interface CoordinatorThreadData {
     readonly diskLimitGib: number;
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
+    readonly rcaCooldownMinutes: number;
+    readonly dedupMaxAgeMinutes: number;
+    readonly warmUpMinutes: number;
   };
 }
 
@@ -228,6 +231,9 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       auditRetentionMs: settings.auditRetentionDays * DAY_MS,
       vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
       watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
+      rcaCooldownMinutes: settings.rcaCooldownMinutes,
+      dedupMaxAgeMinutes: settings.dedupMaxAgeMinutes,
+      warmUpMinutes: settings.warmUpMinutes,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {

@@ -53,6 +53,10 @@ export const ANOMALY = z
     explanation: z.string(),
     verdict: VERDICT,
     streams: COUNT.describe("member streams of the pair"),
+    alert_id: z.string().nullable().describe("the alert that it belongs to"),
+    outcome: z.enum(["paged", "absorbed", "suppressed", "logged"]).nullable().describe("what became of it on its way to a page"),
+    suppressed_by: z.string().nullable().describe("the gate that held it back"),
+    feedback: z.enum(["true_positive", "false_positive"]).nullable().describe("what people say of it"),
   })
   .meta({ id: "Anomaly" });
 
@@ -95,4 +99,8 @@ export const ANOMALY_EXAMPLE = {
     layers: ["statistical"],
   },
   streams: 1,
+  alert_id: "9a3c0f1e5b7d42468ace13579bdf0246",
+  outcome: "paged",
+  suppressed_by: null,
+  feedback: null,
 };
