@@ -38,7 +38,7 @@ describe("an anomaly", () => {
       suppressed_by: "direction",
       feedback: null,
     });
-    expect((await rig.ask("anomaly", {}, { id: anomalies[0].anomaly_id })).body).toEqual(anomalies[0]);
+    expect((await rig.ask("anomaly", {}, { id: anomalies[0].anomaly_id })).body).toMatchObject(anomalies[0]);
     expect(rig.latencies).toEqual([0.03]);
     expect(rig.messages.filter(({ type }) => type === "events")).toEqual([
       { type: "events", events: [{ event: "anomaly", tenant: "default", data: JSON.stringify(anomalies[0]) }] },

@@ -55,7 +55,7 @@ export class CommittedState {
     this.control = stores.control;
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
-    this.alerts = new AlertBook(stores.control);
+    this.alerts = new AlertBook(stores.control, stores.series);
   }
 
   /** Key that seals page tokens; made at the first start, so that tokens survive a restart. */
@@ -66,7 +66,7 @@ export class CommittedState {
   /** Reads what is stored, and deletes blocks that no checkpoint knows of: the replay makes them again. */
   async open(randomBytes: (count: number) => Uint8Array): Promise<void> {
     this.anomalies.load();
-    this.alerts.load(this.series);
+    this.alerts.load();
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
     this.metadata.load(this.series);

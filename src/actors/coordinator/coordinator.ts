@@ -394,6 +394,11 @@ export class Coordinator {
       edit: (work) => this.#edit(work),
       declare: (frames) => this.#declare(frames),
       change: (request, plan) => changes.make(request, plan),
+      draftAlerts: () => this.#committer.draftAlerts(),
+      draftVerdicts: (alerts) => this.#committer.draftVerdicts(alerts),
+      takeAlerts: (draft) => this.#committer.takeAlerts(draft),
+      takeVerdicts: (draft) => this.#committer.takeVerdicts(draft),
+      tell: (events) => this.#committer.tell(events),
       randomBytes,
     };
   }

@@ -56,10 +56,10 @@ export class VerdictDraft {
     this.#wallNowMs = wallNowMs;
   }
 
-  /** Applies a frame on top of those before. */
-  add(frame: EpisodeFrame): void {
+  /** Applies a frame on top of those before; says what it did to which anomaly. */
+  add(frame: EpisodeFrame): EpisodeEffect {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
-    if (isForgotten) return;
+    if (isForgotten) return { kind: "ignored" };
     const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     const before = this.#anomalyOf(frame, episode);
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
@@ -68,6 +68,7 @@ export class VerdictDraft {
     if (anomaly !== undefined) this.#keepAnomaly(anomaly);
     if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
+    return anomaly === undefined ? effect : { ...effect, anomaly };
   }
 
   /** The operations of the transaction; also decides which old anomalies make room. */

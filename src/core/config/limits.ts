@@ -139,6 +139,9 @@ export const OPINIONS_PER_SERVICE_MAX = 64;
 export const OPINION_SERVICES_MAX = 10_000;
 /** Characters of a note by hand. */
 export const NOTE_CHARACTERS_MAX = 1024;
+/** Decisions that one alert is told with, and rows of the ledger that are looked at for them: 5,000 at 5 us, in turns of 500. */
+export const ALERT_DECISIONS_MAX = 200;
+export const LEDGER_SCANNED_MAX = 5_000;
 /** Alerts asked again for what holds them back in one commit, as retention's rows. */
 export const ALERTS_ASKED_PER_STEP = 250;
 /** Resolved alerts kept whole, 1.5 KB each, since they fire again within their dedup age as the same alert; others open a new one. */

@@ -13,24 +13,25 @@ const NO_ALERTS = new AlertIndex();
 
 export class AlertBook {
   readonly memory = new PagingMemory();
-  readonly ledger = new LedgerBook();
+  readonly ledger: LedgerBook;
   readonly feedback = new FeedbackBook();
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AlertIndex>();
 
-  constructor(control: KeyValueStore) {
+  constructor(control: KeyValueStore, series: KeyValueStore) {
     this.#store = control;
+    this.ledger = new LedgerBook(series);
   }
 
   /** Reads both stores; to be called once. */
-  load(series: KeyValueStore): void {
+  load(): void {
     for (const { value } of scan(this.#store, "alerts")) {
       const alert = decodeAlert(value);
       this.#indexOf(alert.state.key.tenant).put(alert);
       this.memory.keep(alert);
     }
     this.feedback.load(this.#store);
-    this.ledger.load(series);
+    this.ledger.load();
   }
 
   get firingCount(): number {

@@ -154,7 +154,7 @@ function findingOf(anomaly: Anomaly, kind: Finding["kind"], atMs: number): Findi
   const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
   const verdict = anomaly.verdict as { readonly threshold?: unknown; readonly gates?: unknown } | null;
   const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
-  const services = detector === "cascade" && Array.isArray(attributes["members"]) ? attributes["members"].map(String) : [];
+  const services = detector === "cascade" && Array.isArray(attributes.members) ? attributes.members.map(String) : [];
   return {
     kind,
     tenant,

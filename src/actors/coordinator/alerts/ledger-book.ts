@@ -29,11 +29,16 @@ export function ledgerRowId(id: string, serial: number): string {
 /** The committed rows, counted, and those that wait to be stored. */
 export class LedgerBook {
   readonly #rows = new Map<string, number>();
+  readonly #store: KeyValueStore;
   #size = 0;
   #waiting: LedgerRow[] = [];
 
-  load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "ledger_counts")) {
+  constructor(series: KeyValueStore) {
+    this.#store = series;
+  }
+
+  load(): void {
+    for (const { value } of scan(this.#store, "ledger_counts")) {
       const { tenant, rows } = decodeStored<LedgerCount>(value);
       this.count(tenant, rows);
     }
@@ -91,9 +96,11 @@ export class LedgerBook {
     else this.#rows.delete(tenant);
   }
 
-  /** Reads one row. */
-  read(store: KeyValueStore, tenant: string, atMs: number, id: string): PageDecision | undefined {
-    const value = store.get("ledger", tenantTimeKey(tenant, atMs, id));
+  /** One row, also where it waits to be stored. */
+  find(tenant: string, atMs: number, id: string): PageDecision | undefined {
+    const waiting = this.#waiting.find((row) => row.id === id && row.decision.atMs === atMs);
+    if (waiting !== undefined) return waiting.decision;
+    const value = this.#store.get("ledger", tenantTimeKey(tenant, atMs, id));
     return value === undefined ? undefined : decodeDecision(value);
   }
 }
