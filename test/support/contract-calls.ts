@@ -224,7 +224,7 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
     const alert = await bound.call("alert", 200, { path: { alert_id: await alertId(bound) } });
     expect(alert).toMatchObject({
       decisions_complete: true,
-      decisions: [{ outcome: "paged" }, {}],
+      decisions: [{ outcome: "paged" }],
       history: [{ change: "opened" }, { change: "paged" }],
     });
     await bound.call("alert", 404, { path: { alert_id: "0".repeat(32) } });

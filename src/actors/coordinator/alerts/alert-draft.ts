@@ -76,8 +76,9 @@ export class AlertDraft {
     }
   }
 
-  get isEmpty(): boolean {
-    return this.#rows.length === 0 && [...this.#memory.changed].length === 0;
+  /** The last decision on an anomaly that was made here. */
+  decisionOn(anomalyId: string): PageDecision | undefined {
+    return this.#rows.findLast(({ decision }) => decision.anomalyId === anomalyId)?.decision;
   }
 
   /** The operations of the transaction in `control`; also decides which old alerts make room. */

@@ -4,6 +4,7 @@ import { anomalyView } from "../../../../api/anomaly-view.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
+import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import type { Verdict } from "../../../../domain/detection/verdict.ts";
 import type { Anomaly } from "../../../../domain/incident/anomaly.ts";
 import { ledgerRowId } from "../../alerts/ledger-book.ts";
@@ -38,11 +39,11 @@ export function unknownAnomaly(id: string) {
   return refused("not_found", `no anomaly has the id ${shown(id)}; it never existed or is past its retention`);
 }
 
-/** An anomaly with the last decision on it. */
-export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly) {
+/** An anomaly with the last decision on it; `made` is one that is not stored yet. */
+export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly, made?: PageDecision) {
   const { paging, feedback, verdict } = anomaly;
-  const decision =
-    paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, ledgerRowId(anomaly.id, paging.serial));
+  const rowId = paging === null ? "" : ledgerRowId(anomaly.id, paging.serial);
+  const decision = made ?? (paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, rowId));
   return {
     ...anomalyView(anomaly),
     contributions: (verdict as Partial<Verdict> | null)?.contributions ?? [],

@@ -56,7 +56,7 @@ export function declareAnomaly(context: QueryContext, request: QueryRequest<"dec
     const verdicts = context.draftVerdicts(draft);
     const { anomaly, kind } = verdicts.add(frame);
     if (anomaly === undefined) return refused("conflict", "the same anomaly was declared at this very moment; read it under its service");
-    const after = anomalyDetail(context, anomaly);
+    const after = anomalyDetail(context, anomaly, draft.decisionOn(anomaly.id));
     return {
       ok: true,
       note: {
