@@ -167,6 +167,7 @@ class Server {
 
   #startCoordinator(): CoordinatorHandle {
     const config = this.#config;
+    const { WATCHDOG_RCA_COOLDOWN_MINUTES: rcaCooldownMinutes, ALERT_DEDUP_MAX_AGE_MINUTES: dedupMaxAgeMinutes } = config;
     const { first: port, second } = createChannel<CoordinatorMessage | LoadedState, CoordinatorCommand>();
     const enginePorts = this.#channels.map(({ first }) => first.raw);
     const data: CoordinatorThreadData = {
@@ -179,6 +180,7 @@ class Server {
       mainPort: second.raw,
       settings: {
         threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
+        paging: { rcaCooldownMinutes, dedupMaxAgeMinutes, warmUpMinutes: config.WATCHDOG_WARMUP_MINUTES },
         minSamples: config.WATCHDOG_MIN_SAMPLES,
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
@@ -188,9 +190,6 @@ class Server {
         diskLimitGib: config.DISK_LIMIT_GIB,
         vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
         watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
-        rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
-        dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
-        warmUpMinutes: config.WATCHDOG_WARMUP_MINUTES,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
@@ -380,6 +379,7 @@ class Server {
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
       metadata: state.metadata,
+      watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };

@@ -1,6 +1,6 @@
 // A coordinator over memory stores, with engines that hold what a test gives them and a clock that a test moves.
 import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src/actors/coordinator/coordinator.ts";
-import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
+import type { EngineLink, EngineNews } from "../../src/actors/coordinator/engine-client.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { NO_COUNTS } from "../../src/actors/engine/watchdog/engine-watchdog.ts";
@@ -30,7 +30,6 @@ import type {
   ReturnedStreams,
   SeriesDataAnswer,
   SeriesSummary,
-  StoredMetadata,
 } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
@@ -63,9 +62,9 @@ export class FakeEngine implements EngineLink {
   behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
   /** What it was told. */
-  readonly told: StoredMetadata[] = [];
+  readonly told: EngineNews[] = [];
 
-  tell(message: StoredMetadata): void {
+  tell(message: EngineNews): void {
     this.told.push(message);
   }
 

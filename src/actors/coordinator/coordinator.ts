@@ -20,8 +20,9 @@ import {
 } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted } from "../../core/protocol/engine-control.ts";
+import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted, ToldSettings } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { heldAlertsStage } from "./alerts/held-alerts.ts";
 import { liveSources } from "./alerts/live-sources.ts";
@@ -49,6 +50,9 @@ export interface CoordinatorOptions {
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
   readonly samplesMin: number;
+  /** WATCHDOG_RCA_COOLDOWN_MINUTES and ALERT_DEDUP_MAX_AGE_MINUTES; the contract's defaults where they are not given. */
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
   readonly window: number;
   /** LOG_FIELD_EXCLUSIONS; none where they are not given. */
   readonly exclusions?: FieldExclusions;
@@ -64,9 +68,7 @@ export interface CoordinatorOptions {
   readonly vectorizerIntervalMs?: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
   readonly watchdogIntervalMs?: number;
-  /** WATCHDOG_RCA_COOLDOWN_MINUTES, ALERT_DEDUP_MAX_AGE_MINUTES and WATCHDOG_WARMUP_MINUTES; their defaults where they are not given. */
-  readonly rcaCooldownMinutes?: number;
-  readonly dedupMaxAgeMinutes?: number;
+  /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is not given. */
   readonly warmUpMinutes?: number;
   readonly anomaliesMax?: number;
   readonly alertsMax?: number;
@@ -136,7 +138,8 @@ export class Coordinator {
     const { engines, controlStore, seriesStore, emit } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#state = new CommittedState({ control: controlStore, series: seriesStore });
+    const watchdog = { settings: environmentSettings(options), samplesMin: options.samplesMin };
+    this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog);
     this.#counters = new CoordinatorCounters(dependencies.counters);
     this.#intake = new FrameIntake(engines);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
@@ -150,7 +153,7 @@ export class Coordinator {
       this.#replay.observeLatency(seconds);
     };
     const alertsMax = options.alertsMax ?? ALERTS_MAX;
-    const paging = liveSources(options, this.#state.alerts, dependencies.nowMs());
+    const paging = liveSources(this.#state, { startedAtMs: dependencies.nowMs(), warmUpMinutes: options.warmUpMinutes });
     const shared = {
       ...dependencies,
       observeLatencySeconds,
@@ -224,6 +227,11 @@ export class Coordinator {
   /** Types, units and helps of metrics, for all engines. */
   loadMetadata(): readonly MetricMetadataEnvelope[] {
     return this.#state.metadata.all;
+  }
+
+  /** Settings of the Watchdog, for all engines. */
+  loadWatchdogSettings(): ToldSettings {
+    return this.#state.configured.watchdog.told();
   }
 
   /** Tenants and credentials, for the front. */

@@ -13,6 +13,7 @@ import type {
   SeriesQuery,
   StoredMetadata,
   StreamCountAnswer,
+  ToldSettings,
   WatchdogAnswer,
   WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
@@ -24,8 +25,11 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: StoredMetadata): void;
+  tell(message: EngineNews): void;
 }
+
+/** What engines are told and do not answer. */
+export type EngineNews = StoredMetadata | ToldSettings;
 
 /** An engine did not answer. */
 export class EngineUnavailableError extends Error {
@@ -54,6 +58,11 @@ export class EngineClient {
   /** The engine that holds a service's streams. */
   ownerOf(tenant: string, serviceId: string): number {
     return engineOf(partitionOf(tenant, serviceId), this.count);
+  }
+
+  /** Tells all engines; what they are asked afterwards they answer knowing it. */
+  tellAll(message: EngineNews): void {
+    for (const link of this.#links) link.tell(message);
   }
 
   /** A page of one engine's streams. */

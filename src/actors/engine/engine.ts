@@ -15,8 +15,11 @@ import type {
   EngineReport,
   EngineRequest,
   StoredCheckpoint,
+  StoredMetadata,
+  ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
@@ -58,6 +61,8 @@ export interface EngineOptions {
   /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
   readonly normalizeTemporality?: boolean;
   readonly threshold: number;
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
   readonly minSamples: number;
   readonly window: number;
   readonly tenants: readonly string[];
@@ -72,6 +77,8 @@ export interface EngineOptions {
   readonly fieldExclusions?: string;
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
+  /** What is stored of settings of the Watchdog. */
+  readonly watchdogSettings?: ToldSettings;
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
   readonly checkpointLogShare?: number;
@@ -148,10 +155,11 @@ export class Engine {
     const { threshold, minSamples, window } = options;
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
+    const settings = environmentSettings({ ...options, zThreshold: threshold });
     const outbox = this.#outbox;
     this.#services = new ServiceIndex(memory, dependencies.kernel);
     this.#shard = new Shard(
-      { engine: options.engine, engines: options.engines, threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
+      { engine: options.engine, engines: options.engines, settings, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
       {
         memory,
         kernel,
@@ -163,6 +171,7 @@ export class Engine {
         askForStreams: dependencies.reply,
       },
     );
+    if (options.watchdogSettings !== undefined) this.#shard.profiles.take(options.watchdogSettings);
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenants.number(name);
     this.#handlers = new ShardHandlers(
@@ -319,8 +328,15 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "state-part") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "state-part") this.#early.push(request);
+    return true;
+  }
+
+  /** What the coordinator tells and nobody answers; false for anything else. */
+  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings {
+    if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
+    else return false;
     return true;
   }
 
@@ -330,8 +346,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "returned-streams") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
 
@@ -350,6 +365,7 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#shard.profiles.step() || did;
     did = this.#handlers.families.settle() || did;
     did = this.#delayed.answerOne(this.#checkpoints?.isCarrying === true) || did;
     did = this.#tick() || did;
@@ -397,8 +413,8 @@ export class Engine {
     const request = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
+    if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
     else {

@@ -212,6 +212,7 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["serviceLabels", "gauge", "vedette_service_labels", "Labels of services, one for each key and source"],
   ["labelsRefused", "counter", "vedette_service_labels_refused_total", "Labels of telemetry without room, or changed too often"],
   ["saturationLimits", "gauge", "vedette_saturation_limits", "Declared saturation limits"],
+  ["watchdogPlaces", "gauge", "vedette_watchdog_overrides", "Tenants, services and metrics with settings of their own"],
   ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
     "storeReadOnly",

@@ -60,7 +60,7 @@ const ANOMALY_FIELDS = {
 };
 
 /** One anomaly. */
-export const ANOMALY = z.strictObject(ANOMALY_FIELDS).meta({ id: "Anomaly" });
+const ANOMALY = z.strictObject(ANOMALY_FIELDS).meta({ id: "Anomaly" });
 
 /** One anomaly with what became of it. */
 export const ANOMALY_DETAIL = z

@@ -370,6 +370,13 @@ export const WATCHDOG_SLICE_MS = 0.5;
 /** Share of a thread that a Watchdog pass takes while it runs: streaming verdicts go first. */
 export const WATCHDOG_BUSY_SHARE = 0.5;
 export const WATCHDOG_REST_MS_MAX = 20;
+/** Streams that an engine gives a changed threshold between two bodies: some 20 us, 0.5 ms where metrics have settings of their own. */
+export const PROFILE_SLOTS_PER_STEP = 256;
+/** Places (tenant, service, metric) with settings of the Watchdog of their own, of a tenant and of all: 0.5 KiB each in every engine. */
+export const WATCHDOG_PLACES_PER_TENANT_MAX = 5_000;
+export const WATCHDOG_PLACES_MAX = 50_000;
+/** UTF-8 bytes of such a place's service and metric together: its key holds both. */
+export const WATCHDOG_NAMES_BYTES_MAX = 1_600;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

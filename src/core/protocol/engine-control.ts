@@ -1,5 +1,6 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
+import type { PlacedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -93,8 +94,24 @@ export interface StoredMetadata {
   readonly metadata: readonly MetricMetadataEnvelope[];
 }
 
+/** Tables of one threshold profile, as the kernel reads them. */
+export interface ProfileTables extends ThresholdProfile {
+  readonly tables: Float64Array;
+}
+
+/** Settings of the Watchdog that were set or removed, to every engine. They are in force for every sample behind. */
+export interface ToldSettings {
+  readonly type: "watchdog-settings";
+  /** Empty overrides: nothing is set there any more. */
+  readonly places: readonly PlacedOverrides[];
+  /** What all profiles stand for from now on. */
+  readonly profiles: readonly ThresholdProfile[];
+  /** Of those that are new. */
+  readonly tables: readonly ProfileTables[];
+}
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata | ToldSettings;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
