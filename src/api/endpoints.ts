@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
+import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
@@ -22,6 +23,7 @@ export const ENDPOINTS = [
   ...ACCESS_ENDPOINTS,
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
+  ...ALERTS_ENDPOINTS,
   ...SERIES_ENDPOINTS,
   ...TENANTS_ENDPOINTS,
   ...LABELS_ENDPOINTS,

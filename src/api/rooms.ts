@@ -1,6 +1,7 @@
 // The endpoints in rooms by noun, as the documentation shows them.
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
+import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
@@ -28,6 +29,7 @@ export const ROOMS: readonly Room[] = [
   { title: "Tenants", about: "Who shares the server, and what each has sent.", endpoints: TENANTS_ENDPOINTS },
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
+  { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
   {
     title: "Pillars",

@@ -5,7 +5,11 @@ import type { Config } from "../core/config/load-config.ts";
 export function coordinatorSettings(config: Config): CoordinatorThreadData["settings"] {
   return {
     threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
-    paging: { rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES, dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES },
+    paging: {
+      rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
+      dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
+      warmUpMinutes: config.WATCHDOG_WARMUP_MINUTES,
+    },
     minSamples: config.WATCHDOG_MIN_SAMPLES,
     window: config.WATCHDOG_WINDOW,
     retentionDays: config.RETENTION_DAYS,

@@ -8,6 +8,7 @@ export interface Loot {
   /** Token of the second page of each list, by the endpoint's name. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly anomalyId: string;
+  readonly alertId: string;
   readonly letterId: string;
   readonly jobId: string;
   readonly keyId: string;
@@ -128,6 +129,12 @@ export const PROBES: Readonly<Record<string, Probe>> = {
 
   anomalies: list("anomalies"),
   anomaly: byId("id", ({ anomalyId }) => anomalyId),
+  changeAnomaly: byId("id", ({ anomalyId }) => anomalyId, { resolved: true, feedback: "false_positive" }),
+  declareAnomaly: () => [{ body: { service_id: SERVICE, metric_name: METRIC, severity: "high", explanation: "theirs" }, statuses: [201] }],
+  alerts: list("alerts"),
+  alert: byId("alert_id", ({ alertId }) => alertId),
+  acknowledgeAlert: byId("alert_id", ({ alertId }) => alertId, { note: "theirs" }),
+  assignAlert: byId("alert_id", ({ alertId }) => alertId, { assignee: "theirs" }),
   series: list("series"),
   seriesData: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [404] }],
   records: list("records"),

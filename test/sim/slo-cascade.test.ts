@@ -107,7 +107,7 @@ describe("cascades on the whole server", () => {
     await run(watched, 2, (minute) => queues(services, new Set(["db", "shop", "web", "other"]), minute));
     const [cascade] = await open(watched, "service.cascade");
     expect(cascade).toMatchObject({ service_id: "db", detector: "cascade", severity: "high" });
-    expect([...cascade.attributes.services].sort()).toEqual(["db", "shop", "web"]);
+    expect([...cascade.attributes.members].sort()).toEqual(["db", "shop", "web"]);
     expect(cascade.explanation).toContain("most likely because of db: shop, web");
     await watched.kill();
     await run(watched, 1, (minute) => queues(services, new Set(["db", "shop", "web", "other"]), minute));

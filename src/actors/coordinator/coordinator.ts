@@ -7,6 +7,7 @@
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
+  ALERTS_MAX,
   ANOMALIES_MAX,
   AUDIT_ROWS_MAX,
   DEAD_LETTER_AGE_MS_MAX,
@@ -32,6 +33,7 @@ import type {
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { liveSources } from "./alerts/live-sources.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
@@ -78,7 +80,10 @@ export interface CoordinatorOptions {
   readonly watchdogIntervalMs?: number;
   /** SATURATION_DETECTOR_ENABLED; it is where it is not given. */
   readonly saturationEnabled?: boolean;
+  /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is not given. */
+  readonly warmUpMinutes?: number;
   readonly anomaliesMax?: number;
+  readonly alertsMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
   readonly queriesWaitingMax?: number;
@@ -162,16 +167,20 @@ export class Coordinator {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
     };
+    const alertsMax = options.alertsMax ?? ALERTS_MAX;
+    const paging = liveSources(this.#state, { startedAtMs: dependencies.nowMs(), warmUpMinutes: options.warmUpMinutes });
     const shared = {
       ...dependencies,
       observeLatencySeconds,
+      paging,
       state: this.#state,
       counters: this.#counters,
       checkpointsStored,
       metadataStored,
       deploymentsStored,
     };
-    this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
+    const limits = { anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, alertsMax, retentionMs: options.retentionMs };
+    this.#committer = new Committer(limits, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -195,6 +204,7 @@ export class Coordinator {
         store: (operations) => this.#edit(() => controlStore.commit(operations)),
         declare: (frames) => this.#declare(frames),
         edit: (work) => this.#edit(work),
+        alertsMax,
       }),
       { ...dependencies, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
@@ -207,6 +217,8 @@ export class Coordinator {
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
+    this.#counters.set("alertsFiring", this.#state.alerts.firingCount);
+    this.#counters.set("ledgerRows", this.#state.alerts.ledger.size);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
     this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
     this.#counters.set("metadataStored", this.#state.metadata.size);
@@ -349,6 +361,7 @@ export class Coordinator {
       await this.#committer.commit(pick.frames);
       this.#intake.confirm(pick);
     }
+    await this.#committer.storeLedger();
     await this.#committer.raiseFloor();
     return pick.frames.length > 0;
   }
@@ -409,6 +422,11 @@ export class Coordinator {
       edit: (work) => this.#edit(work),
       declare: (frames) => this.#declare(frames),
       change: (request, plan) => changes.make(request, plan),
+      draftAlerts: () => this.#committer.draftAlerts(),
+      draftVerdicts: (alerts) => this.#committer.draftVerdicts(alerts),
+      takeAlerts: (draft) => this.#committer.takeAlerts(draft),
+      takeVerdicts: (draft) => this.#committer.takeVerdicts(draft),
+      tell: (events) => this.#committer.tell(events),
       randomBytes,
     };
   }

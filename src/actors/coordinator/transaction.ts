@@ -30,8 +30,11 @@ import {
   type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../core/protocol/engine-control.ts";
+import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
 import { deploymentOf } from "../../domain/incident/deployment.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
+import { AlertDraft } from "./alerts/alert-draft.ts";
+import type { LedgerBook } from "./alerts/ledger-book.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { LabelDraft } from "./control/label-draft.ts";
@@ -50,10 +53,12 @@ import { SLO_WINDOW_MS, type SloRecord, sloOperation, sloRecordOf } from "./watc
 
 /** Drafts of one transaction over the committed state. */
 export class Transaction {
+  readonly alerts: AlertDraft;
   readonly verdicts: VerdictDraft;
   readonly deadLetters: DeadLetterDraft;
   readonly usage: UsageDraft;
   readonly labels: LabelDraft;
+  readonly #ledger: LedgerBook;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
@@ -71,8 +76,10 @@ export class Transaction {
   blocks = 0;
   blockBytes = 0;
 
-  constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number) {
-    this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
+  constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number, paging: PagingSources) {
+    this.alerts = new AlertDraft(state.alerts, paging, wallNowMs, limits.alertsMax);
+    this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs, this.alerts);
+    this.#ledger = state.alerts.ledger;
     this.deadLetters = new DeadLetterDraft(state);
     this.labels = new LabelDraft(state.configured.labels);
     this.#seriesStore = state.series;
@@ -91,11 +98,12 @@ export class Transaction {
   }
 
   controlOperations(): StoreOperation[] {
-    return [...this.verdicts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
+    return [...this.verdicts.operations(), ...this.alerts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
   }
 
+  /** To be drawn when the operations on `control` have been committed and applied. */
   seriesOperations(): readonly StoreOperation[] {
-    return [...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
+    return [...this.#ledger.operations(), ...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
   }
 
   takeRecord(envelope: RecordEnvelope): void {

@@ -6,6 +6,7 @@ import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, type EpisodeEffect, openKeyOf } from "../../domain/incident/anomaly.ts";
+import type { AlertDraft } from "./alerts/alert-draft.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
 import { noteStanding, type StandingEpisode, standingOperations } from "./standing-episodes.ts";
@@ -17,6 +18,8 @@ import { idBytes, tenantTimeKey } from "./tables/tables.ts";
 export interface VerdictLimits {
   /** Anomalies of a tenant. */
   readonly anomaliesMax: number;
+  /** Alerts of a tenant. */
+  readonly alertsMax: number;
   /** Openings of samples older than this are forgotten already: only a replay brings them. */
   readonly retentionMs: number;
 }
@@ -38,6 +41,7 @@ export class VerdictDraft {
   readonly #book: AnomalyBook;
   readonly #limits: VerdictLimits;
   readonly #wallNowMs: number;
+  readonly #alerts: AlertDraft;
   readonly #anomalies = new Map<string, Anomaly>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
@@ -47,24 +51,27 @@ export class VerdictDraft {
   readonly openedArrivalsMs: number[] = [];
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
 
-  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number) {
+  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number, alerts: AlertDraft) {
     this.#book = book;
+    this.#alerts = alerts;
     this.#limits = limits;
     this.#wallNowMs = wallNowMs;
   }
 
-  /** Applies a frame on top of those before. */
-  add(frame: EpisodeFrame): void {
+  /** Applies a frame on top of those before; says what it did to which anomaly. */
+  add(frame: EpisodeFrame): EpisodeEffect {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
-    if (isForgotten) return;
+    if (isForgotten) return { kind: "ignored" };
     const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     const before = this.#anomalyOf(frame, episode);
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
     if (effect.episode !== undefined) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
     noteStanding(this.#standing, frame, effect.episode?.open);
-    if (effect.anomaly !== undefined) this.#keepAnomaly(effect.anomaly);
+    const anomaly = this.#alerts.take(effect, before);
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly);
     if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
+    return anomaly === undefined ? effect : { ...effect, anomaly };
   }
 
   /** The operations of the transaction; also decides which old anomalies make room. */
@@ -83,6 +90,7 @@ export class VerdictDraft {
     }
     operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();
+    for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {
       operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
     }
@@ -133,6 +141,12 @@ export class VerdictDraft {
 
   #keepEpisode(id: string, episode: Episode, isNew: boolean): void {
     this.#episodes.set(id, { episode, isNew: isNew || (this.#episodes.get(id)?.isNew ?? false) });
+  }
+
+  /** An anomaly that is dropped while it is open keeps no alert firing. */
+  #leaveAlert(tenant: string, { id, openKey }: AnomalyEntry): void {
+    const anomaly = openKey === null ? undefined : this.#read(tenant, id);
+    if (anomaly?.resolvedAtMs === null) this.#alerts.end(anomaly, null);
   }
 
   #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {

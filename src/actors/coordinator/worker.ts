@@ -43,7 +43,7 @@ export interface CoordinatorThreadData {
   readonly mainPort: MessagePort;
   readonly settings: {
     readonly threshold: number;
-    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number };
+    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number; readonly warmUpMinutes: number };
     readonly minSamples: number;
     readonly window: number;
     readonly retentionDays: number;

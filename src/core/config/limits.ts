@@ -131,6 +131,19 @@ export const STATE_PIECE_BYTES_MAX = 64 * 1024;
 export const ANOMALIES_MAX = 200_000;
 /** Alerts kept per tenant, and in memory as an index (200 B each): the longest resolved is dropped and counted. */
 export const ALERTS_MAX = 20_000;
+/** Rows of the ledger per tenant, 0.4 KB each: the oldest go first. */
+export const LEDGER_ROWS_MAX = 500_000;
+/** Opinions on anomalies of one service within two weeks: a dozen of one kind reach the bounds of what they do. */
+export const OPINIONS_PER_SERVICE_MAX = 64;
+/** Services with opinions, over all tenants: 8 KB each at most. */
+export const OPINION_SERVICES_MAX = 10_000;
+/** Characters of a note by hand. */
+export const NOTE_CHARACTERS_MAX = 1024;
+/** Decisions that one alert is told with, and rows of the ledger that are looked at for them: 5,000 at 5 us, in turns of 500. */
+export const ALERT_DECISIONS_MAX = 200;
+export const LEDGER_SCANNED_MAX = 5_000;
+/** Alerts asked again for what holds them back in one commit, as retention's rows. */
+export const ALERTS_ASKED_PER_STEP = 250;
 /** Resolved alerts kept whole, 1.5 KB each, since they fire again within their dedup age as the same alert; others open a new one. */
 export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
 /** Anomalies that an alert names, and changes of its state that it tells: further ones are counted, and the oldest changes go. */

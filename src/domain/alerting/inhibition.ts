@@ -12,6 +12,7 @@ export const INHIBITIONS: ActiveInhibitions = {
   inhibited: (_tenant, labels, firing) => {
     if (!isOfMember(labels) && !isOfSilence(labels)) return undefined;
     for (const alert of firing()) {
+      if (isSame(alert.labels, labels)) continue;
       const hold = holdOf(alert, labels);
       if (hold !== undefined) return hold;
     }
@@ -29,6 +30,11 @@ function holdOf({ state, services, peak }: Alert, labels: Labels): Hold | undefi
   const isThere = environment === "" || environment === labels.environment;
   if (isIngestion && isOfSilence(labels) && isThere) return { id: state.id, comment: peak.explanation };
   return undefined;
+}
+
+/** An alert does not keep itself quiet. */
+function isSame(one: Labels, other: Labels): boolean {
+  return ["service_id", "metric_name", "environment", "detector"].every((name) => one[name] === other[name]);
 }
 
 function isOfMember({ family }: Labels): boolean {

@@ -3,7 +3,9 @@ import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./access/api-keys.ts";
 import { permissions } from "./access/permissions.ts";
 import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/users.ts";
-import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alerts/alerts.ts";
+import { listAnomalies, oneAnomaly } from "./alerts/anomalies.ts";
+import { changeAnomaly, declareAnomaly } from "./alerts/anomaly-changes.ts";
 import { listAudit } from "./audit.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
@@ -42,6 +44,12 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   dlqStats,
   anomalies: listAnomalies,
   anomaly: oneAnomaly,
+  changeAnomaly,
+  declareAnomaly,
+  alerts: listAlerts,
+  alert: oneAlert,
+  acknowledgeAlert,
+  assignAlert,
   series: listSeries,
   seriesData,
   records: listRecords,
@@ -82,6 +90,8 @@ const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "dele
 export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
   "anomalies",
   "anomaly",
+  "alerts",
+  "alert",
   "records",
   "callGraph",
   "labels",

@@ -41,6 +41,7 @@
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
  *            ledger          tenant, time, id                   ▶ PageDecision: why something did or did not page
+ *            ledger_counts   tenant                             ▶ rows of the ledger
  *            detector_states partition, detector, page          ▶ states of the Watchdog's detectors, as their engine packs them
  *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
@@ -96,6 +97,7 @@ export const SERIES_TABLES = [
   "call_sums",
   "call_minutes",
   "ledger",
+  "ledger_counts",
   "detector_states",
   "usage",
 ] as const;

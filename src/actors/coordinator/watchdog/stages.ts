@@ -1,6 +1,7 @@
 // The stages of a Watchdog cycle, in their order (rule 1.1.1): the engines' passes, then what the coordinator itself looks at.
 import type { FiringEpisodes } from "../../../core/protocol/engine-control.ts";
 import { DETECTOR_ADAPTIVE } from "../../../domain/detection/pair/pair-verdict.ts";
+import { heldAlertsStage } from "../alerts/held-alerts.ts";
 import { ArrivalsStage } from "./arrivals/arrivals-stage.ts";
 import { CascadeStage } from "./cascade/cascade-stage.ts";
 import { SaturationStage } from "./saturation/saturation-stage.ts";
@@ -27,5 +28,6 @@ export function watchdogStages(options: StagesOptions, context: StagesContext): 
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
     new SloStage(context),
     new CascadeStage(context),
+    heldAlertsStage(context),
   ];
 }

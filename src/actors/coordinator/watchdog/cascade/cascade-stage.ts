@@ -113,7 +113,7 @@ function findingOf(
     environment,
     serviceId: root,
     metricName: METRIC,
-    attributes: { services: members.slice(0, NAMED_MAX), ordered_share: orderedShare },
+    attributes: { members: members.slice(0, NAMED_MAX), ordered_share: orderedShare },
     direction: "high",
     startedAtMs: nowMs,
     verdict: ruleVerdict({
