@@ -10,6 +10,7 @@ import { CredentialDirectory } from "./actors/front/access/credential-directory.
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
+import { Heartbeat } from "./actors/front/heartbeat.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
@@ -27,12 +28,13 @@ import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
-import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
+import { checkExclusions, checkTimeZone, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
+import { coordinatorSettings } from "./cli/thread-settings.ts";
 import { runToken } from "./cli/token.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
@@ -89,6 +91,7 @@ class Server {
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
   readonly #streams = new EventStreams();
+  readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
   readonly #courier: ReplayCourier;
@@ -114,6 +117,10 @@ class Server {
       log: (level, line) => this.#log(level, line),
       port: () => this.#port,
       onTokenKeys: () => this.#streams.review(),
+    });
+    this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, {
+      wallMs: () => systemClock.wallMs(),
+      log: (level, line) => this.#log(level, line),
     });
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
@@ -177,20 +184,7 @@ class Server {
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
       mainPort: second.raw,
-      settings: {
-        threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
-        paging: { rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES, dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES },
-        minSamples: config.WATCHDOG_MIN_SAMPLES,
-        window: config.WATCHDOG_WINDOW,
-        retentionDays: config.RETENTION_DAYS,
-        retentionRawDays: config.RETENTION_RAW_DAYS,
-        auditRetentionDays: config.AUDIT_RETENTION_DAYS,
-        fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
-        diskLimitGib: config.DISK_LIMIT_GIB,
-        vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
-        watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
-        saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
-      },
+      settings: coordinatorSettings(config),
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
     const stopped = new Signal();
@@ -209,6 +203,7 @@ class Server {
     else if (message.type === "replay-batch") this.#courier.take(message);
     else if (message.type === "access") this.#takeAccess(message.changes);
     else if (message.type === "events") this.#streams.push(message.events);
+    else if (message.type === "cycle-completed") this.#heartbeat.cycleCompleted(message.cycles);
     else if (message.type === "log") this.#log(message.level, message.line);
   }
 
@@ -265,6 +260,7 @@ class Server {
       streams: this.#streams,
       tenants: this.#tenants,
       requests,
+      heartbeat: this.#heartbeat,
       access: this.#desk,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
@@ -379,6 +375,8 @@ class Server {
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
       metadata: state.metadata,
+      timeZone: config.DETECTION_TIMEZONE,
+      pairsMax: config.WATCHDOG_PAIRS_MAX,
       watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
@@ -408,6 +406,7 @@ class Server {
   /** Stops in order: no new requests, answers out, engines checkpointed, store closed. */
   async stop(): Promise<void> {
     this.#streams.end();
+    this.#heartbeat.close();
     await Promise.all([this.#http.drain(DRAIN_MS_MAX), this.#otlpHttp?.drain(DRAIN_MS_MAX)]);
     this.#stopping = true;
     for (const { port, memory } of this.#engines) {
@@ -443,6 +442,7 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
 async function serve(config: Config): Promise<void> {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
   readPlanRates(config.PLAN_LIMITS);
+  checkTimeZone(config.DETECTION_TIMEZONE);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);

@@ -1,6 +1,7 @@
 // Settings whose form only the part that they are for can judge: read before anything is opened, so that a bad one stops the start with its name.
 import { ConfigError } from "../core/config/config-error.ts";
 import { type PlanRates, parsePlanRates } from "../domain/access/plans.ts";
+import { isTimeZone } from "../domain/calendar/time-zone.ts";
 import { FieldExclusions } from "../domain/series/field-exclusions.ts";
 
 /** Throws ConfigError where LOG_FIELD_EXCLUSIONS cannot be used. */
@@ -12,6 +13,12 @@ export function checkExclusions(list: string): void {
       ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`)
       : error;
   }
+}
+
+/** Throws ConfigError where DETECTION_TIMEZONE names no time zone. */
+export function checkTimeZone(name: string): void {
+  if (isTimeZone(name)) return;
+  throw new ConfigError(`DETECTION_TIMEZONE: time zone "${name.slice(0, 80)}" is unknown; give an IANA name such as Europe/Berlin`);
 }
 
 /** Rates of PLAN_LIMITS; throws ConfigError where it cannot be used. */

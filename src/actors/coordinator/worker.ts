@@ -16,6 +16,7 @@ import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
+  DetectorStates,
   EngineAnswer,
   EngineNotice,
   EngineQuery,
@@ -46,7 +47,7 @@ export interface CoordinatorThreadData {
   readonly mainPort: MessagePort;
   readonly settings: {
     readonly threshold: number;
-    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number };
+    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number; readonly warmUpMinutes: number };
     readonly minSamples: number;
     readonly window: number;
     readonly retentionDays: number;
@@ -98,7 +99,7 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  deliver(streams: ReturnedStreams): void {
+  deliver(streams: ReturnedStreams | DetectorStates): void {
     this.#port.send(streams);
     this.#memory.ringBell();
   }
@@ -272,6 +273,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       const link = engines[engine] as EngineThreadLink;
       if (message.type === "frames") pacer.wake();
       else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
+      else if (message.type === "detector-states-wanted") link.deliver(coordinator.loadDetectorStates(message));
       else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
       else link.settle(message as EngineAnswer);
     });

@@ -129,6 +129,8 @@ export const CONTROL_TABLE_BITS = 384;
 // Process-wide words (their own small SharedArrayBuffer, byte offsets).
 /** The next stream ref; taken with one atomic add at first sight of an identity. */
 export const PROCESS_NEXT_REF = 0;
+/** Pairs that the Watchdog keeps a long baseline of. */
+export const PROCESS_WATCHDOG_PAIRS = 4;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 10000;

@@ -10,6 +10,7 @@
  */
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
+import type { PageOutcome } from "../../incident/page-outcome.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { type DetectorFamily, ensembleTier } from "../ensemble.ts";
 import { CALM, paged, pauseGate } from "../flap-control.ts";
@@ -19,7 +20,7 @@ import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
-import type { PageDecision, PageOutcome } from "./page-decision.ts";
+import type { PageDecision } from "./page-decision.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
 
