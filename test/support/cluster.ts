@@ -127,6 +127,18 @@ function kernelModule(): WebAssembly.Module {
 const SEEDS = [1n, 2n, 3n, 4n] as const;
 const STEPS_MAX = 2_000_000;
 
+/** What is given of the options that have a default. */
+function given({ timeZone, pairsMax, blockBytes, checkpointLogShare, checkpointPartBytes, checkpointRoundBytes }: ClusterOptions) {
+  return {
+    ...(timeZone !== undefined && { timeZone }),
+    ...(pairsMax !== undefined && { pairsMax }),
+    ...(blockBytes !== undefined && { blockBytes }),
+    ...(checkpointLogShare !== undefined && { checkpointLogShare }),
+    ...(checkpointPartBytes !== undefined && { checkpointPartBytes }),
+    ...(checkpointRoundBytes !== undefined && { checkpointRoundBytes }),
+  };
+}
+
 const noStates = (wanted: DetectorStatesWanted): DetectorStates => ({ ...wanted, type: "detector-states", pages: [], next: null });
 
 /** Blocks whose payloads are spoiled at the next step, as their reader may do; Buffers, of which a slice is a view. */
@@ -186,12 +198,7 @@ export class Cluster {
         threshold: options.threshold ?? 3,
         minSamples: 12,
         window: 120,
-        ...(options.timeZone !== undefined && { timeZone: options.timeZone }),
-        ...(options.pairsMax !== undefined && { pairsMax: options.pairsMax }),
-        ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
-        ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
-        ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),
-        ...(options.checkpointRoundBytes !== undefined && { checkpointRoundBytes: options.checkpointRoundBytes }),
+        ...given(options),
       },
       {
         memories,
