@@ -28,7 +28,7 @@ import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
-import { checkExclusions, checkTimeZone, readPlanRates } from "./cli/checked-settings.ts";
+import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
@@ -440,9 +440,7 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
 }
 
 async function serve(config: Config): Promise<void> {
-  checkExclusions(config.LOG_FIELD_EXCLUSIONS);
-  readPlanRates(config.PLAN_LIMITS);
-  checkTimeZone(config.DETECTION_TIMEZONE);
+  checkSettings(config);
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);

@@ -130,6 +130,22 @@ function kernelModule(): WebAssembly.Module {
 const SEEDS = [1n, 2n, 3n, 4n] as const;
 const STEPS_MAX = 2_000_000;
 
+/** What is given of the options that have a default. */
+function given(options: ClusterOptions) {
+  const { servicesMax, watchdogIntervalMs, timeZone, pairsMax } = options;
+  const { blockBytes, checkpointLogShare, checkpointPartBytes, checkpointRoundBytes } = options;
+  return {
+    ...(servicesMax !== undefined && { servicesMax }),
+    ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(pairsMax !== undefined && { pairsMax }),
+    ...(blockBytes !== undefined && { blockBytes }),
+    ...(checkpointLogShare !== undefined && { checkpointLogShare }),
+    ...(checkpointPartBytes !== undefined && { checkpointPartBytes }),
+    ...(checkpointRoundBytes !== undefined && { checkpointRoundBytes }),
+  };
+}
+
 const noStates = (wanted: DetectorStatesWanted): DetectorStates => ({ ...wanted, type: "detector-states", pages: [], next: null });
 
 /** Blocks whose payloads are spoiled at the next step, as their reader may do; Buffers, of which a slice is a view. */
@@ -189,14 +205,7 @@ export class Cluster {
         threshold: options.threshold ?? 3,
         minSamples: 12,
         window: 120,
-        ...(options.servicesMax !== undefined && { servicesMax: options.servicesMax }),
-        ...(options.watchdogIntervalMs !== undefined && { watchdogIntervalMs: options.watchdogIntervalMs }),
-        ...(options.timeZone !== undefined && { timeZone: options.timeZone }),
-        ...(options.pairsMax !== undefined && { pairsMax: options.pairsMax }),
-        ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
-        ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
-        ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),
-        ...(options.checkpointRoundBytes !== undefined && { checkpointRoundBytes: options.checkpointRoundBytes }),
+        ...given(options),
       },
       {
         memories,

@@ -98,7 +98,7 @@ describe("the verdict of a pair", () => {
       "same_incident",
       (d: PairDetector) => {
         const next = noise(5);
-        const isUp = (row: number) => (row >= 800 && row < 830) || row >= 850;
+        const isUp = (row: number) => (row >= 800 && row < 806) || row >= 840;
         return firstWhere(
           d,
           [0, 900],
@@ -186,6 +186,40 @@ describe("a deployment", () => {
     const visit = (_: number, { gate }: PairVerdict) => (opened += gate.opened ? 1 : 0);
     feed(new PairDetector(), [0, at + 24], (row) => 100 + next() + (row >= at ? 40 : 0), visit, START + at * INTERVAL);
     expect(opened).toBe(1);
+  });
+});
+
+describe("an incident", () => {
+  const season = (row: number) => 100 + 30 * Math.sin((2 * Math.PI * row) / DAY_ROWS);
+  const at = 10 * DAY_ROWS + 60;
+  /** What is expected a day after the middle of an incident of so many rows, less what was usual. */
+  const learned = (rows: number): number => {
+    const next = noise(4);
+    const detector = new PairDetector();
+    let expected = 0;
+    const value = (row: number) => season(row) + next() - (row >= at && row < at + rows ? 60 : 0);
+    feed(detector, [0, at + DAY_ROWS + 25], value, (_, verdict) => (expected = verdict.expected));
+    const without = new PairDetector();
+    const again = noise(4);
+    let usual = 0;
+    feed(
+      without,
+      [0, at + DAY_ROWS + 25],
+      (row) => season(row) + again(),
+      (_, verdict) => (usual = verdict.expected),
+    );
+    return expected - usual;
+  };
+
+  it("of hours leaves what is usual at these hours as it was", () => expect(Math.abs(learned(48))).toBeLessThan(0.5));
+
+  it("of longer than six hours is the new normal", () => {
+    const next = noise(4);
+    const detector = new PairDetector();
+    let expected = 0;
+    const value = (row: number) => season(row) + next() - (row >= at ? 60 : 0);
+    feed(detector, [0, at + 8 * DAY_ROWS], value, (_, verdict) => (expected = verdict.expected));
+    expect(expected).toBeLessThan(season(at) - 20);
   });
 });
 

@@ -48,6 +48,9 @@ const DEPLOYMENT_WORDS = 2;
 const DEPLOYED = 0;
 const IS_SETTLING = 1;
 
+/** The hours learn nothing of an incident for this long; what lasts longer is the new normal. */
+const INCIDENT_MS = 6 * HOUR_MS;
+
 const SAMPLES = 3;
 const WORDS =
   INTERVAL_WORDS + 2 * RECENT_WORDS + 4 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS + DEPLOYMENT_WORDS;
@@ -178,7 +181,9 @@ export class PairDetector {
     const localMs = timeMs + this.#offsetMs(timeMs);
     verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
     verdict.spike = this.#observeSpike(value);
-    this.#observeLevel(localMs, value, value - verdict.expected);
+    this.#observeLevel(value, value - verdict.expected);
+    const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
+    if (!isIncident) this.#profile.add(localMs, value, this.#interval.ms);
     verdict.z = Math.sign(value - verdict.expected) * equivalentZ(verdict.spike, SPIKE_FREEDOM);
     verdict.score = anomalyScore(verdict.z);
     this.#setBars();
@@ -227,7 +232,7 @@ export class PairDetector {
     return spike;
   }
 
-  #observeLevel(localMs: number, value: number, residual: number): void {
+  #observeLevel(value: number, residual: number): void {
     const verdict = this.#verdict;
     const width = widthOf(this.#interval.ms);
     this.#residuals.add(residual);
@@ -250,7 +255,6 @@ export class PairDetector {
     this.#residualMeanMoments.add(residualMean, LONG_MEMORY);
     this.#residualMoments.add(residual, LONG_MEMORY);
     this.#valueMoments.add(value, LONG_MEMORY);
-    this.#profile.add(localMs, value, this.#interval.ms);
   }
 }
 

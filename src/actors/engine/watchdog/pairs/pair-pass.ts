@@ -9,6 +9,7 @@ import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordin
 import type { FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
+import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
@@ -225,7 +226,8 @@ export class PairPass implements WatchdogDetector {
     this.#matchKind(slot, pair);
     const sinceMs = arena.lastTimeMs(pair);
     if (records.lastTimeMs(slot) <= sinceMs) return 0;
-    const count = records.readSince(slot, sinceMs, untilMs, this.#times, this.#values);
+    const read = records.readSince(slot, sinceMs, untilMs, this.#times, this.#values);
+    const count = groupObservations(this.#times, this.#values, read, sinceMs);
     if (count === 0) return 0;
     arena.load(pair);
     for (let i = 0; i < count; i++) {
