@@ -26,7 +26,8 @@ const DECISION_FIELDS = [
 
 /** A condition that held, which is most of them, is its name alone. */
 type StoredGate = string | readonly [name: string, passed: 0 | 1, value: number | null, limit: number | null];
-type StoredMember = readonly [anomalyId: string, serviceId: string, metricName: string];
+/** The service is left out where it is the alert's. */
+type StoredMember = readonly [anomalyId: string, metricName: string, serviceId?: string];
 type StoredChange = readonly [atMs: number, kind: AlertChange["kind"], tier: AlertChange["tier"], by: string | null, note: string | null];
 type StoredAlert = readonly [
   state: readonly unknown[],
@@ -41,6 +42,9 @@ type StoredAlert = readonly [
   updatedAtMs: number,
   history: readonly StoredChange[],
 ];
+
+/** Place of the service in the stored state. */
+const KEY_SERVICE = 3;
 
 export function encodeAlert(alert: Alert): Uint8Array {
   const { state, peak } = alert;
@@ -62,7 +66,10 @@ export function encodeAlert(alert: Alert): Uint8Array {
     ],
     alert.labels,
     [peak.anomalyId, peak.serviceId, peak.metricName, peak.detector, peak.z, peak.explanation],
-    alert.members.map(({ anomalyId, serviceId, metricName }): StoredMember => [anomalyId, serviceId, metricName]),
+    alert.members.map(
+      ({ anomalyId, serviceId, metricName }): StoredMember =>
+        serviceId === key.serviceId ? [anomalyId, metricName] : [anomalyId, metricName, serviceId],
+    ),
     [alert.anomalies, alert.open, alert.pages],
     alert.services,
     alert.heldBy,
@@ -83,7 +90,9 @@ export function decodeAlert(bytes: Uint8Array): Alert {
     state: stateOf(state),
     labels,
     peak: peakOf(peak),
-    members: members.map(([anomalyId, serviceId, metricName]): AlertMember => ({ anomalyId, serviceId, metricName })),
+    members: members.map(
+      ([anomalyId, metricName, serviceId = state[KEY_SERVICE] as string]): AlertMember => ({ anomalyId, serviceId, metricName }),
+    ),
     anomalies,
     open,
     services,
