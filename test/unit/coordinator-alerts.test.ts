@@ -230,6 +230,31 @@ describe("what is stored of alerts", () => {
   });
 });
 
+describe("an alert that is held back", () => {
+  it("is asked again at the end of each cycle, and pages when nothing holds it any more", async () => {
+    const rig = await open();
+    await rig.coordinator.handle({ type: "engines-ready" });
+    await rig.drain();
+    for (let minute = 0; minute <= 3; minute++) {
+      await rig.take(episode({ startedAtMs: rig.nowMs }));
+      if (minute < 3) await rig.take(episode({ startedAtMs: rig.nowMs, transition: "close" }));
+      rig.nowMs += MINUTE;
+    }
+    // The third reopening in the hour, at minute 3: it pages five minutes after the last page, which was at minute 2.
+    expect((await alerts(rig)).alerts).toMatchObject([{ state: "firing", pages: 3, held_back_by: "flapping" }]);
+    const cycle = async (minute: number) => {
+      rig.nowMs = START_MS + minute * MINUTE;
+      rig.monotonicMs += 60_000;
+      for (let turns = 0; turns < 20; turns++) await rig.drain();
+      return (await alerts(rig)).alerts[0];
+    };
+    expect(await cycle(6)).toMatchObject({ pages: 3, held_back_by: "flapping" });
+    expect(await cycle(7)).toMatchObject({ pages: 4, held_back_by: null });
+    expect(await cycle(8)).toMatchObject({ pages: 4 });
+    expect((await alertOf(rig)).decisions.at(-1)).toMatchObject({ outcome: "paged", at: "2026-01-31T12:07:00.000Z" });
+  });
+});
+
 describe("what people do about an alert", () => {
   it("acknowledging is stored, audited and told, and not for one that has ended", async () => {
     const rig = await open();

@@ -22,7 +22,7 @@ const ALERT_FIELDS = {
   started_at: TIMESTAMP,
   updated_at: TIMESTAMP,
   resolved_at: TIMESTAMP.nullable(),
-  anomaly_ids: z.array(z.string()).describe("the first hundred"),
+  anomaly_ids: z.array(z.string()).describe("the first fifty"),
   anomalies: COUNT.describe("all that ever belonged to it"),
   open_anomalies: COUNT,
   services: z.array(z.string()).describe("of a cascade"),

@@ -146,8 +146,8 @@ export const LEDGER_SCANNED_MAX = 5_000;
 export const ALERTS_ASKED_PER_STEP = 250;
 /** Resolved alerts kept whole, 1.5 KB each, since they fire again within their dedup age as the same alert; others open a new one. */
 export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
-/** Anomalies that an alert names, and changes of its state that it tells: further ones are counted, and the oldest changes go. */
-export const ALERT_MEMBERS_MAX = 100;
+/** Anomalies that an alert names, 60 B each in a row that is written with each of them, and changes that it tells: further ones are counted, the oldest changes go. */
+export const ALERT_MEMBERS_MAX = 50;
 export const ALERT_HISTORY_MAX = 50;
 /** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
 export const SIGNALS_PER_SERVICE_MAX = 4;
