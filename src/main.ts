@@ -14,6 +14,7 @@ import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
@@ -278,6 +279,7 @@ class Server {
         queries: this.#queries,
         streams: this.#streams,
         tenants: this.#tenants,
+        refusals: new RefusalQueue(setImmediate),
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
