@@ -57,10 +57,13 @@ describe("the queue of refusals", () => {
 });
 
 describe("a standing refusal", () => {
-  it.each([undefined, "application/json", "application/problem+json"])("is answered as one that is written anew, with Accept: %s", (accept) => {
-    const message = 'tenant "a\u2028" of the plan \\free';
-    const standing = new StandingRefusal("rate_limit_exceeded", message);
-    for (const id of ["0000001-f000000000001", "0000001-f000000000002"])
-      expect(errorAnswer(standing, id, accept)).toEqual(errorAnswer({ code: "rate_limit_exceeded", message }, id, accept));
-  });
+  it.each([undefined, "application/json", "application/problem+json"])(
+    "is answered as one that is written anew, with Accept: %s",
+    (accept) => {
+      const message = 'tenant "a\u2028" of the plan \\free';
+      const standing = new StandingRefusal("rate_limit_exceeded", message);
+      for (const id of ["0000001-f000000000001", "0000001-f000000000002"])
+        expect(errorAnswer(standing, id, accept)).toEqual(errorAnswer({ code: "rate_limit_exceeded", message }, id, accept));
+    },
+  );
 });
