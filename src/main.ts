@@ -24,6 +24,7 @@ import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
@@ -442,6 +443,7 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
 async function serve(config: Config): Promise<void> {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
   readPlanRates(config.PLAN_LIMITS);
+  applyHeapPolicy();
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);
