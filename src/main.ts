@@ -31,6 +31,7 @@ import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
 import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
+import { describeError } from "./cli/error-description.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
@@ -255,6 +256,7 @@ class Server {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
+    const refusals = new RefusalQueue(setImmediate);
     const vitals = new Vitals({
       clock: systemClock,
       startedMs,
@@ -265,6 +267,7 @@ class Server {
       queries: this.#queries,
       streams: this.#streams,
       tenants: this.#tenants,
+      refusals,
       requests,
       access: this.#desk,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
@@ -280,7 +283,7 @@ class Server {
         queries: this.#queries,
         streams: this.#streams,
         tenants: this.#tenants,
-        refusals: new RefusalQueue(setImmediate),
+        refusals,
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
@@ -488,15 +491,7 @@ async function main(): Promise<void> {
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
 
-/** Errors that the operator can mend get one line; all others their stack. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const plain =
-    error instanceof ConfigError || ["FolderLockedError", "MetaError"].includes(error.name) || error.message.startsWith("cannot listen");
-  return plain ? error.message : (error.stack ?? error.message);
-}
-
 main().catch((error: unknown) => {
-  writeLine(`vedette: ${describe(error)}`);
+  writeLine(`vedette: ${describeError(error)}`);
   process.exit(1);
 });

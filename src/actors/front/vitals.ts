@@ -9,6 +9,7 @@ import type { Ingestion } from "./ingestion.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
@@ -25,6 +26,7 @@ export interface VitalsDependencies {
   readonly queries: QueryLink;
   readonly streams: EventStreams;
   readonly tenants: TenantGate;
+  readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
   readonly access: AccessDesk;
   readonly engines: readonly Float64Array[];
@@ -48,7 +50,7 @@ export class Vitals {
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, access, tenants } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, access, tenants, refusals } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
@@ -57,6 +59,7 @@ export class Vitals {
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
       ...access.gauges,
       ["vedette_tenants", "Tenants", tenants.size],
+      ["vedette_refusals_waiting", "Requests beyond a rate that are still to be answered so", refusals.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }
