@@ -15,6 +15,7 @@ import { pillarScores } from "./pillars/pillar-scores.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map.ts";
 import type { QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
+import { saturationFires } from "./saturation-fires.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
@@ -64,6 +65,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,
+  saturationFires,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,
