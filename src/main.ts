@@ -15,6 +15,7 @@ import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
@@ -24,12 +25,14 @@ import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
 import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
+import { describeError } from "./cli/error-description.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
@@ -249,6 +252,7 @@ class Server {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
+    const refusals = new RefusalQueue(setImmediate);
     const vitals = new Vitals({
       clock: systemClock,
       startedMs,
@@ -259,6 +263,7 @@ class Server {
       queries: this.#queries,
       streams: this.#streams,
       tenants: this.#tenants,
+      refusals,
       requests,
       heartbeat: this.#heartbeat,
       access: this.#desk,
@@ -275,6 +280,7 @@ class Server {
         queries: this.#queries,
         streams: this.#streams,
         tenants: this.#tenants,
+        refusals,
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
@@ -441,6 +447,7 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
 
 async function serve(config: Config): Promise<void> {
   checkSettings(config);
+  applyHeapPolicy();
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);
@@ -485,15 +492,7 @@ async function main(): Promise<void> {
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
 
-/** Errors that the operator can mend get one line; all others their stack. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const plain =
-    error instanceof ConfigError || ["FolderLockedError", "MetaError"].includes(error.name) || error.message.startsWith("cannot listen");
-  return plain ? error.message : (error.stack ?? error.message);
-}
-
 main().catch((error: unknown) => {
-  writeLine(`vedette: ${describe(error)}`);
+  writeLine(`vedette: ${describeError(error)}`);
   process.exit(1);
 });

@@ -10,6 +10,7 @@ import type { Ingestion } from "./ingestion.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
@@ -26,6 +27,7 @@ export interface VitalsDependencies {
   readonly queries: QueryLink;
   readonly streams: EventStreams;
   readonly tenants: TenantGate;
+  readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
   readonly heartbeat: Heartbeat;
   readonly access: AccessDesk;
@@ -50,8 +52,8 @@ export class Vitals {
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, access, tenants, heartbeat } =
-      this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion } = this.#dependencies;
+    const { access, tenants, refusals, heartbeat } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
@@ -61,6 +63,7 @@ export class Vitals {
       ...access.gauges,
       ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_heartbeat_last_success_timestamp_seconds", "Last heartbeat that was answered, 0 for none", heartbeat.lastSuccessSeconds],
+      ["vedette_refusals_waiting", "Requests beyond a rate that are still to be answered so", refusals.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }
