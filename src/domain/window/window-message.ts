@@ -15,13 +15,26 @@ export interface ServiceName {
   readonly tenant: string;
   readonly environment: string;
   readonly serviceId: string;
+  /** What `encodeServiceName` gives, for one that is written again and again. */
+  readonly encoded?: Uint8Array;
 }
 
 /** {tenant text, environment text, service text} */
-export function writeServiceName(sink: ByteSink, { tenant, environment, serviceId }: ServiceName): void {
+export function writeServiceName(sink: ByteSink, { tenant, environment, serviceId, encoded }: ServiceName): void {
+  if (encoded !== undefined) {
+    sink.copy(encoded);
+    return;
+  }
   sink.text(tenant);
   sink.text(environment);
   sink.text(serviceId);
+}
+
+/** The bytes that `writeServiceName` writes. */
+export function encodeServiceName(name: ServiceName): Uint8Array {
+  const sink = new ByteSink(256);
+  writeServiceName(sink, name);
+  return sink.bytes.slice(0, sink.at);
 }
 
 /** Reads what `writeServiceName` wrote. */
