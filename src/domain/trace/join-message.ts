@@ -6,12 +6,13 @@
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, zigzag } from "../codec/varint.ts";
-import { readServiceName, type ServiceName, writeServiceName } from "../window/window-message.ts";
+import { readServiceName, type ServiceName, skipServiceName, writeServiceName } from "../window/window-message.ts";
 
 export const MESSAGE_JOIN = 2;
 /** Of a span: it has a parent; it failed. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
+const DAMAGE = "a message on traces is damaged";
 
 /** A message in the making. */
 export class JoinMessageWriter {
@@ -66,10 +67,13 @@ export class JoinMessageWriter {
 export class JoinMessageReader {
   readonly #reader: ByteReader;
   readonly #firstMinute: number;
+  readonly #bytes: Buffer;
   #services = 0;
-  /** Of the span at hand: its service's number, and its names where that is new in this message. */
+  /** Of the span at hand: its service's number, and where its names stand when it is new in this message. */
   service = 0;
-  newService: ServiceName | undefined;
+  isNewService = false;
+  #nameFrom = 0;
+  #nameTo = 0;
   flags = 0;
   high = 0;
   low = 0;
@@ -79,8 +83,9 @@ export class JoinMessageReader {
   microseconds = 0;
 
   constructor(payload: Uint8Array) {
-    const reader = new ByteReader(payload, "a message on traces is damaged");
+    const reader = new ByteReader(payload, DAMAGE);
     this.#reader = reader;
+    this.#bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
     if (reader.u8() !== MESSAGE_JOIN) reader.fail();
     this.#firstMinute = reader.varint();
   }
@@ -90,7 +95,12 @@ export class JoinMessageReader {
     const reader = this.#reader;
     if (reader.isAtEnd) return false;
     const service = reader.varint();
-    this.newService = service === 0 ? readServiceName(reader) : undefined;
+    this.isNewService = service === 0;
+    if (service === 0) {
+      this.#nameFrom = reader.at;
+      skipServiceName(reader);
+      this.#nameTo = reader.at;
+    }
     this.service = service === 0 ? ++this.#services : service;
     if (service > this.#services) reader.fail();
     this.flags = reader.u8();
@@ -98,6 +108,15 @@ export class JoinMessageReader {
     this.low = reader.u32();
     if ((this.flags & JOIN_CHILD) !== 0) this.#readParent();
     return true;
+  }
+
+  /** The names of a new service: cheap to compare, equal where and only where they are. */
+  get serviceKey(): string {
+    return this.#bytes.toString("latin1", this.#nameFrom, this.#nameTo);
+  }
+
+  get newService(): ServiceName | undefined {
+    return this.isNewService ? readServiceName(new ByteReader(this.#bytes, DAMAGE, this.#nameFrom)) : undefined;
   }
 
   #readParent(): void {

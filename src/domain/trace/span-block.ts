@@ -9,6 +9,7 @@
 // Version 1 is the same with attributes as JSON text and nothing before it.
 // Sketch: 45 bytes a span whose attributes others of the block have too, 0.15 us; with attributes as JSON 60 bytes and them, 0.4 us and what JSON.stringify takes.
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { NO_SPAN_TEXT } from "../../core/layout/span-row.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
@@ -26,6 +27,8 @@ const SALT_AT = 24;
 const HEADER_BYTES = 28;
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
+/** Without name and attributes: ids, flags and four varints. */
+const SPAN_BYTES_MAX = 72;
 const IDS_BYTES = TRACE_ID_BYTES + 2 * SPAN_ID_BYTES;
 const STATUS_SHIFT = 3;
 const KIND_MASK = 7;
@@ -60,21 +63,33 @@ export interface SpanBlockOptions {
   readonly resource: string;
 }
 
-/** A span's attributes as words: number of a text that stays the same for the same bytes, or `none` with address and bytes behind it. */
+/** Attributes of spans as words: the number of a text, or `none` with address and bytes behind it. The same number is always the same text, also the name's. */
 export interface AttributeWords {
   readonly words: Uint32Array;
   readonly none: number;
-  /** The bytes of a text, and those at an address. */
-  text(number: number): Uint8Array;
-  bytes(address: number, bytes: number): Uint8Array;
+  /** What addresses count in. */
+  readonly memory: Uint8Array;
+  textAddress(number: number): number;
+  textBytes(number: number): number;
 }
+
+/** Numbers of texts that a block remembers, twice as many places; the texts beyond are written each time. A full block of attributes that differ has some 600. */
+const KNOWN_MAX = 512;
+/** For a name that has no number among the texts. */
+export const NAME_UNNUMBERED = NO_SPAN_TEXT;
+const KNOWN_PLACES = 2 * KNOWN_MAX;
+/** Longer ones are copied by the system. */
+const COPIED_BYTES_MAX = 64;
 
 /** A block in the making; used again for the next. */
 export class SpanBlockWriter {
   readonly #sink = new ByteSink(2048);
   readonly #names = new Map<string, number>();
-  /** Numbers of attributes in this block, by that of their text. */
-  readonly #attributes = new Map<number, number>();
+  /** Pairs {1 + twice the number of a text, one more for a name; its number in this block}, 0 where a place is free. */
+  readonly #known = new Int32Array(2 * KNOWN_PLACES);
+  #knownCount = 0;
+  #knownAt = 0;
+  #nameCount = 0;
   #attributeCount = 0;
   #second = 0;
   #spans = 0;
@@ -87,9 +102,11 @@ export class SpanBlockWriter {
     const sink = this.#sink;
     this.#second = second;
     this.#spans = 0;
+    this.#nameCount = 0;
     this.#attributeCount = 0;
     this.#names.clear();
-    this.#attributes.clear();
+    if (this.#knownCount > 0) this.#known.fill(0);
+    this.#knownCount = 0;
     sink.at = HEADER_BYTES;
     sink.view.setUint32(0, VERSION, true);
     sink.view.setUint32(SECOND_AT, second, true);
@@ -117,18 +134,28 @@ export class SpanBlockWriter {
     this.#id(span.traceId, TRACE_ID_BYTES);
     this.#id(span.spanId, SPAN_ID_BYTES);
     this.#id(span.parentSpanId, SPAN_ID_BYTES);
-    this.#addFields((span.kind & KIND_MASK) | (span.statusCode << STATUS_SHIFT), span.name, span.endMicroseconds, span.microseconds);
+    const kindAndStatus = (span.kind & KIND_MASK) | (span.statusCode << STATUS_SHIFT);
+    this.#addFields(kindAndStatus, span.name, NAME_UNNUMBERED, span.endMicroseconds, span.microseconds);
     sink.varint(0);
     sink.text(span.attributes);
   }
 
-  /** Adds a span of `kindAndStatus` (kind + 8 * status), whose ids are the eight words from `at` on; addAttributes() must follow. */
-  addNumbers(words: Uint32Array, at: number, kindAndStatus: number, name: string, endMicroseconds: number, microseconds: number): void {
+  /** Adds a span of `kindAndStatus` (kind + 8 * status), whose ids are the eight words from `at` on; addAttributes() must follow. `nameText` is its name's number, or `none`. */
+  addNumbers(
+    words: Uint32Array,
+    at: number,
+    kindAndStatus: number,
+    name: string,
+    nameText: number,
+    endMicroseconds: number,
+    microseconds: number,
+  ): void {
     const sink = this.#sink;
-    sink.reserve(IDS_BYTES);
-    for (let i = 0; i < IDS_BYTES / 4; i++) sink.view.setUint32(sink.at + 4 * i, words[at + i]!, true);
+    sink.reserve(SPAN_BYTES_MAX);
+    const { view } = sink;
+    for (let i = 0; i < IDS_BYTES / 4; i++) view.setUint32(sink.at + 4 * i, words[at + i]!, true);
     sink.at += IDS_BYTES;
-    this.#addFields(kindAndStatus, name, endMicroseconds, microseconds);
+    this.#addFields(kindAndStatus, name, nameText, endMicroseconds, microseconds);
   }
 
   /** The attributes of the span that was added last: `count` of them, whose words begin at `from`. */
@@ -140,36 +167,57 @@ export class SpanBlockWriter {
     for (let i = 0; i < count; i++) {
       const number = words[at++]!;
       if (number === none) {
-        this.#newAttribute(attributes.bytes(words[at]!, words[at + 1]!));
+        this.#newAttribute(attributes.memory, words[at]!, words[at + 1]!);
         at += 2;
         continue;
       }
-      const known = this.#attributes.get(number);
-      if (known !== undefined) {
-        sink.varint(known);
-        continue;
+      const known = this.#find(2 * number + 1);
+      if (known > 0) sink.varint(known);
+      else {
+        this.#enter(2 * number + 1, this.#attributeCount + 1);
+        this.#newAttribute(attributes.memory, attributes.textAddress(number), attributes.textBytes(number));
       }
-      this.#attributes.set(number, this.#attributeCount + 1);
-      this.#newAttribute(attributes.text(number));
     }
   }
 
-  #newAttribute(bytes: Uint8Array): void {
+  /** The block's number of a known text, 0 for none. */
+  #find(key: number): number {
+    const known = this.#known;
+    let at = 2 * ((key >> 1) & (KNOWN_PLACES - 1));
+    while (known[at] !== 0 && known[at] !== key) at = (at + 2) & (2 * KNOWN_PLACES - 1);
+    this.#knownAt = at;
+    return known[at + 1]!;
+  }
+
+  /** Enters what was looked for last in vain. */
+  #enter(key: number, number: number): void {
+    if (this.#knownCount === KNOWN_MAX) return;
+    this.#knownCount++;
+    this.#known[this.#knownAt] = key;
+    this.#known[this.#knownAt + 1] = number;
+  }
+
+  #newAttribute(memory: Uint8Array, address: number, bytes: number): void {
     const sink = this.#sink;
     this.#attributeCount++;
     sink.varint(0);
-    sink.varint(bytes.length);
-    sink.copy(bytes);
+    sink.varint(bytes);
+    sink.reserve(bytes);
+    if (bytes > COPIED_BYTES_MAX) sink.bytes.set(memory.subarray(address, address + bytes), sink.at);
+    else for (let i = 0; i < bytes; i++) sink.bytes[sink.at + i] = memory[address + i]!;
+    sink.at += bytes;
   }
 
-  #addFields(kindAndStatus: number, name: string, endMicroseconds: number, microseconds: number): void {
+  #addFields(kindAndStatus: number, name: string, nameText: number, endMicroseconds: number, microseconds: number): void {
     const sink = this.#sink;
     this.#spans++;
     sink.u8(kindAndStatus);
-    const known = this.#names.get(name) ?? 0;
+    const known = nameText === NAME_UNNUMBERED ? (this.#names.get(name) ?? 0) : this.#find(2 * nameText + 2);
     sink.varint(known);
     if (known === 0) {
-      this.#names.set(name, this.#names.size + 1);
+      this.#nameCount++;
+      if (nameText === NAME_UNNUMBERED) this.#names.set(name, this.#nameCount);
+      else this.#enter(2 * nameText + 2, this.#nameCount);
       sink.text(name);
     }
     sink.varint(endMicroseconds - this.#second * MICROSECONDS);

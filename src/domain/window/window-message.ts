@@ -42,6 +42,13 @@ export function readServiceName(reader: ByteReader): ServiceName {
   return { tenant: reader.text(NAME_BYTES_MAX), environment: reader.text(NAME_BYTES_MAX), serviceId: reader.text(NAME_BYTES_MAX) };
 }
 
+/** Goes behind what `writeServiceName` wrote. */
+export function skipServiceName(reader: ByteReader): void {
+  reader.skipText(NAME_BYTES_MAX);
+  reader.skipText(NAME_BYTES_MAX);
+  reader.skipText(NAME_BYTES_MAX);
+}
+
 /** A message in the making; kept and used for the next. */
 export class WindowMessageWriter {
   readonly #sink = new ByteSink(1024);

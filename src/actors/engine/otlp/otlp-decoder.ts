@@ -118,7 +118,11 @@ export class OtlpDecoder {
   #beginProtobuf(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_protobuf"; message: string } | undefined {
     const bytes = this.#dependencies.memory.slice(body.pointer, body.bytes);
     const begun =
-      signal === "metrics" ? this.#beginMetrics(body, unit, bytes) : signal === "traces" ? this.#beginTraces(body, bytes) : isRequest(bytes);
+      signal === "metrics"
+        ? this.#beginMetrics(body, unit, bytes)
+        : signal === "traces"
+          ? this.#beginTraces(body, bytes)
+          : isRequest(bytes);
     if (!begun) {
       return { code: "invalid_protobuf", message: `the body is no ${REQUESTS[signal]} in protobuf; nothing of it was stored` };
     }

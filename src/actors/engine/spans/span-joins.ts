@@ -12,7 +12,7 @@ import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
 import { type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
-import { readServiceName } from "../../../domain/window/window-message.ts";
+import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 
 export const PIECE_HELD = 4;
@@ -47,6 +47,8 @@ export class SpanJoins {
   /** Texts of services by number, and numbers by text. */
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
+  /** The same by the bytes that messages name them with: names that are no UTF-8 in two ways are one service. */
+  readonly #numbersByKey = new Map<string, number>();
   readonly #span = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
 
   constructor(dependencies: SpanJoinsDependencies) {
@@ -63,7 +65,7 @@ export class SpanJoins {
     const evictions = join.evictions;
     join.expire(seconds - JOIN_MS_MAX / 1000);
     while (reader.next()) {
-      if (reader.newService !== undefined) services.push(this.#number(serviceText(reader.newService)));
+      if (reader.isNewService) services.push(this.#numberOf(reader));
       span.service = services[reader.service - 1] as number;
       if (span.service < 0) continue;
       span.flags = reader.flags;
@@ -86,6 +88,16 @@ export class SpanJoins {
       this.#partitions[number] = partition;
     }
     return partition;
+  }
+
+  /** Number of the service that a message names for the first time; -1 where there are too many. */
+  #numberOf(reader: JoinMessageReader): number {
+    const key = reader.serviceKey;
+    let number = this.#numbersByKey.get(key);
+    if (number !== undefined) return number;
+    number = this.#number(serviceText(reader.newService as ServiceName));
+    if (number >= 0) this.#numbersByKey.set(key, number);
+    return number;
   }
 
   /** Number of a service, -1 where there are too many. */

@@ -75,7 +75,8 @@ export class SpanRecords {
   addRow(rows: SpanRows, name: string, resource: Attributes, unit: WorkUnit): void {
     const { endMicroseconds } = rows;
     const writer = this.#writer(endMicroseconds, resource, rows.low, unit);
-    writer.addNumbers(rows.rowWords, rows.idsAt, rows.flags >>> SPAN_ROW_KIND_SHIFT, name, endMicroseconds, rows.microseconds);
+    const kindAndStatus = rows.flags >>> SPAN_ROW_KIND_SHIFT;
+    writer.addNumbers(rows.rowWords, rows.idsAt, kindAndStatus, name, rows.nameText, endMicroseconds, rows.microseconds);
     writer.addAttributes(rows, rows.attributesFrom, rows.attributeCount);
   }
 

@@ -28,13 +28,14 @@ const ROW_DOUBLES = SPAN_ROW_BYTES / 8;
 
 /** A cursor over the rows of one step. */
 export class SpanRows implements AttributeWords {
-  readonly #memory: EngineMemory;
+  readonly #engineMemory: EngineMemory;
   readonly #kernel: LaneExports;
   readonly #doubles: Float64Array;
   /** The rows as words, and where the row at hand begins in them. */
   readonly rowWords: Uint32Array;
   readonly words: Uint32Array;
   readonly none = NO_SPAN_TEXT;
+  readonly memory: Uint8Array;
   at = 0;
   #doubleAt = 0;
   #count = 0;
@@ -44,8 +45,9 @@ export class SpanRows implements AttributeWords {
   #names: Array<string | undefined> = [];
 
   constructor(memory: EngineMemory, kernel: LaneExports) {
-    this.#memory = memory;
+    this.#engineMemory = memory;
     this.#kernel = kernel;
+    this.memory = memory.bytes;
     this.rowWords = memory.words.subarray(SPAN_ROWS / 4, SPAN_ROWS / 4 + SPAN_ROWS_MAX * ROW_WORDS);
     this.#doubles = memory.doubles.subarray(SPAN_ROWS / 8, SPAN_ROWS / 8 + SPAN_ROWS_MAX * ROW_DOUBLES);
     this.words = memory.words.subarray(SPAN_ATTRIBUTES / 4, (SPAN_ATTRIBUTES + SPAN_ATTRIBUTES_BYTES) / 4);
@@ -133,20 +135,24 @@ export class SpanRows implements AttributeWords {
 
   get name(): string {
     const number = this.word(SPAN_ROW_NAME);
-    if (number === NO_SPAN_TEXT) return this.#memory.slice(this.word(SPAN_ROW_NAME_AT), this.word(SPAN_ROW_NAME_BYTES)).toString();
+    if (number === NO_SPAN_TEXT) return this.#engineMemory.slice(this.word(SPAN_ROW_NAME_AT), this.word(SPAN_ROW_NAME_BYTES)).toString();
     const place = number - this.#first;
     const known = this.#names[place];
     if (known !== undefined) return known;
-    const name = this.text(number).toString();
+    const name = this.#engineMemory.slice(this.textAddress(number), this.textBytes(number)).toString();
     this.#names[place] = name;
     return name;
   }
 
-  text(number: number): Buffer {
-    return this.#memory.slice(this.#kernel.spanTextPointer(number), this.#kernel.spanTextBytes(number));
+  get nameText(): number {
+    return this.word(SPAN_ROW_NAME);
   }
 
-  bytes(address: number, bytes: number): Buffer {
-    return this.#memory.slice(address, bytes);
+  textAddress(number: number): number {
+    return this.#kernel.spanTextPointer(number);
+  }
+
+  textBytes(number: number): number {
+    return this.#kernel.spanTextBytes(number);
   }
 }

@@ -4,7 +4,7 @@
 // https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/trace/v1/trace.proto
 // Sketch: 2 ns a field of a span.
 import { STATUS_BAD_PROTOBUF, STATUS_ODD_BODY, STATUS_OK } from "../../../core/layout/kernel-status";
-import { fieldNumber, payload, readField, wireType, WIRE_BYTES } from "./protobuf-wire";
+import { fieldNumber, payload, readField, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 
 /** A message given in several fields, which the walk does not put together. */
 let odd: bool = false;
@@ -62,17 +62,20 @@ function isScope(p: usize, end: usize): bool {
   return true;
 }
 
-/** Whole fields; ids, times and attributes of the usual form are passed over by their tags. */
+/** Whole fields; short ones are passed over by their tags. */
 function isSpan(p: usize, end: usize): bool {
   while (p < end) {
     const tag = <u32>load<u8>(p);
-    if ((tag == 0x4a || tag == 0x0a || tag == 0x12 || tag == 0x22 || tag == 0x2a) && load<u8>(p, 1) < 128) {
-      p += 2 + <usize>load<u8>(p, 1);
-      continue;
-    }
-    if (tag == 0x39 || tag == 0x41) {
-      p += 9;
-      continue;
+    if (tag > 7 && tag < 128) {
+      const length = <usize>load<u8>(p, 1), wire = tag & 7;
+      if (wire == WIRE_FIXED64) {
+        p += 9;
+        continue;
+      }
+      if (length < 128 && (wire == WIRE_BYTES || wire == WIRE_VARINT)) {
+        p += wire == WIRE_BYTES ? 2 + length : 2;
+        continue;
+      }
     }
     p = readField(p, end);
     if (p == 0) return false;

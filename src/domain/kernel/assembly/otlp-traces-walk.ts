@@ -127,44 +127,57 @@ function readSpan(row: usize, p: usize, end: usize): bool {
   let attributes: u32 = 0;
   const firstWord = words;
   while (p < end) {
-    p = readField(p, end);
-    const at = payload, bytes = p - payload;
-    switch (fieldNumber) {
+    const tag = <u32>load<u8>(p), length = <usize>load<u8>(p, 1);
+    let field = tag >> 3, wire = tag & 7, at: usize;
+    if (wire == WIRE_BYTES && tag < 128 && length < 128) {
+      at = p + 2;
+      p = at + length;
+    } else if (wire == WIRE_FIXED64 && tag < 128) {
+      at = p + 1;
+      p += 9;
+    } else {
+      p = readField(p, end);
+      field = fieldNumber;
+      wire = wireType;
+      at = payload;
+    }
+    const bytes = p - at;
+    switch (field) {
       case 1:
-        if (wireType != WIRE_BYTES || bytes != TRACE_ID_BYTES) return false;
+        if (wire != WIRE_BYTES || bytes != TRACE_ID_BYTES) return false;
         traceId = at;
         break;
       case 2:
-        if (wireType != WIRE_BYTES || bytes != SPAN_ID_BYTES) return false;
+        if (wire != WIRE_BYTES || bytes != SPAN_ID_BYTES) return false;
         spanId = at;
         break;
       case 4:
-        if (wireType != WIRE_BYTES || (bytes != SPAN_ID_BYTES && bytes != 0)) return false;
+        if (wire != WIRE_BYTES || (bytes != SPAN_ID_BYTES && bytes != 0)) return false;
         parentId = bytes == 0 || load<u64>(at) == 0 ? 0 : at;
         break;
       case 5:
-        if (wireType != WIRE_BYTES || bytes > NAME_BYTES_MAX) return false;
+        if (wire != WIRE_BYTES || bytes > NAME_BYTES_MAX) return false;
         name = at;
         nameBytes = bytes;
         break;
       case 6:
-        if (wireType != WIRE_VARINT) return false;
+        if (wire != WIRE_VARINT) return false;
         readVarint(at);
         kind = varint;
         break;
       case 7:
-        if (wireType != WIRE_FIXED64) return false;
+        if (wire != WIRE_FIXED64) return false;
         startNs = load<u64>(at);
         break;
       case 8:
-        if (wireType != WIRE_FIXED64) return false;
+        if (wire != WIRE_FIXED64) return false;
         endNs = load<u64>(at);
         break;
       case 9:
-        if (wireType != WIRE_BYTES || ++attributes > ATTRIBUTES_MAX || !takeAttribute(at, <u32>bytes)) return false;
+        if (wire != WIRE_BYTES || ++attributes > ATTRIBUTES_MAX || !takeAttribute(at, <u32>bytes)) return false;
         break;
       case 15:
-        if (wireType != WIRE_BYTES || !readStatus(at, p)) return false;
+        if (wire != WIRE_BYTES || !readStatus(at, p)) return false;
         status = code;
         break;
     }

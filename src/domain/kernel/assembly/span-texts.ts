@@ -10,6 +10,8 @@ const ENTRY_BYTES: usize = 16;
 const ENTRY_HASH: usize = 0; // u64
 const ENTRY_POINTER: usize = 8; // u32
 const ENTRY_LENGTH: usize = 12; // u32
+/** Numbers begin anew here, by when those before are long forgotten; twice a number is below 2^31 (domain/trace/span-block.ts). */
+const FIRST_MAX: u32 = 1 << 29;
 
 let first: u32 = 0; // number of the first text of the table as it is
 let count: u32 = 0;
@@ -35,7 +37,7 @@ export function renewSpanTexts(): void {
   if (!isFull) return;
   memory.fill(SPAN_TEXT_INDEX, 0, SPAN_TEXT_PLACES * 4);
   first += count;
-  if (first > <u32>(NO_SPAN_TEXT - 2 * SPAN_TEXTS_MAX)) first = 0;
+  if (first > FIRST_MAX) first = 0;
   count = 0;
   areaUsed = 0;
   isFull = false;
