@@ -3,6 +3,7 @@
 //   kind u8 = 2, first minute varint, then for each span
 //   {service varint: 0 = a new one, whose tenant, environment and service follow as texts, else its number in this message from 1 on; flags u8; key, high u32,
 //    low u32; and with JOIN_CHILD the parent's key, high u32, low u32, zigzag of minute of its end - first minute varint, microseconds varint}
+import { NumberTable } from "../../core/base/number-table.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, zigzag } from "../codec/varint.ts";
@@ -12,12 +13,15 @@ export const MESSAGE_JOIN = 2;
 /** Of a span: it has a parent; it failed. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
+/** Twice the services that a message remembers; one beyond is named again. */
+const SERVICE_PLACES = 256;
 const DAMAGE = "a message on traces is damaged";
 
 /** A message in the making. */
 export class JoinMessageWriter {
   readonly #sink = new ByteSink(512);
-  readonly #services = new Map<ServiceName, number>();
+  readonly #services = new NumberTable(SERVICE_PLACES);
+  #serviceCount = 0;
   #firstMinute = 0;
 
   get bytes(): number {
@@ -30,14 +34,13 @@ export class JoinMessageWriter {
     this.#firstMinute = firstMinute;
   }
 
-  /** Adds a span; `service` must be the same object for the same service. */
-  add(service: ServiceName, flags: number, high: number, low: number): void {
+  /** Adds a span; `number` is always the same service. */
+  add(service: ServiceName, number: number, flags: number, high: number, low: number): void {
     const sink = this.#sink;
-    const known = this.#services.get(service);
-    if (known !== undefined) sink.varint(known);
-    else {
-      this.#services.set(service, this.#services.size + 1);
-      sink.varint(0);
+    const known = this.#services.find(number);
+    sink.varint(known);
+    if (known === 0) {
+      this.#services.enter(number, ++this.#serviceCount);
       writeServiceName(sink, service);
     }
     sink.u8(flags);
@@ -59,6 +62,7 @@ export class JoinMessageWriter {
     const message = this.#sink.bytes.subarray(0, this.#sink.at);
     this.#sink.at = 0;
     this.#services.clear();
+    this.#serviceCount = 0;
     return message;
   }
 }

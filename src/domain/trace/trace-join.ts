@@ -47,6 +47,42 @@ export interface JoinSpan {
   readonly microseconds: number;
 }
 
+/** Spans on their way to a TraceJoin, as words: they are looked for together, so that their cache misses overlap. */
+export class JoinBatch {
+  words = new Int32Array(64 * SPAN_WORDS);
+  count = 0;
+
+  push(
+    service: number,
+    flags: number,
+    high: number,
+    low: number,
+    parentHigh: number,
+    parentLow: number,
+    minute: number,
+    microseconds: number,
+  ): void {
+    const at = this.count * SPAN_WORDS;
+    if (at === this.words.length) this.#grow();
+    const { words } = this;
+    this.count++;
+    words[at + KEY_HIGH] = high;
+    words[at + KEY_LOW] = low;
+    words[at + PARENT_HIGH] = parentHigh;
+    words[at + PARENT_LOW] = parentLow;
+    words[at + MINUTE] = minute;
+    words[at + MICROSECONDS] = microseconds;
+    words[at + MICROSECONDS_HIGH] = (Math.floor(microseconds / HIGH_WORD) & HIGH_MASK) | (flags << FLAGS_SHIFT);
+    words[at + SERVICE] = service;
+  }
+
+  #grow(): void {
+    const larger = new Int32Array(2 * this.words.length);
+    larger.set(this.words);
+    this.words = larger;
+  }
+}
+
 /** The spans of one partition. */
 export class TraceJoin {
   readonly #spansMax: number;
@@ -59,6 +95,9 @@ export class TraceJoin {
   #words = new Int32Array(0);
   /** By bucket the heads of two chains of places: spans by key, and waiting children by their parent's key. */
   #heads = new Int32Array(0);
+  readonly #one = new JoinBatch();
+  /** Of no meaning: keeps the loads of #touch() from being left out. */
+  touched = 0;
   /** Spans that had to go before their time. */
   evictions = 0;
 
@@ -74,21 +113,51 @@ export class TraceJoin {
 
   /** Takes a span that arrived at a time in seconds; false when it is held already. */
   add(span: JoinSpan, arrivalSeconds: number): boolean {
-    if (this.#find(span.high, span.low) !== NONE) return false;
-    const place = this.#put(span, arrivalSeconds);
-    if ((span.flags & JOIN_CHILD) !== 0) {
-      const parent = this.#find(span.parentHigh, span.parentLow);
-      if (parent !== NONE) this.#join(parent, place);
-      else this.#wait(place);
-    }
-    this.#joinWaiting(place);
-    return true;
+    return this.#add(this.#single(span), 0, arrivalSeconds);
+  }
+
+  /** Takes the spans of a batch, in their order. */
+  addBatch({ words, count }: JoinBatch, arrivalSeconds: number): void {
+    this.#touch(words, count);
+    for (let i = 0; i < count; i++) this.#add(words, i * SPAN_WORDS, arrivalSeconds);
   }
 
   /** Puts back a span that was held, without joining it. */
   restore(span: JoinSpan, arrivalSeconds: number, waits: boolean): void {
-    const place = this.#put(span, arrivalSeconds);
-    if (waits) this.#wait(place);
+    const at = this.#put(this.#single(span), 0, arrivalSeconds);
+    if (waits) this.#wait(at);
+  }
+
+  #single({ service, flags, high, low, parentHigh, parentLow, minute, microseconds }: JoinSpan): Int32Array {
+    this.#one.count = 0;
+    this.#one.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds);
+    return this.#one.words;
+  }
+
+  /** Loads what a batch will look at: loads that do not hang on each other take the time of one. */
+  #touch(words: Int32Array, count: number): void {
+    let sum = 0;
+    const end = count * SPAN_WORDS;
+    for (let at = 0; at < end; at += SPAN_WORDS) {
+      sum += this.#heads[this.#head(LINK, words[at + KEY_LOW]!)]! + this.#heads[this.#head(LINK, words[at + PARENT_LOW]!)]!;
+    }
+    for (let at = 0; at < end; at += SPAN_WORDS) {
+      const held = this.#heads[this.#head(LINK, words[at + KEY_LOW]!)]!;
+      if (held !== NONE) sum += this.#words[held]!;
+    }
+    this.touched = sum;
+  }
+
+  #add(words: Int32Array, from: number, arrivalSeconds: number): boolean {
+    if (this.#find(words[from + KEY_HIGH]!, words[from + KEY_LOW]!) !== NONE) return false;
+    const at = this.#put(words, from, arrivalSeconds);
+    if ((this.#flags(at) & JOIN_CHILD) !== 0) {
+      const parent = this.#find(words[from + PARENT_HIGH]!, words[from + PARENT_LOW]!);
+      if (parent !== NONE) this.#join(parent, at);
+      else this.#wait(at);
+    }
+    this.#joinWaiting(at);
+    return true;
   }
 
   /** Forgets spans that arrived before a time in seconds. */
@@ -131,21 +200,13 @@ export class TraceJoin {
     };
   }
 
-  #put(span: JoinSpan, arrivalSeconds: number): number {
+  #put(from: Int32Array, fromAt: number, arrivalSeconds: number): number {
     if (this.size === this.#places) this.#makeRoom();
-    const number = this.#next++;
     const words = this.#words;
-    const at = this.#at(number);
-    words[at + KEY_HIGH] = span.high;
-    words[at + KEY_LOW] = span.low;
-    words[at + PARENT_HIGH] = span.parentHigh;
-    words[at + PARENT_LOW] = span.parentLow;
+    const at = this.#at(this.#next++);
+    for (let word = 0; word < LINK; word++) words[at + word] = from[fromAt + word]!;
     words[at + ARRIVAL] = arrivalSeconds;
-    words[at + MINUTE] = span.minute;
-    words[at + MICROSECONDS] = span.microseconds;
-    words[at + MICROSECONDS_HIGH] = (Math.floor(span.microseconds / HIGH_WORD) & HIGH_MASK) | (span.flags << FLAGS_SHIFT);
-    words[at + SERVICE] = span.service;
-    this.#chain(at, LINK, span.low);
+    this.#chain(at, LINK, words[at + KEY_LOW]!);
     return at;
   }
 

@@ -90,7 +90,8 @@ export function joinMessageTarget(): FuzzTarget {
     writer.begin(WINDOW / 6);
     for (let spans = random.below(ITEMS_MAX); spans > 0; spans--) {
       const flags = random.below(4);
-      writer.add(services[random.below(2)] as ServiceName, flags, random.next(), random.next());
+      const number = random.below(2);
+      writer.add(services[number] as ServiceName, number, flags, random.next(), random.next());
       if ((flags & JOIN_CHILD) !== 0) writer.addParent(random.next(), random.next(), WINDOW / 6 + random.below(3), random.next());
     }
     out.raw(writer.finish());

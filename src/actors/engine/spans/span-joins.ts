@@ -11,7 +11,7 @@ import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
-import { type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
+import { JoinBatch, type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 
@@ -49,7 +49,7 @@ export class SpanJoins {
   readonly #numbers = new Map<string, number>();
   /** The same by the bytes that messages name them with: names that are no UTF-8 in two ways are one service. */
   readonly #numbersByKey = new Map<string, number>();
-  readonly #span = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+  readonly #batch = new JoinBatch();
 
   constructor(dependencies: SpanJoinsDependencies) {
     this.#dependencies = dependencies;
@@ -60,23 +60,19 @@ export class SpanJoins {
     const { join } = this.#partition(partition);
     const reader = new JoinMessageReader(payload);
     const services: number[] = [];
-    const span = this.#span;
+    const batch = this.#batch;
     const seconds = Math.floor(arrivalWallMs / 1000);
     const evictions = join.evictions;
     join.expire(seconds - JOIN_MS_MAX / 1000);
+    batch.count = 0;
     while (reader.next()) {
       if (reader.isNewService) services.push(this.#numberOf(reader));
-      span.service = services[reader.service - 1] as number;
-      if (span.service < 0) continue;
-      span.flags = reader.flags;
-      span.high = reader.high;
-      span.low = reader.low;
-      span.parentHigh = reader.parentHigh;
-      span.parentLow = reader.parentLow;
-      span.minute = reader.minute;
-      span.microseconds = reader.microseconds;
-      join.add(span, seconds);
+      const service = services[reader.service - 1] as number;
+      if (service < 0) continue;
+      const { flags, high, low, parentHigh, parentLow, minute, microseconds } = reader;
+      batch.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds);
     }
+    join.addBatch(batch, seconds);
     if (join.evictions > evictions) this.#dependencies.counters.add("spansForgotten", join.evictions - evictions);
   }
 

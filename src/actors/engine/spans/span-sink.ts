@@ -3,7 +3,7 @@
 import { isLongerThan } from "../../../core/base/utf8.ts";
 import { NAME_BYTES_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
-import { SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
+import { NO_SPAN_TEXT, SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import type { ItemRefusal, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
@@ -24,6 +24,8 @@ const MESSAGE_BYTES_FULL = 8 * 1024;
 const NAME_UNITS_SAFE = NAME_BYTES_MAX / 4;
 /** Services remembered between units. */
 const SERVICES_KEPT_MAX = 1_000;
+/** Numbers of services begin anew behind so many, when those of before are in no message any more. */
+const SOURCE_NUMBERS = 2 ** 30;
 const MINUTE_MS = 60_000;
 /** Longest duration that is summed: 2^40 us are 12 days (assembly/otlp-traces-walk.ts has the same). */
 const MICROSECONDS_MAX = 2 ** 40;
@@ -37,6 +39,8 @@ const NO_PARENT = "0000000000000000";
 /** A service that spans came from, and its message in the making. */
 export interface SpanSource extends ServiceName {
   readonly partition: number;
+  /** Its own among the lane's services. */
+  readonly number: number;
   readonly seed: number;
   readonly message: WindowMessageWriter;
   readonly records: SpanRecords;
@@ -50,6 +54,7 @@ export class SpanSink implements MessageSource {
   /** Numbers of the partitions whose join message holds something, and the sources whose fold message does. */
   #begunJoins: number[] = [];
   #begunFolds: SpanSource[] = [];
+  #sourceCount = 0;
   readonly #key = new SpanKey();
   readonly #exclusions: FieldExclusions;
   readonly #writers = new SpanBlockWriters();
@@ -89,7 +94,7 @@ export class SpanSink implements MessageSource {
     const startMs = span.startMs > 0 ? span.startMs : endMs;
     const microseconds = Math.min(MICROSECONDS_MAX, Math.max(0, Math.round((endMs - startMs) * 1000)));
     const { high, low, traceHash } = key;
-    this.#fold(source, span.name, isRequest(span.kind, isChild), endMs, microseconds, high, low, unit);
+    this.#fold(source, span.name, NO_SPAN_TEXT, isRequest(span.kind, isChild), endMs, microseconds, high, low, unit);
     this.#join(source, traceHash, endMs, microseconds, high, low, unit);
     source.records.add(span, isChild ? span.parentSpanId : "", Math.round(endMs * 1000), microseconds, low, unit);
     return undefined;
@@ -108,7 +113,7 @@ export class SpanSink implements MessageSource {
     this.#isError = (flags & SPAN_ROW_ERROR) !== 0;
     this.#parentHigh = rows.parentHigh;
     this.#parentLow = rows.parentLow;
-    this.#fold(source, name, (flags & SPAN_ROW_REQUEST) !== 0, endMs, microseconds, high, low, unit);
+    this.#fold(source, name, rows.nameText, (flags & SPAN_ROW_REQUEST) !== 0, endMs, microseconds, high, low, unit);
     this.#join(source, rows.traceHash, endMs, microseconds, high, low, unit);
     source.records.addRow(rows, name, resource, unit);
   }
@@ -135,7 +140,8 @@ export class SpanSink implements MessageSource {
     let source = this.#sources.get(key);
     if (source === undefined) {
       const name = { tenant, environment, serviceId };
-      const service = { ...name, encoded: encodeServiceName(name), partition: partitionOf(tenant, serviceId), seed: serviceSeed(tenant) };
+      const [partition, seed, number] = [partitionOf(tenant, serviceId), serviceSeed(tenant), this.#sourceCount++ % SOURCE_NUMBERS];
+      const service = { ...name, encoded: encodeServiceName(name), partition, number, seed };
       const records = new SpanRecords(service, this.#exclusions, this.#writers);
       source = { ...service, message: new WindowMessageWriter(), records };
       this.#sources.set(key, source);
@@ -147,6 +153,7 @@ export class SpanSink implements MessageSource {
   #fold(
     source: SpanSource,
     name: string,
+    nameText: number,
     isRequest: boolean,
     endMs: number,
     microseconds: number,
@@ -160,7 +167,8 @@ export class SpanSink implements MessageSource {
     else if (message.bytes === 0) this.#begunFolds.push(source);
     if (message.bytes === 0) message.begin(source, window);
     const flags = (isRequest ? SPAN_REQUEST : 0) | (this.#isError ? SPAN_ERROR : 0);
-    message.add(name, flags, window, bucketOf(microseconds), high, low);
+    if (nameText === NO_SPAN_TEXT) message.add(name, flags, window, bucketOf(microseconds), high, low);
+    else message.addNumbered(name, nameText, flags, window, bucketOf(microseconds), high, low);
   }
 
   #join(source: SpanSource, traceHash: number, endMs: number, microseconds: number, high: number, low: number, unit: WorkUnit): void {
@@ -170,7 +178,7 @@ export class SpanSink implements MessageSource {
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_SPANS, partition, message.finish());
     else if (message.bytes === 0) this.#begunJoins.push(partition);
     if (message.bytes === 0) message.begin(minute);
-    message.add(source, (this.#isChild ? JOIN_CHILD : 0) | (this.#isError ? JOIN_ERROR : 0), high, low);
+    message.add(source, source.number, (this.#isChild ? JOIN_CHILD : 0) | (this.#isError ? JOIN_ERROR : 0), high, low);
     if (this.#isChild) message.addParent(this.#parentHigh, this.#parentLow, minute, microseconds);
   }
 
