@@ -25,15 +25,11 @@ const LINK = 9;
 const WAIT_LINK = 10;
 const SPAN_WORDS = 12;
 
-/** A span of one service that another service's span called. Services are the numbers that the owner gave. */
-export interface JoinedCall {
-  readonly caller: number;
-  readonly callee: number;
-  /** Of the called span: minutes since 1970 of its end. */
-  readonly minute: number;
-  readonly microseconds: number;
-  readonly isError: boolean;
-}
+/**
+ * Is told of a span of one service that another service's span called. Services are the numbers that the owner gave; `minute` and `microseconds` are those of the
+ * called span: minutes since 1970 of its end, and its duration.
+ */
+export type OnCall = (caller: number, callee: number, minute: number, microseconds: number, isError: boolean) => void;
 
 /** A span as it is added. */
 export interface JoinSpan {
@@ -86,7 +82,7 @@ export class JoinBatch {
 /** The spans of one partition. */
 export class TraceJoin {
   readonly #spansMax: number;
-  readonly #onCall: (call: JoinedCall) => void;
+  readonly #onCall: OnCall;
   /** Numbers of the oldest span held and of the next one; a span lies at its number modulo the places. */
   #first = 0;
   #next = 0;
@@ -101,7 +97,7 @@ export class TraceJoin {
   /** Spans that had to go before their time. */
   evictions = 0;
 
-  constructor(spansMax: number, onCall: (call: JoinedCall) => void) {
+  constructor(spansMax: number, onCall: OnCall) {
     this.#spansMax = spansMax;
     this.#onCall = onCall;
     this.#allocate(PLACES_FIRST);
@@ -258,7 +254,7 @@ export class TraceJoin {
     const callee = this.#words[child + SERVICE]!;
     if (caller === callee) return;
     const isError = (this.#flags(child) & JOIN_ERROR) !== 0;
-    this.#onCall({ caller, callee, minute: this.#words[child + MINUTE]!, microseconds: this.#microseconds(child), isError });
+    this.#onCall(caller, callee, this.#words[child + MINUTE]!, this.#microseconds(child), isError);
   }
 
   #makeRoom(): void {

@@ -11,7 +11,7 @@ import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
-import { JoinBatch, type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
+import { JoinBatch, TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 
@@ -79,7 +79,7 @@ export class SpanJoins {
   #partition(number: number): JoinedPartition {
     let partition = this.#partitions[number];
     if (partition === undefined) {
-      const join = new TraceJoin(JOIN_SPANS_MAX, (call) => this.#count(number, call));
+      const join = new TraceJoin(JOIN_SPANS_MAX, (...call) => this.#count(number, ...call));
       partition = { join, calls: new CallSums(PARTITION_CALLS_MAX, this.#names), isChanged: false, sentMs: 0, since: -1 };
       this.#partitions[number] = partition;
     }
@@ -108,7 +108,7 @@ export class SpanJoins {
     return this.#names.push(text) - 1;
   }
 
-  #count(number: number, { caller, callee, minute, microseconds, isError }: JoinedCall): void {
+  #count(number: number, caller: number, callee: number, minute: number, microseconds: number, isError: boolean): void {
     const { counters, generation } = this.#dependencies;
     const partition = this.#partitions[number] as JoinedPartition;
     if (partition.since < 0) partition.since = generation(number);
