@@ -97,6 +97,9 @@ export const SPAN_TEXTS = 0x246c0000;
 export const SPAN_TEXTS_MAX = 16384;
 export const SPAN_TEXT_AREA = 0x24800000;
 export const SPAN_TEXT_AREA_BYTES = 0x200000;
+/** By text: the numbers of the attributes that the last span of that name had. */
+export const SPAN_TEXT_GUESSES = 0x24a00000;
+export const SPAN_TEXT_GUESSES_EACH = 8;
 /** Names of series whose kind metadata say: twice so many words of 8 bytes. */
 export const SERIES_KINDS = 0x24e00000;
 export const SERIES_KINDS_MAX = 32768;

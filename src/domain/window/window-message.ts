@@ -10,6 +10,8 @@ import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, zigzag } from "../codec/varint.ts";
 
 export const MESSAGE_WINDOW = 1;
+/** Of an item whose numbers take a byte each. */
+export const ITEM_BYTES_MIN = 12;
 /** Twice the numbered names that a message remembers; one beyond is written again. */
 const NUMBERED_PLACES = 256;
 

@@ -14,7 +14,7 @@ import { isUsualAttribute } from "./otlp-attribute";
 import { checkTraces } from "./otlp-traces-check";
 import { fieldNumber, payload, readField, readVarint, varint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 import { hashSpanId, hashTrace, keyHigh, keyLow } from "./span-key";
-import { enterSpanText, findSpanText, renewSpanTexts } from "./span-texts";
+import { enterSpanText, findSpanText, guessPlace, isGuess, renewSpanTexts } from "./span-texts";
 
 const NANOSECONDS: u64 = 1_000_000; // in a millisecond
 const TRACE_ID_BYTES: usize = 16;
@@ -124,7 +124,7 @@ function findResource(): void {
 function readSpan(row: usize, p: usize, end: usize): bool {
   let traceId: usize = 0, spanId: usize = 0, parentId: usize = 0, name: usize = 0, nameBytes: usize = 0;
   let kind: u64 = 0, status: u64 = 0, startNs: u64 = 0, endNs: u64 = 0;
-  let attributes: u32 = 0;
+  let attributes: u32 = 0, nameText: u32 = NO_SPAN_TEXT;
   const firstWord = words;
   while (p < end) {
     const tag = <u32>load<u8>(p), length = <usize>load<u8>(p, 1);
@@ -159,6 +159,7 @@ function readSpan(row: usize, p: usize, end: usize): bool {
         if (wire != WIRE_BYTES || bytes > NAME_BYTES_MAX) return false;
         name = at;
         nameBytes = bytes;
+        nameText = takeText(at, <u32>bytes);
         break;
       case 6:
         if (wire != WIRE_VARINT) return false;
@@ -174,7 +175,8 @@ function readSpan(row: usize, p: usize, end: usize): bool {
         endNs = load<u64>(at);
         break;
       case 9:
-        if (wire != WIRE_BYTES || ++attributes > ATTRIBUTES_MAX || !takeAttribute(at, <u32>bytes)) return false;
+        if (wire != WIRE_BYTES || attributes == ATTRIBUTES_MAX || !takeAttribute(at, <u32>bytes, guessPlace(nameText, attributes))) return false;
+        attributes++;
         break;
       case 15:
         if (wire != WIRE_BYTES || !readStatus(at, p)) return false;
@@ -186,7 +188,7 @@ function readSpan(row: usize, p: usize, end: usize): bool {
   if (spanId == 0 || load<u64>(spanId) == 0) return false;
   if (nameBytes == 0 || kind > KIND_CONSUMER || status > STATUS_ERROR) return false;
   if (!storeTimes(row, startNs, endNs)) return false;
-  store<u32>(row, takeText(name, <u32>nameBytes), SPAN_ROW_NAME);
+  store<u32>(row, nameText, SPAN_ROW_NAME);
   store<u32>(row, <u32>name, SPAN_ROW_NAME_AT);
   store<u32>(row, <u32>nameBytes, SPAN_ROW_NAME_BYTES);
   store<u32>(row, hashTrace(traceId, seed), SPAN_ROW_TRACE_HASH);
@@ -228,14 +230,18 @@ function readStatus(p: usize, end: usize): bool {
   return true;
 }
 
-/** Adds the words of an attribute; false for one that TypeScript has to judge. */
+/** Adds the words of an attribute, which may be the one at `guess`; false for one that TypeScript has to judge. */
 // @ts-ignore
 @inline
-function takeAttribute(pointer: usize, bytes: u32): bool {
-  let text = findSpanText(pointer, bytes);
-  if (text == NO_SPAN_TEXT) {
-    if (!isUsualAttribute(pointer, pointer + bytes)) return false;
-    text = enterSpanText(pointer, bytes);
+function takeAttribute(pointer: usize, bytes: u32, guess: usize): bool {
+  let text: u32 = guess == 0 ? NO_SPAN_TEXT : load<u32>(guess);
+  if (guess == 0 || !isGuess(text, pointer, bytes)) {
+    text = findSpanText(pointer, bytes);
+    if (text == NO_SPAN_TEXT) {
+      if (!isUsualAttribute(pointer, pointer + bytes)) return false;
+      text = enterSpanText(pointer, bytes);
+    }
+    if (guess != 0) store<u32>(guess, text);
   }
   const to = <usize>SPAN_ATTRIBUTES + (<usize>words << 2);
   store<u32>(to, text);
