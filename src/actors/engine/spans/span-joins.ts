@@ -79,7 +79,9 @@ export class SpanJoins {
   #partition(number: number): JoinedPartition {
     let partition = this.#partitions[number];
     if (partition === undefined) {
-      const join = new TraceJoin(JOIN_SPANS_MAX, (...call) => this.#count(number, ...call));
+      const join = new TraceJoin(JOIN_SPANS_MAX, (caller, callee, minute, us, isError) =>
+        this.#count(number, caller, callee, minute, us, isError),
+      );
       partition = { join, calls: new CallSums(PARTITION_CALLS_MAX, this.#names), isChanged: false, sentMs: 0, since: -1 };
       this.#partitions[number] = partition;
     }
