@@ -55,6 +55,8 @@ export interface OtlpRigOptions {
   readonly kernelWalks?: boolean;
   readonly seriesLimit?: number;
   readonly convertsCounters?: boolean;
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly exclusions?: string;
 }
 
 export class OtlpRig {
@@ -70,7 +72,8 @@ export class OtlpRig {
   readonly #streams = new Map<number, string>();
   #admissions = 0;
 
-  constructor({ kernelWalks = true, seriesLimit = 1_000_000, convertsCounters = true }: OtlpRigOptions = {}) {
+  constructor({ kernelWalks = true, seriesLimit = 1_000_000, convertsCounters = true, exclusions = "" }: OtlpRigOptions = {}) {
+    const excluded = new FieldExclusions(exclusions);
     const loaded = loadKernel<LaneExports>();
     const memory = new EngineMemory(loaded.memory);
     const begin: LaneExports["otlpMetricsBegin"] = (...body) => {
@@ -106,11 +109,11 @@ export class OtlpRig {
         kernel,
         definer,
         counters: new EngineCounters(memory),
-        exclusions: new FieldExclusions(""),
+        exclusions: excluded,
         tenantName: (index) => `tenant ${index}`,
-        spans: new SpanSink(new FieldExclusions("")),
-        logs: new LogSink(new FieldExclusions("")),
-        labels: new LabelIntake(new FieldExclusions("")),
+        spans: new SpanSink(excluded),
+        logs: new LogSink(excluded),
+        labels: new LabelIntake(excluded),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
       },
     );

@@ -347,6 +347,19 @@ describe("OTLP in protobuf", () => {
     expect(rig.kernel.spanTextsFirst()).toBeGreaterThan(0);
   });
 
+  it("keeps nothing of a span's fields that must not be stored: those bodies the kernel does not walk", () => {
+    const rig = new OtlpRig({ exclusions: "secret" });
+    const intake = rig.take(
+      bodyOf("traces", "protobuf", spansOf([span({ attributes: [text("secret", "s"), text("a", "b")] })])),
+      "traces",
+      "protobuf",
+    );
+    const [record] = records(intake).map((each) => each["record"] as { attributes: object });
+    expect(record?.attributes).toMatchObject({ a: "b", env: "prod" });
+    expect(record?.attributes).not.toHaveProperty("secret");
+    expect(rig.walkedSpans).toBe(0);
+  });
+
   it("takes spans that are out of the ordinary among others, in their order", () => {
     const rig = new OtlpRig();
     const many = Array.from({ length: 65 }, (_, i) => text(`a${i % 64}`, "b"));

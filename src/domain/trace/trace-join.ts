@@ -1,29 +1,29 @@
 // Joins spans to their parents by key, in whatever order they come: the spans of one partition of traces, newest last, 5 minutes or SPANS_MAX of them.
 // Sketch: 48 bytes a span in a ring of words, with two chained hash indexes whose heads lie side by side (own key; parent's key while the parent has not come). A
 // span costs two to three cache misses, about 0.15 us. A span whose key is held changes nothing, so messages and requests may repeat.
+import {
+  ARRIVAL,
+  FLAGS_SHIFT,
+  HIGH_MASK,
+  HIGH_WORD,
+  JoinBatch,
+  KEY_HIGH,
+  KEY_LOW,
+  LINK,
+  MICROSECONDS,
+  MICROSECONDS_HIGH,
+  MINUTE,
+  PARENT_HIGH,
+  PARENT_LOW,
+  SERVICE,
+  SPAN_WORDS,
+  WAIT_LINK,
+} from "./join-batch.ts";
 import { JOIN_CHILD, JOIN_ERROR } from "./join-message.ts";
 
 const PLACES_FIRST = 64;
 const NONE = -1;
 const WAITS = 4;
-const HIGH_WORD = 2 ** 32;
-
-/** A span as words. Links say where a span's words begin, or NONE. */
-const KEY_HIGH = 0;
-const KEY_LOW = 1;
-const PARENT_HIGH = 2;
-const PARENT_LOW = 3;
-const ARRIVAL = 4;
-const MINUTE = 5;
-const MICROSECONDS = 6;
-/** Above 32 bits, of 2^40 at most; flags stand from bit 16 on. */
-const MICROSECONDS_HIGH = 7;
-const FLAGS_SHIFT = 16;
-const HIGH_MASK = 0xffff;
-const SERVICE = 8;
-const LINK = 9;
-const WAIT_LINK = 10;
-const SPAN_WORDS = 12;
 
 /**
  * Is told of a span of one service that another service's span called. Services are the numbers that the owner gave; `minute` and `microseconds` are those of the
@@ -41,42 +41,6 @@ export interface JoinSpan {
   readonly parentLow: number;
   readonly minute: number;
   readonly microseconds: number;
-}
-
-/** Spans on their way to a TraceJoin, as words: they are looked for together, so that their cache misses overlap. */
-export class JoinBatch {
-  words = new Int32Array(64 * SPAN_WORDS);
-  count = 0;
-
-  push(
-    service: number,
-    flags: number,
-    high: number,
-    low: number,
-    parentHigh: number,
-    parentLow: number,
-    minute: number,
-    microseconds: number,
-  ): void {
-    const at = this.count * SPAN_WORDS;
-    if (at === this.words.length) this.#grow();
-    const { words } = this;
-    this.count++;
-    words[at + KEY_HIGH] = high;
-    words[at + KEY_LOW] = low;
-    words[at + PARENT_HIGH] = parentHigh;
-    words[at + PARENT_LOW] = parentLow;
-    words[at + MINUTE] = minute;
-    words[at + MICROSECONDS] = microseconds;
-    words[at + MICROSECONDS_HIGH] = (Math.floor(microseconds / HIGH_WORD) & HIGH_MASK) | (flags << FLAGS_SHIFT);
-    words[at + SERVICE] = service;
-  }
-
-  #grow(): void {
-    const larger = new Int32Array(2 * this.words.length);
-    larger.set(this.words);
-    this.words = larger;
-  }
 }
 
 /** The spans of one partition. */

@@ -1,7 +1,8 @@
 // Messages on spans and logs, and what is stored of spans and calls: what is taken is read again as it was, everything else is refused by an Error.
 import { CallEdges, decodeCallEdges } from "../../../src/domain/trace/call-edges.ts";
 import { JOIN_CHILD, JoinMessageReader, JoinMessageWriter } from "../../../src/domain/trace/join-message.ts";
-import { readSpanBlockHead, SpanBlockWriter, spansOfBlock } from "../../../src/domain/trace/span-block.ts";
+import { readSpanBlockHead, spansOfBlock } from "../../../src/domain/trace/span-block.ts";
+import { SpanBlockWriter } from "../../../src/domain/trace/span-block-writer.ts";
 import { spanRecordId } from "../../../src/domain/trace/span-record.ts";
 import { ClosedWindows } from "../../../src/domain/window/closed-windows.ts";
 import { type ServiceName, WindowMessageReader, WindowMessageWriter } from "../../../src/domain/window/window-message.ts";

@@ -10,8 +10,9 @@ import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
+import { JoinBatch } from "../../../domain/trace/join-batch.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
-import { JoinBatch, TraceJoin } from "../../../domain/trace/trace-join.ts";
+import { TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 

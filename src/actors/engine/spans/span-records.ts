@@ -4,7 +4,7 @@ import { SPAN_ROW_KIND_SHIFT } from "../../../core/layout/span-row.ts";
 import { type Attributes, FRAME_SPAN_BLOCK } from "../../../core/protocol/coordinator-frame.ts";
 import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
-import { SpanBlockWriter } from "../../../domain/trace/span-block.ts";
+import { SpanBlockWriter } from "../../../domain/trace/span-block-writer.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
 import { BASE_LEAD_MS, type WorkUnit } from "../work-unit.ts";
 import type { SpanRows } from "./span-rows.ts";

@@ -21,7 +21,7 @@ import {
   SPAN_ROW_TRACE_HASH,
 } from "../../../core/layout/span-row.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
-import type { AttributeWords } from "../../../domain/trace/span-block.ts";
+import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
 
 const ROW_WORDS = SPAN_ROW_BYTES / 4;
 const ROW_DOUBLES = SPAN_ROW_BYTES / 8;

@@ -184,19 +184,35 @@ function readSpan(row: usize, p: usize, end: usize): bool {
         break;
     }
   }
-  if (traceId == 0 || (load<u64>(traceId) | load<u64>(traceId, 8)) == 0) return false;
-  if (spanId == 0 || load<u64>(spanId) == 0) return false;
   if (nameBytes == 0 || kind > KIND_CONSUMER || status > STATUS_ERROR) return false;
-  if (!storeTimes(row, startNs, endNs)) return false;
   store<u32>(row, nameText, SPAN_ROW_NAME);
   store<u32>(row, <u32>name, SPAN_ROW_NAME_AT);
   store<u32>(row, <u32>nameBytes, SPAN_ROW_NAME_BYTES);
-  store<u32>(row, hashTrace(traceId, seed), SPAN_ROW_TRACE_HASH);
+  store<u32>(row, attributes, SPAN_ROW_ATTRIBUTES);
+  store<u32>(row, firstWord, SPAN_ROW_ATTRIBUTES_FROM);
+  store<u32>(row, flagsOf(kind, status, parentId != 0), SPAN_ROW_FLAGS);
+  return storeTimes(row, startNs, endNs) && storeIds(row, traceId, spanId, parentId);
+}
+
+/** SPAN_ROW_FLAGS of a span. */
+// @ts-ignore
+@inline
+function flagsOf(kind: u64, status: u64, isChild: bool): u32 {
   let flags: u32 = <u32>(kind | (status << 3)) << SPAN_ROW_KIND_SHIFT;
+  if (isChild) flags |= SPAN_ROW_CHILD;
   if (status == STATUS_ERROR) flags |= SPAN_ROW_ERROR;
-  if (kind == KIND_SERVER || kind == KIND_CONSUMER || (parentId == 0 && kind <= KIND_INTERNAL)) flags |= SPAN_ROW_REQUEST;
+  if (kind == KIND_SERVER || kind == KIND_CONSUMER || (!isChild && kind <= KIND_INTERNAL)) flags |= SPAN_ROW_REQUEST;
+  return flags;
+}
+
+/** Stores a span's ids and keys; false where one is missing or all 0. */
+// @ts-ignore
+@inline
+function storeIds(row: usize, traceId: usize, spanId: usize, parentId: usize): bool {
+  if (traceId == 0 || (load<u64>(traceId) | load<u64>(traceId, 8)) == 0) return false;
+  if (spanId == 0 || load<u64>(spanId) == 0) return false;
+  store<u32>(row, hashTrace(traceId, seed), SPAN_ROW_TRACE_HASH);
   if (parentId != 0) {
-    flags |= SPAN_ROW_CHILD;
     hashSpanId(parentId);
     store<u32>(row, keyHigh, SPAN_ROW_PARENT_HIGH);
     store<u32>(row, keyLow, SPAN_ROW_PARENT_LOW);
@@ -204,9 +220,6 @@ function readSpan(row: usize, p: usize, end: usize): bool {
   hashSpanId(spanId);
   store<u32>(row, keyHigh, SPAN_ROW_HIGH);
   store<u32>(row, keyLow, SPAN_ROW_LOW);
-  store<u32>(row, flags, SPAN_ROW_FLAGS);
-  store<u32>(row, attributes, SPAN_ROW_ATTRIBUTES);
-  store<u32>(row, firstWord, SPAN_ROW_ATTRIBUTES_FROM);
   store<u64>(row, load<u64>(traceId), SPAN_ROW_IDS);
   store<u64>(row, load<u64>(traceId, 8), SPAN_ROW_IDS + 8);
   store<u64>(row, load<u64>(spanId), SPAN_ROW_IDS + 16);
