@@ -25,6 +25,7 @@ import type {
   StatePartWanted,
   StoredCheckpoint,
   StreamsWanted,
+  ToldSettings,
   WrittenCounts,
 } from "../../src/core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
@@ -66,6 +67,7 @@ export interface ClusterOptions {
   readonly checkpoints?: readonly StoredCheckpoint[];
   readonly laneMarks?: readonly LaneMark[];
   readonly metadata?: readonly MetricMetadataEnvelope[];
+  readonly watchdogSettings?: ToldSettings;
   readonly seriesLimit?: number;
   readonly threshold?: number;
   readonly segmentBytes?: number;
@@ -77,6 +79,9 @@ export interface ClusterOptions {
   readonly idleMs?: number;
   readonly rings?: RingSizes;
   readonly keptMs?: number;
+  /** WATCHDOG_SERVICES_MAX and the interval of cycles; by default no services are judged. */
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -171,10 +176,13 @@ export class Cluster {
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
+        ...(options.watchdogSettings !== undefined && { watchdogSettings: options.watchdogSettings }),
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
         minSamples: 12,
         window: 120,
+        ...(options.servicesMax !== undefined && { servicesMax: options.servicesMax }),
+        ...(options.watchdogIntervalMs !== undefined && { watchdogIntervalMs: options.watchdogIntervalMs }),
         ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
         ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
         ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),

@@ -333,12 +333,29 @@ const MAP_CALLS: typeof CALLS = {
     await call("declareLimit", 200, { body: { ...body, limit_value: 20 } });
     await call("declareLimit", 400, { body: { ...body, limit_value: 0 } });
   },
+  saturationFires: async ({ call }) => {
+    await call("saturationFires", 200, { query: { state: "firing" } });
+  },
   limits: async ({ call }) => {
     await call("limits", 200, { query: { metric: "heap" } });
   },
   deleteLimit: async ({ call }) => {
     await call("deleteLimit", 204, { query: { metric: "heap" } });
     await call("deleteLimit", 404, { query: { metric: "heap" } });
+  },
+  setWatchdogSettings: async ({ call }) => {
+    const body = { service_id: SERVICE, z_threshold: 4 };
+    await call("setWatchdogSettings", 201, { body });
+    await call("setWatchdogSettings", 200, { body: { ...body, direction: "high" } });
+    await call("setWatchdogSettings", 400, { body: { ...body, z_threshold: 0 } });
+  },
+  watchdogSettings: async ({ call }) => {
+    await call("watchdogSettings", 200, { query: { service_id: SERVICE, metric_name: "latency" } });
+    await call("watchdogSettings", 400, { query: { metric_name: "latency" } });
+  },
+  deleteWatchdogSettings: async ({ call }) => {
+    await call("deleteWatchdogSettings", 204, { query: { service_id: SERVICE } });
+    await call("deleteWatchdogSettings", 404, { query: { service_id: SERVICE } });
   },
   audit: async ({ call }) => {
     const first = await call("audit", 200, { query: { limit: "1" } });

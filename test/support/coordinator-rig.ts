@@ -3,6 +3,7 @@ import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src
 import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
+import { NO_COUNTS } from "../../src/actors/engine/watchdog/engine-watchdog.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import {
@@ -25,11 +26,12 @@ import {
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   ReturnedStreams,
   SeriesDataAnswer,
   SeriesSummary,
-  StoredMetadata,
+  ServiceHistoryAnswer,
 } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
@@ -61,10 +63,23 @@ export class FakeEngine implements EngineLink {
   /** How its services behave: JSON of [tenant, service], four deviations each. */
   behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
-  /** What it was told. */
-  readonly told: StoredMetadata[] = [];
+  /** What it holds of any service. */
+  history: Omit<ServiceHistoryAnswer, "id"> = {
+    type: "service-history",
+    columns: "",
+    aggregations: new Uint8Array(0),
+    starts: new Uint16Array(1),
+    streamIds: new Uint8Array(0),
+    counts: new Uint8Array(0),
+    times: new Float64Array(0),
+    values: new Float64Array(0),
+    pendingChunks: [],
+  };
 
-  tell(message: StoredMetadata): void {
+  /** What it was told. */
+  readonly told: EngineNotice[] = [];
+
+  tell(message: EngineNotice): void {
     this.told.push(message);
   }
 
@@ -81,7 +96,9 @@ export class FakeEngine implements EngineLink {
     if (this.isDead) throw new Error("no answer");
     if (query.type === "lane-mark") return query;
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
+    if (query.type === "watchdog") return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, done: true };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
+    if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
     }

@@ -7,8 +7,9 @@ import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StoredMetadata, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type { EngineNotice, ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
+import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -40,6 +41,10 @@ export interface SimulatedServerOptions {
   readonly keptMs?: number;
   readonly seriesLimit?: number;
   readonly rings?: RingSizes;
+  /** No cycle of the Watchdog where it is not given. */
+  readonly watchdogIntervalMs?: number;
+  /** WATCHDOG_SERVICES_MAX; none where it is not given. */
+  readonly servicesMax?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -92,15 +97,28 @@ export class SimulatedServer {
     this.#coordinator = this.#makeCoordinator();
   }
 
+  #watchdog() {
+    const { watchdogIntervalMs } = this.#options;
+    return watchdogIntervalMs === undefined ? {} : { watchdogIntervalMs };
+  }
+
   #makeCoordinator(): Coordinator {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: StoredMetadata) => this.#cluster?.link(engine).tell(message),
+      tell: (message: EngineNotice) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
-    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
+    const settings = {
+      version: "1.0.0",
+      zThreshold: 3,
+      samplesMin: 12,
+      window: 120,
+      retentionMs: 30 * DAY_MS,
+      rawRetentionMs: 7 * DAY_MS,
+      ...this.#watchdog(),
+    };
     return new Coordinator(settings, {
       controlStore: this.control,
       seriesStore: this.series,
@@ -120,6 +138,7 @@ export class SimulatedServer {
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
+      train: async (job) => trainService(job),
     });
   }
 
@@ -146,7 +165,13 @@ export class SimulatedServer {
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
     this.#cluster = new Cluster(
-      { ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() },
+      {
+        ...options,
+        checkpoints,
+        laneMarks,
+        metadata: this.#coordinator.loadMetadata(),
+        watchdogSettings: this.#coordinator.loadWatchdogSettings(),
+      },
       { ...this.#machine, loadStatePart, returnStreams },
     );
     return true;
@@ -245,8 +270,14 @@ export class SimulatedServer {
     this.#machine.disk.kill();
   }
 
-  /** Asks as a client would. Throws on any status but 200. */
-  async query(endpoint: CoordinatorEndpoint, query: Readonly<Record<string, string>> = {}, tenant = "default"): Promise<unknown> {
+  /** Asks as a client would. Throws on a status that is no success. */
+  async query(
+    endpoint: CoordinatorEndpoint,
+    query: Readonly<Record<string, string>> = {},
+    tenant = "default",
+    body: unknown = null,
+    path: Readonly<Record<string, string>> = {},
+  ): Promise<unknown> {
     const id = ++this.#calls;
     let answer: QueryAnswer | undefined;
     this.#answers.set(id, (given) => {
@@ -256,10 +287,10 @@ export class SimulatedServer {
       type: "query",
       id,
       endpoint,
-      principal: { tenant, subject: "simulation", role: "viewer" },
-      path: {},
+      principal: { tenant, subject: "simulation", role: "operator" },
+      path,
       query,
-      body: null,
+      body: body === null ? null : JSON.stringify(body),
       requestId: "test",
     });
     for (let rounds = 0; answer === undefined; rounds++) {
@@ -269,8 +300,8 @@ export class SimulatedServer {
       if (!(await this.stepCoordinator())) await this.turn();
     }
     this.#answers.delete(id);
-    if (answer.status !== 200) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
-    return JSON.parse(answer.body);
+    if (answer.status >= 300) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
+    return answer.body === "" ? null : JSON.parse(answer.body);
   }
 
   #fail(error: unknown): void {

@@ -4,6 +4,7 @@ import type {
   BehaviourAnswer,
   BehaviourQuery,
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   PendingChunksAnswer,
   PendingChunksQuery,
@@ -11,8 +12,11 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
-  StoredMetadata,
+  ServiceHistoryAnswer,
+  ServiceHistoryQuery,
   StreamCountAnswer,
+  WatchdogAnswer,
+  WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
@@ -22,7 +26,7 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: StoredMetadata): void;
+  tell(message: EngineNotice): void;
 }
 
 /** An engine did not answer. */
@@ -54,6 +58,11 @@ export class EngineClient {
     return engineOf(partitionOf(tenant, serviceId), this.count);
   }
 
+  /** Tells all engines; what they are asked afterwards they answer knowing it. */
+  tellAll(message: EngineNotice): void {
+    for (const link of this.#links) link.tell(message);
+  }
+
   /** A page of one engine's streams. */
   async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesAnswer> {
     return (await this.#ask(engine, { type: "series", id: this.#nextId++, ...query })) as SeriesAnswer;
@@ -82,6 +91,21 @@ export class EngineClient {
   /** The next slice of a walk over one engine's services. */
   async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
     return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
+  }
+
+  /** The next slice of a pass of the Watchdog over one engine's services. */
+  async watchdog(engine: number, query: Omit<WatchdogQuery, "type" | "id">): Promise<WatchdogAnswer> {
+    return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
+  }
+
+  /** What an engine holds of a service's streams for a training. */
+  async serviceHistory(engine: number, query: Omit<ServiceHistoryQuery, "type" | "id">): Promise<ServiceHistoryAnswer> {
+    return (await this.#ask(engine, { type: "service-history", id: this.#nextId++, ...query })) as ServiceHistoryAnswer;
+  }
+
+  /** Sends an engine what it does not answer. */
+  tell(engine: number, notice: EngineNotice): void {
+    (this.#links[engine] as EngineLink).tell(notice);
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -1,47 +1,36 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
 import type { TornSegment } from "../../adapters/log/log-reader.ts";
-import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
-import type { Clock } from "../../adapters/runtime/clock.ts";
-import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { LogWriteError } from "../../adapters/log/log-writer.ts";
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ROW_BYTES } from "../../core/layout/row-frame.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type {
-  EngineCommand,
-  EngineQuery,
-  EngineReply,
-  EngineReport,
-  EngineRequest,
-  LaneMarkQuery,
-  StoredCheckpoint,
-  StreamQuery,
-} from "../../core/protocol/engine-control.ts";
+import type { EngineRequest, ReturnedStreams, StatePart, StoredMetadata, ToldSettings } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
-import { partitionOf } from "../../domain/placement/partition.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
+import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
 import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
+import { DelayedQueries } from "./delayed-queries.ts";
 import { EngineCounters } from "./engine-counters.ts";
+import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
 import { Lane } from "./lane.ts";
 import { makeLaneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
-import { Recovery, type ReplayBlock } from "./recovery.ts";
+import { Recovery } from "./recovery.ts";
 import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
+import { makeEngineWatchdog } from "./watchdog/detectors.ts";
+import type { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
 import type { WorkUnit } from "./work-unit.ts";
-
-/** A question that what was acknowledged before it has to come before. */
-type DelayedQuery = StreamQuery | LaneMarkQuery;
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -53,52 +42,6 @@ const REPLAY_FLUSH_BYTES = 256 * 1024;
 const TICK_MS = 200;
 /** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
-
-export interface EngineOptions {
-  readonly engine: number;
-  readonly engines: number;
-  readonly epoch: number;
-  readonly seriesLimit: number;
-  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
-  readonly normalizeTemporality?: boolean;
-  readonly threshold: number;
-  readonly minSamples: number;
-  readonly window: number;
-  readonly tenants: readonly string[];
-  /** Seeds of the lane table, then of identities. */
-  readonly seeds: readonly [bigint, bigint, bigint, bigint];
-  readonly checkpoints: readonly StoredCheckpoint[];
-  /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
-  readonly idleMs: number;
-  readonly keptMs: number;
-  readonly laneMarks: readonly LaneMark[];
-  /** LOG_FIELD_EXCLUSIONS. */
-  readonly fieldExclusions?: string;
-  /** What is stored of types, units and helps. */
-  readonly metadata?: readonly MetricMetadataEnvelope[];
-  /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
-  readonly blockBytes?: number;
-  readonly checkpointLogShare?: number;
-  readonly checkpointPartBytes?: number;
-  readonly checkpointRoundBytes?: number;
-}
-
-export interface EngineDependencies {
-  readonly memories: readonly EngineMemory[];
-  readonly kernel: LaneExports & ShardExports;
-  readonly processWords: ProcessWords;
-  readonly log: LogWriter;
-  /** The blocks of all earlier epochs in order of admission. */
-  readonly replay: Iterator<ReplayBlock, readonly TornSegment[]>;
-  readonly clock: Clock;
-  readonly report: (report: EngineReport) => void;
-  /** Tells the coordinator that its ring has frames. */
-  readonly ringCoordinator: () => void;
-  readonly takeCommand: () => EngineCommand | undefined;
-  readonly takeRequest: () => EngineRequest | undefined;
-  /** To the coordinator. */
-  readonly reply: (reply: EngineReply) => void;
-}
 
 type Phase = "recovering" | "serving" | "stopping" | "stopped";
 
@@ -118,14 +61,13 @@ export class Engine {
   #replayed: readonly TornSegment[] | undefined;
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
-  readonly #queries: SeriesQueries;
   readonly #behaviour: BehaviourWalk;
+  readonly #watchdog: EngineWatchdog;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
-  /** Questions, in the order in which they came, with the end of the rows that they wait for. */
-  readonly #delayed: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
+  readonly #delayed: DelayedQueries;
   /** Questions that came while the logs were read. */
-  readonly #early: EngineQuery[] = [];
+  readonly #early: Array<Exclude<EngineRequest, StatePart | ReturnedStreams | StoredMetadata>> = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
@@ -153,10 +95,11 @@ export class Engine {
     const { threshold, minSamples, window } = options;
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
+    const settings = environmentSettings({ ...options, zThreshold: threshold });
     const outbox = this.#outbox;
     this.#services = new ServiceIndex(memory, dependencies.kernel);
     this.#shard = new Shard(
-      { engine: options.engine, engines: options.engines, threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
+      { engine: options.engine, engines: options.engines, settings, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
       {
         memory,
         kernel,
@@ -168,18 +111,33 @@ export class Engine {
         askForStreams: dependencies.reply,
       },
     );
+    if (options.watchdogSettings !== undefined) this.#shard.profiles.take(options.watchdogSettings);
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenants.number(name);
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
       { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
-    this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
+    this.#delayed = new DelayedQueries({
+      returns: this.#shard.returns,
+      outbox,
+      queries: new SeriesQueries(this.#shard, kernel, this.#services),
+      reply: dependencies.reply,
+    });
     this.#behaviour = new BehaviourWalk({
       kernel,
       services: this.#services,
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
+    });
+    this.#watchdog = makeEngineWatchdog(options, {
+      ...dependencies,
+      kernel,
+      outbox,
+      shard: this.#shard,
+      services: this.#services,
+      counters: this.#counters,
+      metadata: this.#metadata,
     });
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
@@ -318,8 +276,15 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "state-part") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "state-part") this.#early.push(request);
+    return true;
+  }
+
+  /** What the coordinator tells and nobody answers; false for anything else. */
+  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings {
+    if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
+    else return false;
     return true;
   }
 
@@ -329,8 +294,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "returned-streams") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
 
@@ -349,8 +313,9 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#shard.profiles.step() || did;
     did = this.#handlers.families.settle() || did;
-    did = this.#answerDelayed() || did;
+    did = this.#delayed.answerOne(this.#checkpoints?.isCarrying === true) || did;
     did = this.#tick() || did;
     if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
@@ -396,10 +361,17 @@ export class Engine {
     const request = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
+    if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
-    else this.#delay(request);
+    else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
+    else if (request.type === "service-model") this.#watchdog.take(request);
+    else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
+    else {
+      if (request.type === "lane-mark") this.#checkpoints?.markNow();
+      this.#delayed.add(request);
+    }
     return true;
   }
 
@@ -411,27 +383,6 @@ export class Engine {
       else this.#isStopAsked = true;
     }
     return any;
-  }
-
-  /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
-  #delay(query: DelayedQuery): void {
-    if (query.type === "lane-mark") this.#checkpoints?.markNow();
-    const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
-    this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });
-  }
-
-  /** Streams on their way to the store are found there once the checkpoint that carries them is written. */
-  #answerDelayed(): boolean {
-    if (this.#delayed.length === 0 || this.#checkpoints?.isCarrying === true) return false;
-    // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
-    this.#outbox.flush();
-    if (this.#outbox.isCarrying) return false;
-    const { returns } = this.#shard;
-    const at = this.#delayed.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
-    if (at < 0) return false;
-    const [found] = this.#delayed.splice(at, 1);
-    if (found !== undefined) this.#dependencies.reply(found.query.type === "lane-mark" ? found.query : this.#queries.answer(found.query));
-    return true;
   }
 
   #tick(): boolean {
@@ -477,6 +428,7 @@ export class Engine {
     if (!this.#lane.isIdle || !this.#shard.returns.isIdle) return false;
     if (this.#stopByMs === Number.POSITIVE_INFINITY) {
       this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
+      this.#watchdog.storeAll();
       checkpoints.beginLast();
       return true;
     }

@@ -9,6 +9,7 @@ import {
 } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
 import { zOfRatio } from "../../domain/detection/thresholds.ts";
 import { DETECTOR_Z_SCORE, explain, passesGates, zScoreVerdict } from "../../domain/detection/verdict.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
@@ -19,7 +20,10 @@ export interface EpisodeContext {
   readonly name: StreamName;
   readonly hash: Uint8Array;
   readonly streamFlags: number;
+  /** In force for the stream. */
   readonly threshold: number;
+  /** Departures that may alert. */
+  readonly direction: WatchdogSettings["direction"];
   readonly minSamples: number;
   readonly baseline: BaselineWindow;
   /** 32 hex digits of a text. */
@@ -47,6 +51,7 @@ export function episodeFrame(event: ShardEvent, context: EpisodeContext): Episod
     afterGap: (flags & EVENT_FLAG_AFTER_GAP) !== 0,
     reset: (flags & EVENT_FLAG_RESET) !== 0,
     threshold: context.threshold,
+    direction: context.direction,
     minimumSamples: context.minSamples,
     operation: (context.streamFlags & FLAG_OPERATION) !== 0,
     percent: (context.streamFlags & FLAG_PERCENT) !== 0,

@@ -86,6 +86,9 @@ export const ENGINE_COUNTERS = [
   "otlpLogsRequests",
   "otlpLogsItems",
   "otlpLogsRejected",
+  "servicesMonitored",
+  "serviceModelBytes",
+  "saturationSeries",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -144,6 +147,7 @@ export const COORDINATOR_COUNTERS = [
   "serviceLabels",
   "labelsRefused",
   "saturationLimits",
+  "watchdogPlaces",
   "servicesMapped",
   "pillarValues",
   "pillarValuesRefused",
@@ -151,7 +155,18 @@ export const COORDINATOR_COUNTERS = [
   "vectorizerFailures",
   "vectorizerSeconds",
   "vectorizerTickSeconds",
+  "watchdogCycles",
+  "watchdogFailures",
+  "watchdogSeconds",
+  "watchdogCycleSeconds",
+  "servicesWaiting",
+  "modelsLoaded",
+  "modelsTrained",
+  "trainingFailures",
+  "trainingSeconds",
   "vectorizerStreams",
+  "saturationFiresOpen",
+  "saturationFolds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

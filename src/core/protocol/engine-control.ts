@@ -1,5 +1,7 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
+import type { SaturationHistories, SaturationTold } from "./saturation.ts";
+import type { PlacedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -59,7 +61,30 @@ export interface BehaviourQuery {
   readonly sinceMs: number;
 }
 
-export type EngineQuery = StreamQuery | BehaviourQuery | LaneMarkQuery;
+/** The passes of a Watchdog cycle over an engine's services, in the order in which a cycle makes them. */
+export const WATCHDOG_PASSES = ["pairs", "services", "arrivals", "saturation"] as const;
+export type WatchdogPass = (typeof WATCHDOG_PASSES)[number];
+
+/** Asks for the next slice of one pass of the Watchdog's cycle of that number. What it finds leaves as verdict frames, before the answer. */
+export interface WatchdogQuery {
+  readonly type: "watchdog";
+  readonly id: number;
+  readonly cycle: number;
+  readonly pass: WatchdogPass;
+  /** Wall clock of the cycle, the same for all engines and slices. */
+  readonly nowMs: number;
+}
+
+/** Asks for what an engine holds of a service's streams that its model is trained on. */
+export interface ServiceHistoryQuery {
+  readonly type: "service-history";
+  readonly id: number;
+  /** JSON of [tenant, service]. */
+  readonly key: string;
+  readonly environment: string;
+}
+
+export type EngineQuery = StreamQuery | BehaviourQuery | WatchdogQuery | ServiceHistoryQuery | LaneMarkQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -79,8 +104,62 @@ export interface StoredMetadata {
   readonly metadata: readonly MetricMetadataEnvelope[];
 }
 
+/** What the pass "services" tells: services whose detector lacks its stored state and model, or is due for a new model. */
+export interface ServicesWanting {
+  readonly services: readonly ServiceWanting[];
+}
+
+export interface ServiceWanting {
+  /** JSON of [tenant, service]. */
+  readonly key: string;
+  readonly environment: string;
+  readonly partition: number;
+  /** Hash of its metrics' names, in order. */
+  readonly columns: string;
+  readonly wants: "stored" | "model";
+}
+
+/** A service's model, or that there is none: `model` null. `state` goes with the first model of these columns. */
+export interface ServiceModelMessage {
+  readonly type: "service-model";
+  readonly key: string;
+  readonly environment: string;
+  readonly columns: string;
+  readonly model: Uint8Array<ArrayBuffer> | null;
+  /** Wall clock from which another training is wanted; 0 where nothing is known, so that the engine says by its streams. */
+  readonly dueMs: number;
+  /** Wall clock and number of vectors of the training. */
+  readonly trainedMs: number;
+  readonly rows: number;
+  readonly state: Float64Array<ArrayBuffer> | null;
+  /** Newest sample that the state has seen; 0 for that of a training. */
+  readonly sampleMs: number;
+}
+
+/** Tables of one threshold profile, as the kernel reads them. */
+export interface ProfileTables extends ThresholdProfile {
+  readonly tables: Float64Array;
+}
+
+/** Settings of the Watchdog that were set or removed, to every engine. They are in force for every sample behind. */
+export interface ToldSettings {
+  readonly type: "watchdog-settings";
+  /** Empty overrides: nothing is set there any more. */
+  readonly places: readonly PlacedOverrides[];
+  /** What all profiles stand for from now on. */
+  readonly profiles: readonly ThresholdProfile[];
+  /** Of those that are new. */
+  readonly tables: readonly ProfileTables[];
+}
+
+/** What the Watchdog's detectors are told without being asked. */
+export type WatchdogNotice = SaturationTold | SaturationHistories | ServiceModelMessage;
+
+/** What engines are told without being asked. */
+export type EngineNotice = StoredMetadata | ToldSettings | WatchdogNotice;
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | EngineNotice;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
@@ -146,13 +225,60 @@ export interface BehaviourAnswer {
   readonly done: boolean;
 }
 
+/** What a pass counts: evaluated, learning, and skipped by reason. Reasons are the constants of domain/detection/coverage.ts. */
+export interface WatchdogCounts {
+  readonly evaluated: number;
+  readonly learning: number;
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+/** A slice of a pass. */
+export interface WatchdogAnswer {
+  readonly type: "watchdog";
+  readonly id: number;
+  /** Of this slice. */
+  readonly counts: WatchdogCounts;
+  /** What the pass tells the coordinator besides frames, in a shape of its own; undefined where it has nothing to tell. */
+  readonly found?: unknown;
+  readonly tookMs: number;
+  /** The pass is at its end. */
+  readonly done: boolean;
+}
+
 export interface StreamCountAnswer {
   readonly type: "stream-count";
   readonly id: number;
   readonly streams: number;
 }
 
-export type EngineAnswer = StreamCountAnswer | SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
+/** The metrics of a service's vectors, and what the engine holds of their streams. */
+export interface ServiceHistoryAnswer {
+  readonly type: "service-history";
+  readonly id: number;
+  readonly columns: string;
+  /** How the streams of a metric make one value: AGGREGATION_* of domain/detection/multivariate/service-vector.ts. */
+  readonly aggregations: Uint8Array;
+  /** Of each metric the place of its first stream; one more for the end of the last. */
+  readonly starts: Uint16Array;
+  /** 16 bytes a stream. */
+  readonly streamIds: Uint8Array;
+  /** Values of the ring, WINDOW_MAX places a stream, of which `counts` are in use. */
+  readonly counts: Uint8Array;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  /** Chunks that are in no stored block, with their streams' places. */
+  readonly pendingChunks: ReadonlyArray<readonly [stream: number, chunk: Uint8Array]>;
+}
+
+export type EngineAnswer =
+  | ServiceHistoryAnswer
+  | StreamCountAnswer
+  | SeriesAnswer
+  | SeriesDataAnswer
+  | PendingChunksAnswer
+  | BehaviourAnswer
+  | WatchdogAnswer
+  | LaneMarkAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {

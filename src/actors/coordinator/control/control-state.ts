@@ -2,6 +2,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { FireBook } from "../watchdog/saturation/fire-book.ts";
 import { AuditBook } from "./audit-book.ts";
 import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
@@ -9,6 +10,7 @@ import { LimitBook } from "./limit-book.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
+import { WatchdogBook, type WatchdogEnvironment } from "./watchdog-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -24,16 +26,25 @@ export class ControlState {
   readonly audit = new AuditBook();
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
+  readonly fires = new FireBook();
   readonly serviceMap = new ServiceMapBook();
-  readonly #books: readonly ControlBook[] = [
-    this.tenants,
-    this.keys,
-    this.users,
-    this.audit,
-    this.labels,
-    this.saturation,
-    this.serviceMap,
-  ];
+  readonly watchdog: WatchdogBook;
+  readonly #books: readonly ControlBook[];
+
+  constructor(watchdog: WatchdogEnvironment) {
+    this.watchdog = new WatchdogBook(watchdog);
+    this.#books = [
+      this.tenants,
+      this.keys,
+      this.users,
+      this.audit,
+      this.labels,
+      this.saturation,
+      this.fires,
+      this.serviceMap,
+      this.watchdog,
+    ];
+  }
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -50,5 +61,6 @@ export class ControlState {
     counters.set("auditRows", this.audit.size);
     counters.set("serviceLabels", this.labels.size);
     counters.set("saturationLimits", this.saturation.limits.size);
+    counters.set("watchdogPlaces", this.watchdog.table.size);
   }
 }

@@ -15,12 +15,14 @@ import { pillarScores } from "./pillars/pillar-scores.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map.ts";
 import type { QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
+import { saturationFires } from "./saturation-fires.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
 import { billingUsage } from "./tenants/billing.ts";
 import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
+import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } from "./watchdog-settings.ts";
 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
@@ -60,6 +62,10 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   declareLimit,
   limits: listLimits,
   deleteLimit,
+  watchdogSettings: listWatchdogSettings,
+  setWatchdogSettings,
+  deleteWatchdogSettings,
+  saturationFires,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,

@@ -15,8 +15,13 @@
  *            audit_counts    tenant                             ▶ rows of the audit log
  *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
  *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
+ *            saturation_fires tenant, fire id                   ▶ SaturationFire: a finding, open or ended
  *            service_map     tenant, service                    ▶ ServiceEntry without its service
  *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
+ *            alerts          tenant, created time, id           ▶ AlertRow: an alert with its state
+ *            silences        tenant, silence id                 ▶ Silence or maintenance window
+ *            watchdog_settings tenant, service, metric          ▶ overrides of the Watchdog's settings; empty service or metric: of all
+ *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -33,6 +38,8 @@
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
+ *            ledger          tenant, time, id                   ▶ PageDecision: why something did or did not page
+ *            detector_states partition, detector, page          ▶ states of the Watchdog's detectors, as their engine packs them
  *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
  * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
@@ -56,8 +63,13 @@ export const CONTROL_TABLES = [
   "api_keys",
   "users",
   "tenants",
+  "saturation_fires",
   "service_map",
   "pillar_history",
+  "alerts",
+  "silences",
+  "watchdog_settings",
+  "feedback",
   "secrets",
 ] as const;
 /** Those of them that are compressed. */
@@ -79,6 +91,8 @@ export const SERIES_TABLES = [
   "lane_marks",
   "call_sums",
   "call_minutes",
+  "ledger",
+  "detector_states",
   "usage",
 ] as const;
 
@@ -125,6 +139,11 @@ export function checkpointPartKey(partition: number, generation: number, part: n
 /** Key of a batch of streams that left memory; also the bound of those with serials from it on. */
 export function coldKey(partition: number, serial: number): Uint8Array {
   return new KeyBuilder().u16(partition).u32(serial).finish();
+}
+
+/** Key of a page of a detector's states. */
+export function detectorStatesKey(partition: number, detector: number, page: number): Uint8Array {
+  return new KeyBuilder().u16(partition).u16(detector).u32(page).finish();
 }
 
 /** Key of a checkpoint; also the bound of the blocks of partitions from it on. */
