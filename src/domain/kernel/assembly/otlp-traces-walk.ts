@@ -185,13 +185,19 @@ function readSpan(row: usize, p: usize, end: usize): bool {
     }
   }
   if (nameBytes == 0 || kind > KIND_CONSUMER || status > STATUS_ERROR) return false;
-  store<u32>(row, nameText, SPAN_ROW_NAME);
-  store<u32>(row, <u32>name, SPAN_ROW_NAME_AT);
-  store<u32>(row, <u32>nameBytes, SPAN_ROW_NAME_BYTES);
+  storeName(row, nameText, name, nameBytes);
   store<u32>(row, attributes, SPAN_ROW_ATTRIBUTES);
   store<u32>(row, firstWord, SPAN_ROW_ATTRIBUTES_FROM);
   store<u32>(row, flagsOf(kind, status, parentId != 0), SPAN_ROW_FLAGS);
   return storeTimes(row, startNs, endNs) && storeIds(row, traceId, spanId, parentId);
+}
+
+// @ts-ignore
+@inline
+function storeName(row: usize, text: u32, pointer: usize, bytes: usize): void {
+  store<u32>(row, text, SPAN_ROW_NAME);
+  store<u32>(row, <u32>pointer, SPAN_ROW_NAME_AT);
+  store<u32>(row, <u32>bytes, SPAN_ROW_NAME_BYTES);
 }
 
 /** SPAN_ROW_FLAGS of a span. */
