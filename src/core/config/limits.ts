@@ -129,6 +129,18 @@ export const STATE_PIECE_BYTES_MAX = 64 * 1024;
 
 /** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
 export const ANOMALIES_MAX = 200_000;
+/** Alerts kept per tenant, and in memory as an index (200 B each): the longest resolved is dropped and counted. */
+export const ALERTS_MAX = 20_000;
+/** Resolved alerts kept whole, 1.5 KB each, since they fire again within their dedup age as the same alert; others open a new one. */
+export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
+/** Anomalies that an alert names, and changes of its state that it tells: further ones are counted, and the oldest changes go. */
+export const ALERT_MEMBERS_MAX = 100;
+export const ALERT_HISTORY_MAX = 50;
+/** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
+export const SIGNALS_PER_SERVICE_MAX = 4;
+export const SIGNAL_SERVICES_MAX = 20_000;
+/** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
+export const RCA_PAIRS_MAX = 50_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
 export const ANOMALIES_PER_COMMIT_MAX = 50;
 /** Rows of any list (contract: anomalies page). */

@@ -6,7 +6,7 @@ export interface WatchdogSettings {
   readonly zThreshold: number;
   readonly rcaCooldownMinutes: number;
   readonly dedupMaxAgeMinutes: number;
-  /** Departures that may alert. */
+  /** Departures that may alert; both: the way that the metric's name says is bad, where it says one (gates/direction.ts). */
   readonly direction: "both" | "high" | "low";
   /** Neither evaluated by the Watchdog nor paged for. */
   readonly excluded: boolean;

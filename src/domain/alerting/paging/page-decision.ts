@@ -7,8 +7,9 @@ import type { DetectorFamily } from "../ensemble.ts";
 /**
  * `paged`: people are told. `absorbed`: it belongs to an alert that has paged. `suppressed`: a gate held it back. `logged`: a low tier, which never pages
  * (rule 1.1.6).
+ * `resolved`: the last open anomaly of the alert has ended.
  */
-export type PageOutcome = "paged" | "absorbed" | "suppressed" | "logged";
+export type PageOutcome = "paged" | "absorbed" | "suppressed" | "logged" | "resolved";
 
 export interface PageDecision {
   readonly atMs: number;
@@ -31,6 +32,8 @@ export interface PageDecision {
   readonly suppressedBy: string | null;
   /** In the order in which they were asked. */
   readonly gates: readonly GateResult[];
+  /** Whether the pair's cooldown lets root-cause analysis begin with this anomaly (rule 1.1.5); null where it is no new one. */
+  readonly rca: GateResult | null;
   /** Plain sentence of the finding. */
   readonly explanation: string;
 }
