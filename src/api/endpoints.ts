@@ -4,6 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
+import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
@@ -26,6 +27,7 @@ export const ENDPOINTS = [
   ...LABELS_ENDPOINTS,
   ...SATURATION_ENDPOINTS,
   ...WATCHDOG_SETTINGS_ENDPOINTS,
+  ...BACKTEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...PILLARS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];

@@ -5,6 +5,7 @@ import { permissions } from "./access/permissions.ts";
 import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/users.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies.ts";
 import { listAudit } from "./audit.ts";
+import { runBacktest } from "./backtest/backtest.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
@@ -64,6 +65,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,
+  backtest: runBacktest,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,
