@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const run = (...args: string[]) => runBacktest(args, { DATA_DIR: folder }, () => loadConfig({}, () => ""));
+const run = (...args: string[]) => runBacktest(args, { DATA_DIR: folder }, () => loadConfig({}, () => Buffer.alloc(0)));
 
 /** Five hours of minutes with a departure of five standard deviations in the fifth. */
 function file(): string {
@@ -66,7 +66,11 @@ describe("vedette backtest", () => {
     ["a time that is none", ["x.csv", "--since", "yesterday"], "--since takes a time"],
     ["a silence without a time", ["x.csv", "--silence", "a=b"], "--silence takes LABEL=VALUE"],
     ["a file that does not exist", ["x.csv"], "cannot be read"],
-    ["a server that is not there", ["--since", "2026-01-05T00:00:00Z", "--until", "2026-01-06T00:00:00Z", "--url", "http://127.0.0.1:9"], "cannot be reached"],
+    [
+      "a server that is not there",
+      ["--since", "2026-01-05T00:00:00Z", "--until", "2026-01-06T00:00:00Z", "--url", "http://127.0.0.1:9"],
+      "cannot be reached",
+    ],
   ];
   it.each(wrong)("refuses %s in one line", async (_, args, message) => {
     expect(await run(...args)).toBe(1);

@@ -95,7 +95,7 @@ function readSettings(given: readonly string[]): ReturnType<typeof SETTINGS_SOME
     const name = text.slice(0, Math.max(0, at));
     if (!(SETTING_NAMES as readonly string[]).includes(name))
       throw new BacktestError(`--set takes NAME=VALUE with one of ${SETTING_NAMES.join(", ")}, got ${JSON.stringify(text)}`);
-    members[name] = valueOf(text.slice(at + 1));
+    members[name] = settingValue(text.slice(at + 1));
   }
   const parsed = SETTINGS_SOME.safeParse(members);
   if (parsed.success) return parsed.data;
@@ -103,7 +103,7 @@ function readSettings(given: readonly string[]): ReturnType<typeof SETTINGS_SOME
   throw new BacktestError(`--set ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not taken"}`);
 }
 
-function valueOf(text: string): unknown {
+function settingValue(text: string): unknown {
   if (text === "true" || text === "false") return text === "true";
   return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 }

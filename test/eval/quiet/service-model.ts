@@ -72,10 +72,10 @@ export class ServiceModel {
     const expected = this.#scale * day;
     const count = Math.max(0, Math.round(rate * (expected + spread * requests * (0.05 * expected + Math.sqrt(expected)))));
     this.#sum += count;
-    const failed = 0.004 * Math.exp(0.25 * errors);
+    const failed = Math.max(0, 0.004 * (1 + 0.15 * spread * errors));
     this.values[0] = this.#sum;
     this.values[1] = Math.min(1, failed + errorRatio);
-    this.values[2] = this.#latencyMs * (1 + 0.15 * day) * Math.exp(0.1 * (spread * latency + slow + this.#coldness));
+    this.values[2] = this.#latencyMs * (1 + 0.15 * day) * Math.max(0.1, 1 + 0.08 * (spread * latency + slow + this.#coldness));
     this.values[3] = Math.min(100, Math.max(0, this.#cpu * (0.6 + 0.4 * day) + 2 * (spread * cpu + load)));
   }
 
