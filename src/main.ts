@@ -190,6 +190,7 @@ class Server {
         diskLimitGib: config.DISK_LIMIT_GIB,
         vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
         watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
+        saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
@@ -382,6 +383,8 @@ class Server {
       watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
+      servicesMax: config.WATCHDOG_SERVICES_MAX,
+      watchdogIntervalMs: config.WATCHDOG_INTERVAL_SECONDS * 1000,
     };
   }
 

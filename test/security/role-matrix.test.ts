@@ -91,6 +91,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/service-labels": READERS,
   "GET /api/v1/saturation/limits": READERS,
   "GET /api/v1/settings/watchdog": READERS,
+  "GET /api/v1/saturation/fires": READERS,
 
   "GET /api/v1/dlq": OPERATORS,
   "GET /api/v1/dlq/{id}": OPERATORS,

@@ -79,6 +79,9 @@ export interface ClusterOptions {
   readonly idleMs?: number;
   readonly rings?: RingSizes;
   readonly keptMs?: number;
+  /** WATCHDOG_SERVICES_MAX and the interval of cycles; by default no services are judged. */
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -178,6 +181,8 @@ export class Cluster {
         threshold: options.threshold ?? 3,
         minSamples: 12,
         window: 120,
+        ...(options.servicesMax !== undefined && { servicesMax: options.servicesMax }),
+        ...(options.watchdogIntervalMs !== undefined && { watchdogIntervalMs: options.watchdogIntervalMs }),
         ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
         ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
         ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),

@@ -333,6 +333,9 @@ const MAP_CALLS: typeof CALLS = {
     await call("declareLimit", 200, { body: { ...body, limit_value: 20 } });
     await call("declareLimit", 400, { body: { ...body, limit_value: 0 } });
   },
+  saturationFires: async ({ call }) => {
+    await call("saturationFires", 200, { query: { state: "firing" } });
+  },
   limits: async ({ call }) => {
     await call("limits", 200, { query: { metric: "heap" } });
   },

@@ -2,14 +2,14 @@
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
-import type { EngineNews } from "../../src/actors/coordinator/engine-client.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type { EngineNotice, ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
+import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -41,6 +41,10 @@ export interface SimulatedServerOptions {
   readonly keptMs?: number;
   readonly seriesLimit?: number;
   readonly rings?: RingSizes;
+  /** No cycle of the Watchdog where it is not given. */
+  readonly watchdogIntervalMs?: number;
+  /** WATCHDOG_SERVICES_MAX; none where it is not given. */
+  readonly servicesMax?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -93,15 +97,28 @@ export class SimulatedServer {
     this.#coordinator = this.#makeCoordinator();
   }
 
+  #watchdog() {
+    const { watchdogIntervalMs } = this.#options;
+    return watchdogIntervalMs === undefined ? {} : { watchdogIntervalMs };
+  }
+
   #makeCoordinator(): Coordinator {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: EngineNews) => this.#cluster?.link(engine).tell(message),
+      tell: (message: EngineNotice) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
-    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
+    const settings = {
+      version: "1.0.0",
+      zThreshold: 3,
+      samplesMin: 12,
+      window: 120,
+      retentionMs: 30 * DAY_MS,
+      rawRetentionMs: 7 * DAY_MS,
+      ...this.#watchdog(),
+    };
     return new Coordinator(settings, {
       controlStore: this.control,
       seriesStore: this.series,
@@ -121,6 +138,7 @@ export class SimulatedServer {
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
+      train: async (job) => trainService(job),
     });
   }
 
@@ -258,6 +276,7 @@ export class SimulatedServer {
     query: Readonly<Record<string, string>> = {},
     tenant = "default",
     body: unknown = null,
+    path: Readonly<Record<string, string>> = {},
   ): Promise<unknown> {
     const id = ++this.#calls;
     let answer: QueryAnswer | undefined;
@@ -268,8 +287,8 @@ export class SimulatedServer {
       type: "query",
       id,
       endpoint,
-      principal: { tenant, subject: "simulation", role: "viewer" },
-      path: {},
+      principal: { tenant, subject: "simulation", role: "operator" },
+      path,
       query,
       body: body === null ? null : JSON.stringify(body),
       requestId: "test",
@@ -282,7 +301,7 @@ export class SimulatedServer {
     }
     this.#answers.delete(id);
     if (answer.status >= 300) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
-    return JSON.parse(answer.body);
+    return answer.body === "" ? null : JSON.parse(answer.body);
   }
 
   #fail(error: unknown): void {

@@ -15,13 +15,16 @@ export interface AnomalyPlace {
   readonly detectedAtMs: number;
 }
 
+/** What rules over several services read of an open anomaly. */
+export interface OpenAnomaly extends AnomalyPlace, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {}
+
 const NO_ANOMALIES = new AnomalyIndex();
 
 /** The committed state; only the transaction that has committed, and retention, change it. */
 export class AnomalyBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AnomalyIndex>();
-  readonly #open = new Map<string, AnomalyPlace>();
+  readonly #open = new Map<string, OpenAnomaly>();
   #episodes = 0;
 
   constructor(store: KeyValueStore) {
@@ -62,6 +65,11 @@ export class AnomalyBook {
     return this.#open.get(openKey);
   }
 
+  /** All that are open, in no order. */
+  openAnomalies(): Iterable<OpenAnomaly> {
+    return this.#open.values();
+  }
+
   /** Reads an anomaly from the store. */
   read(place: AnomalyPlace): Anomaly | undefined {
     const value = this.#store.get("anomalies", tenantTimeKey(place.tenant, place.detectedAtMs, place.id));
@@ -87,7 +95,9 @@ export class AnomalyBook {
     const openBefore = index.get(id)?.openKey ?? null;
     const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? openKeyOf(anomaly)) : null;
     index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
-    if (openKey !== null) this.#open.set(openKey, { tenant, id, detectedAtMs });
+    const { environment, metricName, detector, startedAtMs } = anomaly;
+    const open = { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs };
+    if (openKey !== null) this.#open.set(openKey, open);
     else this.#close(openBefore, id);
   }
 

@@ -21,6 +21,7 @@ import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted, ToldSettings } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
@@ -39,7 +40,8 @@ import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
-import { enginePass, Watchdog } from "./watchdog/watchdog.ts";
+import { watchdogStages } from "./watchdog/stages.ts";
+import { Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions {
@@ -65,6 +67,8 @@ export interface CoordinatorOptions {
   readonly vectorizerIntervalMs?: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** SATURATION_DETECTOR_ENABLED; it is where it is not given. */
+  readonly saturationEnabled?: boolean;
   readonly anomaliesMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
@@ -89,6 +93,8 @@ export interface CoordinatorDependencies {
   breathe(): Promise<void>;
   /** Resolves after so many milliseconds. */
   rest(ms: number): Promise<void>;
+  /** Trains a service's model in another thread; where it is not given none is trained. */
+  train?(job: TrainingJob): Promise<TrainingResult>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
@@ -170,10 +176,18 @@ export class Coordinator {
         edit: (work) => this.#edit(work),
       },
     );
-    const pass = { ...dependencies, engines: engineClient };
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
-      [enginePass("pairs", 1, pass), enginePass("services", 1, pass), enginePass("arrivals", 1, pass), enginePass("saturation", 2, pass)],
+      watchdogStages(options, {
+        ...shared,
+        engines: engineClient,
+        store: (operations) => this.#edit(() => controlStore.commit(operations)),
+        declare: (frames) => this.#declare(frames),
+        settle: () => this.#settle(),
+        edit: (work) => this.#edit(work),
+        isStopping: () => this.#stopping !== "no",
+        log: (line) => emit({ type: "log", level: "warn", line }),
+      }),
       { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
     );
     this.#queries = this.#queryContext(engineClient);

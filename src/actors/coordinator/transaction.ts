@@ -16,6 +16,7 @@ import {
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
+  FRAME_DETECTOR_STATES,
   FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
@@ -26,6 +27,7 @@ import {
   type LaneMarkFrame,
   type MetricMetadataEnvelope,
   type RecordEnvelope,
+  readStatesFrame,
   type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
@@ -39,7 +41,7 @@ import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
-import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { checkpointPartKey, detectorStatesKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
@@ -152,6 +154,12 @@ export class Transaction {
     return row && decodeCheckpointRow(row).header;
   }
 
+  takeDetectorStates(payload: Uint8Array): void {
+    const { partition, detector, page, bytes } = readStatesFrame(payload);
+    const value = bytes.length > 0 ? bytes : undefined;
+    this.#series.push({ table: "detector_states", key: detectorStatesKey(partition, detector, page), value });
+  }
+
   takeMetadata(metadata: MetricMetadataEnvelope): void {
     if (!this.#takesMetadata(metadata)) return;
     this.#series.push(metadataOperation(metadata));
@@ -178,6 +186,7 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
+  [FRAME_DETECTOR_STATES]: (transaction, payload) => transaction.takeDetectorStates(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
   [FRAME_SERVICE_LABELS]: (transaction, payload) => transaction.takeLabels(decodePayload<ServiceLabelsEnvelope>(payload)),

@@ -86,6 +86,9 @@ export const ENGINE_COUNTERS = [
   "otlpLogsRequests",
   "otlpLogsItems",
   "otlpLogsRejected",
+  "servicesMonitored",
+  "serviceModelBytes",
+  "saturationSeries",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -156,7 +159,14 @@ export const COORDINATOR_COUNTERS = [
   "watchdogFailures",
   "watchdogSeconds",
   "watchdogCycleSeconds",
+  "servicesWaiting",
+  "modelsLoaded",
+  "modelsTrained",
+  "trainingFailures",
+  "trainingSeconds",
   "vectorizerStreams",
+  "saturationFiresOpen",
+  "saturationFolds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

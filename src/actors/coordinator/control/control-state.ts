@@ -2,6 +2,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { FireBook } from "../watchdog/saturation/fire-book.ts";
 import { AuditBook } from "./audit-book.ts";
 import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
@@ -25,13 +26,24 @@ export class ControlState {
   readonly audit = new AuditBook();
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
+  readonly fires = new FireBook();
   readonly serviceMap = new ServiceMapBook();
   readonly watchdog: WatchdogBook;
   readonly #books: readonly ControlBook[];
 
   constructor(watchdog: WatchdogEnvironment) {
     this.watchdog = new WatchdogBook(watchdog);
-    this.#books = [this.tenants, this.keys, this.users, this.audit, this.labels, this.saturation, this.serviceMap, this.watchdog];
+    this.#books = [
+      this.tenants,
+      this.keys,
+      this.users,
+      this.audit,
+      this.labels,
+      this.saturation,
+      this.fires,
+      this.serviceMap,
+      this.watchdog,
+    ];
   }
 
   /** Reads all books. */

@@ -16,6 +16,7 @@ import { pillarScores } from "./pillars/pillar-scores.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map.ts";
 import type { QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
+import { saturationFires } from "./saturation-fires.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
@@ -66,6 +67,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   setWatchdogSettings,
   deleteWatchdogSettings,
   backtest: runBacktest,
+  saturationFires,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,

@@ -15,6 +15,7 @@
  *            audit_counts    tenant                             ▶ rows of the audit log
  *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
  *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
+ *            saturation_fires tenant, fire id                   ▶ SaturationFire: a finding, open or ended
  *            service_map     tenant, service                    ▶ ServiceEntry without its service
  *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
  *            alerts          tenant, created time, id           ▶ AlertRow: an alert with its state
@@ -62,6 +63,7 @@ export const CONTROL_TABLES = [
   "api_keys",
   "users",
   "tenants",
+  "saturation_fires",
   "service_map",
   "pillar_history",
   "alerts",
@@ -137,6 +139,11 @@ export function checkpointPartKey(partition: number, generation: number, part: n
 /** Key of a batch of streams that left memory; also the bound of those with serials from it on. */
 export function coldKey(partition: number, serial: number): Uint8Array {
   return new KeyBuilder().u16(partition).u32(serial).finish();
+}
+
+/** Key of a page of a detector's states. */
+export function detectorStatesKey(partition: number, detector: number, page: number): Uint8Array {
+  return new KeyBuilder().u16(partition).u16(detector).u32(page).finish();
 }
 
 /** Key of a checkpoint; also the bound of the blocks of partitions from it on. */
