@@ -30,6 +30,7 @@ import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
+import { runBacktest } from "./cli/backtest/backtest.ts";
 import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { describeError } from "./cli/error-description.ts";
@@ -487,6 +488,7 @@ async function main(): Promise<void> {
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
   else if (command === "token") process.exitCode = await runToken(rest, readConfig());
+  else if (command === "backtest") process.exitCode = await runBacktest(rest, process.env, readConfig);
   else if (command === "replay") process.exitCode = await runReplay(rest);
   else if (command === "serve") await serve(readConfig());
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);

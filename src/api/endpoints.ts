@@ -5,6 +5,7 @@ import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
+import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
@@ -30,6 +31,7 @@ export const ENDPOINTS = [
   ...SATURATION_ENDPOINTS,
   ...SILENCES_ENDPOINTS,
   ...WATCHDOG_SETTINGS_ENDPOINTS,
+  ...BACKTEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...PILLARS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];

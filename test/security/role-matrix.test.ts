@@ -114,6 +114,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "DELETE /api/v1/service-labels": OPERATORS,
   "PUT /api/v1/saturation/limits": OPERATORS,
   "DELETE /api/v1/saturation/limits": OPERATORS,
+  "POST /api/v1/backtest": OPERATORS,
 
   "POST /api/v1/import": ADMINS,
   "POST /api/v1/atlas/import/catalog": ADMINS,

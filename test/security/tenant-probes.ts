@@ -186,6 +186,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     { query: { limit: "1", page_token: tokens.get("watchdogSettings") as string }, statuses: [400] },
   ],
   deleteWatchdogSettings: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [204, 404] }],
+  backtest: () => [
+    { body: { since: "2026-01-01T00:00:00Z", until: "2100-01-01T00:00:00Z", settings: { z_threshold: 5 } }, statuses: [200] },
+  ],
   audit: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("audit") as string }, statuses: [400] }],
   setServiceMap: () => [
     { body: { entries: [{ service_id: SERVICE, tenant_id: "t", product_id: "theirs", custom_keys: {} }] }, statuses: [200] },

@@ -436,6 +436,11 @@ const MAP_CALLS: typeof CALLS = {
     await call("deleteWatchdogSettings", 204, { query: { service_id: SERVICE } });
     await call("deleteWatchdogSettings", 404, { query: { service_id: SERVICE } });
   },
+  backtest: async ({ call }) => {
+    const body = { service_id: SERVICE, since: "2026-01-01T00:00:00Z", until: "2100-01-01T00:00:00Z", settings: { z_threshold: 5 } };
+    await call("backtest", 200, { body });
+    await call("backtest", 400, { body: { ...body, until: body.since } });
+  },
   audit: async ({ call }) => {
     const first = await call("audit", 200, { query: { limit: "1" } });
     await call("audit", 200, { query: { limit: "1", page_token: first.page_token } });

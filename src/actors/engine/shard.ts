@@ -22,6 +22,7 @@ import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts"
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { endEpisodes } from "../../domain/detection/ended-episodes.ts";
+import { episodeFrame } from "../../domain/detection/episode-frame.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../domain/kernel/stream-records.ts";
@@ -29,7 +30,7 @@ import { identityName } from "../../domain/series/stream-identity.ts";
 import { ColdStreams } from "./cold/cold-streams.ts";
 import { StreamReturns } from "./cold/stream-returns.ts";
 import type { EngineCounters } from "./engine-counters.ts";
-import { episodeFrame } from "./episode-frame.ts";
+
 import { HistoryRun } from "./history/history-run.ts";
 import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
 import { messagesOf } from "./messages/shard-message.ts";

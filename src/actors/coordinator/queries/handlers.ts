@@ -7,6 +7,7 @@ import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alerts/al
 import { listAnomalies, oneAnomaly } from "./alerts/anomalies.ts";
 import { changeAnomaly, declareAnomaly } from "./alerts/anomaly-changes.ts";
 import { listAudit } from "./audit.ts";
+import { runBacktest } from "./backtest/backtest.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
@@ -79,6 +80,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,
+  backtest: runBacktest,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,
