@@ -174,7 +174,7 @@ export class ServicesPass implements WatchdogDetector {
         continue;
       }
       const plan = this.#planner.plan(environment, undefined);
-      if (plan.names.length < METRICS_MIN) continue;
+      if (plan.shape.names.length < METRICS_MIN) continue;
       isLimited ||= this.#services >= this.#options.servicesMax;
       if (isLimited) continue;
       this.#services++;
@@ -191,7 +191,7 @@ export class ServicesPass implements WatchdogDetector {
   #replan(service: MonitoredService): void {
     const isHeld = this.#nowMs - service.plannedMs < SERVICE_COLUMNS_HELD_MS || service.detector()?.isFiring === true;
     const keeps = isHeld && service.phase === "judged";
-    service.setPlan(this.#planner.plan(service.environment, keeps ? service.plan.names : undefined), this.#nowMs);
+    service.setPlan(this.#planner.plan(service.environment, keeps ? service.plan.shape.names : undefined), this.#nowMs);
   }
 
   #judgeAll(known: KnownService): void {
@@ -207,7 +207,7 @@ export class ServicesPass implements WatchdogDetector {
 
   #judge(service: MonitoredService): void {
     const reader = this.#reader;
-    const { names } = service.plan;
+    const { names } = service.plan.shape;
     if (names.length < METRICS_MIN) return this.#skip("too_few_metrics");
     this.#wantWhatIsDue(service);
     if (service.phase !== "judged") {
@@ -254,7 +254,7 @@ export class ServicesPass implements WatchdogDetector {
     const { key, environment, partition } = service;
     const wants = service.phase === "unknown" ? "stored" : "model";
     service.askedCycle = this.#cycle;
-    this.#wanting.push({ key, environment, partition, columns: service.plan.columns, wants });
+    this.#wanting.push({ key, environment, partition, columns: service.plan.shape.columns, wants });
   }
 
   /** An alert of which nothing more is heard is over. */
