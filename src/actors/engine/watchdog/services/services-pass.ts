@@ -18,7 +18,6 @@ import type {
   WatchdogNotice,
 } from "../../../../core/protocol/engine-control.ts";
 import { servicePage } from "../../../../core/protocol/service-rows.ts";
-import type { ServiceDetector } from "../../../../domain/detection/multivariate/service-detector.ts";
 import { isVectorFull, valueAgeMsMax } from "../../../../domain/detection/multivariate/service-vector.ts";
 import type { WatchdogDetector } from "../engine-watchdog.ts";
 import { MonitoredService } from "./monitored-service.ts";
@@ -223,7 +222,7 @@ export class ServicesPass implements WatchdogDetector {
     const detector = service.detector();
     if (detector === undefined || this.#nowMs <= detector.newestMs) return this.#skip("clock_went_back");
     service.sampleMs = reader.newestMs;
-    this.#fillGaps(detector);
+    detector.model.parts.levels.fillGaps(reader.values);
     const wasFiring = detector.isFiring;
     const verdict = detector.observe(this.#nowMs, reader.values);
     this.#evaluated++;
@@ -231,16 +230,6 @@ export class ServicesPass implements WatchdogDetector {
     if (suppressedBy !== null) this.#skip(suppressedBy);
     const isTold = this.#episodes.take(service, detector, verdict, wasFiring);
     if (isTold || this.#nowMs - service.storedMs >= SERVICE_STATE_STORE_MS) this.#store(service);
-  }
-
-  /** A metric without a value stands still at its mean: it is no part of what is found. */
-  #fillGaps(detector: ServiceDetector): void {
-    const { values } = this.#reader;
-    const { means } = detector.model.parts.levels.parts;
-    for (let column = 0; column < values.length; column++) {
-      if (!Number.isNaN(values[column])) continue;
-      for (const row of [values, detector.row(0), detector.row(1)]) row[column] = means[column] as number;
-    }
   }
 
   #wantWhatIsDue(service: MonitoredService): void {
