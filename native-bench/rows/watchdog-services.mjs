@@ -96,6 +96,7 @@ async function filledPass(trainService) {
   const records = {
     flags: () => 0,
     identityAddress: (slot) => slot,
+    profile: () => 0,
     partition: () => 0,
     count: () => 120,
     lastTimeMs: () => nowMs,

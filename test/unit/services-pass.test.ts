@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { ServicesPass } from "../../src/actors/engine/watchdog/services/services-pass.ts";
 import { SERVICE_METRICS_MAX, SERVICE_VALUE_AGE_MS_MAX } from "../../src/core/config/limits.ts";
-import { FLAG_BUCKET } from "../../src/core/layout/stream-record.ts";
+import { FLAG_BUCKET, PROFILE_EXCLUDED } from "../../src/core/layout/stream-record.ts";
 import {
   DETECTOR_SERVICE_MODELS,
   DETECTOR_SERVICES,
@@ -22,6 +22,7 @@ const FACTORS = [4, -2, 3, 1];
 interface FakeStream {
   metricName: string;
   flags: number;
+  profile: number;
   timeMs: number;
   value: number;
   /** Times between the values of its ring. */
@@ -40,6 +41,7 @@ class Rig {
     const records: Partial<StreamRecords> = {
       flags: (slot) => at(slot).flags,
       identityAddress: (slot) => slot,
+      profile: (slot) => at(slot).profile,
       partition: () => 3,
       count: () => 120,
       lastTimeMs: (slot) => at(slot).timeMs,
@@ -72,7 +74,7 @@ class Rig {
   }
 
   add(metricName: string, change: Partial<FakeStream> = {}): void {
-    this.streams.push({ metricName, flags: 0, timeMs: this.nowMs, value: 1, gaps: new Array(20).fill(MINUTE_MS), ...change });
+    this.streams.push({ metricName, flags: 0, profile: 0, timeMs: this.nowMs, value: 1, gaps: new Array(20).fill(MINUTE_MS), ...change });
   }
 
   /** A cycle over the service's streams, none where they are gone; what it counted. */
@@ -140,12 +142,15 @@ function firing(): ReturnType<typeof judged> {
 }
 
 describe("the metrics of a vector", () => {
-  it("are all, without buckets of histograms; one alone makes none", () => {
+  it("are all, without buckets of histograms and what is excluded; one alone makes none", () => {
     const rig = new Rig();
     rig.add("b");
     rig.add("requests_bucket", { flags: FLAG_BUCKET });
     expect(rig.cycle()).toMatchObject({ skipped: { too_few_metrics: 1 }, wanting: [] });
     rig.add("a");
+    (rig.streams[0] as FakeStream).profile = PROFILE_EXCLUDED;
+    expect(rig.cycle()).toMatchObject({ skipped: { too_few_metrics: 1 }, wanting: [] });
+    (rig.streams[0] as FakeStream).profile = 0;
     expect(rig.cycle()).toMatchObject({ learning: 1, wanting: [{ wants: "stored", partition: 3 }] });
   });
 

@@ -3,7 +3,7 @@
 
 import { hash128 } from "../../../../core/base/hash128.ts";
 import { SERVICE_METRICS_MAX, SERVICE_VECTOR_STREAMS_MAX } from "../../../../core/config/limits.ts";
-import { FLAG_BUCKET, FLAG_COUNTER, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
+import { FLAG_BUCKET, FLAG_COUNTER, PROFILE_EXCLUDED, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import { aggregationOf } from "../../../../domain/detection/multivariate/service-vector.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
@@ -59,10 +59,11 @@ export class ServicePlanner {
     this.#environments = new Map();
   }
 
-  /** Takes a stream; buckets of histograms are left out, their quantiles are series of their own. */
+  /** Takes a stream. What is excluded is left out, and so are buckets of histograms: their quantiles are series of their own. */
   add(slot: number): void {
-    const flags = this.#dependencies.records.flags(slot);
-    if ((flags & FLAG_BUCKET) !== 0) return;
+    const { records } = this.#dependencies;
+    const flags = records.flags(slot);
+    if ((flags & FLAG_BUCKET) !== 0 || records.profile(slot) === PROFILE_EXCLUDED) return;
     const { environment, metricName, attributes } = this.#dependencies.nameOf(slot);
     const metrics = this.#environments.get(environment) ?? new Map<string, Metric>();
     this.#environments.set(environment, metrics);

@@ -148,7 +148,7 @@ export class ServicesPass implements WatchdogDetector {
     return this.#known.get(key)?.environments.find((service) => service.environment === environment);
   }
 
-  /** Changes when streams come or go: of slots and of the places of their identities (FNV-1a). */
+  /** Changes when streams come, go or are excluded: of slots, places of their identities and profiles (FNV-1a). */
   #signatureOf(slots: readonly number[], looked: number): number {
     const { records } = this.#dependencies;
     let hash = 0x811c9dc5 ^ slots.length;
@@ -156,6 +156,7 @@ export class ServicesPass implements WatchdogDetector {
       const slot = slots[place] as number;
       hash = Math.imul(hash ^ slot, 16777619);
       hash = Math.imul(hash ^ records.identityAddress(slot), 16777619);
+      hash = Math.imul(hash ^ records.profile(slot), 16777619);
     }
     return hash >>> 0;
   }
