@@ -17,6 +17,7 @@ import { overload } from "./overload.mjs";
 import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
+import { watchdogServices } from "./watchdog-services.mjs";
 
 /** @type {import("../turns.mjs").Row[]} */
 export const ROWS = [
@@ -34,6 +35,7 @@ export const ROWS = [
   detectionLatency,
   millionStreams,
   pillars,
+  watchdogServices,
   coldStreams,
   disk,
   heap,

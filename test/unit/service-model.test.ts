@@ -69,9 +69,9 @@ describe("a model as bytes", () => {
     expect(decodeServiceModel(other)).toBeUndefined();
   });
 
-  it("takes at most 830 bytes a metric with its state, where there are 20", () => {
+  it("takes at most 760 bytes a metric with its state, where there are 20", () => {
     const { model, state } = trainService(jobOf(20, 4_320));
-    expect(((model?.length ?? 0) + (state?.byteLength ?? 0)) / 20).toBeLessThanOrEqual(830);
+    expect(((model?.length ?? 0) + (state?.byteLength ?? 0)) / 20).toBeLessThanOrEqual(760);
   });
 });
 

@@ -296,6 +296,7 @@ export class Engine {
     else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
     else if (request.type === "deployments") this.#baselines.take(request);
     else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
+    else if (request.type === "service-model") this.#watchdog.take(request);
     else return false;
     return true;
   }

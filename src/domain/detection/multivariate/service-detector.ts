@@ -27,11 +27,13 @@ const ROWS_SEEN = 0;
 const NEWEST_MS = 1;
 const OVER = 2;
 /**
- * Declared is what two of the newest three vectors have, each of them near the bar, or one that is twice as far. What lasts for one vector is mostly one
- * metric's noise; the means over three, and the step there and back, would still be over the bar, so that the vectors themselves are asked.
+ * What one metric has most of is declared when two of the newest three vectors are each near the bar, or one is twice as far: alone it is mostly noise of that
+ * metric. The means over three, and the step there and back, would still be over the bar, so that the vectors themselves are asked. What several metrics
+ * share is declared at once.
  */
 const OVER_BITS = 0b111;
 const NEAR = 0.8;
+const OWN_SHARE = 0.5;
 const SEVERE = 2;
 const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS;
 
@@ -178,10 +180,22 @@ export class ServiceDetector {
     const standing = Math.max(levels.alone, places.alone) / EVIDENCE_BAR;
     const over = ((((this.#head[OVER] as number) << 1) | (standing >= NEAR ? 1 : 0)) & OVER_BITS) >>> 0;
     this.#head[OVER] = over;
-    const isDeclared = Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
+    const isJoint = evidence >= 1 && this.#largestShare() < OWN_SHARE;
+    const isDeclared = isJoint || Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
     if (this.isFiring || evidence < 1 || isDeclared) return this.gate.step(timeMs, evidence, this.#interval.ms, false);
     this.gate.step(timeMs, 0, this.#interval.ms, false);
     return NOT_PERSISTENT;
+  }
+
+  /** Of one metric in the residuals of the newest vector and step. */
+  #largestShare(): number {
+    const parts = this.model.contributions();
+    let [sum, largest] = [0, 0];
+    for (const part of parts) {
+      sum += part;
+      largest = Math.max(largest, part);
+    }
+    return sum > 0 ? largest / sum : 1;
   }
 
   /** A vector before which there are too few stands in their place too: it has not moved. */

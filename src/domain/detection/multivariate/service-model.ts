@@ -18,8 +18,8 @@ const ROWS_BEFORE = FEATURE_ROWS - 1;
 
 /** The forest is the weaker witness of the two (TSB-AD-M: VUS-PR .20 beside .31). */
 const FOREST_WEIGHT = 0.1;
-/** Trees for each metric and their limits, and the vectors of a tree: the model of a service takes some 800 bytes a metric. */
-const TREES_PER_METRIC = 2;
+/** Trees for each metric and their limits, and the vectors of a tree: the model of a service takes some 700 bytes a metric. */
+const TREES_PER_METRIC = 1.75;
 const TREES_MIN = 16;
 const TREES_MAX = 100;
 const TREE_VECTORS = 64;

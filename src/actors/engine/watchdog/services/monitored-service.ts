@@ -53,7 +53,7 @@ export class MonitoredService {
 
   /** Takes the same metrics with other streams, or other metrics, for which there is no model yet. */
   setPlan(plan: ServicePlan, nowMs: number): void {
-    const isSame = plan.columns === this.#plan.columns;
+    const isSame = plan.shape.columns === this.#plan.shape.columns;
     this.#plan = plan;
     if (isSame) return;
     this.plannedMs = nowMs;
@@ -67,14 +67,14 @@ export class MonitoredService {
   detector(): ServiceDetector | undefined {
     const model = this.#model && decodeServiceModel(this.#model);
     if (model === undefined || this.#words === undefined) return undefined;
-    return new ServiceDetector(this.#plan.names.length, this.#words, model);
+    return new ServiceDetector(this.#plan.shape.names.length, this.#words, model);
   }
 
   /** Takes what the coordinator has of it. A model of other metrics is left out: it is asked for again. */
   take({ columns, model, state, rows, trainedMs, sampleMs, dueMs }: ServiceModelMessage): void {
-    if (columns !== this.#plan.columns) return;
+    if (columns !== this.#plan.shape.columns) return;
     this.askedCycle = Number.NEGATIVE_INFINITY;
-    const words = this.#words ?? (state?.length === serviceDetectorWords(this.#plan.names.length) ? state : undefined);
+    const words = this.#words ?? (state?.length === serviceDetectorWords(this.#plan.shape.names.length) ? state : undefined);
     if (model === null || words === undefined) {
       if (this.phase === "unknown") this.phase = "learning";
       // A model without a state is of no use: both are made anew.
@@ -94,14 +94,13 @@ export class MonitoredService {
   stateRow(): Uint8Array<ArrayBuffer> | undefined {
     const words = this.#words;
     if (words === undefined) return undefined;
-    const { names, columns } = this.#plan;
+    const { names, columns } = this.#plan.shape;
     const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
     return encodeServiceRow({ count: names.length, timeMs: this.sampleMs, service: this.hash, columns, bytes });
   }
 
   /** Bytes of model, state and plan. */
   get bytes(): number {
-    const { aggregations, starts, slots } = this.#plan;
-    return (this.#model?.length ?? 0) + (this.#words?.byteLength ?? 0) + aggregations.byteLength + starts.byteLength + slots.byteLength;
+    return (this.#model?.length ?? 0) + (this.#words?.byteLength ?? 0) + this.#plan.slots.byteLength;
   }
 }

@@ -58,7 +58,7 @@ export class ServiceEpisodes {
     const [tenant, serviceId] = JSON.parse(service.key) as [string, string];
     const startedAtMs = detector.gate.openedMs;
     const { rows, trainedMs, sampleMs } = service;
-    const finding: ServiceFinding = { names: service.plan.names, verdict, timeMs: sampleMs, rows, trainedMs };
+    const finding: ServiceFinding = { names: service.plan.shape.names, verdict, timeMs: sampleMs, rows, trainedMs };
     send({
       tenant,
       environment: service.environment,

@@ -25,7 +25,8 @@ export function serviceHistory(
   of: { readonly plan: ServicePlan; readonly partition: number },
   { records, hashOf, partition }: ServiceHistoryDependencies,
 ): ServiceHistoryAnswer {
-  const { slots, columns, aggregations, starts } = of.plan;
+  const { slots, shape } = of.plan;
+  const { columns, aggregations, starts } = shape;
   const counts = Uint8Array.from(slots, (slot) => records.count(slot));
   const total = counts.reduce((sum, count) => sum + count, 0);
   const [times, values] = [new Float64Array(total), new Float64Array(total)];

@@ -3,13 +3,13 @@
 
 import { hash128 } from "../../../../core/base/hash128.ts";
 import { SERVICE_METRICS_MAX, SERVICE_VECTOR_STREAMS_MAX } from "../../../../core/config/limits.ts";
-import { FLAG_BUCKET, FLAG_COUNTER, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
+import { FLAG_BUCKET, FLAG_COUNTER, PROFILE_EXCLUDED, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import { aggregationOf } from "../../../../domain/detection/multivariate/service-vector.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 
-/** The vector of one service in one environment. */
-export interface ServicePlan {
+/** What a vector consists of; services with the same metrics share it. */
+export interface VectorShape {
   readonly names: readonly string[];
   /** Hash of the names. */
   readonly columns: string;
@@ -17,6 +17,11 @@ export interface ServicePlan {
   readonly aggregations: Uint8Array;
   /** Of each metric the place of its first slot; one more for the end of the last. */
   readonly starts: Uint16Array;
+}
+
+/** The vector of one service in one environment. */
+export interface ServicePlan {
+  readonly shape: VectorShape;
   readonly slots: Uint32Array;
   /** Metrics beyond SERVICE_METRICS_MAX. */
   readonly metricsLeftOut: number;
@@ -35,13 +40,13 @@ interface Metric {
 
 /** Values that the regularity of a metric is known from. */
 const REGULAR_FROM = 12;
-/** Names that many services share are held once; so many at a time. */
-const NAMES_HELD_MAX = 65_536;
+/** Shapes that may be shared; those that many services have come again soon. */
+const SHAPES_HELD_MAX = 10_000;
 
 /** Makes the plans of one service after another: begin, then its streams, then a plan for each of its environments. */
 export class ServicePlanner {
   readonly #dependencies: ServicePlannerDependencies;
-  readonly #names = new Map<string, string>();
+  readonly #shapes = new Map<string, VectorShape>();
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
   #environments = new Map<string, Map<string, Metric>>();
@@ -54,17 +59,18 @@ export class ServicePlanner {
     this.#environments = new Map();
   }
 
-  /** Takes a stream; buckets of histograms are left out, their quantiles are series of their own. */
+  /** Takes a stream. What is excluded is left out, and so are buckets of histograms: their quantiles are series of their own. */
   add(slot: number): void {
-    const flags = this.#dependencies.records.flags(slot);
-    if ((flags & FLAG_BUCKET) !== 0) return;
+    const { records } = this.#dependencies;
+    const flags = records.flags(slot);
+    if ((flags & FLAG_BUCKET) !== 0 || records.profile(slot) === PROFILE_EXCLUDED) return;
     const { environment, metricName, attributes } = this.#dependencies.nameOf(slot);
     const metrics = this.#environments.get(environment) ?? new Map<string, Metric>();
     this.#environments.set(environment, metrics);
     let metric = metrics.get(metricName);
     if (metric === undefined) {
       metric = { aggregation: aggregationOf((flags & FLAG_COUNTER) !== 0, metricName, attributes), slots: [] };
-      metrics.set(this.#shared(metricName), metric);
+      metrics.set(metricName, metric);
     }
     metric.slots.push(slot);
   }
@@ -80,18 +86,28 @@ export class ServicePlanner {
     const names = held?.some((name) => metrics.has(name)) === true ? held : this.#chosen(metrics);
     const share = Math.max(1, Math.floor(SERVICE_VECTOR_STREAMS_MAX / Math.max(1, names.length)));
     const slots = names.map((name) => this.#first(metrics.get(name)?.slots ?? [], share));
-    const starts = new Uint16Array(names.length + 1);
-    slots.forEach((own, column) => {
-      starts[column + 1] = (starts[column] as number) + own.length;
-    });
+    const kinds = names.map((name) => metrics.get(name)?.aggregation ?? 0);
     return {
-      names,
-      columns: hash128(JSON.stringify(names)),
-      aggregations: Uint8Array.from(names, (name) => metrics.get(name)?.aggregation ?? 0),
-      starts,
+      shape: this.#shape(
+        names,
+        kinds,
+        slots.map((own) => own.length),
+      ),
       slots: Uint32Array.from(slots.flat()),
       metricsLeftOut: Math.max(0, metrics.size - names.length),
     };
+  }
+
+  #shape(names: readonly string[], kinds: readonly number[], lengths: readonly number[]): VectorShape {
+    const text = JSON.stringify([names, kinds, lengths]);
+    const known = this.#shapes.get(text);
+    if (known !== undefined) return known;
+    const starts = new Uint16Array(names.length + 1);
+    for (const [column, length] of lengths.entries()) starts[column + 1] = (starts[column] as number) + length;
+    const shape = { names, columns: hash128(JSON.stringify(names)), aggregations: Uint8Array.from(kinds), starts };
+    if (this.#shapes.size >= SHAPES_HELD_MAX) this.#shapes.clear();
+    this.#shapes.set(text, shape);
+    return shape;
   }
 
   /** All metrics, or of too many those whose values come most regularly, by name. */
@@ -120,13 +136,5 @@ export class ServicePlanner {
     const { hashOf } = this.#dependencies;
     const hashes = new Map(slots.map((slot) => [slot, Buffer.from(hashOf(slot)).toString("latin1")]));
     return [...slots].sort((a, b) => ((hashes.get(a) as string) < (hashes.get(b) as string) ? -1 : 1)).slice(0, share);
-  }
-
-  #shared(name: string): string {
-    const known = this.#names.get(name);
-    if (known !== undefined) return known;
-    if (this.#names.size >= NAMES_HELD_MAX) this.#names.clear();
-    this.#names.set(name, name);
-    return name;
   }
 }

@@ -18,7 +18,7 @@ export class ServiceVectorReader {
     this.#ageMsMax = valueAgeMsMax(intervalMs);
   }
 
-  read({ names, aggregations, starts, slots }: ServicePlan, nowMs: number): void {
+  read({ shape: { names, aggregations, starts }, slots }: ServicePlan, nowMs: number): void {
     const records = this.#records;
     if (this.values.length !== names.length) this.values = new Float64Array(names.length);
     this.present = 0;
@@ -38,7 +38,7 @@ export class ServiceVectorReader {
   }
 
   /** Time of the first sample of the middle metric, ms: from when on there are vectors. */
-  firstMs({ names, starts, slots }: ServicePlan): number {
+  firstMs({ shape: { names, starts }, slots }: ServicePlan): number {
     const firsts = names.map((_, column) => {
       const slot = slots[starts[column] as number];
       return slot === undefined || starts[column] === starts[column + 1] ? Number.POSITIVE_INFINITY : this.#records.firstTimeMs(slot);

@@ -18,7 +18,6 @@ import type {
   WatchdogNotice,
 } from "../../../../core/protocol/engine-control.ts";
 import { servicePage } from "../../../../core/protocol/service-rows.ts";
-import type { ServiceDetector } from "../../../../domain/detection/multivariate/service-detector.ts";
 import { isVectorFull, valueAgeMsMax } from "../../../../domain/detection/multivariate/service-vector.ts";
 import type { WatchdogDetector } from "../engine-watchdog.ts";
 import { MonitoredService } from "./monitored-service.ts";
@@ -149,7 +148,7 @@ export class ServicesPass implements WatchdogDetector {
     return this.#known.get(key)?.environments.find((service) => service.environment === environment);
   }
 
-  /** Changes when streams come or go: of slots and of the places of their identities (FNV-1a). */
+  /** Changes when streams come, go or are excluded: of slots, places of their identities and profiles (FNV-1a). */
   #signatureOf(slots: readonly number[], looked: number): number {
     const { records } = this.#dependencies;
     let hash = 0x811c9dc5 ^ slots.length;
@@ -157,6 +156,7 @@ export class ServicesPass implements WatchdogDetector {
       const slot = slots[place] as number;
       hash = Math.imul(hash ^ slot, 16777619);
       hash = Math.imul(hash ^ records.identityAddress(slot), 16777619);
+      hash = Math.imul(hash ^ records.profile(slot), 16777619);
     }
     return hash >>> 0;
   }
@@ -174,7 +174,7 @@ export class ServicesPass implements WatchdogDetector {
         continue;
       }
       const plan = this.#planner.plan(environment, undefined);
-      if (plan.names.length < METRICS_MIN) continue;
+      if (plan.shape.names.length < METRICS_MIN) continue;
       isLimited ||= this.#services >= this.#options.servicesMax;
       if (isLimited) continue;
       this.#services++;
@@ -191,7 +191,7 @@ export class ServicesPass implements WatchdogDetector {
   #replan(service: MonitoredService): void {
     const isHeld = this.#nowMs - service.plannedMs < SERVICE_COLUMNS_HELD_MS || service.detector()?.isFiring === true;
     const keeps = isHeld && service.phase === "judged";
-    service.setPlan(this.#planner.plan(service.environment, keeps ? service.plan.names : undefined), this.#nowMs);
+    service.setPlan(this.#planner.plan(service.environment, keeps ? service.plan.shape.names : undefined), this.#nowMs);
   }
 
   #judgeAll(known: KnownService): void {
@@ -207,7 +207,7 @@ export class ServicesPass implements WatchdogDetector {
 
   #judge(service: MonitoredService): void {
     const reader = this.#reader;
-    const { names } = service.plan;
+    const { names } = service.plan.shape;
     if (names.length < METRICS_MIN) return this.#skip("too_few_metrics");
     this.#wantWhatIsDue(service);
     if (service.phase !== "judged") {
@@ -223,7 +223,7 @@ export class ServicesPass implements WatchdogDetector {
     const detector = service.detector();
     if (detector === undefined || this.#nowMs <= detector.newestMs) return this.#skip("clock_went_back");
     service.sampleMs = reader.newestMs;
-    this.#fillGaps(detector);
+    detector.model.parts.levels.fillGaps(reader.values);
     const wasFiring = detector.isFiring;
     const verdict = detector.observe(this.#nowMs, reader.values);
     this.#evaluated++;
@@ -231,16 +231,6 @@ export class ServicesPass implements WatchdogDetector {
     if (suppressedBy !== null) this.#skip(suppressedBy);
     const isTold = this.#episodes.take(service, detector, verdict, wasFiring);
     if (isTold || this.#nowMs - service.storedMs >= SERVICE_STATE_STORE_MS) this.#store(service);
-  }
-
-  /** A metric without a value stands still at its mean: it is no part of what is found. */
-  #fillGaps(detector: ServiceDetector): void {
-    const { values } = this.#reader;
-    const { means } = detector.model.parts.levels.parts;
-    for (let column = 0; column < values.length; column++) {
-      if (!Number.isNaN(values[column])) continue;
-      for (const row of [values, detector.row(0), detector.row(1)]) row[column] = means[column] as number;
-    }
   }
 
   #wantWhatIsDue(service: MonitoredService): void {
@@ -254,7 +244,7 @@ export class ServicesPass implements WatchdogDetector {
     const { key, environment, partition } = service;
     const wants = service.phase === "unknown" ? "stored" : "model";
     service.askedCycle = this.#cycle;
-    this.#wanting.push({ key, environment, partition, columns: service.plan.columns, wants });
+    this.#wanting.push({ key, environment, partition, columns: service.plan.shape.columns, wants });
   }
 
   /** An alert of which nothing more is heard is over. */
