@@ -7,7 +7,7 @@ const CONTRIBUTION = z.strictObject({ feature: z.string(), delta_score: z.number
 const GATE = z.strictObject({ name: z.string(), passed: z.boolean(), value: z.number(), limit: z.number() });
 
 /** Why a sample is thought to be out of the ordinary, with every number that led there (domain/detection/verdict.ts). */
-const VERDICT = z
+export const VERDICT = z
   .strictObject({
     detector: z.string(),
     observed: z.number(),

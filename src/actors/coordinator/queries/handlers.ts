@@ -6,6 +6,7 @@ import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/
 import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alerts/alerts.ts";
 import { listAnomalies, oneAnomaly } from "./alerts/anomalies.ts";
 import { changeAnomaly, declareAnomaly } from "./alerts/anomaly-changes.ts";
+import { readLedger } from "./alerts/ledger.ts";
 import { listAudit } from "./audit.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
@@ -72,6 +73,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   limits: listLimits,
   deleteLimit,
   saturationFires,
+  alertLedger: readLedger,
   createSilence,
   silences: listSilences,
   silence: oneSilence,
