@@ -380,6 +380,8 @@ class Server {
       watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
+      servicesMax: config.WATCHDOG_SERVICES_MAX,
+      watchdogIntervalMs: config.WATCHDOG_INTERVAL_SECONDS * 1000,
     };
   }
 

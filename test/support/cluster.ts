@@ -83,6 +83,9 @@ export interface ClusterOptions {
   readonly idleMs?: number;
   readonly rings?: RingSizes;
   readonly keptMs?: number;
+  /** WATCHDOG_SERVICES_MAX and the interval of cycles; by default no services are judged. */
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -188,6 +191,8 @@ export class Cluster {
         window: 120,
         ...(options.timeZone !== undefined && { timeZone: options.timeZone }),
         ...(options.pairsMax !== undefined && { pairsMax: options.pairsMax }),
+        ...(options.servicesMax !== undefined && { servicesMax: options.servicesMax }),
+        ...(options.watchdogIntervalMs !== undefined && { watchdogIntervalMs: options.watchdogIntervalMs }),
         ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
         ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
         ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),

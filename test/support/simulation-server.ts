@@ -2,14 +2,20 @@
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
-import type { EngineNews } from "../../src/actors/coordinator/engine-client.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { DetectorStatesWanted, ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type {
+  DetectorStatesWanted,
+  EngineNotice,
+  ReturnedStreams,
+  StatePartWanted,
+  StreamsWanted,
+} from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
+import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -49,6 +55,8 @@ export interface SimulatedServerOptions {
   readonly rings?: RingSizes;
   /** No cycle of the Watchdog where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** WATCHDOG_SERVICES_MAX; none where it is not given. */
+  readonly servicesMax?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -105,7 +113,7 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: EngineNews) => this.#cluster?.link(engine).tell(message),
+      tell: (message: EngineNotice) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
@@ -138,6 +146,7 @@ export class SimulatedServer {
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
+      train: async (job) => trainService(job),
     });
   }
 

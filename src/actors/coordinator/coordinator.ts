@@ -31,6 +31,7 @@ import type {
   ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { liveSources } from "./alerts/live-sources.ts";
@@ -107,6 +108,8 @@ export interface CoordinatorDependencies {
   breathe(): Promise<void>;
   /** Resolves after so many milliseconds. */
   rest(ms: number): Promise<void>;
+  /** Trains a service's model in another thread; where it is not given none is trained. */
+  train?(job: TrainingJob): Promise<TrainingResult>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
@@ -203,8 +206,11 @@ export class Coordinator {
         engines: engineClient,
         store: (operations) => this.#edit(() => controlStore.commit(operations)),
         declare: (frames) => this.#declare(frames),
-        edit: (work) => this.#edit(work),
         alertsMax,
+        settle: () => this.#settle(),
+        edit: (work) => this.#edit(work),
+        isStopping: () => this.#stopping !== "no",
+        log: (line) => emit({ type: "log", level: "warn", line }),
       }),
       { ...dependencies, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );

@@ -4,6 +4,7 @@ import type {
   BehaviourAnswer,
   BehaviourQuery,
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   PendingChunksAnswer,
   PendingChunksQuery,
@@ -11,12 +12,10 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
-  StoredDeployments,
-  StoredMetadata,
+  ServiceHistoryAnswer,
+  ServiceHistoryQuery,
   StreamCountAnswer,
-  ToldSettings,
   WatchdogAnswer,
-  WatchdogNotice,
   WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
@@ -27,11 +26,8 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: EngineNews): void;
+  tell(message: EngineNotice): void;
 }
-
-/** What engines are told and do not answer. */
-export type EngineNews = StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice;
 
 /** An engine did not answer. */
 export class EngineUnavailableError extends Error {
@@ -63,7 +59,7 @@ export class EngineClient {
   }
 
   /** Tells all engines; what they are asked afterwards they answer knowing it. */
-  tellAll(message: EngineNews): void {
+  tellAll(message: EngineNotice): void {
     for (const link of this.#links) link.tell(message);
   }
 
@@ -102,8 +98,13 @@ export class EngineClient {
     return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
   }
 
+  /** What an engine holds of a service's streams for a training. */
+  async serviceHistory(engine: number, query: Omit<ServiceHistoryQuery, "type" | "id">): Promise<ServiceHistoryAnswer> {
+    return (await this.#ask(engine, { type: "service-history", id: this.#nextId++, ...query })) as ServiceHistoryAnswer;
+  }
+
   /** Sends an engine what it does not answer. */
-  tell(engine: number, notice: EngineNews): void {
+  tell(engine: number, notice: EngineNotice): void {
     (this.#links[engine] as EngineLink).tell(notice);
   }
 

@@ -27,6 +27,7 @@ import {
   type LaneMarkFrame,
   type MetricMetadataEnvelope,
   type RecordEnvelope,
+  readStatesFrame,
   type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../core/protocol/engine-control.ts";
@@ -43,10 +44,9 @@ import { metadataOperation } from "./metadata-table.ts";
 import { blockOperations } from "./tables/block-rows.ts";
 import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
-import { detectorStatesOperation } from "./tables/detector-states.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
-import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
+import { checkpointPartKey, detectorStatesKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 import { SLO_WINDOW_MS, type SloRecord, sloOperation, sloRecordOf } from "./watchdog/slo/slo-book.ts";
@@ -148,10 +148,6 @@ export class Transaction {
     this.blockBytes += payload.length;
   }
 
-  takeDetectorStates(payload: Uint8Array): void {
-    this.#series.push(detectorStatesOperation(payload));
-  }
-
   takeCalls(payload: Uint8Array): void {
     const { partition, since, edges } = readCallsFrame(payload);
     this.#series.push({ table: "call_sums", key: callSumsKey(partition, since), value: edges });
@@ -179,6 +175,12 @@ export class Transaction {
     if (taken !== undefined) return taken;
     const row = this.#seriesStore.get("checkpoints", partitionKey(partition));
     return row && decodeCheckpointRow(row).header;
+  }
+
+  takeDetectorStates(payload: Uint8Array): void {
+    const { partition, detector, page, bytes } = readStatesFrame(payload);
+    const value = bytes.length > 0 ? bytes : undefined;
+    this.#series.push({ table: "detector_states", key: detectorStatesKey(partition, detector, page), value });
   }
 
   takeMetadata(metadata: MetricMetadataEnvelope): void {

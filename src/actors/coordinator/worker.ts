@@ -9,13 +9,16 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
 import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
+import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
+import { TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   DetectorStates,
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   EngineReply,
   EngineRequest,
@@ -25,10 +28,11 @@ import type {
   ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
-import { Coordinator } from "./coordinator.ts";
+import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
-import type { EngineLink, EngineNews } from "./engine-client.ts";
+import type { EngineLink } from "./engine-client.ts";
 import { CONTROL_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
 /** What main gives the coordinator's thread. */
@@ -100,7 +104,7 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  tell(message: EngineNews): void {
+  tell(message: EngineNotice): void {
     this.#port.send(message);
     this.#memory.ringBell();
   }
@@ -201,6 +205,29 @@ function diskMeter(dataDir: string): () => DiskMeasure {
   };
 }
 
+function coordinatorOptions({ version, settings }: CoordinatorThreadData): CoordinatorOptions {
+  return {
+    version,
+    zThreshold: settings.threshold,
+    ...settings.paging,
+    samplesMin: settings.minSamples,
+    window: settings.window,
+    exclusions: new FieldExclusions(settings.fieldExclusions),
+    retentionMs: settings.retentionDays * DAY_MS,
+    rawRetentionMs: settings.retentionRawDays * DAY_MS,
+    auditRetentionMs: settings.auditRetentionDays * DAY_MS,
+    vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
+    watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
+    saturationEnabled: settings.saturationEnabled,
+    ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
+  };
+}
+
+function trainingPool(): WorkerPool<TrainingJob, TrainingResult> {
+  const file = new URL("../training/worker.js", import.meta.url);
+  return new WorkerPool({ file, task: "train", heapMbMax: TRAINING_HEAP_MB_MAX, idleMs: TRAINING_IDLE_MS, jobMsMax: TRAINING_MS_MAX });
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
   const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES, dictionaries: CONTROL_DICTIONARIES });
@@ -208,50 +235,34 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
   const slots = new Float64Array(data.counters);
-  const { settings } = data;
   const flusher = new LogFlusher(logDirectory(data.dataDir));
   // A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk.
   const flushing = setInterval(() => void flusher.flush().catch(() => undefined), LOG_FLUSH_MS);
+  const training = trainingPool();
   const close = async () => {
     clearInterval(flushing);
     pacer.stop();
-    await Promise.all([controlStore.close(), seriesStore.close()]);
+    await Promise.all([controlStore.close(), seriesStore.close(), training.close()]);
     for (const port of ports) port.close();
     main.send({ type: "stopped" });
     main.close();
   };
-  const coordinator = new Coordinator(
-    {
-      version: data.version,
-      zThreshold: settings.threshold,
-      ...settings.paging,
-      samplesMin: settings.minSamples,
-      window: settings.window,
-      exclusions: new FieldExclusions(settings.fieldExclusions),
-      retentionMs: settings.retentionDays * DAY_MS,
-      rawRetentionMs: settings.retentionRawDays * DAY_MS,
-      auditRetentionMs: settings.auditRetentionDays * DAY_MS,
-      vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
-      watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
-      saturationEnabled: settings.saturationEnabled,
-      ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
-    },
-    {
-      controlStore,
-      seriesStore,
-      engines,
-      counters: slots,
-      nowMs: () => systemClock.wallMs(),
-      monotonicMs: () => systemClock.monotonicMs(),
-      emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
-      observeLatencySeconds: (seconds) => observe(slots, seconds),
-      deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
-      measureDisk: diskMeter(data.dataDir),
-      randomBytes: (count) => randomBytes(count),
-      breathe: () => new Promise((resolve) => setImmediate(resolve)),
-      rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    },
-  );
+  const coordinator = new Coordinator(coordinatorOptions(data), {
+    controlStore,
+    seriesStore,
+    engines,
+    counters: slots,
+    nowMs: () => systemClock.wallMs(),
+    monotonicMs: () => systemClock.monotonicMs(),
+    emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
+    observeLatencySeconds: (seconds) => observe(slots, seconds),
+    deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
+    measureDisk: diskMeter(data.dataDir),
+    randomBytes: (count) => randomBytes(count),
+    breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    train: (job) => training.run(job),
+  });
   const pacer = new Pacer(coordinator);
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];

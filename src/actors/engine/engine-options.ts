@@ -16,6 +16,7 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
 import type { ReplayBlock } from "./recovery.ts";
 
+/** Settings, what is stored, and bounds that a test may narrow. */
 export interface EngineOptions {
   readonly engine: number;
   readonly engines: number;
@@ -35,6 +36,9 @@ export interface EngineOptions {
   /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
   readonly idleMs: number;
   readonly keptMs: number;
+  /** WATCHDOG_SERVICES_MAX and WATCHDOG_INTERVAL_SECONDS in ms; by default no services are judged. */
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
   readonly laneMarks: readonly LaneMark[];
   /** LOG_FIELD_EXCLUSIONS. */
   readonly fieldExclusions?: string;
@@ -52,6 +56,7 @@ export interface EngineOptions {
   readonly checkpointRoundBytes?: number;
 }
 
+/** The world around an engine. */
 export interface EngineDependencies {
   readonly memories: readonly EngineMemory[];
   readonly kernel: LaneExports & ShardExports;

@@ -144,7 +144,7 @@ export class Engine {
     this.#watchdog = makeEngineWatchdog(
       options,
       { pairs: this.#baselines.pass },
-      { ...dependencies, kernel, shard, services: this.#services, counters: this.#counters, metadata: this.#metadata },
+      { ...dependencies, kernel, outbox, shard, services: this.#services, counters: this.#counters, metadata: this.#metadata },
     );
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
@@ -296,6 +296,7 @@ export class Engine {
     else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
     else if (request.type === "deployments") this.#baselines.take(request);
     else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
+    else if (request.type === "service-model") this.#watchdog.take(request);
     else return false;
     return true;
   }
@@ -378,6 +379,7 @@ export class Engine {
     else if (request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
     else {
       if (request.type === "lane-mark") this.#checkpoints?.markNow();
       this.#delayed.add(request);
@@ -439,6 +441,7 @@ export class Engine {
     if (!this.#lane.isIdle || !this.#shard.returns.isIdle) return false;
     if (this.#stopByMs === Number.POSITIVE_INFINITY) {
       this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
+      this.#watchdog.storeAll();
       checkpoints.beginLast();
       return true;
     }

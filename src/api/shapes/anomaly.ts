@@ -6,6 +6,20 @@ import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars
 const CONTRIBUTION = z.strictObject({ feature: z.string(), delta_score: z.number() });
 const GATE = z.strictObject({ name: z.string(), passed: z.boolean(), value: z.number(), limit: z.number() });
 
+/** Of the metric that contributes most to what its service's metrics do together; names as in contract 4.5. */
+const FEATURES = z
+  .strictObject({
+    metric_name: z.string(),
+    raw_value: z.number(),
+    derivative_value: z.number().describe("against the vector before"),
+    second_derivative: z.number(),
+    hour_of_day: COUNT.describe("UTC"),
+    day_of_week: COUNT.describe("0 is Sunday"),
+    is_weekend: z.boolean(),
+    correlated_metrics: z.record(z.string(), z.number()).describe("values of the other metrics that contribute most"),
+  })
+  .describe("only where metrics of a service are judged together");
+
 /** Why a sample is thought to be out of the ordinary, with every number that led there (domain/detection/verdict.ts). */
 export const VERDICT = z
   .strictObject({
@@ -29,6 +43,7 @@ export const VERDICT = z
     gates: z.array(GATE).describe("conditions in the order in which they were asked"),
     suppressed_by: z.string().nullable(),
     layers: z.array(z.string()),
+    features: FEATURES.optional(),
   })
   .meta({ id: "Verdict" });
 

@@ -425,6 +425,36 @@ export const LEDGER_STREAMS_MAX = 16;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 
+/** Metrics of a service that are judged together: the covariance of 64 takes 0.1 s for 4,320 vectors, and more are seldom of one cause. */
+export const SERVICE_METRICS_MAX = 64;
+/** Streams behind the metrics of one service and environment: each metric takes an equal share of the first by identity, so that training reads the same. */
+export const SERVICE_VECTOR_STREAMS_MAX = 512;
+/** A metric that sent nothing for so long has no value in a vector; until then its last one stands. */
+export const SERVICE_VALUE_AGE_MS_MAX = 5 * 60_000;
+/** Streams whose names are read in one visit of a service, at 3 us. */
+export const SERVICE_NAMES_PER_VISIT = 48;
+/** Metrics of a service are chosen anew at most this often: each new choice needs a new model. */
+export const SERVICE_COLUMNS_HELD_MS = 3600 * 1000;
+/** Vectors of a first model, and of any: three days of minutes are trained in 0.1 s. */
+export const SERVICE_VECTORS_MIN = 256;
+export const SERVICE_VECTORS_MAX = 4_320;
+/** Samples that one training reads: of 64 metrics 4,320 vectors and some more; where streams are many, history is shorter. */
+export const SERVICE_TRAINING_SAMPLES_MAX = 400_000;
+/** A model is trained anew when its history has doubled, and this often. */
+export const SERVICE_MODEL_AGE_MS_MAX = 24 * 3600 * 1000;
+/** Cycles after which a service asks again for what it was not given. */
+export const SERVICE_ASKS_AGAIN_CYCLES = 10;
+/** Services that wait for the coordinator to look for their models, or for a training: 200 B each. Those that find no place ask again. */
+export const SERVICES_WAITING_MAX = 20_000;
+/** A detector's state is stored this often, and when an alert opens or ends. */
+export const SERVICE_STATE_STORE_MS = 10 * 60_000;
+/** Megabytes of heap of the thread that trains: 4,320 vectors of 64 metrics with their features take 10. */
+export const TRAINING_HEAP_MB_MAX = 256;
+/** The thread that trains ends when it had nothing to do for so long. */
+export const TRAINING_IDLE_MS = 30_000;
+/** A training that takes longer is given up, with its thread; the longest on a machine that is full takes some seconds. */
+export const TRAINING_MS_MAX = 60_000;
+
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],

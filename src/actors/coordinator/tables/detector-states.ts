@@ -1,31 +1,19 @@
 // The table `detector_states`: pages of states of the Watchdog's detectors, as engines send and want them.
-import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { DETECTOR_STATES_ANSWER_BYTES } from "../../../core/config/limits.ts";
-import { DETECTOR_STATES_HEADER_BYTES } from "../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted } from "../../../core/protocol/engine-control.ts";
-import { KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
+import { KeyReader } from "../../../domain/codec/key.ts";
+import { detectorStatesKey } from "./tables.ts";
 
 const PAGES_PER_STEP = 8;
-
-function stateKey(partition: number, detector: number, page: number): Uint8Array {
-  return new KeyBuilder().u16(partition).u16(detector).u32(page).finish();
-}
-
-/** Puts the page of a FRAME_DETECTOR_STATES, or deletes it where it has no bytes. */
-export function detectorStatesOperation(payload: Uint8Array): StoreOperation {
-  const head = new DataView(payload.buffer, payload.byteOffset, DETECTOR_STATES_HEADER_BYTES);
-  const [partition, detector, page] = [head.getUint32(0, true), head.getUint32(4, true), head.getUint32(8, true)];
-  const value = payload.length === DETECTOR_STATES_HEADER_BYTES ? undefined : payload.subarray(DETECTOR_STATES_HEADER_BYTES);
-  return { table: "detector_states", key: stateKey(partition, detector, page), value };
-}
 
 /** The stored pages of a partition from `page` on, as many as one answer takes. */
 export function readDetectorStates(store: KeyValueStore, { detector, partition, page }: DetectorStatesWanted): DetectorStates {
   const pages: Array<{ page: number; bytes: Uint8Array }> = [];
-  const to = stateKey(partition, detector + 1, 0);
+  const to = detectorStatesKey(partition, detector + 1, 0);
   let next: number | null = page;
   for (let bytes = 0; next !== null && bytes < DETECTOR_STATES_ANSWER_BYTES; ) {
-    const entries = store.range("detector_states", { from: stateKey(partition, detector, next), to, limit: PAGES_PER_STEP });
+    const entries = store.range("detector_states", { from: detectorStatesKey(partition, detector, next), to, limit: PAGES_PER_STEP });
     for (const { key, value } of entries) {
       const reader = new KeyReader(key);
       reader.u16();

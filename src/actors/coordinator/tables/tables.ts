@@ -147,6 +147,11 @@ export function coldKey(partition: number, serial: number): Uint8Array {
   return new KeyBuilder().u16(partition).u32(serial).finish();
 }
 
+/** Key of a page of a detector's states. */
+export function detectorStatesKey(partition: number, detector: number, page: number): Uint8Array {
+  return new KeyBuilder().u16(partition).u16(detector).u32(page).finish();
+}
+
 /** Key of a checkpoint; also the bound of the blocks of partitions from it on. */
 export function partitionKey(partition: number): Uint8Array {
   return new KeyBuilder().u16(partition).finish();

@@ -4,16 +4,19 @@ import { ARRIVAL_SERVICES_MAX, SATURATION_SERIES_MAX } from "../../../core/confi
 import type { WatchdogPass } from "../../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import type { Outbox } from "../outbox.ts";
 import type { MetadataBook } from "../remote-write/metadata-book.ts";
 import type { ServiceIndex } from "../service-index.ts";
 import type { Shard } from "../shard.ts";
 import { ArrivalsPass } from "./arrivals/arrivals-pass.ts";
 import { EngineWatchdog, type WatchdogDetector } from "./engine-watchdog.ts";
 import { SaturationPass } from "./saturation/saturation-pass.ts";
+import { makeServicesPass, type ServicesSettings } from "./services/make-services-pass.ts";
 
 export interface DetectorDependencies {
   readonly kernel: ShardKernel;
   readonly shard: Shard;
+  readonly outbox: Outbox;
   readonly services: ServiceIndex;
   readonly counters: EngineCounters;
   readonly metadata: MetadataBook;
@@ -22,10 +25,11 @@ export interface DetectorDependencies {
 
 /** Of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
-  { engines }: { readonly engines: number },
+  options: ServicesSettings,
   detectors: Partial<Record<WatchdogPass, WatchdogDetector>>,
   dependencies: DetectorDependencies,
 ): EngineWatchdog {
+  const { engines } = options;
   const { kernel, shard, services, counters, metadata, clock } = dependencies;
   const streams = {
     kernel,
@@ -41,5 +45,8 @@ export function makeEngineWatchdog(
     { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines) },
     { kernel, counters, environmentOf: (slot) => shard.nameOf(slot).environment },
   );
-  return new EngineWatchdog({ ...detectors, arrivals, saturation }, { services, monotonicMs: () => clock.monotonicMs() });
+  return new EngineWatchdog(
+    { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
+    { services, monotonicMs: () => clock.monotonicMs() },
+  );
 }
