@@ -144,6 +144,22 @@ function* spoiling(blocks: ReturnType<typeof mergeBlocks>): ReturnType<typeof me
   return step.value;
 }
 
+/** Those of the settings that have a default of their own which are given. */
+function given(options: ClusterOptions) {
+  const names = [
+    "watchdogSettings",
+    "timeZone",
+    "pairsMax",
+    "servicesMax",
+    "watchdogIntervalMs",
+    "blockBytes",
+    "checkpointLogShare",
+    "checkpointPartBytes",
+    "checkpointRoundBytes",
+  ] as const;
+  return Object.fromEntries(names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]));
+}
+
 /** Some engines with their front ports. */
 export class Cluster {
   readonly members: readonly Member[];
@@ -184,19 +200,11 @@ export class Cluster {
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
-        ...(options.watchdogSettings !== undefined && { watchdogSettings: options.watchdogSettings }),
+        ...given(options),
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
         minSamples: 12,
         window: 120,
-        ...(options.timeZone !== undefined && { timeZone: options.timeZone }),
-        ...(options.pairsMax !== undefined && { pairsMax: options.pairsMax }),
-        ...(options.servicesMax !== undefined && { servicesMax: options.servicesMax }),
-        ...(options.watchdogIntervalMs !== undefined && { watchdogIntervalMs: options.watchdogIntervalMs }),
-        ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
-        ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
-        ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),
-        ...(options.checkpointRoundBytes !== undefined && { checkpointRoundBytes: options.checkpointRoundBytes }),
       },
       {
         memories,
