@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
 import type { EngineThreadData } from "./actors/engine/worker.ts";
 import { AccessDesk } from "./actors/front/access/access-desk.ts";
@@ -38,7 +39,6 @@ import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
-import { coordinatorSettings } from "./cli/thread-settings.ts";
 import { runToken } from "./cli/token.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
@@ -122,10 +122,7 @@ class Server {
       port: () => this.#port,
       onTokenKeys: () => this.#streams.review(),
     });
-    this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, {
-      wallMs: () => systemClock.wallMs(),
-      log: (level, line) => this.#log(level, line),
-    });
+    this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, { clock: systemClock, log: (level, line) => this.#log(level, line) });
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
       rates: readPlanRates(config.PLAN_LIMITS),

@@ -16,8 +16,13 @@ const NAMES: ReadonlySet<string> = new Set(ALL.map(({ name }) => name));
 const TENANT_ROLES: ReadonlySet<string> = new Set(["viewer", "operator", "admin"]);
 /** What moves by itself. */
 const VOLATILE: ReadonlySet<string> = new Set(["status", "pillarScores"]);
+/** Lists of what takes hours to come about: they have no second page here. */
+const EMPTY: ReadonlySet<string> = new Set(["saturationFires"]);
 /** Parameters without which a list or an object is not given. */
-const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = { seriesData: { service_id: SERVICE, metric_name: METRIC } };
+const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  seriesData: { service_id: SERVICE, metric_name: METRIC },
+  alertLedger: { service_id: SERVICE },
+};
 const POLL_MS = 20;
 const POLLS_MAX = 1_000;
 
@@ -103,7 +108,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
   async function takeLoot(): Promise<Loot> {
     const tokens = new Map<string, string>();
     for (const { name, path, query, access } of ALL) {
-      if (!("page_token" in query.shape) || !TENANT_ROLES.has(access) || VOLATILE.has(name)) continue;
+      if (!("page_token" in query.shape) || !TENANT_ROLES.has(access) || VOLATILE.has(name) || EMPTY.has(name)) continue;
       const { token } = await firstRow(path, "", NEEDED[name]);
       const next = await client.get(target(path, {}, { ...NEEDED[name], limit: "1", page_token: token }), acme);
       expect([name, next.status]).toEqual([name, 200]); // good for its owner

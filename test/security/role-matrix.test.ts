@@ -93,6 +93,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/service-labels": READERS,
   "GET /api/v1/saturation/limits": READERS,
   "GET /api/v1/saturation/fires": READERS,
+  "GET /api/v1/alerts/ledger": READERS,
   "GET /api/v1/silences": READERS,
   "GET /api/v1/silences/{id}": READERS,
   "POST /api/v1/silences": OPERATORS,

@@ -174,6 +174,10 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   silences: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("silences") as string }, statuses: [400] }],
   silence: byId("id", () => "1".repeat(32)),
   deleteSilence: byId("id", () => "1".repeat(32)),
+  alertLedger: () => [
+    { query: { service_id: SERVICE }, statuses: [200] },
+    { query: { service_id: SERVICE, metric_name: METRIC, at: new Date().toISOString() }, statuses: [200] },
+  ],
   saturationFires: () => [
     { statuses: [200], isEmpty: true },
     { query: { service_id: SERVICE }, statuses: [200], isEmpty: true },

@@ -130,22 +130,6 @@ function kernelModule(): WebAssembly.Module {
 const SEEDS = [1n, 2n, 3n, 4n] as const;
 const STEPS_MAX = 2_000_000;
 
-/** What is given of the options that have a default. */
-function given(options: ClusterOptions) {
-  const { servicesMax, watchdogIntervalMs, timeZone, pairsMax } = options;
-  const { blockBytes, checkpointLogShare, checkpointPartBytes, checkpointRoundBytes } = options;
-  return {
-    ...(servicesMax !== undefined && { servicesMax }),
-    ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(pairsMax !== undefined && { pairsMax }),
-    ...(blockBytes !== undefined && { blockBytes }),
-    ...(checkpointLogShare !== undefined && { checkpointLogShare }),
-    ...(checkpointPartBytes !== undefined && { checkpointPartBytes }),
-    ...(checkpointRoundBytes !== undefined && { checkpointRoundBytes }),
-  };
-}
-
 const noStates = (wanted: DetectorStatesWanted): DetectorStates => ({ ...wanted, type: "detector-states", pages: [], next: null });
 
 /** Blocks whose payloads are spoiled at the next step, as their reader may do; Buffers, of which a slice is a view. */
@@ -158,6 +142,22 @@ function* spoiling(blocks: ReturnType<typeof mergeBlocks>): ReturnType<typeof me
     payload.fill(0xee);
   }
   return step.value;
+}
+
+/** Those of the settings that have a default of their own which are given. */
+function given(options: ClusterOptions) {
+  const names = [
+    "watchdogSettings",
+    "timeZone",
+    "pairsMax",
+    "servicesMax",
+    "watchdogIntervalMs",
+    "blockBytes",
+    "checkpointLogShare",
+    "checkpointPartBytes",
+    "checkpointRoundBytes",
+  ] as const;
+  return Object.fromEntries(names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]));
 }
 
 /** Some engines with their front ports. */
@@ -200,7 +200,6 @@ export class Cluster {
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
-        ...(options.watchdogSettings !== undefined && { watchdogSettings: options.watchdogSettings }),
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
         minSamples: 12,

@@ -412,6 +412,11 @@ const MAP_CALLS: typeof CALLS = {
     for (const { silence_id: id } of silences) await call("deleteSilence", 204, { path: { id } });
     await call("deleteSilence", 404, { path: { id: "0".repeat(32) } });
   },
+  alertLedger: async ({ call }) => {
+    await call("alertLedger", 200, { query: { service_id: SERVICE } });
+    await call("alertLedger", 200, { query: { service_id: SERVICE, metric_name: "m", at: iso() } });
+    await call("alertLedger", 400, { query: { service_id: SERVICE, at: iso() } });
+  },
   saturationFires: async ({ call }) => {
     await call("saturationFires", 200, { query: { state: "firing" } });
   },

@@ -26,7 +26,7 @@ async function rig(answer: (response: ServerResponse, ping: number) => void) {
   const lines: string[] = [];
   const { port } = server.address() as AddressInfo;
   const heartbeat = new Heartbeat(new Secret(`http://127.0.0.1:${port}/${KEY}`), {
-    wallMs: () => 5_000,
+    clock: { wallMs: () => 5_000 },
     log: (level, line) => lines.push(`${level} ${line}`),
   });
   return { heartbeat, pings, lines, server };
@@ -80,7 +80,7 @@ describe("the heartbeat", () => {
   });
 
   it("says nothing of the address where it is none", () => {
-    const make = () => new Heartbeat(new Secret(`ftp://${KEY}`), { wallMs: () => 0, log: () => undefined });
+    const make = () => new Heartbeat(new Secret(`ftp://${KEY}`), { clock: { wallMs: () => 0 }, log: () => undefined });
     expect(make).toThrow(/DEADMAN_HEARTBEAT_URL must be an address/);
     expect(make).not.toThrow(new RegExp(KEY));
   });

@@ -148,10 +148,6 @@ export class Transaction {
     this.blockBytes += payload.length;
   }
 
-  takeDetectorStates(payload: Uint8Array): void {
-    this.#series.push(detectorStatesOperation(payload));
-  }
-
   takeCalls(payload: Uint8Array): void {
     const { partition, since, edges } = readCallsFrame(payload);
     this.#series.push({ table: "call_sums", key: callSumsKey(partition, since), value: edges });
@@ -179,6 +175,10 @@ export class Transaction {
     if (taken !== undefined) return taken;
     const row = this.#seriesStore.get("checkpoints", partitionKey(partition));
     return row && decodeCheckpointRow(row).header;
+  }
+
+  takeDetectorStates(payload: Uint8Array): void {
+    this.#series.push(detectorStatesOperation(payload));
   }
 
   takeMetadata(metadata: MetricMetadataEnvelope): void {

@@ -2,22 +2,17 @@
  * The dead-man's switch (rule 1.1.12): asks DEADMAN_HEARTBEAT_URL for each completed cycle of the Watchdog. Whoever watches that address knows by its silence
  * that evaluation has stalled, though the process may live on. The address may hold a key: it is in no log, answer, error or metric.
  */
-import { get as httpGet } from "node:http";
-import { get as httpsGet } from "node:https";
 import type { Secret } from "../../core/base/secret.ts";
 import { ConfigError } from "../../core/config/config-error.ts";
 import { HEARTBEAT_MS_MAX } from "../../core/config/limits.ts";
 import { deadManStep, pingEnded, UNPINGED } from "../../domain/alerting/dead-man-switch.ts";
 
 export interface HeartbeatDependencies {
-  wallMs(): number;
+  readonly clock: { wallMs(): number };
   log(level: "warn" | "info", line: string): void;
 }
 
-const PROTOCOLS: ReadonlyMap<string, typeof httpGet> = new Map([
-  ["http:", httpGet],
-  ["https:", httpsGet],
-]);
+const PROTOCOLS: ReadonlySet<string> = new Set(["http:", "https:"]);
 
 export class Heartbeat {
   readonly #url: URL | undefined;
@@ -58,7 +53,7 @@ export class Heartbeat {
     this.sent++;
     this.#abort = new AbortController();
     const problem = await ask(url, AbortSignal.any([this.#abort.signal, AbortSignal.timeout(HEARTBEAT_MS_MAX)]));
-    if (problem === undefined) this.lastSuccessSeconds = this.#dependencies.wallMs() / 1000;
+    if (problem === undefined) this.lastSuccessSeconds = this.#dependencies.clock.wallMs() / 1000;
     else this.failed++;
     this.#tell(problem);
     this.#state = pingEnded(this.#state);
@@ -83,19 +78,20 @@ function parseAddress(address: Secret): URL {
   return url;
 }
 
-/** What went wrong, in words that do not hold the address; undefined after any answer below 300. */
-function ask(url: URL, signal: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const get = PROTOCOLS.get(url.protocol) as typeof httpGet;
-    const request = get(url, { signal, agent: false }, (response) => {
-      const { statusCode = 0 } = response;
-      response.resume();
-      resolve(statusCode >= 200 && statusCode < 300 ? undefined : `it was answered with ${statusCode}`);
-    });
-    request.on("error", (error: NodeJS.ErrnoException) => {
-      resolve(
-        signal.aborted ? `no answer within ${HEARTBEAT_MS_MAX / 1000} s` : `it cannot be reached (${error.code ?? "connection lost"})`,
-      );
-    });
-  });
+/** What went wrong, in words that do not hold the address; undefined after an answer of success. Its user and password travel as a header. */
+async function ask(address: URL, signal: AbortSignal): Promise<string | undefined> {
+  const url = new URL(address);
+  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  url.username = "";
+  url.password = "";
+  const headers: Record<string, string> = login === ":" ? {} : { authorization: `Basic ${Buffer.from(login).toString("base64")}` };
+  try {
+    const response = await fetch(url, { headers, signal, redirect: "manual" });
+    await response.body?.cancel();
+    return response.ok ? undefined : `it was answered with ${response.status}`;
+  } catch (error) {
+    if (signal.aborted) return `no answer within ${HEARTBEAT_MS_MAX / 1000} s`;
+    const { code } = ((error as Error).cause ?? {}) as { readonly code?: unknown };
+    return `it cannot be reached (${typeof code === "string" ? code : "connection lost"})`;
+  }
 }

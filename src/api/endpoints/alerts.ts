@@ -2,8 +2,10 @@ import { z } from "zod";
 import { LABEL_KEY_CHARACTERS_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { choiceParameter, environmentParameter, textParameter } from "../parameters.ts";
+import { choiceParameter, environmentParameter, textParameter, timeParameter } from "../parameters.ts";
 import { ALERT, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE } from "../shapes/alert.ts";
+import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
+import { LEDGER } from "../shapes/ledger.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const PERSON = z.string().min(1).max(LABEL_KEY_CHARACTERS_MAX);
@@ -29,6 +31,38 @@ export const ALERTS_ENDPOINTS = [
     responses: { 200: ALERT_LIST },
     examples: { response: { alerts: [ALERT_EXAMPLE], total: 1, page_token: "" } },
     summary: "Alerts by their start, newest first",
+  },
+  {
+    name: "alertLedger",
+    method: "GET",
+    path: "/api/v1/alerts/ledger",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({
+      service_id: textParameter("service_id"),
+      metric_name: textParameter("metric_name").optional(),
+      environment: environmentParameter().optional(),
+      at: timeParameter("at").optional(),
+      ...TIME_RANGE,
+    }),
+    responses: { 200: LEDGER },
+    examples: {
+      response: {
+        decisions: [DECISION_EXAMPLE],
+        moments: [
+          {
+            environment: "production",
+            attributes: { route: "/pay" },
+            sample_at: ALERT_EXAMPLE.started_at,
+            declared: false,
+            reason: "not_persistent",
+            verdict: { ...ANOMALY_EXAMPLE.verdict, suppressed_by: "not_persistent" },
+          },
+        ],
+        complete: true,
+      },
+    },
+    summary: "Why a pair did or did not page: what was decided in a range of time, or at a moment with the verdict on its sample",
   },
   {
     name: "alert",

@@ -72,7 +72,7 @@ export const SILENCES_ENDPOINTS = [
     query: NO_QUERY,
     body: BODY,
     responses: { 201: SILENCE },
-    errors: ["unprocessable"],
+    errors: ["invalid_parameter", "unprocessable"],
     examples: {
       body: {
         matchers: [{ name: "service_id", operator: "=", value: "checkout" }],

@@ -21,7 +21,7 @@ const FEATURES = z
   .describe("only where metrics of a service are judged together");
 
 /** Why a sample is thought to be out of the ordinary, with every number that led there (domain/detection/verdict.ts). */
-const VERDICT = z
+export const VERDICT = z
   .strictObject({
     detector: z.string(),
     observed: z.number(),

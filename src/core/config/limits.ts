@@ -430,6 +430,9 @@ export const SILENCES_PER_TENANT_MAX = 1_000;
 export const SILENCES_MAX = 20_000;
 export const LABEL_MATCHERS_MAX = 32;
 export const SILENCE_COMMENT_CHARACTERS_MAX = 1_000;
+/** Decisions of one answer of the ledger, and streams of a pair that are judged again. */
+export const LEDGER_ANSWER_ROWS_MAX = 500;
+export const LEDGER_STREAMS_MAX = 16;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 

@@ -6,6 +6,7 @@ import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/
 import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alerts/alerts.ts";
 import { listAnomalies, oneAnomaly } from "./alerts/anomalies.ts";
 import { changeAnomaly, declareAnomaly } from "./alerts/anomaly-changes.ts";
+import { readLedger } from "./alerts/ledger.ts";
 import { listAudit } from "./audit.ts";
 import { runBacktest } from "./backtest/backtest.ts";
 import { callGraph } from "./call-graph.ts";
@@ -73,6 +74,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   limits: listLimits,
   deleteLimit,
   saturationFires,
+  alertLedger: readLedger,
   createSilence,
   silences: listSilences,
   silence: oneSilence,

@@ -28,6 +28,11 @@ export interface RuleObservation {
 /** The z at which each tier begins, low where something is worth a line in the log (anomaly-score.ts: 0.15, 0.40, 0.70). */
 export const TIER_Z: Readonly<Record<Tier, number>> = { low: 1, medium: 2, high: 3 };
 
+/** What JSON can say: without end is as large as a number can be, and what could not be measured is 0. */
+function finite(value: number): number {
+  return Number.isNaN(value) ? 0 : Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, value));
+}
+
 export function ruleVerdict(of: RuleObservation): RuleVerdict {
   const { detector, observed, expected, lower, upper, z, threshold, gates } = of;
   return {
@@ -41,7 +46,7 @@ export function ruleVerdict(of: RuleObservation): RuleVerdict {
     threshold,
     baseline: { n: of.baselineValues, mean: expected, sd: 0, median: expected, bucket: null, age_seconds: of.baselineAgeSeconds },
     contributions: [],
-    gates,
+    gates: gates.map((gate) => ({ ...gate, value: finite(gate.value), limit: finite(gate.limit) })),
     suppressed_by: firstFailed(gates)?.name ?? null,
     layers: [detector],
   };

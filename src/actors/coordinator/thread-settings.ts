@@ -1,6 +1,7 @@
 // What the coordinator's thread needs of the configuration: plain values, as secrets do not cross threads.
-import type { CoordinatorThreadData } from "../actors/coordinator/worker.ts";
-import type { Config } from "../core/config/load-config.ts";
+
+import type { Config } from "../../core/config/load-config.ts";
+import type { CoordinatorThreadData } from "./worker.ts";
 
 export function coordinatorSettings(config: Config): CoordinatorThreadData["settings"] {
   return {
