@@ -18,6 +18,7 @@ import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
 import { watchdogServices } from "./watchdog-services.mjs";
+import { watchdog } from "./watchdog.mjs";
 
 /** @type {import("../turns.mjs").Row[]} */
 export const ROWS = [
@@ -36,6 +37,7 @@ export const ROWS = [
   millionStreams,
   pillars,
   watchdogServices,
+  watchdog,
   coldStreams,
   disk,
   heap,
