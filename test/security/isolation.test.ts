@@ -15,7 +15,7 @@ const ALL: readonly Endpoint[] = ENDPOINTS;
 const NAMES: ReadonlySet<string> = new Set(ALL.map(({ name }) => name));
 const TENANT_ROLES: ReadonlySet<string> = new Set(["viewer", "operator", "admin"]);
 /** What moves by itself. */
-const VOLATILE: ReadonlySet<string> = new Set(["status", "pillarScores"]);
+const VOLATILE: ReadonlySet<string> = new Set(["status", "pillarScores", "saturationFires"]);
 /** Parameters without which a list or an object is not given. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = { seriesData: { service_id: SERVICE, metric_name: METRIC } };
 const POLL_MS = 20;
