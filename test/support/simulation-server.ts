@@ -7,7 +7,13 @@ import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { EngineNotice, ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type {
+  DetectorStatesWanted,
+  EngineNotice,
+  ReturnedStreams,
+  StatePartWanted,
+  StreamsWanted,
+} from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
@@ -40,9 +46,13 @@ export interface SimulatedServerOptions {
   readonly idleMs: number;
   readonly keptMs?: number;
   readonly seriesLimit?: number;
-  readonly rings?: RingSizes;
-  /** No cycle of the Watchdog where it is not given. */
+  /** No cycle of the Watchdog runs where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** |z| of layer 1; 3 where it is not given. */
+  readonly threshold?: number;
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
+  readonly rings?: RingSizes;
   /** WATCHDOG_SERVICES_MAX; none where it is not given. */
   readonly servicesMax?: number;
   /** By number; `default` where none are given. */
@@ -97,11 +107,6 @@ export class SimulatedServer {
     this.#coordinator = this.#makeCoordinator();
   }
 
-  #watchdog() {
-    const { watchdogIntervalMs } = this.#options;
-    return watchdogIntervalMs === undefined ? {} : { watchdogIntervalMs };
-  }
-
   #makeCoordinator(): Coordinator {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
@@ -110,6 +115,7 @@ export class SimulatedServer {
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
+    const { watchdogIntervalMs } = this.#options;
     const settings = {
       version: "1.0.0",
       zThreshold: 3,
@@ -117,7 +123,7 @@ export class SimulatedServer {
       window: 120,
       retentionMs: 30 * DAY_MS,
       rawRetentionMs: 7 * DAY_MS,
-      ...this.#watchdog(),
+      ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
     };
     return new Coordinator(settings, {
       controlStore: this.control,
@@ -163,6 +169,7 @@ export class SimulatedServer {
     const laneMarks = this.#coordinator.loadLaneMarks();
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
+    const loadDetectorStates = (wanted: DetectorStatesWanted) => this.#coordinator.loadDetectorStates(wanted);
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
     this.#cluster = new Cluster(
       {
@@ -172,7 +179,7 @@ export class SimulatedServer {
         metadata: this.#coordinator.loadMetadata(),
         watchdogSettings: this.#coordinator.loadWatchdogSettings(),
       },
-      { ...this.#machine, loadStatePart, returnStreams },
+      { ...this.#machine, loadStatePart, loadDetectorStates, returnStreams },
     );
     return true;
   }

@@ -3,6 +3,7 @@ import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../domain/incident/anomaly.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
+import { StandingEpisodes } from "./standing-episodes.ts";
 import { decodeAnomaly } from "./tables/anomaly-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
@@ -25,6 +26,7 @@ export class AnomalyBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AnomalyIndex>();
   readonly #open = new Map<string, OpenAnomaly>();
+  readonly standing = new StandingEpisodes();
   #episodes = 0;
 
   constructor(store: KeyValueStore) {
@@ -35,6 +37,7 @@ export class AnomalyBook {
   load(): void {
     for (const { value } of scan(this.#store, "anomalies")) this.put(decodeAnomaly(value));
     for (const _ of scan(this.#store, "episode_times")) this.#episodes++;
+    this.standing.load(this.#store);
   }
 
   get openCount(): number {

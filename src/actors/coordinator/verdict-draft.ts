@@ -6,8 +6,10 @@ import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, type EpisodeEffect, openKeyOf } from "../../domain/incident/anomaly.ts";
+import type { AlertDraft } from "./alerts/alert-draft.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
+import { noteStanding, type StandingEpisode, standingOperations } from "./standing-episodes.ts";
 import { encodeAnomaly } from "./tables/anomaly-row.ts";
 import { encodeStored } from "./tables/stored-json.ts";
 import { idBytes, tenantTimeKey } from "./tables/tables.ts";
@@ -16,6 +18,8 @@ import { idBytes, tenantTimeKey } from "./tables/tables.ts";
 export interface VerdictLimits {
   /** Anomalies of a tenant. */
   readonly anomaliesMax: number;
+  /** Alerts of a tenant. */
+  readonly alertsMax: number;
   /** Openings of samples older than this are forgotten already: only a replay brings them. */
   readonly retentionMs: number;
 }
@@ -37,31 +41,37 @@ export class VerdictDraft {
   readonly #book: AnomalyBook;
   readonly #limits: VerdictLimits;
   readonly #wallNowMs: number;
+  readonly #alerts: AlertDraft;
   readonly #anomalies = new Map<string, Anomaly>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
+  readonly #standing = new Map<string, StandingEpisode | undefined>();
   readonly #told = new Set<string>();
   /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
   readonly openedArrivalsMs: number[] = [];
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
 
-  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number) {
+  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number, alerts: AlertDraft) {
     this.#book = book;
+    this.#alerts = alerts;
     this.#limits = limits;
     this.#wallNowMs = wallNowMs;
   }
 
-  /** Applies a frame on top of those before. */
-  add(frame: EpisodeFrame): void {
+  /** Applies a frame on top of those before; says what it did to which anomaly. */
+  add(frame: EpisodeFrame): EpisodeEffect {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
-    if (isForgotten) return;
+    if (isForgotten) return { kind: "ignored" };
     const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     const before = this.#anomalyOf(frame, episode);
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
     if (effect.episode !== undefined) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
-    if (effect.anomaly !== undefined) this.#keepAnomaly(effect.anomaly);
+    noteStanding(this.#standing, frame, effect.episode?.open);
+    const anomaly = this.#alerts.take(effect, before);
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly);
     if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
+    return anomaly === undefined ? effect : { ...effect, anomaly };
   }
 
   /** The operations of the transaction; also decides which old anomalies make room. */
@@ -78,7 +88,9 @@ export class VerdictDraft {
       operations.push({ table: "episodes", key: idBytes(id), value: encodeStored(episode) });
       if (isNew) operations.push({ table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) });
     }
+    operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();
+    for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {
       operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
     }
@@ -88,6 +100,7 @@ export class VerdictDraft {
   /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
   apply(): number {
     for (const anomaly of this.#anomalies.values()) this.#book.put(anomaly);
+    this.#book.standing.apply(this.#standing);
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
     return this.#evicted.length;
@@ -128,6 +141,12 @@ export class VerdictDraft {
 
   #keepEpisode(id: string, episode: Episode, isNew: boolean): void {
     this.#episodes.set(id, { episode, isNew: isNew || (this.#episodes.get(id)?.isNew ?? false) });
+  }
+
+  /** An anomaly that is dropped while it is open keeps no alert firing. */
+  #leaveAlert(tenant: string, { id, openKey }: AnomalyEntry): void {
+    const anomaly = openKey === null ? undefined : this.#read(tenant, id);
+    if (anomaly?.resolvedAtMs === null) this.#alerts.end(anomaly, null);
   }
 
   #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {

@@ -16,6 +16,7 @@ import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
+  DetectorStates,
   EngineAnswer,
   EngineNotice,
   EngineQuery,
@@ -46,7 +47,7 @@ export interface CoordinatorThreadData {
   readonly mainPort: MessagePort;
   readonly settings: {
     readonly threshold: number;
-    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number };
+    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number; readonly warmUpMinutes: number };
     readonly minSamples: number;
     readonly window: number;
     readonly retentionDays: number;
@@ -98,7 +99,7 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  deliver(streams: ReturnedStreams): void {
+  deliver(streams: ReturnedStreams | DetectorStates): void {
     this.#port.send(streams);
     this.#memory.ringBell();
   }
@@ -227,6 +228,18 @@ function trainingPool(): WorkerPool<TrainingJob, TrainingResult> {
   return new WorkerPool({ file, task: "train", heapMbMax: TRAINING_HEAP_MB_MAX, idleMs: TRAINING_IDLE_MS, jobMsMax: TRAINING_MS_MAX });
 }
 
+/** Gives an engine what it asks for, or whoever asked it the answer. */
+function takeReply(
+  coordinator: Coordinator,
+  { engine, link }: { readonly engine: number; readonly link: EngineThreadLink },
+  message: EngineReply | CoordinatorCommand,
+): void {
+  if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
+  else if (message.type === "detector-states-wanted") link.deliver(coordinator.loadDetectorStates(message));
+  else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
+  else link.settle(message as EngineAnswer);
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
   const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES, dictionaries: CONTROL_DICTIONARIES });
@@ -268,13 +281,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const told = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
   main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...told });
   ports.forEach((port, engine) => {
-    port.onMessage((message) => {
-      const link = engines[engine] as EngineThreadLink;
-      if (message.type === "frames") pacer.wake();
-      else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
-      else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
-      else link.settle(message as EngineAnswer);
-    });
+    const link = engines[engine] as EngineThreadLink;
+    port.onMessage((message) => (message.type === "frames" ? pacer.wake() : takeReply(coordinator, { engine, link }, message)));
   });
   main.onMessage((command) => {
     if (command.type === "frames") pacer.wake();

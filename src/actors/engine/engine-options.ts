@@ -1,4 +1,4 @@
-// What an engine is made with.
+// What an engine is made with, and the world around it.
 import type { TornSegment } from "../../adapters/log/log-reader.ts";
 import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
@@ -42,6 +42,9 @@ export interface EngineOptions {
   readonly laneMarks: readonly LaneMark[];
   /** LOG_FIELD_EXCLUSIONS. */
   readonly fieldExclusions?: string;
+  /** DETECTION_TIMEZONE and WATCHDOG_PAIRS_MAX; UTC and the default where they are not given. */
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
   /** What is stored of settings of the Watchdog. */

@@ -6,7 +6,14 @@ import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ROW_BYTES } from "../../core/layout/row-frame.ts";
-import type { EngineRequest, ReturnedStreams, StatePart, StoredMetadata, ToldSettings } from "../../core/protocol/engine-control.ts";
+import type {
+  EngineRequest,
+  StatePart,
+  StoredDeployments,
+  StoredMetadata,
+  ToldSettings,
+  WatchdogNotice,
+} from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -30,6 +37,7 @@ import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
 import { makeEngineWatchdog } from "./watchdog/detectors.ts";
 import type { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
+import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -63,11 +71,12 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #behaviour: BehaviourWalk;
   readonly #watchdog: EngineWatchdog;
+  readonly #baselines: LongBaselines;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   readonly #delayed: DelayedQueries;
   /** Questions that came while the logs were read. */
-  readonly #early: Array<Exclude<EngineRequest, StatePart | ReturnedStreams | StoredMetadata>> = [];
+  readonly #early: Exclude<EngineRequest, StatePart>[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
@@ -91,7 +100,7 @@ export class Engine {
     this.#placement = new Placement(options.engine, dependencies.memories);
     this.#readers = dependencies.memories.map((_, lane) => (lane === options.engine ? undefined : new InboxReader(memory, lane)));
     dependencies.kernel.setSeeds(...options.seeds);
-    const { processWords } = dependencies;
+    const { processWords, reply: ask } = dependencies;
     const { threshold, minSamples, window } = options;
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
@@ -130,15 +139,13 @@ export class Engine {
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
-    this.#watchdog = makeEngineWatchdog(options, {
-      ...dependencies,
-      kernel,
-      outbox,
-      shard: this.#shard,
-      services: this.#services,
-      counters: this.#counters,
-      metadata: this.#metadata,
-    });
+    const shard = this.#shard;
+    this.#baselines = new LongBaselines(options, { memory, kernel, shard, outbox, counters: this.#counters, processWords, ask });
+    this.#watchdog = makeEngineWatchdog(
+      options,
+      { pairs: this.#baselines.pass },
+      { ...dependencies, kernel, outbox, shard, services: this.#services, counters: this.#counters, metadata: this.#metadata },
+    );
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -191,7 +198,10 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
-        removing: (slots) => this.#handlers.families.removeSlots(slots),
+        removing: (slots) => {
+          this.#handlers.families.removeSlots(slots);
+          this.#baselines.pass.removeSlots(slots);
+        },
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),
@@ -281,9 +291,11 @@ export class Engine {
   }
 
   /** What the coordinator tells and nobody answers; false for anything else. */
-  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings {
+  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice {
     if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
+    else if (request.type === "deployments") this.#baselines.take(request);
+    else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
     else return false;
     return true;
   }
@@ -363,10 +375,9 @@ export class Engine {
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else if (request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
-    else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
-    else if (request.type === "service-model") this.#watchdog.take(request);
     else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
     else {
       if (request.type === "lane-mark") this.#checkpoints?.markNow();
@@ -390,6 +401,7 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
+    if (this.#phase === "serving") this.#baselines.tick(nowMs);
     if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
@@ -433,6 +445,7 @@ export class Engine {
       return true;
     }
     const isLate = this.#dependencies.clock.monotonicMs() >= this.#stopByMs;
+    if (!isLate && !this.#baselines.storeAll()) return false;
     if (!isLate && !this.#lastMark) {
       if (!checkpoints.isDone) return false;
       this.#lastMark = true;

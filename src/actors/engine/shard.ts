@@ -14,7 +14,7 @@ import {
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { ARRIVAL_HISTORY, ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
+import { ARRIVAL_HISTORY, ROW_BYTES, ROW_REF, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
@@ -82,6 +82,8 @@ export class Shard {
   /** By the kind of their messages. */
   readonly #handlers = new Map<number, MessageHandler>();
   #collectBuckets: () => void;
+  #learnHistory: (slot: number) => void = () => undefined;
+  #isHistory = false;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
@@ -138,6 +140,11 @@ export class Shard {
   /** Has samples of histogram buckets read by `collect` whenever their list is full; it may not apply rows. */
   collectBucketsWith(collect: () => void): void {
     this.#collectBuckets = collect;
+  }
+
+  /** Has `learn` look at the rings of streams that take history, before their values leave them. */
+  learnHistoryWith(learn: (slot: number) => void): void {
+    this.#learnHistory = learn;
   }
 
   get handlers(): Iterable<MessageHandler> {
@@ -210,6 +217,7 @@ export class Shard {
   /** Applies rows; the kernel returns after every row that has an event, so that this side acts before the stream's next row. */
   applyRows(batch: RowBatch): void {
     const { kernel } = this.#dependencies;
+    this.#isHistory = batch.arrivalMs === ARRIVAL_HISTORY;
     for (let done = 0; done < batch.rows; ) {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       const isParked = kernel.eventsCount() === 1 && kernel.events.kind(0) === EVENT_PARKED;
@@ -217,7 +225,19 @@ export class Shard {
       for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
       kernel.eventsReset();
     }
-    if (batch.arrivalMs === ARRIVAL_HISTORY) this.#history.flush();
+    if (!this.#isHistory) return;
+    this.#history.flush();
+    this.#learnBatch(batch);
+  }
+
+  #learnBatch({ pointer, rows }: RowBatch): void {
+    const { kernel, memory } = this.#dependencies;
+    let last = -1;
+    for (let row = 0; row < rows; row++) {
+      const slot = kernel.slotOfRef(memory.words[(pointer + row * ROW_BYTES + ROW_REF) >>> 2] as number);
+      if (slot >= 0 && slot < COLD_SLOTS && slot !== last) this.#learnHistory(slot);
+      last = slot;
+    }
   }
 
   /** Applies this engine's own share of a unit, from the staging area. */
@@ -227,11 +247,16 @@ export class Shard {
   }
 
   #handle(event: ShardEvent): void {
-    if (event.kind === EVENT_CHUNK_DUE) this.#takeChunk(event.slot);
+    if (event.kind === EVENT_CHUNK_DUE) this.#takeDueChunk(event.slot);
     else if (event.kind === EVENT_LATE) this.#takeLate(event);
     else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
+  }
+
+  #takeDueChunk(slot: number): void {
+    if (this.#isHistory) this.#learnHistory(slot);
+    this.#takeChunk(slot);
   }
 
   /** Packs the values of a stream that are in no chunk yet. */
@@ -305,7 +330,7 @@ export class Shard {
       direction: this.profiles.settingsOf(name.tenant, name.serviceId, name.metricName).direction,
       minSamples: this.#options.minSamples,
       baseline: kernel.baseline(slot, event.timeMs),
-      hashText: (text) => this.#hashText(text),
+      hashText: (text) => this.hashText(text),
     });
     if (frame !== undefined) outbox.sendJson(FRAME_VERDICT, frame);
   }
@@ -315,7 +340,8 @@ export class Shard {
     for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing);
   }
 
-  #hashText(text: string): string {
+  /** 32 hex digits of a text of at most 4,096 bytes, the same in every process over this data folder. */
+  hashText(text: string): string {
     const { memory, kernel } = this.#dependencies;
     const bytes = memory.slice(SCRATCH, 4096).write(text);
     const pointer = kernel.identityHash(SCRATCH, bytes);

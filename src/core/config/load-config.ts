@@ -123,6 +123,13 @@ export const SETTINGS = [
     1_000_000,
     "services whose metrics are judged together, each environment for itself; about 20 KB of memory each with 20 metrics",
   ),
+  whole(
+    "WATCHDOG_PAIRS_MAX",
+    200_000,
+    0,
+    5_000_000,
+    "streams with a long baseline, 3.3 KiB each; further ones are judged by their window alone",
+  ),
   choice("SATURATION_DETECTOR_ENABLED", ["true", "false"], "whether bounded series are watched for running full"),
   secret(
     "DEADMAN_HEARTBEAT_URL",

@@ -77,6 +77,7 @@ export const ENGINE_COUNTERS = [
   "metadataLearned",
   "metadataDropped",
   "kindChanges",
+  "watchdogPairs",
   "otlpMetricsRequests",
   "otlpMetricsItems",
   "otlpMetricsRejected",
@@ -89,6 +90,7 @@ export const ENGINE_COUNTERS = [
   "servicesMonitored",
   "serviceModelBytes",
   "saturationSeries",
+  "arrivalServices",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -101,6 +103,14 @@ export const COORDINATOR_COUNTERS = [
   "anomaliesStored",
   "anomaliesOpen",
   "anomaliesDropped",
+  "alertsFiring",
+  "alertsOpened",
+  "alertsDropped",
+  "alertsExpired",
+  "pagesDecided",
+  "pagesHeldBack",
+  "ledgerRows",
+  "ledgerRowsDropped",
   "recordsStored",
   "recordsDropped",
   "deadLetters",
@@ -165,6 +175,11 @@ export const COORDINATOR_COUNTERS = [
   "trainingFailures",
   "trainingSeconds",
   "vectorizerStreams",
+  "servicesStale",
+  "silences",
+  "sloWindows",
+  "sloWindowsRefused",
+  "cascadesOpen",
   "saturationFiresOpen",
   "saturationFolds",
 ] as const;

@@ -41,6 +41,8 @@ export const FRAME_SERVICE_LABELS = 11;
 /** {partition u32, detector u32, page u32} and a page of states of a detector of the Watchdog, as its engine packs them; no bytes delete the page. */
 export const FRAME_DETECTOR_STATES = 12;
 const DETECTOR_STATES_HEADER_BYTES = 12;
+/** The detector of long baselines of pairs. */
+export const DETECTOR_PAIRS = 1;
 /** Detectors of services, a page each, and their models, which the coordinator itself stores. */
 export const DETECTOR_SERVICES = 2;
 export const DETECTOR_SERVICE_MODELS = 3;

@@ -136,6 +136,28 @@ export interface ServiceModelMessage {
   readonly sampleMs: number;
 }
 
+/** Pages of states of a detector, as they were wanted; `next` is the page to ask for next, null where there is none. */
+export interface DetectorStates {
+  readonly type: "detector-states";
+  readonly detector: number;
+  readonly partition: number;
+  readonly pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>;
+  readonly next: number | null;
+}
+
+/** A service was deployed, as an event record says. */
+export interface Deployment {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly atMs: number;
+}
+
+/** Deployments that have been stored, of whichever lane: to every engine. */
+export interface StoredDeployments {
+  readonly type: "deployments";
+  readonly deployments: readonly Deployment[];
+}
+
 /** Tables of one threshold profile, as the kernel reads them. */
 export interface ProfileTables extends ThresholdProfile {
   readonly tables: Float64Array;
@@ -156,10 +178,10 @@ export interface ToldSettings {
 export type WatchdogNotice = SaturationTold | SaturationHistories | ServiceModelMessage;
 
 /** What engines are told without being asked. */
-export type EngineNotice = StoredMetadata | ToldSettings | WatchdogNotice;
+export type EngineNotice = StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice;
 
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | EngineNotice;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | DetectorStates | EngineNotice;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
@@ -232,6 +254,13 @@ export interface WatchdogCounts {
   readonly skipped: Readonly<Record<string, number>>;
 }
 
+/** What a pass tells of alerts that it has open: those of its detector that no engine names in a cycle are over. */
+export interface FiringEpisodes {
+  readonly detector: string;
+  /** Episode ids. */
+  readonly firing: readonly string[];
+}
+
 /** A slice of a pass. */
 export interface WatchdogAnswer {
   readonly type: "watchdog";
@@ -293,8 +322,16 @@ export interface StreamsWanted {
   readonly wanted: Uint32Array;
 }
 
+/** Asks for stored states of a detector from a page on: as many pages of the partition as one answer takes. */
+export interface DetectorStatesWanted {
+  readonly type: "detector-states-wanted";
+  readonly detector: number;
+  readonly partition: number;
+  readonly page: number;
+}
+
 /** Engine to coordinator. */
-export type EngineReply = EngineAnswer | StatePartWanted | StreamsWanted;
+export type EngineReply = EngineAnswer | StatePartWanted | StreamsWanted | DetectorStatesWanted;
 
 /** Main to engine. */
 export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };

@@ -8,6 +8,7 @@ import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
 import { LimitBook } from "./limit-book.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
+import { SilenceBook } from "./silence-book.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
 import { WatchdogBook, type WatchdogEnvironment } from "./watchdog-book.ts";
@@ -26,6 +27,7 @@ export class ControlState {
   readonly audit = new AuditBook();
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
+  readonly silences = new SilenceBook();
   readonly fires = new FireBook();
   readonly serviceMap = new ServiceMapBook();
   readonly watchdog: WatchdogBook;
@@ -40,6 +42,7 @@ export class ControlState {
       this.audit,
       this.labels,
       this.saturation,
+      this.silences,
       this.fires,
       this.serviceMap,
       this.watchdog,
@@ -60,6 +63,7 @@ export class ControlState {
   count(counters: CoordinatorCounters): void {
     counters.set("auditRows", this.audit.size);
     counters.set("serviceLabels", this.labels.size);
+    counters.set("silences", this.silences.size);
     counters.set("saturationLimits", this.saturation.limits.size);
     counters.set("watchdogPlaces", this.watchdog.table.size);
   }

@@ -24,6 +24,8 @@ const FIELDS = [
   "explanation",
   "attributes",
   "verdict",
+  "paging",
+  "feedback",
 ] as const satisfies ReadonlyArray<keyof Anomaly>;
 
 /** Encodes an anomaly; `decodeAnomaly` gives it back equal. */
@@ -36,7 +38,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
 /** Throws on another version. */
 export function decodeAnomaly(bytes: Uint8Array): Anomaly {
   const values = decodeStored<unknown[]>(bytes);
-  const anomaly = Object.fromEntries(FIELDS.map((field, i) => [field, values[i]])) as unknown as Anomaly;
+  const anomaly = Object.fromEntries(FIELDS.map((field, i) => [field, values[i] ?? null])) as unknown as Anomaly;
   return anomaly.explanation === null ? { ...anomaly, explanation: sentenceOf(anomaly) as string } : anomaly;
 }
 

@@ -3,6 +3,7 @@
  *
  *   control  anomalies       tenant, detected time, id          ▶ Anomaly
  *            episodes        episode id                         ▶ Episode
+ *            standing_episodes episode id                       ▶ StandingEpisode: open ones of detectors that judge in cycles
  *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
  *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
  *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
@@ -24,6 +25,7 @@
  *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
+ *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
@@ -39,6 +41,7 @@
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
  *            ledger          tenant, time, id                   ▶ PageDecision: why something did or did not page
+ *            ledger_counts   tenant                             ▶ rows of the ledger
  *            detector_states partition, detector, page          ▶ states of the Watchdog's detectors, as their engine packs them
  *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
@@ -52,6 +55,7 @@ export const CONTROL_TABLES = [
   "anomalies",
   "episodes",
   "episode_times",
+  "standing_episodes",
   "dead_letters",
   "dead_letter_ends",
   "replay_jobs",
@@ -77,6 +81,7 @@ export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["
 /** Tables of the environment `series`. */
 export const SERIES_TABLES = [
   "records",
+  "slo_records",
   "span_blocks",
   "blocks",
   "block_spans",
@@ -92,6 +97,7 @@ export const SERIES_TABLES = [
   "call_sums",
   "call_minutes",
   "ledger",
+  "ledger_counts",
   "detector_states",
   "usage",
 ] as const;

@@ -2,16 +2,11 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
-import type { CommittedState } from "../committed-state.ts";
-import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import type { HeldAlertsDependencies } from "../alerts/held-alerts.ts";
 import type { EngineClient } from "../engine-client.ts";
 
-export interface StagesContext {
-  readonly state: CommittedState;
+export interface StagesContext extends HeldAlertsDependencies {
   readonly engines: EngineClient;
-  readonly counters: CoordinatorCounters;
-  nowMs(): number;
-  monotonicMs(): number;
   breathe(): Promise<void>;
   rest(ms: number): Promise<void>;
   /** Writes to the control store between the transactions of others; rejects with StoreError. */

@@ -1,7 +1,13 @@
 // The stages of a Watchdog cycle, in their order (rule 1.1.1): the engines' passes, then what the coordinator itself looks at.
-import type { ServicesWanting } from "../../../core/protocol/engine-control.ts";
+import type { FiringEpisodes, ServicesWanting } from "../../../core/protocol/engine-control.ts";
+import { DETECTOR_ADAPTIVE } from "../../../domain/detection/pair/pair-verdict.ts";
+import { heldAlertsStage } from "../alerts/held-alerts.ts";
+import { ArrivalsStage } from "./arrivals/arrivals-stage.ts";
+import { CascadeStage } from "./cascade/cascade-stage.ts";
 import { SaturationStage } from "./saturation/saturation-stage.ts";
+import { SloStage } from "./slo/slo-stage.ts";
 import type { StagesContext } from "./stages-context.ts";
+import { StandingAlerts } from "./standing-alerts.ts";
 import { TrainingDesk } from "./training/training-desk.ts";
 import { enginePass, type WatchdogStage } from "./watchdog.ts";
 
@@ -14,11 +20,19 @@ export interface StagesOptions {
 }
 
 export function watchdogStages(options: StagesOptions, context: StagesContext): readonly WatchdogStage[] {
+  const adaptive = new StandingAlerts(DETECTOR_ADAPTIVE, {
+    standing: context.state.anomalies.standing,
+    declare: (frames) => context.declare(frames),
+  });
+  const pairs = { ...context, take: (_engine: number, found: unknown) => adaptive.take(found as FiringEpisodes) };
   return [
-    enginePass("pairs", 1, context),
+    adaptive.after(enginePass("pairs", 1, pairs)),
     servicesPass(options, context),
-    enginePass("arrivals", 1, context),
+    new ArrivalsStage(context),
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
+    new SloStage(context),
+    new CascadeStage(context),
+    heldAlertsStage(context),
   ];
 }
 

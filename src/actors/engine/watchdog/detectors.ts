@@ -1,13 +1,15 @@
 // The detectors of an engine's Watchdog, put together.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
-import { SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
+import { ARRIVAL_SERVICES_MAX, SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
+import type { WatchdogPass } from "../../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { Outbox } from "../outbox.ts";
 import type { MetadataBook } from "../remote-write/metadata-book.ts";
 import type { ServiceIndex } from "../service-index.ts";
 import type { Shard } from "../shard.ts";
-import { EngineWatchdog } from "./engine-watchdog.ts";
+import { ArrivalsPass } from "./arrivals/arrivals-pass.ts";
+import { EngineWatchdog, type WatchdogDetector } from "./engine-watchdog.ts";
 import { SaturationPass } from "./saturation/saturation-pass.ts";
 import { makeServicesPass, type ServicesSettings } from "./services/make-services-pass.ts";
 
@@ -21,8 +23,12 @@ export interface DetectorDependencies {
   readonly clock: Clock;
 }
 
-/** Of one of so many engines. */
-export function makeEngineWatchdog(options: ServicesSettings, dependencies: DetectorDependencies): EngineWatchdog {
+/** Of one of so many engines; `detectors` are those that are made elsewhere. */
+export function makeEngineWatchdog(
+  options: ServicesSettings,
+  detectors: Partial<Record<WatchdogPass, WatchdogDetector>>,
+  dependencies: DetectorDependencies,
+): EngineWatchdog {
   const { engines } = options;
   const { kernel, shard, services, counters, metadata, clock } = dependencies;
   const streams = {
@@ -35,8 +41,12 @@ export function makeEngineWatchdog(options: ServicesSettings, dependencies: Dete
     { seriesMax: Math.ceil(SATURATION_SERIES_MAX / engines) },
     { ...streams, unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null },
   );
+  const arrivals = new ArrivalsPass(
+    { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines) },
+    { kernel, counters, environmentOf: (slot) => shard.nameOf(slot).environment },
+  );
   return new EngineWatchdog(
-    { services: makeServicesPass(options, dependencies), saturation },
+    { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
     { services, monotonicMs: () => clock.monotonicMs() },
   );
 }

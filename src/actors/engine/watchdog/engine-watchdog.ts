@@ -15,6 +15,8 @@ import { noHistory } from "./services/service-history.ts";
 
 /** A detector of the Watchdog: visits services, counts, and may tell something for each slice. */
 export interface WatchdogDetector extends ServiceVisitor {
+  /** False while what it needs is still on its way; the pass waits. Absent for always true. */
+  readonly isReady?: boolean;
   /** What has been counted since the last call. */
   takeCounts(): WatchdogCounts;
   /** What the coordinator is told besides frames since the last call; undefined where that is nothing. */
@@ -59,7 +61,8 @@ export class EngineWatchdog {
   answer({ id, cycle, pass, nowMs }: WatchdogQuery): WatchdogAnswer {
     const startMs = this.#monotonicMs();
     const at = this.#passes.get(pass);
-    const done = at?.walk.slice(cycle, nowMs, WATCHDOG_SLICE_MS) ?? true;
+    const isReady = at?.detector.isReady ?? true;
+    const done = isReady && (at?.walk.slice(cycle, nowMs, WATCHDOG_SLICE_MS) ?? true);
     const counts = at?.detector.takeCounts() ?? NO_COUNTS;
     return { type: "watchdog", id, counts, found: at?.detector.takeFound(), done, tookMs: this.#monotonicMs() - startMs };
   }

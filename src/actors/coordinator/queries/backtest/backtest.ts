@@ -7,8 +7,6 @@ import type { Silence } from "../../../../domain/alerting/silence.ts";
 import { type BacktestVariant, backtest } from "../../../../domain/backtest/backtest.ts";
 import { effectiveSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { CommittedState } from "../../committed-state.ts";
-import { scan } from "../../tables/scan.ts";
-import { decodeStored } from "../../tables/stored-json.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
 import { backtestSeries } from "./backtest-samples.ts";
 
@@ -63,9 +61,7 @@ function variants(
   const { watchdog } = state.configured;
   const settingsOf: BacktestVariant["settingsOf"] = (tenant, serviceId, metricName) => watchdog.settingsOf(tenant, serviceId, metricName);
   const overrides = overridesOf(body.settings ?? {});
-  const present = [...scan(state.control, "silences")]
-    .map(({ value }) => decodeStored<Silence>(value))
-    .filter(({ tenant }) => tenant === principal.tenant);
+  const present = state.configured.silences.listOf(principal.tenant);
   const added = (body.silences?.add ?? []).map(
     ({ matchers, starts_at: startsAtMs, ends_at: endsAtMs }, number): Silence => ({
       id: `added ${number + 1}`,
