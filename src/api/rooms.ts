@@ -4,6 +4,7 @@ import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
+import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
@@ -13,6 +14,7 @@ import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
+import { WATCHDOG_SETTINGS_ENDPOINTS } from "./endpoints/watchdog-settings.ts";
 
 /** Endpoints that belong together; the tag of the OpenAPI document. */
 export interface Room {
@@ -47,5 +49,10 @@ export const ROOMS: readonly Room[] = [
     endpoints: SATURATION_ENDPOINTS,
   },
   { title: "Silences", about: "What is kept and not told.", endpoints: SILENCES_ENDPOINTS },
+  {
+    title: "Settings of detection",
+    about: "How sensitive detection and paging are for a tenant, a service or a metric, and what other settings would do.",
+    endpoints: [...WATCHDOG_SETTINGS_ENDPOINTS, ...BACKTEST_ENDPOINTS],
+  },
   { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
 ];

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX, NAME_BYTES_MAX } from "../../core/config/limits.ts";
-import { matcherProblem } from "../../domain/alerting/label-matcher.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { timeField } from "../parameters.ts";
@@ -14,20 +13,19 @@ const nameField = () =>
     .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
     .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 const MATCHERS_MAX = 16;
-const MATCHER = z
-  .strictObject({ name: nameField(), operator: z.enum(["=", "!=", "=~", "!~"]).default("="), value: z.string().max(NAME_BYTES_MAX) })
-  .superRefine((matcher, context) => {
-    const problem = matcherProblem(matcher);
-    if (problem !== null) context.addIssue({ code: "custom", message: problem });
-  });
+const MATCHER = z.strictObject({
+  name: nameField(),
+  operator: z.enum(["=", "!=", "=~", "!~"]).default("="),
+  value: z.string().max(NAME_BYTES_MAX),
+});
 const SILENCE = z.strictObject({
   matchers: z.array(MATCHER).min(1).max(MATCHERS_MAX),
   starts_at: timeField(),
   ends_at: timeField(),
 });
 const SILENCES = z.strictObject({
-  add: z.array(SILENCE).max(BACKTEST_SILENCES_MAX).default([]).describe("as if they had been there"),
-  remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).default([]).describe("ids of silences, as if they had not"),
+  add: z.array(SILENCE).max(BACKTEST_SILENCES_MAX).optional().describe("as if they had been there"),
+  remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).optional().describe("ids of silences, as if they had not"),
 });
 const BODY = z.strictObject({
   service_id: nameField().optional(),
@@ -35,8 +33,8 @@ const BODY = z.strictObject({
   environment: z.string().max(NAME_BYTES_MAX).optional(),
   since: timeField(),
   until: timeField(),
-  settings: SETTINGS_SOME.default({}).describe("in place of those in force, for all series that are selected"),
-  silences: SILENCES.default({ add: [], remove: [] }),
+  settings: SETTINGS_SOME.optional().describe("in place of those in force, for all series that are selected"),
+  silences: SILENCES.optional(),
 });
 
 const PAGE = z.strictObject({

@@ -4,10 +4,8 @@ import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
-import { SETTING_NAMES, SETTINGS_CHANGES, SETTINGS_EFFECTIVE, SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
+import { SETTINGS_CHANGES, SETTINGS_EFFECTIVE, SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
-
-const METRIC_NEEDS_SERVICE = "metric_name needs service_id: settings are of a tenant, a service, or a metric of a service";
 
 const nameField = () =>
   z
@@ -31,14 +29,9 @@ const LIST = SETTINGS.extend({
 });
 const BODY = z
   .strictObject({ service_id: nameField().optional(), metric_name: nameField().optional(), ...SETTINGS_CHANGES })
-  .refine(({ service_id, metric_name }) => metric_name === undefined || service_id !== undefined, METRIC_NEEDS_SERVICE)
   .refine(
     ({ service_id = "", metric_name = "" }) => Buffer.byteLength(service_id) + Buffer.byteLength(metric_name) <= WATCHDOG_NAMES_BYTES_MAX,
     `service_id and metric_name may have ${WATCHDOG_NAMES_BYTES_MAX} bytes together`,
-  )
-  .refine(
-    (body) => SETTING_NAMES.some((name) => body[name] !== undefined),
-    `sets nothing; give one of ${SETTING_NAMES.join(", ")}, null to take it away`,
   );
 
 const IN_FORCE = {

@@ -1,7 +1,7 @@
 // GET, PUT and DELETE /api/v1/settings/watchdog.
 import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
-import { changedOverrides, effectiveView, settingsView } from "../../../api/shapes/watchdog-settings.ts";
+import { changedOverrides, effectiveView, SETTING_NAMES, settingsView } from "../../../api/shapes/watchdog-settings.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { WATCHDOG_PLACES_MAX, WATCHDOG_PLACES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { comparePlaces } from "../../../domain/detection/settings-table.ts";
@@ -10,11 +10,16 @@ import type { PlacedOverrides, SettingsPlace } from "../../../domain/detection/w
 import { type StoredSettings, settingsOperation, type WatchdogBook } from "../control/watchdog-book.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
 
+const METRIC_NEEDS_SERVICE = "metric_name needs service_id: settings are of a tenant, a service, or a metric of a service";
+
 /** Sets some members of a place. */
 export async function setWatchdogSettings(context: QueryContext, request: QueryRequest<"setWatchdogSettings">): Promise<Outcome<unknown>> {
   const book = context.state.configured.watchdog;
   const { service_id, metric_name, ...changes } = request.body;
   const place = placeOf(request.principal.tenant, service_id, metric_name);
+  if (metric_name !== undefined && service_id === undefined) return refused("bad_request", METRIC_NEEDS_SERVICE);
+  if (Object.values(changes).every((value) => value === undefined))
+    return refused("bad_request", `nothing is set; give one of ${SETTING_NAMES.join(", ")}, null to take it away`);
   const made = await context.change(request, () => {
     const before = book.table.at(place);
     const overrides = changedOverrides(before ?? {}, changes);
@@ -62,8 +67,7 @@ export function deleteWatchdogSettings(context: QueryContext, request: QueryRequ
 /** What is in force at a place, and a page of what is set there and below. */
 export function listWatchdogSettings({ state }: QueryContext, { principal, query }: QueryRequest<"watchdogSettings">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
-  if (query.metric_name !== undefined && query.service_id === undefined)
-    return refused("invalid_parameter", "metric_name needs service_id: settings are of a tenant, a service, or a metric of a service");
+  if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);
   const book = state.configured.watchdog;
   const place = placeOf(principal.tenant, query.service_id, query.metric_name);
   const scope: PageScope = { tenant: principal.tenant, endpoint: "watchdogSettings", filters };

@@ -2,12 +2,11 @@
 import { backtestView } from "../../../../api/backtest-view.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { overridesOf } from "../../../../api/shapes/watchdog-settings.ts";
+import { matcherProblem } from "../../../../domain/alerting/label-matcher.ts";
 import type { Silence } from "../../../../domain/alerting/silence.ts";
 import { type BacktestVariant, backtest } from "../../../../domain/backtest/backtest.ts";
 import { effectiveSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { CommittedState } from "../../committed-state.ts";
-import { scan } from "../../tables/scan.ts";
-import { decodeStored } from "../../tables/stored-json.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
 import { backtestSeries } from "./backtest-samples.ts";
 
@@ -19,6 +18,9 @@ export async function runBacktest(context: QueryContext, request: QueryRequest<"
   const { state } = context;
   const { since: sinceMs, until: untilMs } = request.body;
   if (sinceMs >= untilMs) return refused("bad_request", "since must be before until");
+  const matchers = (request.body.silences?.add ?? []).flatMap((silence) => silence.matchers);
+  const problem = matchers.map(matcherProblem).find((each) => each !== null);
+  if (problem !== undefined) return refused("bad_request", problem);
   if (running.has(state)) return refused("overloaded", "a backtest runs already; try again when it is done");
   running.add(state);
   try {
@@ -58,11 +60,9 @@ function variants(
 ): { before: BacktestVariant; after: BacktestVariant } {
   const { watchdog } = state.configured;
   const settingsOf: BacktestVariant["settingsOf"] = (tenant, serviceId, metricName) => watchdog.settingsOf(tenant, serviceId, metricName);
-  const overrides = overridesOf(body.settings);
-  const present = [...scan(state.control, "silences")]
-    .map(({ value }) => decodeStored<Silence>(value))
-    .filter(({ tenant }) => tenant === principal.tenant);
-  const added = body.silences.add.map(
+  const overrides = overridesOf(body.settings ?? {});
+  const present = state.configured.silences.listOf(principal.tenant);
+  const added = (body.silences?.add ?? []).map(
     ({ matchers, starts_at: startsAtMs, ends_at: endsAtMs }, number): Silence => ({
       id: `added ${number + 1}`,
       tenant: principal.tenant,
@@ -71,7 +71,7 @@ function variants(
       comment: "",
     }),
   );
-  const removed = new Set(body.silences.remove);
+  const removed = new Set(body.silences?.remove);
   return {
     before: { settingsOf, silences: present },
     after: {
