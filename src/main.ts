@@ -88,7 +88,7 @@ class Server {
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
-  readonly #streams = new EventStreams();
+  readonly #streams = new EventStreams(systemClock);
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
   readonly #courier: ReplayCourier;

@@ -180,7 +180,7 @@ describe("an anomaly", () => {
 
   it("leaves no more episodes behind than the maximum", async () => {
     const rig = await Rig.open({ episodesMax: 4 });
-    await rig.take(...Array.from({ length: 10 }, (_, i) => episode({ metricName: `m${i}` })));
+    await rig.take(...Array.from({ length: 11 }, (_, i) => episode({ attributes: { i } })));
     rig.monotonicMs += 120_000;
     await rig.drain();
     expect(rig.control.contents.get("episodes")?.size).toBe(4);

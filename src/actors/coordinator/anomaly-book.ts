@@ -38,7 +38,7 @@ export class AnomalyBook {
     return this.#open.size;
   }
 
-  /** Episodes remembered. */
+  /** Episodes remembered in rows of their own. */
   get episodeCount(): number {
     return this.#episodes;
   }
@@ -74,18 +74,19 @@ export class AnomalyBook {
     return entry === undefined ? undefined : this.read({ tenant, id, detectedAtMs: entry.detectedAtMs });
   }
 
-  /** Reads an episode from the store. */
+  /** Reads an episode with a row of its own from the store. */
   readEpisode(episodeId: string): Episode | undefined {
+    if (this.#episodes === 0) return undefined;
     const value = this.#store.get("episodes", idBytes(episodeId));
     return value === undefined ? undefined : decodeStored<Episode>(value);
   }
 
-  /** Takes over an anomaly that was committed. */
-  put(anomaly: Anomaly): void {
+  /** Takes over an anomaly that was committed; `keyIfOpen` is its `openKeyOf`. */
+  put(anomaly: Anomaly, keyIfOpen?: string): void {
     const { tenant, id, detectedAtMs, serviceId } = anomaly;
     const index = this.#indexOf(tenant);
     const openBefore = index.get(id)?.openKey ?? null;
-    const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? openKeyOf(anomaly)) : null;
+    const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? keyIfOpen ?? openKeyOf(anomaly)) : null;
     index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
     if (openKey !== null) this.#open.set(openKey, { tenant, id, detectedAtMs });
     else this.#close(openBefore, id);

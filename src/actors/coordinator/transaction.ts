@@ -10,7 +10,6 @@ import {
   type DeadLetterEnvelope,
   type DeadLettersEnded,
   type EngineFrame,
-  type EpisodeFrame,
   FRAME_BLOCK,
   FRAME_CALLS,
   FRAME_CHECKPOINT,
@@ -28,6 +27,7 @@ import {
   type RecordEnvelope,
   type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
+import { decodeEpisode } from "../../domain/incident/episode-codec.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
@@ -170,7 +170,7 @@ export class Transaction {
 }
 
 const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Array) => void>> = {
-  [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodePayload<EpisodeFrame>(payload)),
+  [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodeEpisode(payload)),
   [FRAME_DEAD_LETTER]: (transaction, payload) =>
     transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),

@@ -23,6 +23,7 @@ import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-ch
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../domain/kernel/stream-records.ts";
+import { encodeEpisode } from "../../domain/incident/episode-codec.ts";
 import { identityName } from "../../domain/series/stream-identity.ts";
 import { ColdStreams } from "./cold/cold-streams.ts";
 import { StreamReturns } from "./cold/stream-returns.ts";
@@ -286,22 +287,22 @@ export class Shard {
     const { kernel, outbox } = this.#dependencies;
     const { slot } = event;
     const frame = episodeFrame(event, {
-      name: this.nameOf(slot),
+      identity: this.identityOf(slot),
       hash: this.hashOf(slot),
       streamFlags: kernel.records.flags(slot),
       threshold: this.#options.threshold,
       minSamples: this.#options.minSamples,
-      baseline: kernel.baseline(slot, event.timeMs),
+      baseline: () => kernel.baseline(slot, event.timeMs),
       hashText: (text) => this.#hashText(text),
     });
-    if (frame !== undefined) outbox.sendJson(FRAME_VERDICT, frame);
+    if (frame !== undefined) outbox.send(FRAME_VERDICT, encodeEpisode(frame));
   }
 
-  #hashText(text: string): string {
+  #hashText(text: string): Uint8Array {
     const { memory, kernel } = this.#dependencies;
     const bytes = memory.slice(SCRATCH, 4096).write(text);
     const pointer = kernel.identityHash(SCRATCH, bytes);
-    return memory.slice(pointer, 16).toString("hex");
+    return memory.bytes.slice(pointer, pointer + 16);
   }
 
   /** Copies the kernel's own counts into the engine's counters. */
