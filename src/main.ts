@@ -179,6 +179,7 @@ class Server {
       mainPort: second.raw,
       settings: {
         threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
+        paging: { rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES, dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES },
         minSamples: config.WATCHDOG_MIN_SAMPLES,
         window: config.WATCHDOG_WINDOW,
         retentionDays: config.RETENTION_DAYS,
@@ -187,6 +188,7 @@ class Server {
         fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
         diskLimitGib: config.DISK_LIMIT_GIB,
         vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
+        watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
       },
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
@@ -376,6 +378,7 @@ class Server {
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
       metadata: state.metadata,
+      watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
     };

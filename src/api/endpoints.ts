@@ -12,6 +12,7 @@ import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
+import { WATCHDOG_SETTINGS_ENDPOINTS } from "./endpoints/watchdog-settings.ts";
 
 /** In the order of the documentation. */
 export const ENDPOINTS = [
@@ -24,6 +25,7 @@ export const ENDPOINTS = [
   ...TENANTS_ENDPOINTS,
   ...LABELS_ENDPOINTS,
   ...SATURATION_ENDPOINTS,
+  ...WATCHDOG_SETTINGS_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...PILLARS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];

@@ -2,9 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EVENT_RESET } from "../../src/core/layout/kernel-event.ts";
-import { FLAG_COUNTER, FLAG_OPERATION } from "../../src/core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_OPERATION, PROFILE_EXCLUDED } from "../../src/core/layout/stream-record.ts";
 import type { OracleEvent } from "../../src/domain/detection/episode-oracle.ts";
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
+import { fillThresholdTables } from "../../src/domain/detection/thresholds.ts";
 import type { ShardEvent } from "../../src/domain/kernel/shard-kernel.ts";
 import { type Generator, generator } from "../support/generator.ts";
 import { ShardRig } from "../support/shard-rig.ts";
@@ -110,6 +111,16 @@ function compareStatistics(rig: ShardRig, slot: number, oracle: StreamOracle, wh
   if (Math.abs(actual.mean - mean) > 1e-9 * Math.max(sd, Math.abs(mean))) expect.fail(`${what} mean ${actual.mean} instead of ${mean}`);
 }
 
+/** A rig with profiles 0 (|z| > 3), 1, 2 and 30, and PROFILE_EXCLUDED. */
+function profiledRig(window: number): ShardRig {
+  const rig = new ShardRig({ window });
+  for (const [profile, threshold] of Object.entries(THRESHOLD_OF)) fillThresholdTables(rig.shard.profileTables(Number(profile)), threshold);
+  rig.shard.profileTables(PROFILE_EXCLUDED).fill(Number.POSITIVE_INFINITY);
+  return rig;
+}
+
+const THRESHOLD_OF: Readonly<Record<number, number>> = { 1: 2, 2: 5, 30: 11.5 };
+
 function run(rig: ShardRig, window: number, flags: number, series: readonly Sample[], what: string): number {
   const counter = (flags & FLAG_COUNTER) !== 0;
   const oracle = new StreamOracle({
@@ -177,6 +188,36 @@ describe("shard kernel and its slow twin", () => {
     );
     expect(resets).toBeGreaterThan(20);
     expect(firsts).toBeGreaterThan(3);
+  });
+
+  it("agree on streams of different threshold profiles side by side", () => {
+    const events = new Map<number, number>();
+    fc.assert(
+      fc.property(fc.constantFrom(12, 120), fc.integer(), fc.constantFrom(0, FLAG_OPERATION), (window, seed, flags) => {
+        const rig = profiledRig(window);
+        const series = samples(SHAPES.spikes as Shape, seed, 300);
+        const streams = [0, 1, 2, 30, PROFILE_EXCLUDED].map((profile) => {
+          const slot = rig.stream(flags);
+          rig.shard.records.setProfile(slot, profile);
+          const options = { window, tables: rig.shard.profileTables(profile), counter: false, operation: flags === FLAG_OPERATION };
+          return { profile, slot, oracle: new StreamOracle(options) };
+        });
+        series.forEach(({ timeMs, value }, i) => {
+          for (const { profile, slot, oracle } of streams) {
+            const expected = oracle.apply(timeMs, value);
+            compareEvents(rig.apply(slot, timeMs, value), expected, `window ${window} seed ${seed} profile ${profile}, sample ${i}`);
+            const judged = expected.filter(({ ratio }) => ratio !== 0).length;
+            events.set(profile, (events.get(profile) ?? 0) + judged);
+          }
+        });
+      }),
+      { numRuns: 40 },
+    );
+    expect(events.get(1)).toBeGreaterThan(events.get(0) as number);
+    expect(events.get(0)).toBeGreaterThan(events.get(2) as number);
+    expect(events.get(2)).toBeGreaterThan(events.get(30) as number);
+    expect(events.get(30)).toBeGreaterThan(0);
+    expect(events.get(PROFILE_EXCLUDED)).toBe(0);
   });
 
   for (const [name, shape] of Object.entries(SHAPES)) {

@@ -90,6 +90,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/pillars/scores": READERS,
   "GET /api/v1/service-labels": READERS,
   "GET /api/v1/saturation/limits": READERS,
+  "GET /api/v1/settings/watchdog": READERS,
 
   "GET /api/v1/dlq": OPERATORS,
   "GET /api/v1/dlq/{id}": OPERATORS,
@@ -106,6 +107,8 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/import": ADMINS,
   "POST /api/v1/atlas/import/catalog": ADMINS,
   "GET /api/v1/audit": ADMINS,
+  "PUT /api/v1/settings/watchdog": ADMINS,
+  "DELETE /api/v1/settings/watchdog": ADMINS,
   "POST /api/v1/apikeys": ADMINS,
   "GET /api/v1/apikeys": ADMINS,
   "DELETE /api/v1/apikeys/{key_id}": ADMINS,

@@ -40,6 +40,10 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     const body = { service_id: i === 1 ? SERVICE : "cart", metric: METRIC, limit_value: 100, unit: WORD };
     return ["declareLimit", "PUT", "/api/v1/saturation/limits", body] as const;
   }),
+  ...twice((i) => {
+    const body = { service_id: WORD, metric_name: `${WORD} ${i}`, z_threshold: 7 };
+    return ["setWatchdogSettings", "PUT", "/api/v1/settings/watchdog", body] as const;
+  }),
   [
     "setServiceMap",
     "PUT",

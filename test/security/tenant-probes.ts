@@ -162,6 +162,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   declareLimit: () => [{ body: { service_id: SERVICE, metric: METRIC, limit_value: 5, unit: "theirs" }, statuses: [200, 201] }],
   limits: list("limits"),
   deleteLimit: () => [{ query: { service: SERVICE, metric: METRIC }, statuses: [204, 404] }],
+  setWatchdogSettings: () => [{ body: { service_id: SERVICE, metric_name: METRIC, z_threshold: 7 }, statuses: [200, 201] }],
+  watchdogSettings: ({ tokens }) => [
+    { statuses: [200] },
+    { query: { service_id: SERVICE }, statuses: [200] },
+    { query: { limit: "1", page_token: tokens.get("watchdogSettings") as string }, statuses: [400] },
+  ],
+  deleteWatchdogSettings: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [204, 404] }],
   audit: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("audit") as string }, statuses: [400] }],
   setServiceMap: () => [
     { body: { entries: [{ service_id: SERVICE, tenant_id: "t", product_id: "theirs", custom_keys: {} }] }, statuses: [200] },

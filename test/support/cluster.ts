@@ -25,6 +25,7 @@ import type {
   StatePartWanted,
   StoredCheckpoint,
   StreamsWanted,
+  ToldSettings,
   WrittenCounts,
 } from "../../src/core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
@@ -66,6 +67,7 @@ export interface ClusterOptions {
   readonly checkpoints?: readonly StoredCheckpoint[];
   readonly laneMarks?: readonly LaneMark[];
   readonly metadata?: readonly MetricMetadataEnvelope[];
+  readonly watchdogSettings?: ToldSettings;
   readonly seriesLimit?: number;
   readonly threshold?: number;
   readonly segmentBytes?: number;
@@ -171,6 +173,7 @@ export class Cluster {
         keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
         tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
+        ...(options.watchdogSettings !== undefined && { watchdogSettings: options.watchdogSettings }),
         seriesLimit: options.seriesLimit ?? 1_000_000,
         threshold: options.threshold ?? 3,
         minSamples: 12,

@@ -340,6 +340,20 @@ const MAP_CALLS: typeof CALLS = {
     await call("deleteLimit", 204, { query: { metric: "heap" } });
     await call("deleteLimit", 404, { query: { metric: "heap" } });
   },
+  setWatchdogSettings: async ({ call }) => {
+    const body = { service_id: SERVICE, z_threshold: 4 };
+    await call("setWatchdogSettings", 201, { body });
+    await call("setWatchdogSettings", 200, { body: { ...body, direction: "high" } });
+    await call("setWatchdogSettings", 400, { body: { ...body, z_threshold: 0 } });
+  },
+  watchdogSettings: async ({ call }) => {
+    await call("watchdogSettings", 200, { query: { service_id: SERVICE, metric_name: "latency" } });
+    await call("watchdogSettings", 400, { query: { metric_name: "latency" } });
+  },
+  deleteWatchdogSettings: async ({ call }) => {
+    await call("deleteWatchdogSettings", 204, { query: { service_id: SERVICE } });
+    await call("deleteWatchdogSettings", 404, { query: { service_id: SERVICE } });
+  },
   audit: async ({ call }) => {
     const first = await call("audit", 200, { query: { limit: "1" } });
     await call("audit", 200, { query: { limit: "1", page_token: first.page_token } });

@@ -1,8 +1,9 @@
 // A coordinator over memory stores, with engines that hold what a test gives them and a clock that a test moves.
 import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src/actors/coordinator/coordinator.ts";
-import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
+import type { EngineLink, EngineNews } from "../../src/actors/coordinator/engine-client.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
+import { NO_COUNTS } from "../../src/actors/engine/watchdog/engine-watchdog.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import {
@@ -29,7 +30,6 @@ import type {
   ReturnedStreams,
   SeriesDataAnswer,
   SeriesSummary,
-  StoredMetadata,
 } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
@@ -62,9 +62,9 @@ export class FakeEngine implements EngineLink {
   behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
   /** What it was told. */
-  readonly told: StoredMetadata[] = [];
+  readonly told: EngineNews[] = [];
 
-  tell(message: StoredMetadata): void {
+  tell(message: EngineNews): void {
     this.told.push(message);
   }
 
@@ -81,6 +81,7 @@ export class FakeEngine implements EngineLink {
     if (this.isDead) throw new Error("no answer");
     if (query.type === "lane-mark") return query;
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
+    if (query.type === "watchdog") return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, done: true };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };

@@ -2,12 +2,13 @@
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
+import type { EngineNews } from "../../src/actors/coordinator/engine-client.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StoredMetadata, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type { ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
@@ -96,7 +97,7 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: StoredMetadata) => this.#cluster?.link(engine).tell(message),
+      tell: (message: EngineNews) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
@@ -146,7 +147,13 @@ export class SimulatedServer {
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
     this.#cluster = new Cluster(
-      { ...options, checkpoints, laneMarks, metadata: this.#coordinator.loadMetadata() },
+      {
+        ...options,
+        checkpoints,
+        laneMarks,
+        metadata: this.#coordinator.loadMetadata(),
+        watchdogSettings: this.#coordinator.loadWatchdogSettings(),
+      },
       { ...this.#machine, loadStatePart, returnStreams },
     );
     return true;
@@ -245,8 +252,13 @@ export class SimulatedServer {
     this.#machine.disk.kill();
   }
 
-  /** Asks as a client would. Throws on any status but 200. */
-  async query(endpoint: CoordinatorEndpoint, query: Readonly<Record<string, string>> = {}, tenant = "default"): Promise<unknown> {
+  /** Asks as a client would. Throws on a status that is no success. */
+  async query(
+    endpoint: CoordinatorEndpoint,
+    query: Readonly<Record<string, string>> = {},
+    tenant = "default",
+    body: unknown = null,
+  ): Promise<unknown> {
     const id = ++this.#calls;
     let answer: QueryAnswer | undefined;
     this.#answers.set(id, (given) => {
@@ -259,7 +271,7 @@ export class SimulatedServer {
       principal: { tenant, subject: "simulation", role: "viewer" },
       path: {},
       query,
-      body: null,
+      body: body === null ? null : JSON.stringify(body),
       requestId: "test",
     });
     for (let rounds = 0; answer === undefined; rounds++) {
@@ -269,7 +281,7 @@ export class SimulatedServer {
       if (!(await this.stepCoordinator())) await this.turn();
     }
     this.#answers.delete(id);
-    if (answer.status !== 200) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
+    if (answer.status >= 300) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
     return JSON.parse(answer.body);
   }
 

@@ -10,7 +10,7 @@ const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3600 * 1000;
 
 interface Read {
-  readonly series: ReadonlyArray<{ name: unknown[]; samples: Array<[number, number]> }>;
+  readonly series: ReadonlyArray<{ name: [string, string, unknown]; samples: Array<[number, number]> }>;
   readonly refused: number;
   readonly problems: readonly string[];
 }
@@ -19,7 +19,7 @@ function collect(read: (collector: HistoryCollector) => void, samplesMax = 1_000
   const collector = new HistoryCollector({ nowMs: NOW_MS, samplesMax });
   read(collector);
   const series = collector.finish().map(({ serviceId, metricName, attributes, times, values, length }) => ({
-    name: [serviceId, metricName, attributes],
+    name: [serviceId, metricName, attributes] as [string, string, unknown],
     samples: Array.from({ length }, (_, i): [number, number] => [times[i] as number, values[i] as number]),
   }));
   return { series, refused: collector.refused, problems: collector.problems.map(({ at, error }) => `${at} ${error}`) };
@@ -168,7 +168,7 @@ describe("JSON", () => {
     expect(() => json({ status: "error", error: "bad query" })).toThrow(/bad query/);
   });
 
-  it("of OTLP gives gauges and sums, and names what it leaves out", () => {
+  it("of OTLP gives gauges and sums, and names what cannot be read", () => {
     const point = (fields: object) => ({
       timeUnixNano: `${NOW_MS}000000`,
       attributes: [{ key: "zone", value: { stringValue: "a" } }],
@@ -207,7 +207,54 @@ describe("JSON", () => {
       [["shop", "c", { ...attributes, metric_type: "counter" }], [4]],
       [["shop", "d", attributes], [5]],
     ]);
-    expect([read.refused, read.problems.length]).toEqual([4, 3]);
+    expect([read.refused, read.problems.length]).toEqual([4, 4]);
+  });
+
+  it("of OTLP gives histograms as the series that they give live, whichever temporality they have", () => {
+    const minute = (i: number) => `${NOW_MS - (3 - i) * 60_000}000000`;
+    const counts = [
+      [10, 0, 0],
+      [4, 6, 0],
+      [0, 0, 5],
+    ];
+    const sums = [5, 17, 50];
+    const upTo = (i: number) => counts.slice(0, i + 1).reduce((sum, row) => sum.map((value, b) => value + (row[b] as number)), [0, 0, 0]);
+    const total = (row: readonly number[]) => row.reduce((sum, value) => sum + value, 0);
+    const points = (isDelta: boolean) =>
+      counts.map((row, i) => {
+        const buckets = isDelta ? row : upTo(i);
+        const sum = isDelta ? sums[i] : total(sums.slice(0, i + 1));
+        const begin = { startTimeUnixNano: minute(isDelta ? i - 1 : -1), timeUnixNano: minute(i) };
+        return { ...begin, count: total(buckets), sum, explicitBounds: [1, 4], bucketCounts: buckets };
+      });
+    const metric = (name: string, aggregationTemporality: number, dataPoints: readonly object[]) => ({
+      name,
+      histogram: { aggregationTemporality, dataPoints },
+    });
+    // Files may hold points in any order.
+    const metrics = [metric("delta", 1, points(true)), metric("total", 2, points(false).reverse())];
+    const read = json({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] });
+    const valuesOf = (name: string) =>
+      read.series
+        .filter(({ name: [, metricName] }) => metricName.startsWith(name))
+        .map(({ name: [, metricName], samples }) => [metricName.slice(name.length), samples.map(([, value]) => value)]);
+    expect(read.problems).toEqual([]);
+    expect(valuesOf("delta")).toContainEqual([".count", [10, 10, 5]]);
+    expect(valuesOf("delta")).toContainEqual([".sum", sums]);
+    expect(valuesOf("delta")).toContainEqual([".p50", [0.5, 1.5, 4]]);
+    expect(valuesOf("total")).toEqual(valuesOf("delta"));
+  });
+
+  it("of OTLP gives summaries their quantiles, and refuses points that are none", () => {
+    const point = { timeUnixNano: `${NOW_MS}000000`, count: "7", sum: 9, quantileValues: [{ quantile: 0.9, value: 3 }] };
+    const broken = { timeUnixNano: `${NOW_MS}000000`, count: 1, explicitBounds: [2, 1], bucketCounts: [1, 0, 0] };
+    const metrics = [
+      { name: "s", summary: { dataPoints: [point] } },
+      { name: "h", histogram: { aggregationTemporality: 1, dataPoints: [broken, { count: 1 }] } },
+    ];
+    const read = json({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] });
+    expect(read.series).toEqual([{ name: ["unknown_service", "s.p90", {}], samples: [[NOW_MS, 3]] }]);
+    expect(read.problems).toEqual(["point 2 (h) invalid_timestamp", "point 1 (h) invalid_value"]);
   });
 
   it("of plain series is refused sample by sample", () => {

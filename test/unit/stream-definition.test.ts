@@ -165,6 +165,7 @@ class RegistryRig {
       cold: new ColdStreams(this.memory),
       services: new ServiceIndex(this.memory, this.lane.kernel),
       adoptKind: (slot) => this.restarted.push(slot),
+      created: () => undefined,
     },
   );
 

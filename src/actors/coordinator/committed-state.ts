@@ -7,6 +7,7 @@ import type { StatePartWanted, StoredCheckpoint } from "../../core/protocol/engi
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { ControlState } from "./control/control-state.ts";
+import type { WatchdogEnvironment } from "./control/watchdog-book.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
 import { LogCoverage } from "./log-floor.ts";
 import { MetadataTable } from "./metadata-table.ts";
@@ -46,13 +47,14 @@ export class CommittedState {
   readonly generations = new Map<number, number>();
   readonly metadata = new MetadataTable();
   /** What people have configured. */
-  readonly configured = new ControlState();
+  readonly configured: ControlState;
   #pageSecret: Uint8Array = new Uint8Array(0);
 
-  constructor(stores: CoordinatorStores) {
+  constructor(stores: CoordinatorStores, watchdog: WatchdogEnvironment) {
     this.control = stores.control;
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
+    this.configured = new ControlState(watchdog);
   }
 
   /** Key that seals page tokens; made at the first start, so that tokens survive a restart. */

@@ -13,6 +13,9 @@ import type {
   SeriesQuery,
   StoredMetadata,
   StreamCountAnswer,
+  ToldSettings,
+  WatchdogAnswer,
+  WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
@@ -22,8 +25,11 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: StoredMetadata): void;
+  tell(message: EngineNews): void;
 }
+
+/** What engines are told and do not answer. */
+export type EngineNews = StoredMetadata | ToldSettings;
 
 /** An engine did not answer. */
 export class EngineUnavailableError extends Error {
@@ -54,6 +60,11 @@ export class EngineClient {
     return engineOf(partitionOf(tenant, serviceId), this.count);
   }
 
+  /** Tells all engines; what they are asked afterwards they answer knowing it. */
+  tellAll(message: EngineNews): void {
+    for (const link of this.#links) link.tell(message);
+  }
+
   /** A page of one engine's streams. */
   async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesAnswer> {
     return (await this.#ask(engine, { type: "series", id: this.#nextId++, ...query })) as SeriesAnswer;
@@ -82,6 +93,11 @@ export class EngineClient {
   /** The next slice of a walk over one engine's services. */
   async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
     return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
+  }
+
+  /** The next slice of a pass of the Watchdog over one engine's services. */
+  async watchdog(engine: number, query: Omit<WatchdogQuery, "type" | "id">): Promise<WatchdogAnswer> {
+    return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -21,13 +21,13 @@ import type {
   ReturnedStreams,
   StatePart,
   StoredCheckpoint,
-  StoredMetadata,
+  ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
-import type { EngineLink } from "./engine-client.ts";
+import type { EngineLink, EngineNews } from "./engine-client.ts";
 import { Pacer } from "./pacer.ts";
 import { CONTROL_DICTIONARIES, CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
@@ -43,6 +43,7 @@ export interface CoordinatorThreadData {
   readonly mainPort: MessagePort;
   readonly settings: {
     readonly threshold: number;
+    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number };
     readonly minSamples: number;
     readonly window: number;
     readonly retentionDays: number;
@@ -52,6 +53,7 @@ export interface CoordinatorThreadData {
     /** 0 for none. */
     readonly diskLimitGib: number;
     readonly vectorizerIntervalSeconds: number;
+    readonly watchdogIntervalSeconds: number;
   };
 }
 
@@ -62,6 +64,7 @@ export interface LoadedState {
   readonly laneMarks: readonly LaneMark[];
   readonly metadata: readonly MetricMetadataEnvelope[];
   readonly access: readonly AccessChange[];
+  readonly watchdogSettings: ToldSettings;
 }
 
 /** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
@@ -96,7 +99,7 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  tell(message: StoredMetadata): void {
+  tell(message: EngineNews): void {
     this.#port.send(message);
     this.#memory.ringBell();
   }
@@ -189,6 +192,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     {
       version: data.version,
       zThreshold: settings.threshold,
+      ...settings.paging,
       samplesMin: settings.minSamples,
       window: settings.window,
       exclusions: new FieldExclusions(settings.fieldExclusions),
@@ -196,6 +200,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       rawRetentionMs: settings.retentionRawDays * DAY_MS,
       auditRetentionMs: settings.auditRetentionDays * DAY_MS,
       vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
+      watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
       ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
     },
     {
@@ -221,7 +226,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   });
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
-  main.send({ type: "loaded", checkpoints, laneMarks, metadata, access: coordinator.loadAccess() });
+  const told = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
+  main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...told });
   ports.forEach((port, engine) => {
     port.onMessage((message) => {
       const link = engines[engine] as EngineThreadLink;

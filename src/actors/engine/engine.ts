@@ -14,18 +14,19 @@ import type {
   EngineReply,
   EngineReport,
   EngineRequest,
-  LaneMarkQuery,
   StoredCheckpoint,
-  StreamQuery,
+  StoredMetadata,
+  ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
-import { partitionOf } from "../../domain/placement/partition.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
 import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
+import { DelayedQueries } from "./delayed-queries.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import { Lane } from "./lane.ts";
 import { makeLaneDecoders } from "./lane-decoders.ts";
@@ -38,10 +39,8 @@ import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
+import { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
 import type { WorkUnit } from "./work-unit.ts";
-
-/** A question that what was acknowledged before it has to come before. */
-type DelayedQuery = StreamQuery | LaneMarkQuery;
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
@@ -62,6 +61,8 @@ export interface EngineOptions {
   /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
   readonly normalizeTemporality?: boolean;
   readonly threshold: number;
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
   readonly minSamples: number;
   readonly window: number;
   readonly tenants: readonly string[];
@@ -76,6 +77,8 @@ export interface EngineOptions {
   readonly fieldExclusions?: string;
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
+  /** What is stored of settings of the Watchdog. */
+  readonly watchdogSettings?: ToldSettings;
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
   readonly checkpointLogShare?: number;
@@ -118,12 +121,11 @@ export class Engine {
   #replayed: readonly TornSegment[] | undefined;
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
-  readonly #queries: SeriesQueries;
   readonly #behaviour: BehaviourWalk;
+  readonly #watchdog: EngineWatchdog;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
-  /** Questions, in the order in which they came, with the end of the rows that they wait for. */
-  readonly #delayed: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
+  readonly #delayed: DelayedQueries;
   /** Questions that came while the logs were read. */
   readonly #early: EngineQuery[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
@@ -153,10 +155,11 @@ export class Engine {
     const { threshold, minSamples, window } = options;
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
+    const settings = environmentSettings({ ...options, zThreshold: threshold });
     const outbox = this.#outbox;
     this.#services = new ServiceIndex(memory, dependencies.kernel);
     this.#shard = new Shard(
-      { engine: options.engine, engines: options.engines, threshold, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
+      { engine: options.engine, engines: options.engines, settings, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
       {
         memory,
         kernel,
@@ -168,19 +171,26 @@ export class Engine {
         askForStreams: dependencies.reply,
       },
     );
+    if (options.watchdogSettings !== undefined) this.#shard.profiles.take(options.watchdogSettings);
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenants.number(name);
     this.#handlers = new ShardHandlers(
       { seriesLimit, idleMs, normalize },
       { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
     );
-    this.#queries = new SeriesQueries(this.#shard, kernel, this.#services);
+    this.#delayed = new DelayedQueries({
+      returns: this.#shard.returns,
+      outbox,
+      queries: new SeriesQueries(this.#shard, kernel, this.#services),
+      reply: dependencies.reply,
+    });
     this.#behaviour = new BehaviourWalk({
       kernel,
       services: this.#services,
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
+    this.#watchdog = new EngineWatchdog({}, { services: this.#services, monotonicMs: () => dependencies.clock.monotonicMs() });
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -318,8 +328,15 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "state-part") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "state-part") this.#early.push(request);
+    return true;
+  }
+
+  /** What the coordinator tells and nobody answers; false for anything else. */
+  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings {
+    if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
+    else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
+    else return false;
     return true;
   }
 
@@ -329,8 +346,7 @@ export class Engine {
     const request = this.#dependencies.takeRequest();
     if (request === undefined) return false;
     if (request.type === "state-part") this.#recovery.restore(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type !== "returned-streams") this.#early.push(request);
+    else if (!this.#takeTold(request) && request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
 
@@ -349,8 +365,9 @@ export class Engine {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     did = this.#takeMessages() || did;
+    did = this.#shard.profiles.step() || did;
     did = this.#handlers.families.settle() || did;
-    did = this.#answerDelayed() || did;
+    did = this.#delayed.answerOne(this.#checkpoints?.isCarrying === true) || did;
     did = this.#tick() || did;
     if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
@@ -396,10 +413,14 @@ export class Engine {
     const request = this.#early.shift() ?? this.#dependencies.takeRequest();
     if (request === undefined) return any;
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
+    if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
-    else this.#delay(request);
+    else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else {
+      if (request.type === "lane-mark") this.#checkpoints?.markNow();
+      this.#delayed.add(request);
+    }
     return true;
   }
 
@@ -411,27 +432,6 @@ export class Engine {
       else this.#isStopAsked = true;
     }
     return any;
-  }
-
-  /** Rows that were acknowledged may wait for a stream: a question about their service waits for them. */
-  #delay(query: DelayedQuery): void {
-    if (query.type === "lane-mark") this.#checkpoints?.markNow();
-    const partition = query.type === "series-data" ? partitionOf(query.tenant, query.serviceId) : 0;
-    this.#delayed.push({ query, partition, end: query.type === "series-data" ? this.#shard.returns.end(partition) : 0 });
-  }
-
-  /** Streams on their way to the store are found there once the checkpoint that carries them is written. */
-  #answerDelayed(): boolean {
-    if (this.#delayed.length === 0 || this.#checkpoints?.isCarrying === true) return false;
-    // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
-    this.#outbox.flush();
-    if (this.#outbox.isCarrying) return false;
-    const { returns } = this.#shard;
-    const at = this.#delayed.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
-    if (at < 0) return false;
-    const [found] = this.#delayed.splice(at, 1);
-    if (found !== undefined) this.#dependencies.reply(found.query.type === "lane-mark" ? found.query : this.#queries.answer(found.query));
-    return true;
   }
 
   #tick(): boolean {

@@ -8,6 +8,7 @@ import {
   EVENT_OPEN,
 } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
+import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
 import { zOfRatio } from "../../domain/detection/thresholds.ts";
 import { DETECTOR_Z_SCORE, passesGates, type Verdict, zScoreVerdict } from "../../domain/detection/verdict.ts";
 import type { PackedEpisode } from "../../domain/incident/episode-codec.ts";
@@ -20,7 +21,10 @@ export interface EpisodeContext {
   readonly identity: Uint8Array;
   readonly hash: Uint8Array;
   readonly streamFlags: number;
+  /** In force for the stream. */
   readonly threshold: number;
+  /** Departures that may alert. */
+  readonly direction: () => WatchdogSettings["direction"];
   readonly minSamples: number;
   readonly baseline: () => BaselineWindow;
   /** 16 bytes of a text. */
@@ -71,6 +75,7 @@ function verdictOf(event: ShardEvent, context: EpisodeContext): Verdict {
     afterGap: (flags & EVENT_FLAG_AFTER_GAP) !== 0,
     reset: (flags & EVENT_FLAG_RESET) !== 0,
     threshold: context.threshold,
+    direction: context.direction(),
     minimumSamples: context.minSamples,
     operation: (context.streamFlags & FLAG_OPERATION) !== 0,
     percent: (context.streamFlags & FLAG_PERCENT) !== 0,

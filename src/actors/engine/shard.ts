@@ -18,8 +18,10 @@ import { ARRIVAL_HISTORY, ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "..
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
+import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
+import { endEpisodes } from "../../domain/detection/ended-episodes.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../domain/kernel/stream-records.ts";
@@ -36,13 +38,14 @@ import type { Outbox } from "./outbox.ts";
 import type { Partition } from "./partition.ts";
 import type { ServiceIndex } from "./service-index.ts";
 import { StreamRegistry } from "./stream-registry.ts";
+import { StreamProfiles } from "./watchdog/stream-profiles.ts";
 import { decodeDefinition, type WorkUnit } from "./work-unit.ts";
 
 export interface ShardOptions {
   readonly engine: number;
   readonly engines: number;
-  /** |z| threshold of layer 1. */
-  readonly threshold: number;
+  /** Settings for whom nothing else is set. */
+  readonly settings: WatchdogSettings;
   readonly minSamples: number;
   /** Most bytes of a block of chunks. */
   readonly blockBytes: number;
@@ -75,6 +78,7 @@ export class Shard {
   /** Streams that are not in memory, and the rows that wait for them. */
   readonly cold: ColdStreams;
   readonly returns: StreamReturns;
+  readonly profiles: StreamProfiles;
   /** By the kind of their messages. */
   readonly #handlers = new Map<number, MessageHandler>();
   #collectBuckets: () => void;
@@ -90,7 +94,13 @@ export class Shard {
     this.cold = new ColdStreams(dependencies.memory);
     this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.#storeValues(slot, times, values, count));
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
-    this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind });
+    this.profiles = new StreamProfiles(options.settings, {
+      ...dependencies,
+      nameOf: (slot) => this.nameOf(slot),
+      endEpisodes: (slot) => this.#endEpisodes(slot),
+    });
+    const created = (slot: number) => this.profiles.assign(slot);
+    this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind, created });
     this.returns = new StreamReturns({
       ...dependencies,
       cold: this.cold,
@@ -290,12 +300,18 @@ export class Shard {
       identity: this.identityOf(slot),
       hash: this.hashOf(slot),
       streamFlags: kernel.records.flags(slot),
-      threshold: this.#options.threshold,
+      threshold: this.profiles.thresholdOf(slot),
+      direction: () => this.profiles.directionOf(slot),
       minSamples: this.#options.minSamples,
       baseline: () => kernel.baseline(slot, event.timeMs),
       hashText: (text) => this.#hashText(text),
     });
     if (frame !== undefined) outbox.send(FRAME_VERDICT, encodeEpisode(frame));
+  }
+
+  /** A stream that is no longer evaluated has no open episodes. */
+  #endEpisodes(slot: number): void {
+    for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing);
   }
 
   #hashText(text: string): Uint8Array {

@@ -44,6 +44,8 @@ export interface StreamRegistryDependencies {
   readonly services: ServiceIndex;
   /** Gives a stream, in memory or not, the kind that its sender says, behind the rows that came before. */
   readonly adoptKind: (slot: number, flags: number) => void;
+  /** Told of each stream that was made. */
+  readonly created: (slot: number) => void;
 }
 
 /** Streams of one engine. */
@@ -193,6 +195,7 @@ export class StreamRegistry {
       if (words[(at + BINDING_IS_NEW) >> 2] === 1) {
         partition.slots.push(slot);
         this.#dependencies.services.again(slot);
+        this.#dependencies.created(slot);
         streams++;
       }
       visit(partition, words[(at + BINDING_REF) >> 2] as number, slot);
@@ -226,6 +229,7 @@ export class StreamRegistry {
     if (slot < 0) return slot;
     this.partition(partition).slots.push(slot);
     this.#dependencies.services.again(slot);
+    this.#dependencies.created(slot);
     return slot;
   }
 

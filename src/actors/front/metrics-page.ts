@@ -158,6 +158,10 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["vectorizerFailures", "counter", "vedette_vectorizer_failures_total", "Ticks that an engine or the store ended"],
   ["vectorizerSeconds", "counter", "vedette_vectorizer_work_seconds_total", "What all threads worked for the vectorizer"],
   ["vectorizerTickSeconds", "gauge", "vedette_vectorizer_tick_seconds", "From the beginning of the last tick to its end, rests included"],
+  ["watchdogCycles", "counter", "vedette_watchdog_cycles_total", "Cycles of the Watchdog that came to their end"],
+  ["watchdogFailures", "counter", "vedette_watchdog_failures_total", "Cycles that an engine or the store ended"],
+  ["watchdogSeconds", "counter", "vedette_watchdog_work_seconds_total", "What all threads worked for the Watchdog"],
+  ["watchdogCycleSeconds", "gauge", "vedette_watchdog_cycle_seconds", "From the beginning of the last cycle to its end, rests included"],
   ["vectorizerStreams", "gauge", "vedette_vectorizer_streams", "Streams that the last tick looked at"],
   ["commits", "counter", "vedette_store_commits_total", "Transactions committed to the store"],
   ["commitSecondsTotal", "counter", "vedette_store_commit_seconds_total", "Time in store commits"],
@@ -200,6 +204,7 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["serviceLabels", "gauge", "vedette_service_labels", "Labels of services, one for each key and source"],
   ["labelsRefused", "counter", "vedette_service_labels_refused_total", "Labels of telemetry without room, or changed too often"],
   ["saturationLimits", "gauge", "vedette_saturation_limits", "Declared saturation limits"],
+  ["watchdogPlaces", "gauge", "vedette_watchdog_overrides", "Tenants, services and metrics with settings of their own"],
   ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
     "storeReadOnly",

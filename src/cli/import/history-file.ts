@@ -68,8 +68,14 @@ function documentsOf(text: string): unknown[] {
   } catch (error) {
     const lines = text.split("\n").filter((line) => line.trim() !== "");
     if (lines.length < 2) throw notJson(error);
-    return lines.map((line, index) => parseLine(line, index));
+    return merged(lines.map((line, index) => parseLine(line, index)));
   }
+}
+
+/** Lines of OTLP are one document: cumulative histograms go on from line to line. */
+function merged(documents: unknown[]): unknown[] {
+  const resources = documents.map((one) => (one as { readonly resourceMetrics?: unknown } | null)?.resourceMetrics);
+  return resources.every(Array.isArray) ? [{ resourceMetrics: resources.flat() }] : documents;
 }
 
 function parseLine(line: string, index: number): unknown {

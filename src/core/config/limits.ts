@@ -129,6 +129,18 @@ export const STATE_PIECE_BYTES_MAX = 64 * 1024;
 
 /** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
 export const ANOMALIES_MAX = 200_000;
+/** Alerts kept per tenant, and in memory as an index (200 B each): the longest resolved is dropped and counted. */
+export const ALERTS_MAX = 20_000;
+/** Resolved alerts kept whole, 1.5 KB each, since they fire again within their dedup age as the same alert; others open a new one. */
+export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
+/** Anomalies that an alert names, and changes of its state that it tells: further ones are counted, and the oldest changes go. */
+export const ALERT_MEMBERS_MAX = 100;
+export const ALERT_HISTORY_MAX = 50;
+/** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
+export const SIGNALS_PER_SERVICE_MAX = 4;
+export const SIGNAL_SERVICES_MAX = 20_000;
+/** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
+export const RCA_PAIRS_MAX = 50_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
 export const ANOMALIES_PER_COMMIT_MAX = 50;
 /** Rows of any list (contract: anomalies page). */
@@ -342,6 +354,19 @@ export const PILLAR_HISTORIES_PER_COMMIT = 250;
 /** The share of a thread that a tick may take, and its longest rest between two pieces of work, where other work made one seem long. */
 export const VECTORIZER_BUSY_SHARE = 0.2;
 export const VECTORIZER_REST_MS_MAX = 20;
+
+/** A slice of a Watchdog pass holds its engine about as long as a small body does. */
+export const WATCHDOG_SLICE_MS = 0.5;
+/** Share of a thread that a Watchdog pass takes while it runs: streaming verdicts go first. */
+export const WATCHDOG_BUSY_SHARE = 0.5;
+export const WATCHDOG_REST_MS_MAX = 20;
+/** Streams that an engine gives a changed threshold between two bodies: some 20 us, 0.5 ms where metrics have settings of their own. */
+export const PROFILE_SLOTS_PER_STEP = 256;
+/** Places (tenant, service, metric) with settings of the Watchdog of their own, of a tenant and of all: 0.5 KiB each in every engine. */
+export const WATCHDOG_PLACES_PER_TENANT_MAX = 5_000;
+export const WATCHDOG_PLACES_MAX = 50_000;
+/** UTF-8 bytes of such a place's service and metric together: its key holds both. */
+export const WATCHDOG_NAMES_BYTES_MAX = 1_600;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

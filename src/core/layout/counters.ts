@@ -144,6 +144,7 @@ export const COORDINATOR_COUNTERS = [
   "serviceLabels",
   "labelsRefused",
   "saturationLimits",
+  "watchdogPlaces",
   "servicesMapped",
   "pillarValues",
   "pillarValuesRefused",
@@ -151,6 +152,10 @@ export const COORDINATOR_COUNTERS = [
   "vectorizerFailures",
   "vectorizerSeconds",
   "vectorizerTickSeconds",
+  "watchdogCycles",
+  "watchdogFailures",
+  "watchdogSeconds",
+  "watchdogCycleSeconds",
   "vectorizerStreams",
 ] as const;
 

@@ -47,7 +47,8 @@ export const REJECT_INVALID_VALUE = 1;
 export const REJECT_TOO_OLD = 2;
 export const REJECT_IN_FUTURE = 3;
 
-// Threshold tables at THRESHOLD_TABLES: set s, level l, n values in the baseline -> f64 at ((s * 4 + l) * 128 + n) * 8.
+// Threshold tables at THRESHOLD_TABLES: profile p, set s, level l, n values in the baseline -> f64 at (((p * 2 + s) * 4 + l) * 128 + n) * 8. The kernel
+// finds a stream's tables by shifting its flags: FLAG_OPERATION to the set, FLAG_PROFILE_MASK to the profile.
 // A sample is over level l when |value - mean| / sd > table. Infinity below the minimum of samples.
 export const TABLE_SET_ORDINARY = 0;
 export const TABLE_SET_OPERATION = 1;
@@ -58,3 +59,5 @@ export const TABLE_LEVEL_SEVERE = 3; // z = 3: tier high
 export const TABLE_COLUMNS = 128;
 /** This column holds the level itself as z: a departure from a constant series is compared with it. */
 export const TABLE_COLUMN_Z = 127;
+/** Of all tables of one profile: two sets of four levels. */
+export const TABLE_PROFILE_BYTES = 8192;

@@ -17,7 +17,8 @@ export const BODY_PADDING_BYTES = 64;
 
 export const CONTROL = 0x100000;
 export const COUNTERS = 0x110000;
-export const THRESHOLD_TABLES = 0x120000;
+/** Tables of all threshold profiles, one after the other (core/layout/kernel-event.ts). */
+export const THRESHOLD_TABLES = 0x140000;
 /** 5^q for q from POWER_OF_FIVE_FIRST to POWER_OF_FIVE_LAST: the highest 128 bits, shifted so that the first one is set, low word first. */
 export const POWERS_OF_FIVE = 0x130000;
 export const POWER_OF_FIVE_BYTES = 16;

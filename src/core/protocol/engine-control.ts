@@ -1,5 +1,6 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
+import type { PlacedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -59,7 +60,21 @@ export interface BehaviourQuery {
   readonly sinceMs: number;
 }
 
-export type EngineQuery = StreamQuery | BehaviourQuery | LaneMarkQuery;
+/** The passes of a Watchdog cycle over an engine's services, in the order in which a cycle makes them. */
+export const WATCHDOG_PASSES = ["pairs", "services", "arrivals", "saturation"] as const;
+export type WatchdogPass = (typeof WATCHDOG_PASSES)[number];
+
+/** Asks for the next slice of one pass of the Watchdog's cycle of that number. What it finds leaves as verdict frames, before the answer. */
+export interface WatchdogQuery {
+  readonly type: "watchdog";
+  readonly id: number;
+  readonly cycle: number;
+  readonly pass: WatchdogPass;
+  /** Wall clock of the cycle, the same for all engines and slices. */
+  readonly nowMs: number;
+}
+
+export type EngineQuery = StreamQuery | BehaviourQuery | WatchdogQuery | LaneMarkQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -79,8 +94,24 @@ export interface StoredMetadata {
   readonly metadata: readonly MetricMetadataEnvelope[];
 }
 
+/** Tables of one threshold profile, as the kernel reads them. */
+export interface ProfileTables extends ThresholdProfile {
+  readonly tables: Float64Array;
+}
+
+/** Settings of the Watchdog that were set or removed, to every engine. They are in force for every sample behind. */
+export interface ToldSettings {
+  readonly type: "watchdog-settings";
+  /** Empty overrides: nothing is set there any more. */
+  readonly places: readonly PlacedOverrides[];
+  /** What all profiles stand for from now on. */
+  readonly profiles: readonly ThresholdProfile[];
+  /** Of those that are new. */
+  readonly tables: readonly ProfileTables[];
+}
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata | ToldSettings;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
@@ -146,13 +177,40 @@ export interface BehaviourAnswer {
   readonly done: boolean;
 }
 
+/** What a pass counts: evaluated, learning, and skipped by reason. Reasons are the constants of domain/detection/coverage.ts. */
+export interface WatchdogCounts {
+  readonly evaluated: number;
+  readonly learning: number;
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+/** A slice of a pass. */
+export interface WatchdogAnswer {
+  readonly type: "watchdog";
+  readonly id: number;
+  /** Of this slice. */
+  readonly counts: WatchdogCounts;
+  /** What the pass tells the coordinator besides frames, in a shape of its own; undefined where it has nothing to tell. */
+  readonly found?: unknown;
+  readonly tookMs: number;
+  /** The pass is at its end. */
+  readonly done: boolean;
+}
+
 export interface StreamCountAnswer {
   readonly type: "stream-count";
   readonly id: number;
   readonly streams: number;
 }
 
-export type EngineAnswer = StreamCountAnswer | SeriesAnswer | SeriesDataAnswer | PendingChunksAnswer | BehaviourAnswer | LaneMarkAnswer;
+export type EngineAnswer =
+  | StreamCountAnswer
+  | SeriesAnswer
+  | SeriesDataAnswer
+  | PendingChunksAnswer
+  | BehaviourAnswer
+  | WatchdogAnswer
+  | LaneMarkAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */
 export interface StatePartWanted {

@@ -8,7 +8,7 @@ const INDEPENDENT_MIN = 2;
 const RAISED: Readonly<Record<Tier, Tier>> = { low: "medium", medium: "high", high: "high" };
 const DERIVED_QUANTILE = /\.p(?:50|95|99)$/;
 
-export type DetectorFamily = "metric" | "multivariate" | "saturation" | "slo_burn" | "stale" | "logs" | "external";
+export type DetectorFamily = "metric" | "multivariate" | "saturation" | "slo_burn" | "stale" | "cascade" | "logs" | "external" | "manual";
 
 /** One detector's finding on a service. */
 export interface EnsembleSignal {
@@ -38,6 +38,7 @@ export function isCorroborated(own: EnsembleSignal, others: readonly EnsembleSig
   return ensembleTier("low", own, others).gate.passed;
 }
 
-function sourceOf({ family, metricName }: EnsembleSignal): string {
+/** What counts as one detector. */
+export function sourceOf({ family, metricName }: EnsembleSignal): string {
   return family === "metric" ? `metric ${metricName.replace(DERIVED_QUANTILE, "")}` : family;
 }

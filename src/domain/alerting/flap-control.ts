@@ -34,6 +34,12 @@ export function reopen(state: FlapState, nowMs: number): FlapStep {
   return { state: { reopenedMs, pagedMs: gate.passed ? nowMs : state.pagedMs }, gate };
 }
 
+/** Whether the pause that the reopenings so far ask for is over. */
+export function pauseGate({ reopenedMs, pagedMs }: FlapState, nowMs: number): GateResult {
+  const recent = reopenedMs.filter((time) => nowMs - time < WINDOW_MS).length;
+  return atLeast("flapping", pagedMs === null ? Number.POSITIVE_INFINITY : (nowMs - pagedMs) / MINUTE_MS, pauseMs(recent) / MINUTE_MS);
+}
+
 /** A page for any other reason than a reopening. */
 export function paged(state: FlapState, nowMs: number): FlapState {
   return { ...state, pagedMs: nowMs };

@@ -15,6 +15,7 @@ export interface Gate {
 /** Gates in the order in which they are asked; the first that fails names the suppression. */
 export const GATE_REASONS = {
   minimum_samples: "too_few_samples",
+  direction: "direction_not_watched",
   operation_bar: "below_operation_bar",
   practical_significance: "not_significant",
   after_gap: "after_gap",
@@ -81,8 +82,10 @@ export interface ZScoreInput {
   readonly constant: boolean;
   readonly afterGap: boolean;
   readonly reset: boolean;
-  /** WATCHDOG_Z_SCORE_THRESHOLD. */
+  /** In force for the stream: WATCHDOG_Z_SCORE_THRESHOLD, or what is set for it. */
   readonly threshold: number;
+  /** Departures that may alert; both where it is not given. */
+  readonly direction?: "both" | "high" | "low";
   readonly minimumSamples: number;
   readonly operation: boolean;
   /** Percent-style name: exempt from the gate of practical significance. */
@@ -167,6 +170,7 @@ function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
       limit: input.minimumSamples,
     },
   ];
+  if (input.direction !== undefined && input.direction !== "both") gates.push(directionGate(z, input.direction));
   if (input.operation) {
     const bar = operationBar(input.threshold);
     gates.push({ name: "operation_bar", passed: magnitude > bar, value: magnitude, limit: bar });
@@ -178,6 +182,11 @@ function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
   if (input.constant) gates.push({ name: "constant_departure", passed: input.declared, value: magnitude, limit: open });
   gates.push({ name: "persistence", passed: input.declared, value: magnitude, limit: strong });
   return gates;
+}
+
+/** Only where one direction is set: value is the signed z. */
+function directionGate(z: number, direction: "high" | "low"): Gate {
+  return { name: "direction", passed: direction === "high" ? z > 0 : z < 0, value: z, limit: 0 };
 }
 
 function significanceGate(value: number, center: number): Gate {

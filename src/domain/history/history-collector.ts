@@ -85,14 +85,20 @@ export class HistoryCollector {
     else if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX) {
       this.refuse(at, "timestamp_in_future", `${shownTime(timeMs)} is more than 10 minutes in the future`);
     } else {
-      if (++this.samples > samplesMax) {
-        throw new HistoryError(
-          "batch_too_large",
-          `a history may have ${samplesMax} samples at a time, got more; split it, or use vedette import`,
-        );
-      }
+      if (++this.samples > samplesMax) throw this.tooMany();
       push(series, timeMs, value);
     }
+  }
+
+  /** Samples that a history may have. */
+  get samplesMax(): number {
+    return this.#limits.samplesMax;
+  }
+
+  /** What a history with more is refused with. */
+  tooMany(): HistoryError {
+    const message = `a history may have ${this.samplesMax} samples at a time, got more; split it, or use vedette import`;
+    return new HistoryError("batch_too_large", message);
   }
 
   /** Notes what is left out. */

@@ -23,7 +23,7 @@ export function readJsonHistory(document: unknown, collector: HistoryCollector):
     throw new HistoryError("unprocessable", `the document is an error answer of Prometheus: ${String(document.error).slice(0, 200)}`);
   }
   if (isObject(data) && Array.isArray(data.result)) data.result.forEach((one, index) => readPrometheus(one, `result ${index}`, collector));
-  else if (isObject(document) && Array.isArray(document.resourceMetrics)) readOtlpHistory(document.resourceMetrics, collector);
+  else if (isObject(document) && Array.isArray(document.resourceMetrics)) readOtlpHistory(document, collector);
   else if (isObject(document) && Array.isArray(document.series)) {
     document.series.forEach((one, index) => readSeries(one, `series ${index}`, collector));
   } else {

@@ -1,108 +1,88 @@
-// History from an OTLP metrics file in JSON: gauges and sums. Histograms and summaries are named among what was left out.
-import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
-import type { HistoryCollector } from "./history-collector.ts";
+// History from an OTLP metrics file in JSON, by the decoder of live requests: gauges and sums as they stand, histograms and summaries as the series that
+// they give live, so that what is imported goes on where live data begins.
+import { type DerivedSink, deriveQuantiles, deriveValues } from "../distribution/derived-values.ts";
+import { distributionProblem } from "../distribution/distribution.ts";
+import { firstInterval, intervalBetween } from "../distribution/interval.ts";
+import { METRIC_NAMES, metricsOfJson } from "../otlp/json-metrics.ts";
+import { requestProblem } from "../otlp/json-values.ts";
+import type { DistributionPoint, NumberPoint } from "../otlp/otlp-items.ts";
+import { canonicalAttributes } from "../series/stream-identity.ts";
+import { type HistoryCollector, HistoryError } from "./history-collector.ts";
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Resource attributes that tell series apart: the environment, and the first of those that name an instance. */
-const ENVIRONMENT_NAMES = ["deployment.environment.name", "deployment.environment", "environment", "env"];
-const INSTANCE_NAMES = ["instance", "service.instance.id", "host.name", "k8s.pod.name", "pod"];
-const DELTA: ReadonlySet<unknown> = new Set([1, "AGGREGATION_TEMPORALITY_DELTA"]);
-/** Data point flag: no recorded value. */
-const NO_VALUE = 1;
-/** Depth of arrays and maps in an attribute. */
-const DEPTH_MAX = 16;
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const objectOf = (value: unknown): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-
-/** Reads the resourceMetrics of a document. */
-export function readOtlpHistory(resourceMetrics: readonly unknown[], collector: HistoryCollector): void {
-  resourceMetrics.forEach((given, r) => {
-    const resource = readAttributes(objectOf(objectOf(given).resource).attributes);
-    const serviceId = resource["service.name"];
-    const scope = {
-      serviceId: typeof serviceId === "string" && serviceId !== "" ? serviceId : "unknown_service",
-      attributes: identifying(resource),
-    };
-    listOf(objectOf(given).scopeMetrics).forEach((metrics, s) => {
-      listOf(objectOf(metrics).metrics).forEach((metric, m) => {
-        readMetric(objectOf(metric), scope, `resourceMetrics ${r}, scopeMetrics ${s}, metric ${m}`, collector);
-      });
-    });
-  });
+/** A point of a histogram, and where it stood. */
+interface PlacedPoint {
+  readonly point: DistributionPoint;
+  readonly at: () => string;
 }
 
-function identifying(resource: Attributes): Attributes {
-  const instance = INSTANCE_NAMES.find((name) => Object.hasOwn(resource, name));
-  const names = [...ENVIRONMENT_NAMES.filter((name) => Object.hasOwn(resource, name)), ...(instance === undefined ? [] : [instance])];
-  return Object.fromEntries(names.map((name) => [name, resource[name] as AttributeValue]));
-}
-
-function readMetric(
-  metric: JsonObject,
-  scope: { readonly serviceId: string; readonly attributes: Attributes },
-  place: string,
-  collector: HistoryCollector,
-): void {
-  const { gauge, sum } = metric;
-  if (gauge === undefined && sum === undefined) {
-    const kind = ["histogram", "exponentialHistogram", "summary"].find((name) => metric[name] !== undefined) ?? "no known kind";
-    const points = listOf(objectOf(metric[kind]).dataPoints).length;
-    collector.refuse(
-      () => place,
-      "unprocessable",
-      `${String(metric.name)} is of ${kind}; gauges and sums are imported`,
-      Math.max(1, points),
-    );
-    return;
+/** Reads a document with resourceMetrics. Throws HistoryError where it is no such document, or has more samples than the collector takes. */
+export function readOtlpHistory(document: object, collector: HistoryCollector): void {
+  const problem = requestProblem(document, METRIC_NAMES);
+  if (problem !== undefined) throw new HistoryError("unprocessable", problem);
+  const distributions = new Map<string, PlacedPoint[]>();
+  let place = 0;
+  let points = 0;
+  for (const item of metricsOfJson(document)) {
+    const number = place++;
+    if (item.type === "damaged") collector.refuse(() => `point ${number}`, "invalid_record", item.item.message);
+    else if (item.type === "number") addNumber(item.point, () => `point ${number} (${item.point.metricName})`, collector);
+    else if (++points > collector.samplesMax) throw collector.tooMany();
+    else placeOf(distributions, item.point).push({ point: item.point, at: () => `point ${number} (${item.point.metricName})` });
   }
-  const { dataPoints, isMonotonic, aggregationTemporality } = objectOf(sum ?? gauge);
-  const isCounter = sum !== undefined && isMonotonic === true && !DELTA.has(aggregationTemporality);
-  listOf(dataPoints).forEach((point, index) =>
-    readPoint(objectOf(point), metric.name as string, isCounter, scope, `${place}, point ${index}`, collector),
-  );
+  for (const placed of distributions.values()) addDistributions(placed, collector);
 }
 
-function readPoint(
-  point: JsonObject,
-  metricName: string,
-  isCounter: boolean,
-  scope: { readonly serviceId: string; readonly attributes: Attributes },
-  place: string,
-  collector: HistoryCollector,
-): void {
-  const at = () => place;
-  if ((Number(point.flags ?? 0) & NO_VALUE) !== 0) return;
-  const attributes = { ...scope.attributes, ...readAttributes(point.attributes), ...(isCounter && { metric_type: "counter" }) };
-  const series = collector.find({ serviceId: scope.serviceId, metricName, attributes }, at, 1);
+function addNumber(point: NumberPoint, at: () => string, collector: HistoryCollector): void {
+  if (point.isStale) return;
+  const attributes = { ...point.attributes(), ...(point.isCounter && { metric_type: "counter" }) };
+  const series = collector.find({ serviceId: point.source.serviceId, metricName: point.metricName, attributes }, at, 1);
   if (series === undefined) return;
-  const value = point.asDouble ?? point.asInt;
-  const nanos = point.timeUnixNano;
-  if ((typeof value !== "number" && typeof value !== "string") || value === "")
-    collector.refuse(at, "missing_value", "the point has neither asDouble nor asInt");
-  else if ((typeof nanos !== "string" || !/^\d{1,20}$/.test(nanos)) && typeof nanos !== "number") {
-    collector.refuse(at, "invalid_timestamp", "the point has no timeUnixNano");
-  } else collector.add(series, Math.floor(Number(nanos) / 1e6), Number(value), at);
+  if (Number.isNaN(point.value)) collector.refuse(at, "missing_value", "the point has neither asDouble nor asInt");
+  else if (point.timeMs === 0) collector.refuse(at, "invalid_timestamp", "the point has no timeUnixNano");
+  else collector.add(series, point.timeMs, point.value, at);
 }
 
-function readAttributes(given: unknown): Attributes {
-  const entries = listOf(given)
-    .map(objectOf)
-    .filter(({ key }) => typeof key === "string");
-  return Object.fromEntries(entries.map(({ key, value }) => [key as string, readValue(objectOf(value), DEPTH_MAX)]));
+function placeOf(distributions: Map<string, PlacedPoint[]>, point: DistributionPoint): PlacedPoint[] {
+  const { serviceId, metricName, kind, temporality, attributes } = point;
+  const key = JSON.stringify([serviceId, metricName, kind, temporality]) + canonicalAttributes(attributes);
+  const known = distributions.get(key);
+  if (known !== undefined) return known;
+  const made: PlacedPoint[] = [];
+  distributions.set(key, made);
+  return made;
 }
 
-/** AnyValue of OTLP. */
-function readValue(value: JsonObject, depth: number): AttributeValue {
-  if (typeof value.stringValue === "string") return value.stringValue;
-  if (typeof value.boolValue === "boolean") return value.boolValue;
-  if (value.intValue !== undefined) return Number(value.intValue);
-  if (value.doubleValue !== undefined) return Number(value.doubleValue);
-  if (depth === 0) return null;
-  if (value.arrayValue !== undefined) return listOf(objectOf(value.arrayValue).values).map((one) => readValue(objectOf(one), depth - 1));
-  if (value.kvlistValue === undefined) return null;
-  const entries = listOf(objectOf(value.kvlistValue).values).map(objectOf);
-  return Object.fromEntries(entries.map(({ key, value: one }) => [String(key), readValue(objectOf(one), depth - 1)]));
+/** The points of one series: cumulative ones become what was added from each to the next. */
+function addDistributions(placed: readonly PlacedPoint[], collector: HistoryCollector): void {
+  let previous: DistributionPoint | undefined;
+  for (const { point, at } of [...placed].sort((a, b) => a.point.timeMs - b.point.timeMs)) {
+    const problem =
+      point.timeMs === 0 ? { reason: "invalid_timestamp", message: "the point has no timeUnixNano" } : distributionProblem(point);
+    if (problem !== undefined) collector.refuse(at, problem.reason, problem.message);
+    if (problem !== undefined || point.isStale) continue;
+    const sink = sinkOf(point, at, collector);
+    const isRepeated = previous?.timeMs === point.timeMs;
+    if (point.temporality === "delta") deriveValues(point, sink);
+    else if (!isRepeated) addCumulative(previous, point, sink);
+    previous = isRepeated ? previous : point;
+  }
+}
+
+function addCumulative(previous: DistributionPoint | undefined, point: DistributionPoint, sink: DerivedSink): void {
+  const interval = previous === undefined ? firstInterval(point) : intervalBetween(previous, point);
+  if (interval !== undefined) deriveValues(interval.added, sink);
+  // What a summary says of itself needs no point before.
+  else if (point.kind === "summary") deriveQuantiles(point, sink);
+}
+
+function sinkOf(
+  { serviceId, metricName, attributes, timeMs }: DistributionPoint,
+  at: () => string,
+  collector: HistoryCollector,
+): DerivedSink {
+  return (suffix, value) => {
+    if (!Number.isFinite(value)) return;
+    const series = collector.find({ serviceId, metricName: metricName + suffix, attributes }, at, 1);
+    if (series !== undefined) collector.add(series, timeMs, value, at);
+  };
 }

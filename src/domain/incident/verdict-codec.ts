@@ -22,6 +22,7 @@ const WORDS = [
   "recovered",
   "isolation_forest",
   "adaptive",
+  "direction",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

@@ -1,8 +1,8 @@
 // The shard's half of the kernel as TypeScript sees it: streams are slots, rows go in, events come out. One instance per engine.
 // Layouts are those of core/layout; corrections of a ring are in stream-records.ts, checkpoints in stream-snapshot.ts.
-import { TABLE_COLUMNS } from "../../core/layout/kernel-event.ts";
+import { TABLE_PROFILE_BYTES } from "../../core/layout/kernel-event.ts";
 import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
-import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { PROFILE_ENVIRONMENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
 import type { ByteCursor } from "../codec/varint.ts";
 import { type ShardEvent, ShardEvents } from "./shard-events.ts";
@@ -131,7 +131,7 @@ export interface DefinitionTenant {
 export class ShardKernel {
   readonly records: StreamRecords;
   readonly events: ShardEvents;
-  /** To be filled by detection/thresholds.ts before the first row, and again when the threshold changes. */
+  /** Of profile 0, to be filled by detection/thresholds.ts before the first row. */
   readonly thresholdTables: Float64Array;
   readonly #kernel: ShardExports;
   readonly #window: number;
@@ -148,8 +148,14 @@ export class ShardKernel {
     this.events = new ShardEvents(buffer);
     this.records = new StreamRecords(buffer, kernel);
     this.#packer = new StreamPacker(this.records, kernel);
-    this.thresholdTables = new Float64Array(buffer, THRESHOLD_TABLES, 8 * TABLE_COLUMNS);
+    this.thresholdTables = this.profileTables(PROFILE_ENVIRONMENT);
     kernel.setWindow(options.window);
+  }
+
+  /** The tables of a threshold profile in place; to be filled before a stream is given the profile. */
+  profileTables(profile: number): Float64Array {
+    const { buffer } = this.records.view;
+    return new Float64Array(buffer, THRESHOLD_TABLES + profile * TABLE_PROFILE_BYTES, TABLE_PROFILE_BYTES / Float64Array.BYTES_PER_ELEMENT);
   }
 
   /** Slots 0 .. slots - 1 are or were in use. */

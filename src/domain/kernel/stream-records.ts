@@ -5,6 +5,8 @@ import {
   FIRST_MAX,
   FLAG_COUNTER,
   FLAG_HAS_PREVIOUS,
+  FLAG_PROFILE_MASK,
+  FLAG_PROFILE_SHIFT,
   RING_INTERVALS,
   RING_VALUES,
   SR_CHUNK_AT,
@@ -121,6 +123,16 @@ export class StreamRecords {
     return this.view.getUint32(this.address(slot) + SR_FLAGS, true);
   }
 
+  /** Threshold profile that the stream is judged by. */
+  profile(slot: number): number {
+    return (this.flags(slot) & FLAG_PROFILE_MASK) >>> FLAG_PROFILE_SHIFT;
+  }
+
+  setProfile(slot: number, profile: number): void {
+    const flags = (this.flags(slot) & ~FLAG_PROFILE_MASK) | (profile << FLAG_PROFILE_SHIFT);
+    this.view.setUint32(this.address(slot) + SR_FLAGS, flags, true);
+  }
+
   clearFlags(slot: number, flags: number): void {
     this.view.setUint32(this.address(slot) + SR_FLAGS, this.flags(slot) & ~flags, true);
   }
@@ -214,9 +226,10 @@ export class StreamRecords {
   restart(slot: number, flags: number): void {
     const at = this.address(slot);
     const lastTimeMs = this.lastTimeMs(slot);
+    const profile = this.flags(slot) & FLAG_PROFILE_MASK;
     new Uint8Array(this.view.buffer, at, SR_TENANT).fill(0);
     new Uint8Array(this.view.buffer, at + SR_PEAK_HIGH, PEAK_BYTES).fill(0);
-    this.view.setUint32(at + SR_FLAGS, flags, true);
+    this.view.setUint32(at + SR_FLAGS, flags | profile, true);
     this.view.setUint32(at + SR_CHUNK_AT, WINDOW_MAX, true);
     // Kept, so that rows that were taken before the restart are still known to be old.
     this.view.setFloat64(at + SR_LAST_TIME, lastTimeMs, true);

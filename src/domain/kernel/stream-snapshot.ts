@@ -14,8 +14,10 @@
 
 import { SCRATCH } from "../../core/layout/memory-map.ts";
 import {
+  FLAG_PROFILE_MASK,
   SR_CHUNK_AT,
   SR_COUNT,
+  SR_FLAGS,
   SR_HEAD,
   SR_MASK,
   SR_PARTITION,
@@ -35,6 +37,8 @@ const WORD_BYTES = 8;
 const WORDS = packedWords();
 const PRESENT_BYTES = 3;
 const MASK_BYTES = 16;
+/** The word whose upper half are the flags; a stream's profile follows from settings, not from the snapshot. */
+const FLAGS_WORD = SR_FLAGS - 4;
 const SNAPSHOT_BYTES_MAX = 1 + PRESENT_BYTES + WORD_BYTES * WORDS.length + 2 * COLUMN_BYTES_MAX;
 
 function packedWords(): readonly number[] {
@@ -134,7 +138,7 @@ export class StreamPacker {
       const source = inMask ? this.#mask : this.#words;
       const word = (inMask ? offset - SR_MASK : at + offset) >>> 2;
       const low = source[word] as number;
-      const high = source[word + 1] as number;
+      const high = (source[word + 1] as number) & (offset === FLAGS_WORD ? ~FLAG_PROFILE_MASK : -1);
       if ((low | high) === 0) continue;
       present |= 1 << index;
       sink.view.setUint32(sink.at, low, true);
@@ -167,12 +171,14 @@ export class StreamPacker {
     if (!reader.decode(cursor)) return false;
     const at = this.#records.address(slot);
     const { count, header } = reader;
+    const profile = this.#records.profile(slot);
     for (const offset of WORDS) {
       const from = headerPlace(offset);
       const word = (at + offset) >>> 2;
       this.#words[word] = header.getUint32(from, true);
       this.#words[word + 1] = header.getUint32(from + 4, true);
     }
+    this.#records.setProfile(slot, profile);
     this.#words[(at + SR_COUNT) >>> 2] = count;
     this.#words[(at + SR_HEAD) >>> 2] = count % WINDOW_MAX;
     this.#doubles.set(reader.values.subarray(0, count), this.#records.valuesAddress(slot) / 8);

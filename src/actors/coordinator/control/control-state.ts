@@ -9,6 +9,7 @@ import { LimitBook } from "./limit-book.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
+import { WatchdogBook, type WatchdogEnvironment } from "./watchdog-book.ts";
 
 /** A book of one noun. */
 interface ControlBook {
@@ -25,15 +26,13 @@ export class ControlState {
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
   readonly serviceMap = new ServiceMapBook();
-  readonly #books: readonly ControlBook[] = [
-    this.tenants,
-    this.keys,
-    this.users,
-    this.audit,
-    this.labels,
-    this.saturation,
-    this.serviceMap,
-  ];
+  readonly watchdog: WatchdogBook;
+  readonly #books: readonly ControlBook[];
+
+  constructor(watchdog: WatchdogEnvironment) {
+    this.watchdog = new WatchdogBook(watchdog);
+    this.#books = [this.tenants, this.keys, this.users, this.audit, this.labels, this.saturation, this.serviceMap, this.watchdog];
+  }
 
   /** Reads all books. */
   load(store: KeyValueStore): void {
@@ -50,5 +49,6 @@ export class ControlState {
     counters.set("auditRows", this.audit.size);
     counters.set("serviceLabels", this.labels.size);
     counters.set("saturationLimits", this.saturation.limits.size);
+    counters.set("watchdogPlaces", this.watchdog.table.size);
   }
 }

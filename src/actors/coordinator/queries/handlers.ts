@@ -21,6 +21,7 @@ import { seriesData } from "./series-data.ts";
 import { status } from "./status.ts";
 import { billingUsage } from "./tenants/billing.ts";
 import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
+import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } from "./watchdog-settings.ts";
 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
@@ -60,6 +61,9 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   declareLimit,
   limits: listLimits,
   deleteLimit,
+  watchdogSettings: listWatchdogSettings,
+  setWatchdogSettings,
+  deleteWatchdogSettings,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,

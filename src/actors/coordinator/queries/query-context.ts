@@ -1,6 +1,7 @@
 // What the queries read, and their common shape.
 import type { BodyOf, CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { Listeners, Principal } from "../../../core/protocol/query.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { CommittedState } from "../committed-state.ts";
@@ -9,6 +10,7 @@ import type { DiskFill } from "../disk-usage.ts";
 import type { EngineClient } from "../engine-client.ts";
 import type { StoreRefusal } from "../store-guard.ts";
 import type { VectorizerFacts } from "../vectorizer/vectorizer.ts";
+import type { WatchdogFacts } from "../watchdog/watchdog.ts";
 
 /** What the status tells of the coordinator itself. */
 export interface CoordinatorFacts {
@@ -22,6 +24,7 @@ export interface CoordinatorFacts {
   readonly queriesWaiting: number;
   readonly listeners: Listeners;
   readonly vectorizer: VectorizerFacts;
+  readonly watchdog: WatchdogFacts;
 }
 
 /** What queries are configured with. */
@@ -48,6 +51,8 @@ export interface QueryContext {
   isStoreFailing(): boolean;
   /** Does work that writes, between the transactions of others. Rejects with StoreError when the store takes no writes. */
   edit<T>(work: () => Promise<T>): Promise<T>;
+  /** Stores findings that no engine has made: SLO burn, cascade, manual override. Rejects with StoreError. */
+  declare(frames: readonly EpisodeFrame[]): Promise<void>;
   /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
   change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
   /** Draws random bytes, for secrets and ids. */

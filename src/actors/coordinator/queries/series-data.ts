@@ -44,6 +44,7 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
       `no series ${shown(query.metric_name)} of ${shown(query.service_id)} matches; /api/v1/series lists what there is`,
     );
   const resolution = query.resolution ?? "raw";
+  const { zThreshold } = context.state.configured.watchdog.settingsOf(principal.tenant, query.service_id, query.metric_name);
   const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], query.limit, context.options.window);
   const read = resolution === "1h" ? await readHours(context, answer, request, mark) : await readSamples(context, answer, request);
   const series: ValueSeries = resolution === "1m" ? bucketMeans(read, BUCKET_MS[resolution]) : read;
@@ -54,7 +55,7 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
     attributes: summary.attributes,
     kind: summary.kind,
     resolution,
-    points: pointsOf(series, range.value, query.limit, context.options),
+    points: pointsOf(series, range.value, query.limit, { ...context.options, zThreshold }),
     matches: answer.matches,
     complete: read.complete,
   });

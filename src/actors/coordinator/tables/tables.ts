@@ -17,6 +17,10 @@
  *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
  *            service_map     tenant, service                    ▶ ServiceEntry without its service
  *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
+ *            alerts          tenant, created time, id           ▶ AlertRow: an alert with its state
+ *            silences        tenant, silence id                 ▶ Silence or maintenance window
+ *            watchdog_settings tenant, service, metric          ▶ overrides of the Watchdog's settings; empty service or metric: of all
+ *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
@@ -33,6 +37,8 @@
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
+ *            ledger          tenant, time, id                   ▶ PageDecision: why something did or did not page
+ *            detector_states partition, detector, page          ▶ states of the Watchdog's detectors, as their engine packs them
  *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
  * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
@@ -58,6 +64,10 @@ export const CONTROL_TABLES = [
   "tenants",
   "service_map",
   "pillar_history",
+  "alerts",
+  "silences",
+  "watchdog_settings",
+  "feedback",
   "secrets",
 ] as const;
 /** Those of them that were compressed in an earlier version. */
@@ -80,6 +90,8 @@ export const SERIES_TABLES = [
   "lane_marks",
   "call_sums",
   "call_minutes",
+  "ledger",
+  "detector_states",
   "usage",
 ] as const;
 

@@ -1,10 +1,12 @@
 // The buckets of one classic histogram, which come as streams of their own, put together by time. A time is evaluated once all known buckets have it, a later
 // time has come, or 30 seconds have passed; a bucket that comes after that corrects what was said. The newest few times are kept.
+
 import { FAMILY_BUCKETS_MAX, FAMILY_ROWS_MAX, POINTS_KEPT_MAX } from "../../../core/config/limits.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { QUANTILES } from "../../../domain/distribution/derived-values.ts";
 import { IMPLAUSIBLE_FACTOR, IMPLAUSIBLE_INTERVALS_MIN } from "../../../domain/distribution/interval.ts";
 import { classicQuantile } from "../../../domain/distribution/quantile.ts";
-import { type DerivedQuantiles, QUANTILES } from "./derived-quantiles.ts";
+import type { DerivedQuantiles } from "./derived-quantiles.ts";
 
 /** A known bucket that is missing so many times in a row is not waited for any more. */
 const MISSED_MAX = 3;

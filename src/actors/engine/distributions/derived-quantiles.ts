@@ -2,17 +2,6 @@
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { DerivedSeries, DerivedStream } from "../messages/derived-series.ts";
 
-/** Quantiles that every histogram gives, and what the names of their series end with. */
-export const QUANTILES = [
-  { quantile: 0.5, suffix: ".p50" },
-  { quantile: 0.95, suffix: ".p95" },
-  { quantile: 0.99, suffix: ".p99" },
-] as const;
-export const COUNT_SUFFIX = ".count";
-export const SUM_SUFFIX = ".sum";
-/** Bytes that a suffix adds to a name at most. */
-export const SUFFIX_BYTES_MAX = 24;
-
 export interface DerivedQuantilesDependencies {
   readonly series: Pick<DerivedSeries, "openWithin" | "write" | "end">;
   readonly seriesLimit: number;
@@ -22,11 +11,6 @@ export interface DerivedQuantilesDependencies {
 
 /** A limit under which no stream is made. */
 const NO_NEW = 0;
-
-/** What a quantile's series is called: ".p99.9" for 0.999. */
-export function suffixOf(quantile: number): string {
-  return `.p${Number((quantile * 100).toPrecision(12))}`;
-}
 
 /** Series of one base name. */
 export class DerivedQuantiles {

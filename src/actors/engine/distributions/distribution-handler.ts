@@ -4,15 +4,22 @@
 import { DISTRIBUTION_BYTES_MAX, DISTRIBUTIONS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
+import {
+  COUNT_SUFFIX,
+  deriveQuantiles,
+  deriveValues,
+  QUANTILES,
+  SUM_SUFFIX,
+  suffixOf,
+} from "../../../domain/distribution/derived-values.ts";
 import type { Distribution } from "../../../domain/distribution/distribution.ts";
 import { readDistribution } from "../../../domain/distribution/distribution-coding.ts";
 import type { Interval } from "../../../domain/distribution/interval.ts";
-import { quantileOf } from "../../../domain/distribution/quantile.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { DerivedSeries } from "../messages/derived-series.ts";
 import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
-import { COUNT_SUFFIX, DerivedQuantiles, QUANTILES, SUM_SUFFIX, suffixOf } from "./derived-quantiles.ts";
+import { DerivedQuantiles } from "./derived-quantiles.ts";
 import { PointHistory } from "./point-history.ts";
 import { readPointMessage } from "./point-message.ts";
 import { readSeriesState, StatePieces, writeSeriesState } from "./series-state.ts";
@@ -113,22 +120,13 @@ export class DistributionHandler implements MessageHandler {
     const placed = series.history.take(point, bytes, emit);
     if (placed === "late") this.#dependencies.counters.add("distributionsLate", 1);
     // What a summary says of itself needs no point before.
-    if (isFirst && point.kind === "summary") this.#emitQuantiles(series, point, arrivalMs);
+    if (isFirst && point.kind === "summary")
+      deriveQuantiles(point, (suffix, value) => series.derived.write(suffix, point.timeMs, value, arrivalMs));
     this.#account(0, series.history.bytes - before);
   }
 
-  #emit(series: PointSeries, added: Distribution, arrivalMs: number): void {
-    if (added.count === 0) return;
-    const { derived } = series;
-    const { timeMs } = added;
-    if (added.kind === "summary") this.#emitQuantiles(series, added, arrivalMs);
-    else for (const { quantile, suffix } of QUANTILES) derived.write(suffix, timeMs, quantileOf(added, quantile), arrivalMs);
-    derived.write(COUNT_SUFFIX, timeMs, added.count, arrivalMs);
-    if (added.sum !== null) derived.write(SUM_SUFFIX, timeMs, added.sum, arrivalMs);
-  }
-
-  #emitQuantiles({ derived }: PointSeries, { quantiles, timeMs }: Distribution, arrivalMs: number): void {
-    for (const { quantile, value } of quantiles) derived.write(suffixOf(quantile), timeMs, value, arrivalMs);
+  #emit({ derived }: PointSeries, added: Distribution, arrivalMs: number): void {
+    deriveValues(added, (suffix, value) => derived.write(suffix, added.timeMs, value, arrivalMs));
   }
 
   #end({ derived, history }: PointSeries, { timeMs }: Distribution, arrivalMs: number): void {

@@ -1,4 +1,5 @@
 // The lane's side of histograms and summaries: a point that is in order goes into the unit of work as a message for the shard that owns its series.
+
 import { isLongerThan } from "../../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
@@ -10,6 +11,7 @@ import {
 import type { ValidationReason } from "../../../core/layout/counters.ts";
 import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { COUNT_SUFFIX, SUFFIX_BYTES_MAX } from "../../../domain/distribution/derived-values.ts";
 import { type DistributionProblem, distributionProblem } from "../../../domain/distribution/distribution.ts";
 import type { DistributionPoint } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
@@ -17,7 +19,6 @@ import { identityText } from "../../../domain/series/stream-identity.ts";
 import { MESSAGE_BYTES_MAX } from "../messages/shard-message.ts";
 import type { StreamDefiner } from "../stream-definer.ts";
 import type { WorkUnit } from "../work-unit.ts";
-import { COUNT_SUFFIX, SUFFIX_BYTES_MAX } from "./derived-quantiles.ts";
 import { PointMessageWriter } from "./point-message.ts";
 
 /** Whose points come, and when. */

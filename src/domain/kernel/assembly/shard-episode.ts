@@ -5,11 +5,11 @@
 // whose window is constant has no standard deviation: a departure counts as z of at most 10 and has to be seen twice in a row.
 import {
   EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_OPEN,
-  EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG,
+  EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_PROFILE_BYTES,
 } from "../../../core/layout/kernel-event";
 import { THRESHOLD_TABLES } from "../../../core/layout/memory-map";
 import {
-  FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, SR_COUNT, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2,
+  FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2,
   SR_MASKED, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW, SR_PIVOT, SR_RESOLUTION, SR_START_HIGH, SR_START_LOW, SR_STATE, STATE_BELOW_MASK,
   STATE_BELOW_SHIFT, STATE_LOW_SHIFT, STATE_OPEN, STATE_OUT_MASK, STATE_OUT_SHIFT, STATE_REPORTED_MASK, STATE_REPORTED_SHIFT, STATE_SEVERE,
   WINDOW_MAX,
@@ -19,7 +19,11 @@ import { intervalsOf } from "./shard-table";
 import { bounded, limited, newestEffective, setBounds, windowValues } from "./shard-statistics";
 
 const LEVEL_BYTES: usize = TABLE_COLUMNS * 8;
-const SET_BYTES: usize = 4 * LEVEL_BYTES;
+/** FLAG_OPERATION, moved by this, is the bytes of a set; the profile in the flags, moved by that, the bytes of the profiles before. */
+const OPERATION_TO_SET: u32 = 11;
+const PROFILE_TO_BYTES: u32 = 3;
+if (<u32>FLAG_OPERATION << OPERATION_TO_SET != 4 * <u32>LEVEL_BYTES || 1 << <u32>FLAG_PROFILE_SHIFT >> PROFILE_TO_BYTES != <u32>TABLE_PROFILE_BYTES)
+  ERROR("flags do not lead to the tables");
 const SUSPECTS: u32 = FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW;
 const DIRECTION_MASK: u32 = 0xffff;
 
@@ -53,7 +57,8 @@ export let departsConstant: bool = false;
 // @ts-ignore
 @inline
 function tableOf(r: usize): usize {
-  return <usize>THRESHOLD_TABLES + ((load<u32>(r, SR_FLAGS) & FLAG_OPERATION) != 0 ? SET_BYTES : 0);
+  const flags = load<u32>(r, SR_FLAGS);
+  return <usize>THRESHOLD_TABLES + ((flags & FLAG_OPERATION) << OPERATION_TO_SET) + ((flags & FLAG_PROFILE_MASK) >> PROFILE_TO_BYTES);
 }
 
 // @ts-ignore

@@ -1,0 +1,194 @@
+/**
+ * The Watchdog: once an interval a cycle of passes in a fixed order. Most passes walk over the engines' services in slices; some look at what the coordinator
+ * itself knows. A cycle never overlaps with the next: one that takes longer than its interval is followed at once by a single one, however many were missed.
+ * It runs beside the steps of the coordinator and rests between slices, so that no verdict of the stream waits for it.
+ */
+import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { WATCHDOG_BUSY_SHARE, WATCHDOG_REST_MS_MAX } from "../../../core/config/limits.ts";
+import type { WatchdogCounts, WatchdogPass } from "../../../core/protocol/engine-control.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { type EngineClient, EngineUnavailableError } from "../engine-client.ts";
+
+/** While a cycle takes longer than its interval, its end is looked for this often. */
+const OVERDUE_LOOK_MS = 100;
+
+/** One cycle, as its passes see it. */
+export interface Cycle {
+  readonly number: number;
+  readonly nowMs: number;
+}
+
+/** One pass of a cycle, in the order of the list that the Watchdog is made with. */
+export interface WatchdogStage {
+  readonly name: string;
+  /** Every so many cycles, the first included. */
+  readonly every: number;
+  /** Rejects with EngineUnavailableError or StoreError where it could not be done; the cycle ends there and counts as failed. */
+  run(cycle: Cycle): Promise<StageOutcome>;
+}
+
+export interface StageOutcome {
+  readonly counts: WatchdogCounts;
+  /** What all threads worked for it. */
+  readonly workMs: number;
+}
+
+export interface WatchdogOptions {
+  /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is undefined. */
+  readonly intervalMs: number | undefined;
+}
+
+export interface WatchdogDependencies {
+  readonly counters: CoordinatorCounters;
+  nowMs(): number;
+  monotonicMs(): number;
+  /** Told after each cycle that came to its end: their number since the start (dead-man's switch). */
+  cycleCompleted(cycles: number): void;
+}
+
+/** What the status tells of one pass. */
+export interface StageFacts {
+  readonly name: string;
+  readonly lastRunMs: number;
+  readonly workMs: number;
+  readonly counts: WatchdogCounts;
+}
+
+export interface WatchdogFacts {
+  readonly state: "disabled" | "idle" | "ok" | "behind";
+  readonly cycles: number;
+  readonly failures: number;
+  /** End of the last cycle by the wall clock; 0 before the first. */
+  readonly lastRunMs: number;
+  /** Of the last cycle, from beginning to end. */
+  readonly durationMs: number;
+  readonly stages: readonly StageFacts[];
+}
+
+export class Watchdog {
+  readonly #options: WatchdogOptions;
+  readonly #dependencies: WatchdogDependencies;
+  readonly #stages: readonly WatchdogStage[];
+  readonly #facts = new Map<string, StageFacts>();
+  #running = false;
+  #cycle = 0;
+  #dueMs = Number.NEGATIVE_INFINITY;
+  #completed = 0;
+  #failures = 0;
+  #lastRunMs = 0;
+  #durationMs = 0;
+  #freshUntilMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: WatchdogOptions, stages: readonly WatchdogStage[], dependencies: WatchdogDependencies) {
+    this.#options = options;
+    this.#stages = stages;
+    this.#dependencies = dependencies;
+  }
+
+  /** Begins a cycle when it is time, and returns the monotonic time at which to call again. */
+  step(): number {
+    const { intervalMs } = this.#options;
+    if (intervalMs === undefined) return Number.POSITIVE_INFINITY;
+    const nowMs = this.#dependencies.monotonicMs();
+    if (this.#freshUntilMs === Number.POSITIVE_INFINITY) this.#freshUntilMs = nowMs + 2 * intervalMs;
+    if (this.#running) return Math.max(this.#dueMs, nowMs + OVERDUE_LOOK_MS);
+    if (nowMs < this.#dueMs) return this.#dueMs;
+    this.#dueMs = this.#dueMs + intervalMs > nowMs ? this.#dueMs + intervalMs : nowMs + intervalMs;
+    void this.#run(nowMs);
+    return this.#dueMs;
+  }
+
+  facts(): WatchdogFacts {
+    const { monotonicMs } = this.#dependencies;
+    const state = this.#options.intervalMs === undefined ? "disabled" : this.#state(monotonicMs());
+    const stages = this.#stages.flatMap(({ name }) => this.#facts.get(name) ?? []);
+    return { state, cycles: this.#completed, failures: this.#failures, lastRunMs: this.#lastRunMs, durationMs: this.#durationMs, stages };
+  }
+
+  #state(nowMs: number): "idle" | "ok" | "behind" {
+    if (nowMs > this.#freshUntilMs) return "behind";
+    return this.#completed === 0 ? "idle" : "ok";
+  }
+
+  /** An engine or a store that does not answer ends the cycle, and the next begins anew; a defect ends the thread. */
+  async #run(startMs: number): Promise<void> {
+    const { counters, nowMs, monotonicMs, cycleCompleted } = this.#dependencies;
+    const intervalMs = this.#options.intervalMs as number;
+    this.#running = true;
+    try {
+      const cycle: Cycle = { number: ++this.#cycle, nowMs: nowMs() };
+      for (const stage of this.#stages) {
+        if ((cycle.number - 1) % stage.every !== 0) continue;
+        const { counts, workMs } = await stage.run(cycle);
+        this.#facts.set(stage.name, { name: stage.name, lastRunMs: nowMs(), workMs, counts });
+        counters.add("watchdogSeconds", workMs / 1000);
+      }
+      this.#completed++;
+      this.#lastRunMs = nowMs();
+      this.#durationMs = monotonicMs() - startMs;
+      this.#freshUntilMs = monotonicMs() + 2 * intervalMs;
+      counters.add("watchdogCycles", 1);
+      counters.set("watchdogCycleSeconds", this.#durationMs / 1000);
+      cycleCompleted(this.#completed);
+    } catch (error) {
+      if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
+      this.#failures++;
+      counters.add("watchdogFailures", 1);
+    } finally {
+      this.#running = false;
+    }
+  }
+}
+
+export interface EnginePassDependencies {
+  readonly engines: EngineClient;
+  monotonicMs(): number;
+  rest(ms: number): Promise<void>;
+  /** Takes what an engine tells besides its frames. */
+  take?(engine: number, found: unknown, cycle: Cycle): void;
+}
+
+/** A stage that walks over all engines' services at once, one question an engine at a time. */
+export function enginePass(pass: WatchdogPass, every: number, dependencies: EnginePassDependencies): WatchdogStage {
+  const { engines, monotonicMs, rest, take } = dependencies;
+  const walk = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
+    for (let done = false; !done; ) {
+      const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs });
+      const startMs = monotonicMs();
+      if (answer.found !== undefined) take?.(engine, answer.found, cycle);
+      total.add(answer.counts);
+      const tookMs = answer.tookMs + monotonicMs() - startMs;
+      total.workMs += tookMs;
+      done = answer.done;
+      if (!done) await rest(Math.min(WATCHDOG_REST_MS_MAX, tookMs / WATCHDOG_BUSY_SHARE - tookMs));
+    }
+  };
+  return {
+    name: pass,
+    every,
+    run: async (cycle) => {
+      const total = new PassTotal();
+      const ends = await Promise.allSettled(Array.from({ length: engines.count }, (_, engine) => walk(engine, cycle, total)));
+      for (const end of ends) if (end.status === "rejected") throw end.reason;
+      return { counts: total.counts(), workMs: total.workMs };
+    },
+  };
+}
+
+/** Sums of a pass's slices. */
+class PassTotal {
+  workMs = 0;
+  #evaluated = 0;
+  #learning = 0;
+  readonly #skipped: Record<string, number> = {};
+
+  add({ evaluated, learning, skipped }: WatchdogCounts): void {
+    this.#evaluated += evaluated;
+    this.#learning += learning;
+    for (const [reason, count] of Object.entries(skipped)) this.#skipped[reason] = (this.#skipped[reason] ?? 0) + count;
+  }
+
+  counts(): WatchdogCounts {
+    return { evaluated: this.#evaluated, learning: this.#learning, skipped: this.#skipped };
+  }
+}

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { NAME_BYTES_MAX, WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
+import { isLabelText } from "../../domain/labels/service-label.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { textParameter } from "../parameters.ts";
+import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
+import { SETTING_NAMES, SETTINGS_CHANGES, SETTINGS_EFFECTIVE, SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
+import { NO_QUERY, PAGE } from "./query-shapes.ts";
+
+const METRIC_NEEDS_SERVICE = "metric_name needs service_id: settings are of a tenant, a service, or a metric of a service";
+
+const nameField = () =>
+  z
+    .string()
+    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
+    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
+const OF = { service_id: textParameter("service_id").optional(), metric_name: textParameter("metric_name").optional() };
+const PLACE = { service_id: z.string().nullable(), metric_name: z.string().nullable() };
+const SETTINGS = z.strictObject({
+  ...PLACE,
+  settings: SETTINGS_EFFECTIVE,
+  set: SETTINGS_SOME.describe("what is set here itself"),
+  updated_at: TIMESTAMP.nullable(),
+});
+const LIST = SETTINGS.extend({
+  overrides: z
+    .array(z.strictObject({ ...PLACE, set: SETTINGS_SOME, updated_at: TIMESTAMP.nullable() }))
+    .describe("everything that is set here and for what belongs to it"),
+  total: COUNT,
+  page_token: NEXT_PAGE,
+});
+const BODY = z
+  .strictObject({ service_id: nameField().optional(), metric_name: nameField().optional(), ...SETTINGS_CHANGES })
+  .refine(({ service_id, metric_name }) => metric_name === undefined || service_id !== undefined, METRIC_NEEDS_SERVICE)
+  .refine(
+    ({ service_id = "", metric_name = "" }) => Buffer.byteLength(service_id) + Buffer.byteLength(metric_name) <= WATCHDOG_NAMES_BYTES_MAX,
+    `service_id and metric_name may have ${WATCHDOG_NAMES_BYTES_MAX} bytes together`,
+  )
+  .refine(
+    (body) => SETTING_NAMES.some((name) => body[name] !== undefined),
+    `sets nothing; give one of ${SETTING_NAMES.join(", ")}, null to take it away`,
+  );
+
+const IN_FORCE = {
+  z_threshold: { value: 4, source: "service" },
+  rca_cooldown_minutes: { value: 15, source: "environment" },
+  dedup_max_age_minutes: { value: 60, source: "environment" },
+  direction: { value: "high", source: "tenant" },
+  excluded: { value: false, source: "environment" },
+  evaluation_delay_seconds: { value: 0, source: "environment" },
+  minimum_traffic: { value: 0, source: "environment" },
+};
+const EXAMPLE = { service_id: "checkout", metric_name: null, settings: IN_FORCE, set: { z_threshold: 4 }, updated_at: EXAMPLE_TIME };
+
+/** Settings of detection and paging by tenant, service and metric; changes are in force without a restart. */
+export const WATCHDOG_SETTINGS_ENDPOINTS = [
+  {
+    name: "watchdogSettings",
+    method: "GET",
+    path: "/api/v1/settings/watchdog",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({ ...OF, ...PAGE }),
+    responses: { 200: LIST },
+    examples: {
+      response: {
+        ...EXAMPLE,
+        overrides: [{ service_id: "checkout", metric_name: null, set: { z_threshold: 4 }, updated_at: EXAMPLE_TIME }],
+        total: 1,
+        page_token: "",
+      },
+    },
+    summary: "The Watchdog's settings in force for a tenant, a service or a metric, where each comes from, and what is set below",
+  },
+  {
+    name: "setWatchdogSettings",
+    method: "PUT",
+    path: "/api/v1/settings/watchdog",
+    access: "admin",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: BODY,
+    responses: { 200: SETTINGS, 201: SETTINGS },
+    errors: ["unprocessable"],
+    examples: { body: { service_id: "checkout", z_threshold: 4 }, response: EXAMPLE },
+    summary: "Sets some of the Watchdog's settings of a tenant, a service or a metric, in force at once; null takes one away",
+  },
+  {
+    name: "deleteWatchdogSettings",
+    method: "DELETE",
+    path: "/api/v1/settings/watchdog",
+    access: "admin",
+    handledBy: "coordinator",
+    query: z.strictObject(OF),
+    responses: { 204: null },
+    errors: ["not_found"],
+    summary: "Takes away all that is set for a tenant itself, a service itself or a metric",
+  },
+] as const satisfies readonly Endpoint[];

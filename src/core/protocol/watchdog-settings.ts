@@ -1,0 +1,38 @@
+// Settings of detection and paging as they travel between actors.
+
+/** The settings of detection and paging that a tenant, a service or a series may have of its own; what nobody has set comes from the environment. */
+export interface WatchdogSettings {
+  /** |z| above which a sample is over the threshold (rule 1.1.2). */
+  readonly zThreshold: number;
+  readonly rcaCooldownMinutes: number;
+  readonly dedupMaxAgeMinutes: number;
+  /** Departures that may alert; both: the way that the metric's name says is bad, where it says one (gates/direction.ts). */
+  readonly direction: "both" | "high" | "low";
+  /** Neither evaluated by the Watchdog nor paged for. */
+  readonly excluded: boolean;
+  /** Samples younger than this are left to a later cycle, for senders that are late. */
+  readonly evaluationDelaySeconds: number;
+  /** Requests in a cycle below which a service's ratios and latencies do not alert; 0 = always. */
+  readonly minimumTraffic: number;
+}
+
+/** Some of them, as set for a tenant, a service or a series. */
+export type WatchdogOverrides = Partial<WatchdogSettings>;
+
+/** Whom settings are for; null = all of them. A metric without a service is not a place. */
+export interface SettingsPlace {
+  readonly tenant: string;
+  readonly serviceId: string | null;
+  readonly metricName: string | null;
+}
+
+/** What is set at one place. */
+export interface PlacedOverrides extends SettingsPlace {
+  readonly overrides: WatchdogOverrides;
+}
+
+/** What one threshold profile of the shard kernel stands for. */
+export interface ThresholdProfile {
+  readonly profile: number;
+  readonly threshold: number;
+}

@@ -1,0 +1,79 @@
+// An alert as it is kept: its identity and state, the anomalies that belong to it, and what people did about it.
+import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
+import type { Tier } from "../../detection/anomaly-score.ts";
+import type { AlertState } from "../alert-identity.ts";
+import type { Labels } from "../label-matcher.ts";
+import type { Finding } from "./finding.ts";
+
+export interface AlertMember {
+  readonly anomalyId: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+}
+
+/** One change of an alert's state, as its history tells it. */
+export interface AlertChange {
+  readonly atMs: number;
+  readonly kind: "opened" | "raised" | "reopened" | "paged" | "acknowledged" | "assigned" | "resolved";
+  readonly tier: Tier;
+  /** Who did it; null where the service did. */
+  readonly by: string | null;
+  readonly note: string | null;
+}
+
+/** The finding that stands for an alert: the one with the highest |z|. */
+export interface AlertPeak {
+  readonly anomalyId: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly detector: string;
+  readonly z: number;
+  readonly explanation: string;
+}
+
+export interface Acknowledgement {
+  readonly by: string;
+  readonly note: string | null;
+  readonly atMs: number;
+}
+
+export interface Alert {
+  readonly state: AlertState;
+  /** Of its peak, with its own severity. */
+  readonly labels: Labels;
+  readonly peak: AlertPeak;
+  /** The first ALERT_MEMBERS_MAX anomalies; `anomalies` counts all, `open` those that have not ended. */
+  readonly members: readonly AlertMember[];
+  readonly anomalies: number;
+  readonly open: number;
+  /** Services of a cascade; empty for others. */
+  readonly services: readonly string[];
+  readonly pages: number;
+  /** Gate that holds its page back: it is asked again while the alert fires. Null where people know all there is to tell. */
+  readonly heldBy: string | null;
+  readonly acknowledged: Acknowledgement | null;
+  readonly assignee: string | null;
+  readonly updatedAtMs: number;
+  /** Oldest first; the newest ALERT_HISTORY_MAX. */
+  readonly history: readonly AlertChange[];
+}
+
+/** The alert with a line more in its history. */
+export function withChange(alert: Alert, change: AlertChange): Alert {
+  return { ...alert, updatedAtMs: change.atMs, history: [...alert.history, change].slice(-ALERT_HISTORY_MAX) };
+}
+
+/** The alert with an anomaly more, one that is open. */
+export function withMember(alert: Alert, { anomalyId, serviceId, metricName }: AlertMember): Alert {
+  const isFull = alert.members.length >= ALERT_MEMBERS_MAX;
+  const members = isFull ? alert.members : [...alert.members, { anomalyId, serviceId, metricName }];
+  return { ...alert, members, anomalies: alert.anomalies + 1, open: alert.open + 1 };
+}
+
+export function peakOf({ anomalyId, serviceId, metricName, detector, z, explanation }: Finding): AlertPeak {
+  return { anomalyId, serviceId, metricName, detector, z, explanation };
+}
+
+export function isFiring({ state }: Alert): boolean {
+  return state.resolvedAtMs === null;
+}

@@ -1,0 +1,48 @@
+// What the pipeline to a page is asked about: one anomaly as it is opened, opened again or raised.
+import type { Attributes, AttributeValue } from "../../../core/protocol/coordinator-frame.ts";
+import type { Tier } from "../../detection/anomaly-score.ts";
+import type { Labels } from "../label-matcher.ts";
+import { familyOfDetector } from "./detector-family.ts";
+
+export interface Finding {
+  /** Raised: it is open already, and its peak has grown. */
+  readonly kind: "opened" | "reopened" | "raised";
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly attributes: Attributes;
+  readonly anomalyId: string;
+  readonly detector: string;
+  /** Of an operation-class series (rule 1.1.8). */
+  readonly operation: boolean;
+  /** Signed equivalent z of the peak. */
+  readonly z: number;
+  /** z that its detector declared it above. */
+  readonly threshold: number;
+  /** Services of a cascade, its root included; empty for all other findings. */
+  readonly services: readonly string[];
+  readonly explanation: string;
+  /** The alert that it belongs to already. */
+  readonly alertId: string | null;
+  readonly atMs: number;
+}
+
+/** The labels that silences and inhibitions match: what the finding is, and its attributes where they are named otherwise. */
+export function labelsOf(finding: Finding, tier: Tier): Labels {
+  const { serviceId, metricName, environment, detector, attributes } = finding;
+  const labels: Record<string, string> = {};
+  for (const [name, value] of Object.entries(attributes)) if (isScalar(value)) labels[name] = String(value);
+  return Object.assign(labels, {
+    service_id: serviceId,
+    metric_name: metricName,
+    environment,
+    detector,
+    family: familyOfDetector(detector),
+    severity: tier,
+  });
+}
+
+function isScalar(value: AttributeValue): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}

@@ -1,0 +1,254 @@
+/**
+ * The way from an anomaly to a page: gates in one order, then one alert per incident. Pure but for the memory that it is given; deterministic, and some microseconds
+ * a finding, so that a backtest runs weeks of history through it.
+ *
+ *   finding   manual override | exclusion, direction, warm-up, threshold or feedback, minimum traffic     held back: no alert
+ *   tier      ensemble raise, then medium or more                                                         low: logged, no alert
+ *   alert     inhibition, silence, dedup, flapping, acknowledgement                                       the alert fires, and nobody is told
+ *
+ * The alert of a finding on a member of a firing cascade is the cascade's.
+ */
+import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
+import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
+import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
+import { type DetectorFamily, ensembleTier } from "../ensemble.ts";
+import { CALM, paged, pauseGate } from "../flap-control.ts";
+import type { Labels } from "../label-matcher.ts";
+import { rcaCooldownGate } from "../rca-cooldown.ts";
+import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
+import { familyOfDetector } from "./detector-family.ts";
+import { type Finding, labelsOf } from "./finding.ts";
+import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
+import type { PageDecision, PageOutcome } from "./page-decision.ts";
+import type { PagingMemory } from "./paging-memory.ts";
+import type { PagingSources } from "./paging-sources.ts";
+
+const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
+const MINUTE_MS = 60_000;
+
+/** An anomaly that has ended: recovered, resolved by somebody, or dropped. */
+export interface AnomalyEnd {
+  readonly anomalyId: string;
+  readonly alertId: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly detector: string;
+  readonly z: number;
+  readonly by: string | null;
+  readonly atMs: number;
+}
+
+export interface FireOutcome {
+  readonly decision: PageDecision;
+  /** That the alert which the anomaly leaves for a newer one has resolved thereby. */
+  readonly ended: PageDecision | undefined;
+}
+
+interface AskedCase extends FindingCase {
+  readonly memory: PagingMemory;
+  readonly score: number;
+  readonly rca: GateResult | null;
+}
+
+/** What a new alert begins with. */
+const UNTOLD = {
+  members: [],
+  anomalies: 0,
+  open: 0,
+  pages: 0,
+  heldBy: null,
+  acknowledged: null,
+  assignee: null,
+  history: [],
+} as const;
+
+/** Decides on a finding, and keeps in the memory what follows from it. */
+export function decideFire(finding: Finding, sources: PagingSources, memory: PagingMemory): FireOutcome {
+  const family = familyOfDetector(finding.detector);
+  const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
+  const asked: AskedCase = { finding, family, settings, sources, gates: [], memory, score: anomalyScore(finding.z), rca: null };
+  const of = finding.kind === "opened" ? { ...asked, rca: rcaGate(asked) } : asked;
+  const ownTier = tierOfScore(of.score);
+  if (!passesFindingGates(of)) return { decision: decisionOf(of, ownTier, "suppressed", null), ended: undefined };
+  const tier = raiseTier(of, ownTier);
+  const isAlert = atLeast("tier", RANK[tier], RANK.medium);
+  of.gates.push(isAlert);
+  if (!isAlert.passed) return { decision: decisionOf(of, tier, "logged", null), ended: undefined };
+  const { alert, outcome } = fire(of, tier);
+  memory.keep(alert);
+  const hasMoved = finding.kind === "raised" && finding.alertId !== null && finding.alertId !== alert.state.id;
+  const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null }, memory) : undefined;
+  return { decision: decisionOf(of, tier, outcome, alert.state.id), ended };
+}
+
+/** Takes an anomaly out of its alert; the decision where it was the last that was open. */
+export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision | undefined {
+  const alert = memory.alert(end.alertId);
+  if (alert === undefined) return undefined;
+  const open = Math.max(0, alert.open - 1);
+  if (open > 0 || !isFiring(alert)) {
+    memory.keep({ ...alert, open });
+    return undefined;
+  }
+  const { tier } = alert.state;
+  const change = { atMs: end.atMs, kind: "resolved", tier, by: end.by, note: null } as const;
+  memory.keep(withChange({ ...alert, open, heldBy: null, state: resolveAlert(alert.state, end.atMs) }, change));
+  return decisionOn(alert, end, "resolved", []);
+}
+
+/** Asks again what has held back an alert that still fires: the decision where it pages now. To be called once a cycle. */
+export function decideAgain(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision | undefined {
+  if (alert.heldBy === null || !isFiring(alert)) return undefined;
+  const { tenant } = alert.state.key;
+  const gates = [
+    inhibitionGate(tenant, alert.labels, sources, memory, nowMs),
+    silenceGate(tenant, alert.labels, sources, nowMs),
+    pauseGate(alert.state.flap, nowMs),
+  ];
+  if (firstFailed(gates) !== undefined) return undefined;
+  memory.keep(told(alert, nowMs));
+  return decisionOn(alert, { ...alert.peak, alertId: alert.state.id, by: null, atMs: nowMs }, "paged", gates);
+}
+
+/** Analysis is due for every new anomaly outside the cooldown of its pair, whether it pages or not. */
+function rcaGate({ finding, settings, memory }: AskedCase): GateResult {
+  const { metricName, atMs } = finding;
+  const gate = rcaCooldownGate(memory.rcaDueMs(finding, metricName), atMs, settings.rcaCooldownMinutes);
+  if (gate.passed) memory.rcaIsDue(finding, metricName, atMs);
+  return gate;
+}
+
+/** Only what has come this far corroborates others. A single detector holds nothing back: the gate is told where it has raised the tier. */
+function raiseTier({ finding, family, memory, gates }: AskedCase, tier: Tier): Tier {
+  const { metricName, atMs } = finding;
+  const own = { family, metricName, atMs };
+  const raised = ensembleTier(tier, own, memory.signals(finding));
+  memory.addSignal(finding, own);
+  if (raised.tier !== tier) gates.push(raised.gate);
+  return raised.tier;
+}
+
+function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outcome: PageOutcome } {
+  const { finding, family, settings, sources, memory, gates } = of;
+  const { tenant, environment, serviceId, atMs } = finding;
+  const key = memory.cascadeOf(finding) ?? { tenant, environment, serviceId, family };
+  const newest = memory.newest(key);
+  const labels = labelsOf(finding, tier);
+  gates.push(inhibitionGate(tenant, labels, sources, memory, atMs), silenceGate(tenant, labels, sources, atMs));
+  const held = firstFailed(gates)?.name ?? null;
+  const effect = applyFire(newest?.state, key, tier, atMs, settings.dedupMaxAgeMinutes);
+  const known = effect.kind === "renewed" ? undefined : newest;
+  const alert = joined(finding, newest, effect, labels);
+  if (held !== null) {
+    const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
+    const isUntold = effect.kind !== "absorbed" || alert.pages === 0 || alert.heldBy !== null;
+    return { alert: { ...alert, state, heldBy: isUntold ? held : null }, outcome: "suppressed" };
+  }
+  if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
+  gates.push(...effect.gates.filter(({ name }) => name === "flapping"));
+  if (known?.acknowledged != null && firstFailed(gates) === undefined) {
+    gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[known.state.tier]));
+  }
+  const failed = firstFailed(gates)?.name;
+  if (failed === undefined) return { alert: told(alert, atMs), outcome: "paged" };
+  return {
+    alert: { ...alert, heldBy: failed === "flapping" ? failed : alert.heldBy },
+    outcome: failed === "dedup" ? "absorbed" : "suppressed",
+  };
+}
+
+function told(alert: Alert, atMs: number): Alert {
+  const state = { ...alert.state, flap: paged(alert.state.flap, atMs) };
+  const change = { atMs, kind: "paged", tier: state.tier, by: null, note: null } as const;
+  return withChange({ ...alert, state, pages: alert.pages + 1, heldBy: null }, change);
+}
+
+/** Fails where the alert takes the fire in without a word: at no higher tier, into one that people have been told of. */
+function dedupGate(effect: FireEffect, newest: Alert, atMs: number, maxAgeMinutes: number): GateResult {
+  const minutes = (atMs - newest.state.createdAtMs) / MINUTE_MS;
+  return { ...above("dedup", minutes, maxAgeMinutes), passed: effect.kind !== "absorbed" || newest.pages === 0 };
+}
+
+/** The alert with the finding in it, before anybody is told. */
+function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect, labels: Labels): Alert {
+  const { alert: state, kind } = effect;
+  const known = kind === "renewed" ? undefined : newest;
+  const isPeak = known === undefined || Math.abs(finding.z) >= Math.abs(known.peak.z);
+  const facts = {
+    state,
+    services: servicesOf(finding, newest),
+    updatedAtMs: finding.atMs,
+    ...(isPeak && { labels, peak: peakOf(finding) }),
+  };
+  const base: Alert = known === undefined ? { ...UNTOLD, labels, peak: peakOf(finding), ...facts } : { ...known, ...facts };
+  const isMember = known !== undefined && finding.alertId === state.id;
+  const member = !isMember ? withMember(base, finding) : finding.kind === "raised" ? base : { ...base, open: base.open + 1 };
+  if (kind === "absorbed") return member;
+  return withChange(member, { atMs: finding.atMs, kind: kind === "renewed" ? "opened" : kind, tier: state.tier, by: null, note: null });
+}
+
+/** Of a cascade, which may grow. */
+function servicesOf(finding: Finding, newest: Alert | undefined): readonly string[] {
+  const known = newest?.services ?? [];
+  return finding.services.length === 0 ? known : [...new Set([...known, ...finding.services])];
+}
+
+function inhibitionGate(tenant: string, labels: Labels, sources: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
+  return holds("inhibited", sources.inhibitions.inhibited(tenant, labels, () => memory.firing(tenant), nowMs) === undefined);
+}
+
+function silenceGate(tenant: string, labels: Labels, sources: PagingSources, nowMs: number): GateResult {
+  return holds("silenced", sources.silences.silenced(tenant, labels, nowMs) === undefined);
+}
+
+function decisionOf(
+  { finding, family, gates, score, rca }: AskedCase,
+  tier: Tier,
+  outcome: PageOutcome,
+  alertId: string | null,
+): PageDecision {
+  return {
+    atMs: finding.atMs,
+    tenant: finding.tenant,
+    environment: finding.environment,
+    serviceId: finding.serviceId,
+    metricName: finding.metricName,
+    detector: finding.detector,
+    family,
+    anomalyId: finding.anomalyId,
+    alertId,
+    tier,
+    score,
+    z: finding.z,
+    outcome,
+    suppressedBy: firstFailed(gates)?.name ?? null,
+    gates,
+    rca,
+    explanation: finding.explanation,
+  };
+}
+
+/** What is decided on an alert and not on a finding. */
+function decisionOn(alert: Alert, by: AnomalyEnd, outcome: "paged" | "resolved", gates: readonly GateResult[]): PageDecision {
+  const { id, key, tier } = alert.state;
+  const { anomalyId, serviceId, metricName, detector, z, atMs } = by;
+  return {
+    atMs,
+    tenant: key.tenant,
+    environment: key.environment,
+    serviceId,
+    metricName,
+    detector,
+    family: key.family as DetectorFamily,
+    anomalyId,
+    alertId: id,
+    tier,
+    score: anomalyScore(z),
+    z,
+    outcome,
+    suppressedBy: null,
+    gates,
+    rca: null,
+    explanation: alert.peak.explanation,
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * What the pipeline remembers: alerts that fire or may fire again, what was found on each service in the last minutes, and when analysis was last due for each pair.
+ * A memory made over another one reads through it and keeps its own changes until they are taken over: what a transaction does to alerts can be thrown away.
+ */
+import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
+import type { AlertKey } from "../alert-identity.ts";
+import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
+import { type Alert, isFiring } from "./alert.ts";
+
+/** A service of an environment. */
+export interface ServicePlace {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+}
+
+/** Signals older than this corroborate nothing (ensemble.ts). */
+const SIGNAL_MS = 120_000;
+
+export class PagingMemory {
+  readonly #base: PagingMemory | undefined;
+  readonly #alerts = new Map<string, Alert>();
+  /** The newest alert of each key, by its id. */
+  readonly #newest = new Map<string, string>();
+  readonly #signals = new Map<string, readonly EnsembleSignal[]>();
+  readonly #rcaMs = new Map<string, number>();
+  /** The cascade that each service was last a member of. */
+  readonly #cascades = new Map<string, string>();
+  /** Firing ones by tenant; of a base alone. */
+  readonly #firing = new Map<string, Map<string, Alert>>();
+  /** Resolved ones, the longest resolved first; of a base alone. */
+  readonly #resolved = new Set<string>();
+
+  constructor(base?: PagingMemory) {
+    this.#base = base;
+  }
+
+  /** What was changed here; of a memory over another one what is to be stored. */
+  get changed(): Iterable<Alert> {
+    return this.#alerts.values();
+  }
+
+  get firingCount(): number {
+    let count = 0;
+    for (const alerts of this.#firing.values()) count += alerts.size;
+    return count;
+  }
+
+  /** An alert that fires or was resolved lately. */
+  alert(id: string): Alert | undefined {
+    return this.#alerts.get(id) ?? this.#base?.alert(id);
+  }
+
+  newest(key: AlertKey): Alert | undefined {
+    const id = this.#newestId(keyText(key));
+    return id === undefined ? undefined : this.alert(id);
+  }
+
+  /** The tenant's firing alerts. */
+  *firing(tenant: string): Generator<Alert> {
+    for (const alert of this.#base?.firing(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
+    if (this.#base === undefined) yield* this.#firing.get(tenant)?.values() ?? [];
+    else for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert)) yield alert;
+  }
+
+  /** Tenants with firing alerts; of a base alone. */
+  get tenantsFiring(): readonly string[] {
+    return [...this.#firing.keys()];
+  }
+
+  keep(alert: Alert): void {
+    const { id, key } = alert.state;
+    this.#alerts.set(id, alert);
+    const text = keyText(key);
+    const known = this.newest(key);
+    if (known === undefined || known.state.createdAtMs <= alert.state.createdAtMs) this.#newest.set(text, id);
+    for (const serviceId of alert.services) this.#cascades.set(placeText({ ...key, serviceId }), id);
+    if (this.#base === undefined) this.#place(alert);
+  }
+
+  /** Forgets an alert that was deleted; of a base alone. */
+  forget(id: string): void {
+    const alert = this.#alerts.get(id);
+    if (alert === undefined) return;
+    const { key } = alert.state;
+    this.#alerts.delete(id);
+    this.#resolved.delete(id);
+    this.#unplace(key.tenant, id);
+    if (this.#newest.get(keyText(key)) === id) this.#newest.delete(keyText(key));
+    for (const serviceId of alert.services) {
+      const place = placeText({ ...key, serviceId });
+      if (this.#cascades.get(place) === id) this.#cascades.delete(place);
+    }
+  }
+
+  /** The key of the firing cascade that a service is a member of. */
+  cascadeOf(place: ServicePlace): AlertKey | undefined {
+    const id = this.#cascadeId(placeText(place));
+    const alert = id === undefined ? undefined : this.alert(id);
+    return alert !== undefined && isFiring(alert) ? alert.state.key : undefined;
+  }
+
+  /** What was found on a service lately. */
+  signals(place: ServicePlace): readonly EnsembleSignal[] {
+    return this.#signalsOf(placeText(place));
+  }
+
+  /** Remembers a signal in place of that of its source and of those that are too old. */
+  addSignal(place: ServicePlace, signal: EnsembleSignal): void {
+    const text = placeText(place);
+    const source = sourceOf(signal);
+    const others = this.#signalsOf(text).filter((other) => signal.atMs - other.atMs <= SIGNAL_MS && sourceOf(other) !== source);
+    putLast(this.#signals, text, [...others, signal].slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
+  }
+
+  /** When analysis of a pair was last due; null where it was not for as long as is remembered. */
+  rcaDueMs(place: ServicePlace, metricName: string): number | null {
+    return this.#rcaOf(pairText(place, metricName));
+  }
+
+  rcaIsDue(place: ServicePlace, metricName: string, atMs: number): void {
+    putLast(this.#rcaMs, pairText(place, metricName), atMs, RCA_PAIRS_MAX);
+  }
+
+  /** Takes over what a memory over this one has changed. */
+  take(changes: PagingMemory): void {
+    for (const alert of changes.#alerts.values()) this.keep(alert);
+    for (const [text, signals] of changes.#signals) putLast(this.#signals, text, signals, SIGNAL_SERVICES_MAX);
+    for (const [text, atMs] of changes.#rcaMs) putLast(this.#rcaMs, text, atMs, RCA_PAIRS_MAX);
+  }
+
+  #newestId(text: string): string | undefined {
+    return this.#newest.get(text) ?? (this.#base === undefined ? undefined : this.#base.#newestId(text));
+  }
+
+  #cascadeId(place: string): string | undefined {
+    return this.#cascades.get(place) ?? (this.#base === undefined ? undefined : this.#base.#cascadeId(place));
+  }
+
+  #signalsOf(place: string): readonly EnsembleSignal[] {
+    return this.#signals.get(place) ?? (this.#base === undefined ? [] : this.#base.#signalsOf(place));
+  }
+
+  #rcaOf(pair: string): number | null {
+    return this.#rcaMs.get(pair) ?? (this.#base === undefined ? null : this.#base.#rcaOf(pair));
+  }
+
+  #place(alert: Alert): void {
+    const { id, key } = alert.state;
+    this.#resolved.delete(id);
+    if (isFiring(alert)) {
+      const firing = this.#firing.get(key.tenant) ?? new Map<string, Alert>();
+      this.#firing.set(key.tenant, firing.set(id, alert));
+      return;
+    }
+    this.#unplace(key.tenant, id);
+    this.#resolved.add(id);
+    for (const oldest of this.#resolved) {
+      if (this.#resolved.size <= ALERTS_RESOLVED_KEPT_MAX) return;
+      this.forget(oldest);
+    }
+  }
+
+  #unplace(tenant: string, id: string): void {
+    const firing = this.#firing.get(tenant);
+    firing?.delete(id);
+    if (firing?.size === 0) this.#firing.delete(tenant);
+  }
+}
+
+/** Puts an entry behind all others; the first goes where there are too many. */
+function putLast<V>(map: Map<string, V>, key: string, value: V, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= most) return;
+  for (const first of map.keys()) {
+    map.delete(first);
+    return;
+  }
+}
+
+function keyText({ tenant, environment, serviceId, family }: AlertKey): string {
+  return JSON.stringify([tenant, environment, serviceId, family]);
+}
+
+function placeText({ tenant, environment, serviceId }: ServicePlace): string {
+  return JSON.stringify([tenant, environment, serviceId]);
+}
+
+function pairText({ tenant, environment, serviceId }: ServicePlace, metricName: string): string {
+  return JSON.stringify([tenant, environment, serviceId, metricName]);
+}

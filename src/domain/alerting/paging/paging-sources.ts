@@ -1,0 +1,43 @@
+// What the pipeline asks of the rest of the service. All of it is looked up in memory: a decision waits for nothing.
+import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
+import type { DetectorFamily } from "../ensemble.ts";
+import type { Labels } from "../label-matcher.ts";
+import type { Alert } from "./alert.ts";
+
+/** What holds an alert back, by the name that people know it by. */
+export interface Hold {
+  readonly id: string;
+  readonly comment: string;
+}
+
+/** Silences and maintenance windows in force. */
+export interface ActiveSilences {
+  silenced(tenant: string, labels: Labels, nowMs: number): Hold | undefined;
+}
+
+/** Rules by which one firing alert keeps others quiet. */
+export interface ActiveInhibitions {
+  /** `firing` are the tenant's; the alert that is asked about may be among them. */
+  inhibited(tenant: string, labels: Labels, firing: () => Iterable<Alert>, nowMs: number): Hold | undefined;
+}
+
+export interface PagingSources {
+  readonly silences: ActiveSilences;
+  readonly inhibitions: ActiveInhibitions;
+  /** Start of the process, for the warm-up after it. */
+  readonly startedAtMs: number;
+  /** WATCHDOG_WARMUP_MINUTES. */
+  readonly warmUpMinutes: number;
+  settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
+  /** When the service was first heard of; undefined where nobody knows, which counts as mature. */
+  firstSeenMs(tenant: string, serviceId: string): number | undefined;
+  /** Factor of the threshold that follows from what people said of the service's anomalies; 1 where they said nothing. */
+  feedbackFactor(tenant: string, serviceId: string, family: DetectorFamily, nowMs: number): number;
+  /** Requests of the service in the last cycle; undefined where none are counted. */
+  requestsInCycle(tenant: string, environment: string, serviceId: string): number | undefined;
+}
+
+/** Nothing is silenced. */
+export const NO_SILENCES: ActiveSilences = { silenced: () => undefined };
+/** Nothing is inhibited. */
+export const NO_INHIBITIONS: ActiveInhibitions = { inhibited: () => undefined };

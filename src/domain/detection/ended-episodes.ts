@@ -1,0 +1,51 @@
+// Episodes that end although no sample ended them: of a stream that is no longer evaluated.
+import { EVENT_CLOSE, EVENT_FLAG_HIGH } from "../../core/layout/kernel-event.ts";
+import {
+  FLAG_CONSTANT_SUSPECT_HIGH,
+  FLAG_CONSTANT_SUSPECT_LOW,
+  SR_MASKED,
+  SR_PEAK_HIGH,
+  SR_PEAK_LOW,
+  SR_START_HIGH,
+  SR_START_LOW,
+  SR_STATE,
+  STATE_LOW_SHIFT,
+  STATE_OPEN,
+} from "../../core/layout/stream-record.ts";
+import type { ShardEvent } from "../kernel/shard-events.ts";
+import type { ShardKernel } from "../kernel/shard-kernel.ts";
+import { windowStatistics } from "./welford.ts";
+
+/** Forgets a stream's episodes; the closing of each that was open, as the kernel would have told it with the newest sample. */
+export function endEpisodes(kernel: Pick<ShardKernel, "records" | "baseline">, slot: number): ShardEvent[] {
+  const { records } = kernel;
+  const at = records.address(slot);
+  const state = records.view.getUint32(at + SR_STATE, true);
+  const closings: ShardEvent[] = [];
+  const close = (isHigh: boolean) => {
+    const timeMs = records.lastTimeMs(slot);
+    const { count, mean, m2 } = windowStatistics([...kernel.baseline(slot, timeMs).values]);
+    const sd = count > 1 ? Math.sqrt(m2 / (count - 1)) : 0;
+    closings.push({
+      kind: EVENT_CLOSE,
+      slot,
+      timeMs,
+      value: records.lastValue(slot),
+      mean,
+      sd,
+      rawSd: sd,
+      ratio: 0,
+      count,
+      flags: isHigh ? EVENT_FLAG_HIGH : 0,
+      startMs: records.view.getFloat64(at + (isHigh ? SR_START_HIGH : SR_START_LOW), true),
+      peak: records.view.getFloat32(at + (isHigh ? SR_PEAK_HIGH : SR_PEAK_LOW), true),
+      arrivalMs: 0,
+    });
+  };
+  if ((state & STATE_OPEN) !== 0) close(true);
+  if ((state & (STATE_OPEN << STATE_LOW_SHIFT)) !== 0) close(false);
+  records.view.setUint32(at + SR_STATE, 0, true);
+  records.view.setUint32(at + SR_MASKED, 0, true);
+  records.clearFlags(slot, FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW);
+  return closings;
+}

@@ -1,0 +1,36 @@
+// What a histogram or a summary becomes: series named after it, with a value for each interval.
+import type { Distribution } from "./distribution.ts";
+import { quantileOf } from "./quantile.ts";
+
+/** Quantiles that every histogram gives, and what the names of their series end with. */
+export const QUANTILES = [
+  { quantile: 0.5, suffix: ".p50" },
+  { quantile: 0.95, suffix: ".p95" },
+  { quantile: 0.99, suffix: ".p99" },
+] as const;
+export const COUNT_SUFFIX = ".count";
+export const SUM_SUFFIX = ".sum";
+/** Bytes that a suffix adds to a name at most. */
+export const SUFFIX_BYTES_MAX = 24;
+
+/** Takes one value of the series with that suffix. */
+export type DerivedSink = (suffix: string, value: number) => void;
+
+/** What a quantile's series is called: ".p99.9" for 0.999. */
+export function suffixOf(quantile: number): string {
+  return `.p${Number((quantile * 100).toPrecision(12))}`;
+}
+
+/** The values of what was added in an interval; none of one that is empty. */
+export function deriveValues(added: Distribution, sink: DerivedSink): void {
+  if (added.count === 0) return;
+  if (added.kind === "summary") deriveQuantiles(added, sink);
+  else for (const { quantile, suffix } of QUANTILES) sink(suffix, quantileOf(added, quantile));
+  sink(COUNT_SUFFIX, added.count);
+  if (added.sum !== null) sink(SUM_SUFFIX, added.sum);
+}
+
+/** The quantiles that a summary says of itself. */
+export function deriveQuantiles({ quantiles }: Distribution, sink: DerivedSink): void {
+  for (const { quantile, value } of quantiles) sink(suffixOf(quantile), value);
+}

@@ -1,0 +1,84 @@
+// The pipeline to a page on a virtual clock: findings of one service unless a test says otherwise.
+import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
+import type { PageDecision } from "../../src/domain/alerting/paging/page-decision.ts";
+import { type AnomalyEnd, decideAgain, decideEnd, decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
+import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
+import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../src/domain/alerting/paging/paging-sources.ts";
+import type { WatchdogSettings } from "../../src/domain/detection/watchdog-settings.ts";
+
+export const PAGING_START_MS = Date.UTC(2026, 0, 5);
+const DEFAULT_SETTINGS: WatchdogSettings = {
+  zThreshold: 3,
+  rcaCooldownMinutes: 15,
+  dedupMaxAgeMinutes: 60,
+  direction: "both",
+  excluded: false,
+  evaluationDelaySeconds: 0,
+  minimumTraffic: 0,
+};
+
+export interface PagingRigOptions extends Partial<PagingSources> {
+  readonly settings?: Partial<WatchdogSettings>;
+}
+
+/** Long after its start, with the settings of the environment. */
+export class PagingRig {
+  memory = new PagingMemory();
+  sources: PagingSources;
+  #next = 0;
+
+  constructor({ settings = {}, ...sources }: PagingRigOptions = {}) {
+    this.sources = {
+      silences: NO_SILENCES,
+      inhibitions: NO_INHIBITIONS,
+      startedAtMs: PAGING_START_MS - 86_400_000,
+      warmUpMinutes: 8,
+      settingsOf: () => ({ ...DEFAULT_SETTINGS, ...settings }),
+      firstSeenMs: () => undefined,
+      feedbackFactor: () => 1,
+      requestsInCycle: () => undefined,
+      ...sources,
+    };
+  }
+
+  finding(change: Partial<Finding> = {}): Finding {
+    return {
+      kind: "opened",
+      tenant: "default",
+      environment: "prod",
+      serviceId: "checkout",
+      metricName: "queue_depth",
+      attributes: {},
+      anomalyId: `anomaly-${this.#next++}`,
+      detector: "z_score",
+      operation: false,
+      z: 5,
+      threshold: 3,
+      services: [],
+      explanation: "why",
+      alertId: null,
+      atMs: PAGING_START_MS,
+      ...change,
+    };
+  }
+
+  /** Decides on a finding. */
+  fire(change: Partial<Finding> = {}): PageDecision {
+    return this.outcome(change).decision;
+  }
+
+  outcome(change: Partial<Finding> = {}) {
+    return decideFire(this.finding(change), this.sources, this.memory);
+  }
+
+  /** Ends the anomaly that was decided on. */
+  end(of: PageDecision, atMs: number, by: string | null = null): PageDecision | undefined {
+    const end: AnomalyEnd = { ...of, alertId: of.alertId ?? "", by, atMs };
+    return decideEnd(end, this.memory);
+  }
+
+  /** A cycle: asks all that fire again. */
+  again(nowMs: number): PageDecision[] {
+    return [...this.memory.firing("default")].flatMap((alert) => decideAgain(alert, this.sources, this.memory, nowMs) ?? []);
+  }
+}
