@@ -25,9 +25,7 @@ function batch(tick: number, services: number): Uint8Array {
 }
 
 function episodes(frames: readonly EngineFrame[]): EpisodeFrame[] {
-  return frames
-    .filter(({ kind }) => kind === FRAME_VERDICT)
-    .map(({ payload }) => decodeEpisode(payload));
+  return frames.filter(({ kind }) => kind === FRAME_VERDICT).map(({ payload }) => decodeEpisode(payload));
 }
 
 function run(engines: number, ticks: number) {

@@ -69,9 +69,7 @@ export class VerdictDraft {
     if (isForgotten) return;
     const founded = this.#read(frame.tenant, anomalyIdOf(frame));
     const episode =
-      foundingEpisode(founded, frame.episodeId) ??
-      this.#episodes.get(frame.episodeId)?.episode ??
-      this.#book.readEpisode(frame.episodeId);
+      foundingEpisode(founded, frame.episodeId) ?? this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     const openKey = openKeyOf(frame);
     const before = this.#anomalyOf(openKey, { episode, founded });
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);

@@ -9,6 +9,7 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
 import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
@@ -164,14 +165,26 @@ function diskMeter(dataDir: string): () => DiskMeasure {
   };
 }
 
-async function run(data: CoordinatorThreadData): Promise<void> {
-  const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
-  const controlStore = openLmdbStore({
-    path: join(data.dataDir, "control"),
+function openControlStore(dataDir: string): KeyValueStore {
+  return openLmdbStore({
+    path: join(dataDir, "control"),
     tables: CONTROL_TABLES,
     dictionaries: CONTROL_DICTIONARIES,
     readDictionaries: CONTROL_READ_DICTIONARIES,
   });
+}
+
+function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[]): Pacer {
+  return new Pacer({
+    step: () => coordinator.step(),
+    awaitFrames: () => engines.map((engine) => engine.awaitFrames()).includes(true),
+    monotonicMs: () => systemClock.monotonicMs(),
+  });
+}
+
+async function run(data: CoordinatorThreadData): Promise<void> {
+  const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
+  const controlStore = openControlStore(data.dataDir);
   const seriesStore = openLmdbStore({ path: join(data.dataDir, "series"), tables: SERIES_TABLES });
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
@@ -219,11 +232,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
   );
-  const pacer = new Pacer({
-    step: () => coordinator.step(),
-    awaitFrames: () => engines.map((engine) => engine.awaitFrames()).includes(true),
-    monotonicMs: () => systemClock.monotonicMs(),
-  });
+  const pacer = pacerOf(coordinator, engines);
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
   const told = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };

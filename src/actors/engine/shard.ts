@@ -22,10 +22,10 @@ import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts"
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { endEpisodes } from "../../domain/detection/ended-episodes.ts";
+import { encodeEpisode } from "../../domain/incident/episode-codec.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../domain/kernel/stream-records.ts";
-import { encodeEpisode } from "../../domain/incident/episode-codec.ts";
 import { identityName } from "../../domain/series/stream-identity.ts";
 import { ColdStreams } from "./cold/cold-streams.ts";
 import { StreamReturns } from "./cold/stream-returns.ts";

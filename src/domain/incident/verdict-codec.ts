@@ -1,8 +1,9 @@
 // A verdict as bytes, in frames and rows: {form u8, ...}. The record of domain/detection/verdict.ts as its numbers, 150 bytes where JSON takes 700 and ten
 // times as long; whatever else a detector says as JSON text. Numbers come back as they were, so the JSON that leaves the server is the same either way.
-import { explain, type Gate, type Verdict, type VerdictBaseline } from "../detection/verdict.ts";
+
 import type { ByteReader } from "../codec/byte-reader.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
+import { explain, type Gate, type Verdict, type VerdictBaseline } from "../detection/verdict.ts";
 
 const FORM_JSON = 0;
 const FORM_RECORD = 1;
