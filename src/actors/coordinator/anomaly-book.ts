@@ -1,5 +1,6 @@
 // All anomalies as committed: an index per tenant, and which anomaly is open for each pair and direction. Bodies stay in the store.
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { ANOMALIES_RECENT_MAX } from "../../core/config/limits.ts";
 import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../domain/incident/anomaly.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
@@ -22,6 +23,8 @@ export class AnomalyBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AnomalyIndex>();
   readonly #open = new Map<string, AnomalyPlace>();
+  /** Those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. */
+  readonly #recent = new Map<string, Anomaly>();
   #episodes = 0;
 
   constructor(store: KeyValueStore) {
@@ -62,8 +65,10 @@ export class AnomalyBook {
     return this.#open.get(openKey);
   }
 
-  /** Reads an anomaly from the store. */
+  /** An anomaly as it is stored. */
   read(place: AnomalyPlace): Anomaly | undefined {
+    const recent = this.#recent.get(place.id);
+    if (recent !== undefined && recent.tenant === place.tenant) return recent;
     const value = this.#store.get("anomalies", tenantTimeKey(place.tenant, place.detectedAtMs, place.id));
     return value === undefined ? undefined : decodeAnomaly(value);
   }
@@ -90,11 +95,23 @@ export class AnomalyBook {
     index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
     if (openKey !== null) this.#open.set(openKey, { tenant, id, detectedAtMs });
     else this.#close(openBefore, id);
+    this.#keepRecent(anomaly);
+  }
+
+  #keepRecent(anomaly: Anomaly): void {
+    this.#recent.delete(anomaly.id);
+    this.#recent.set(anomaly.id, anomaly);
+    if (this.#recent.size <= ANOMALIES_RECENT_MAX) return;
+    for (const oldest of this.#recent.keys()) {
+      this.#recent.delete(oldest);
+      return;
+    }
   }
 
   /** Forgets an anomaly that was deleted. */
   remove(tenant: string, { id, openKey }: AnomalyEntry): void {
     this.#tenants.get(tenant)?.remove(id);
+    this.#recent.delete(id);
     this.#close(openKey, id);
   }
 
