@@ -41,14 +41,14 @@ describe("the pacer", () => {
   });
 
   it("gathers for twice as long as the commit took, within bounds", async () => {
-    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED], { takesMs: 3 });
+    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED], { takesMs: 2 });
     pacer.wake();
     await pass(30);
-    expect(sinceFirst()).toEqual([0, 6, 12]);
+    expect(sinceFirst()).toEqual([0, 4, 8]);
     const slow = paced([COMMITTED], { takesMs: 50 });
     slow.pacer.wake();
     await pass(200);
-    expect(slow.sinceFirst()).toEqual([0, 8]);
+    expect(slow.sinceFirst()).toEqual([0, 5]);
   });
 
   it("goes on without a pause where more than frames waits", async () => {

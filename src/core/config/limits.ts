@@ -240,7 +240,7 @@ export const TRANSACTION_BYTES_MAX = 4 * 1024 * 1024;
 export const RECORDS_PER_COMMIT_MAX = 1_000;
 /** Milliseconds after a commit in which further frames are gathered for the next: an anomaly is to be stored within 20 ms, and a commit takes 1 to 5 ms. */
 export const COMMIT_GATHER_MS_MIN = 2;
-export const COMMIT_GATHER_MS_MAX = 8;
+export const COMMIT_GATHER_MS_MAX = 5;
 /** Episodes remembered so that a replay changes nothing; 1,000,000 x 200 B of disk, the oldest forgotten first. */
 export const EPISODES_MAX = 1_000_000;
 /** Rows that one step of retention deletes: 250 at 2-5 us stay below the 5 ms of a commit, and their pages within the reserve of a full disk. */
