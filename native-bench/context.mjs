@@ -23,6 +23,7 @@ const root = join(import.meta.dirname, "..");
  * @property {boolean} [loop]             begins the file again at its end; repeated samples are duplicates, so only for servers that discard
  * @property {string} [timesFile]         one line a request: index, scheduled and answered in Unix milliseconds, status
  * @property {number | string} [core]     default: pin.sender
+ * @property {number} [nice]              of the sender's scheduler group, for one that must not hold up another on its core (default: as the server's)
  *
  * @typedef {object} SendResult
  * @property {number} requests
@@ -70,7 +71,7 @@ const root = join(import.meta.dirname, "..");
  * @property {(kind: string, options?: StartOptions) => Promise<Server>} startServer
  * @property {(kind: string) => string | undefined} missing  one line on how to install what `kind` lacks: a server kind, "send" or "limit"
  * @property {(options: SendOptions) => Promise<SendResult>} send
- * @property {(command: string, args: string[], core?: number | string) => Promise<string>} runPinned  runs to the end, resolves with stdout
+ * @property {(command: string, args: string[], core?: number | string, nice?: number) => Promise<string>} runPinned  runs to the end, resolves with stdout
  * @property {{server: number, sender: number}} pin
  * @property {Set<string>} commands       command lines run so far, for the results; paths, ports and pids as placeholders
  */
@@ -83,9 +84,9 @@ export function createContext({ repeats, quick, workDir, log }) {
   mkdirSync(workDir, { recursive: true });
   const pin = { server: 0, sender: 1 };
   const commands = new Set();
-  const recordingPinned = (command, args, core = pin.server) => {
+  const recordingPinned = (command, args, core = pin.server, nice = undefined) => {
     commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
-    return runPinned(command, args, core);
+    return runPinned(command, args, core, nice);
   };
   return {
     repeats,
@@ -124,10 +125,10 @@ function asPlaceholders(line, workDir) {
 }
 
 /** @returns {Promise<SendResult>} */
-async function send(run, core, { server, ...options }) {
+async function send(run, core, { server, nice, ...options }) {
   const cpuBefore = server.cpuSeconds();
   const ticksBefore = cpuTicks();
-  const result = JSON.parse(await run(binaryOf("send"), senderArguments(server, options), core));
+  const result = JSON.parse(await run(binaryOf("send"), senderArguments(server, options), core, nice));
   const busySeconds = (cpuTicks() - ticksBefore) / ticksPerSecond;
   const own = server.cpuSeconds() - cpuBefore + result.senderCpuSeconds;
   return {

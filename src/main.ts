@@ -10,10 +10,12 @@ import { CredentialDirectory } from "./actors/front/access/credential-directory.
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
+import { Heartbeat } from "./actors/front/heartbeat.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
@@ -23,16 +25,20 @@ import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
-import { checkExclusions, readPlanRates } from "./cli/checked-settings.ts";
+import { runBacktest } from "./cli/backtest/backtest.ts";
+import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
+import { describeError } from "./cli/error-description.ts";
 import { HELP } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
+import { coordinatorSettings } from "./cli/thread-settings.ts";
 import { runToken } from "./cli/token.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
@@ -89,6 +95,7 @@ class Server {
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
   readonly #streams = new EventStreams(systemClock);
+  readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
   readonly #courier: ReplayCourier;
@@ -114,6 +121,10 @@ class Server {
       log: (level, line) => this.#log(level, line),
       port: () => this.#port,
       onTokenKeys: () => this.#streams.review(),
+    });
+    this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, {
+      wallMs: () => systemClock.wallMs(),
+      log: (level, line) => this.#log(level, line),
     });
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
@@ -177,19 +188,7 @@ class Server {
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
       mainPort: second.raw,
-      settings: {
-        threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
-        paging: { rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES, dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES },
-        minSamples: config.WATCHDOG_MIN_SAMPLES,
-        window: config.WATCHDOG_WINDOW,
-        retentionDays: config.RETENTION_DAYS,
-        retentionRawDays: config.RETENTION_RAW_DAYS,
-        auditRetentionDays: config.AUDIT_RETENTION_DAYS,
-        fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
-        diskLimitGib: config.DISK_LIMIT_GIB,
-        vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
-        watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
-      },
+      settings: coordinatorSettings(config),
     };
     const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
     const stopped = new Signal();
@@ -208,6 +207,7 @@ class Server {
     else if (message.type === "replay-batch") this.#courier.take(message);
     else if (message.type === "access") this.#takeAccess(message.changes);
     else if (message.type === "events") this.#streams.push(message.events);
+    else if (message.type === "cycle-completed") this.#heartbeat.cycleCompleted(message.cycles);
     else if (message.type === "log") this.#log(message.level, message.line);
   }
 
@@ -253,6 +253,7 @@ class Server {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
+    const refusals = new RefusalQueue(setImmediate);
     const vitals = new Vitals({
       clock: systemClock,
       startedMs,
@@ -263,7 +264,9 @@ class Server {
       queries: this.#queries,
       streams: this.#streams,
       tenants: this.#tenants,
+      refusals,
       requests,
+      heartbeat: this.#heartbeat,
       access: this.#desk,
       engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
       coordinator: this.#coordinatorSlots,
@@ -278,6 +281,7 @@ class Server {
         queries: this.#queries,
         streams: this.#streams,
         tenants: this.#tenants,
+        refusals,
         requests,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
@@ -378,9 +382,13 @@ class Server {
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
       metadata: state.metadata,
+      timeZone: config.DETECTION_TIMEZONE,
+      pairsMax: config.WATCHDOG_PAIRS_MAX,
       watchdogSettings: state.watchdogSettings,
       idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
       keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
+      servicesMax: config.WATCHDOG_SERVICES_MAX,
+      watchdogIntervalMs: config.WATCHDOG_INTERVAL_SECONDS * 1000,
     };
   }
 
@@ -405,6 +413,7 @@ class Server {
   /** Stops in order: no new requests, answers out, engines checkpointed, store closed. */
   async stop(): Promise<void> {
     this.#streams.end();
+    this.#heartbeat.close();
     await Promise.all([this.#http.drain(DRAIN_MS_MAX), this.#otlpHttp?.drain(DRAIN_MS_MAX)]);
     this.#stopping = true;
     for (const { port, memory } of this.#engines) {
@@ -438,8 +447,8 @@ function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
 }
 
 async function serve(config: Config): Promise<void> {
-  checkExclusions(config.LOG_FIELD_EXCLUSIONS);
-  readPlanRates(config.PLAN_LIMITS);
+  checkSettings(config);
+  applyHeapPolicy();
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);
@@ -479,20 +488,13 @@ async function main(): Promise<void> {
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
   else if (command === "token") process.exitCode = await runToken(rest, readConfig());
+  else if (command === "backtest") process.exitCode = await runBacktest(rest, process.env, readConfig);
   else if (command === "replay") process.exitCode = await runReplay(rest);
   else if (command === "serve") await serve(readConfig());
   else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
 }
 
-/** Errors that the operator can mend get one line; all others their stack. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const plain =
-    error instanceof ConfigError || ["FolderLockedError", "MetaError"].includes(error.name) || error.message.startsWith("cannot listen");
-  return plain ? error.message : (error.stack ?? error.message);
-}
-
 main().catch((error: unknown) => {
-  writeLine(`vedette: ${describe(error)}`);
+  writeLine(`vedette: ${describeError(error)}`);
   process.exit(1);
 });

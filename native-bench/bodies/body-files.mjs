@@ -29,7 +29,7 @@ const SHAPES = {
   "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
   "otlp-metrics": { make: otlpMetricsBodies, options: { points: 1_500_000 } },
   "otlp-metrics-json": { make: otlpMetricsJsonBodies, options: { points: 600_000 } },
-  "otlp-traces": { make: otlpTraceBodies, options: { spans: 1_600_000 } },
+  "otlp-traces": { make: otlpTraceBodies, options: { spans: 2_200_000 } },
   "json-singles": { make: jsonSingles, options: { records: 600_000 } },
 };
 

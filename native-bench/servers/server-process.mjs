@@ -54,27 +54,32 @@ function freePort() {
 }
 
 /** Gives a process that leads its own session more of the processor; where that is not allowed nothing happens. */
-function prioritise(/** @type {number} */ pid) {
+function prioritise(/** @type {number} */ pid, /** @type {number} */ nice) {
   try {
-    writeFileSync(`/proc/${pid}/autogroup`, String(autogroupNice));
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
   } catch {
     // No autogroups or no right to change them: the measurement only gets noisier.
   }
 }
 
 /** Starts `command` on `core` in a session of its own. `detached` makes the session, and with it the autogroup. */
-function spawnPinned(command, args, core, options) {
+function spawnPinned(command, args, core, { nice = autogroupNice, ...options }) {
   const child = spawn("taskset", ["-c", String(core), command, ...args], { detached: true, ...options });
   children.add(child);
-  child.on("spawn", () => prioritise(child.pid));
+  child.on("spawn", () => prioritise(child.pid, nice));
   child.on("exit", () => children.delete(child));
   return child;
 }
 
-/** Runs a program to its end; resolves with its stdout, rejects with its stderr. */
-export function runPinned(command, args, core) {
+/** Runs a program to its end; resolves with its stdout, rejects with its stderr. `nice` of its scheduler group, as low as a server's unless it is given. */
+export function runPinned(command, args, core, nice) {
   return new Promise((resolve, reject) => {
-    const child = spawnPinned(command, args, core, { stdio: ["ignore", "pipe", "pipe"], timeout: programMsMax, killSignal: "SIGKILL" });
+    const child = spawnPinned(command, args, core, {
+      nice,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: programMsMax,
+      killSignal: "SIGKILL",
+    });
     let output = "";
     let errors = "";
     child.stdout.setEncoding("utf8").on("data", (text) => {

@@ -15,7 +15,7 @@ export function anomalyView(anomaly: Anomaly) {
     detected_at: formatRfc3339(anomaly.detectedAtMs),
     rca_triggered: false, // until there is RCA
     resolved: anomaly.resolvedAtMs !== null,
-    severity: tierOfScore(score),
+    severity: anomaly.paging?.tier ?? tierOfScore(score),
     environment: anomaly.environment,
     attributes: anomaly.attributes,
     observed_at: formatRfc3339(anomaly.observedAtMs),
@@ -27,5 +27,9 @@ export function anomalyView(anomaly: Anomaly) {
     explanation: anomaly.explanation,
     verdict: anomaly.verdict,
     streams: anomaly.streams,
+    alert_id: anomaly.paging?.alertId ?? null,
+    outcome: anomaly.paging?.outcome ?? null,
+    suppressed_by: anomaly.paging?.suppressedBy ?? null,
+    feedback: anomaly.feedback?.opinion ?? null,
   };
 }

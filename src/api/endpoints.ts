@@ -2,13 +2,16 @@
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
+import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
+import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
+import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
@@ -21,11 +24,14 @@ export const ENDPOINTS = [
   ...ACCESS_ENDPOINTS,
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
+  ...ALERTS_ENDPOINTS,
   ...SERIES_ENDPOINTS,
   ...TENANTS_ENDPOINTS,
   ...LABELS_ENDPOINTS,
   ...SATURATION_ENDPOINTS,
+  ...SILENCES_ENDPOINTS,
   ...WATCHDOG_SETTINGS_ENDPOINTS,
+  ...BACKTEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...PILLARS_ENDPOINTS,
 ] as const satisfies readonly Endpoint[];

@@ -1,5 +1,6 @@
 // Bodies of error answers: ours by default, RFC 9457 problem details where the client asks for them.
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
+import { StandingRefusal } from "./standing-refusal.ts";
 
 /** Media type of ordinary answers. */
 const JSON_TYPE = "application/json";
@@ -42,7 +43,9 @@ export function refusalBody(refusal: Refusal): string {
 /** Makes the answer to a request that is refused; `accept` is the request's Accept header. */
 export function errorAnswer(refusal: Refusal, requestId: string, accept: string | undefined): ErrorAnswer {
   const status = ERROR_STATUS[refusal.code];
-  return acceptsProblem(accept) ? problemAnswer(status, refusal, requestId) : plainAnswer(status, refusal, requestId);
+  if (acceptsProblem(accept)) return problemAnswer(status, refusal, requestId);
+  if (refusal instanceof StandingRefusal) return { status, contentType: JSON_TYPE, body: refusal.body(requestId) };
+  return plainAnswer(status, refusal, requestId);
 }
 
 /** Completes an error body made by `refusalBody` with the request's id, in the form that the client asks for. */

@@ -1,6 +1,7 @@
 // The endpoints in rooms by noun, as the documentation shows them.
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
+import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
@@ -8,6 +9,7 @@ import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
+import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
@@ -27,6 +29,7 @@ export const ROOMS: readonly Room[] = [
   { title: "Tenants", about: "Who shares the server, and what each has sent.", endpoints: TENANTS_ENDPOINTS },
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
+  { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
   {
     title: "Pillars",
@@ -38,6 +41,11 @@ export const ROOMS: readonly Room[] = [
     about: "What a service is labelled with: by telemetry, by the catalog, by hand.",
     endpoints: LABELS_ENDPOINTS,
   },
-  { title: "Saturation", about: "What a metric can rise to before the service is full.", endpoints: SATURATION_ENDPOINTS },
+  {
+    title: "Saturation",
+    about: "What a metric can rise to before the service is full, and what runs full.",
+    endpoints: SATURATION_ENDPOINTS,
+  },
+  { title: "Silences", about: "What is kept and not told.", endpoints: SILENCES_ENDPOINTS },
   { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
 ];

@@ -1,10 +1,19 @@
 // Settings whose form only the part that they are for can judge: read before anything is opened, so that a bad one stops the start with its name.
 import { ConfigError } from "../core/config/config-error.ts";
+import type { Config } from "../core/config/load-config.ts";
 import { type PlanRates, parsePlanRates } from "../domain/access/plans.ts";
+import { isTimeZone } from "../domain/calendar/time-zone.ts";
 import { FieldExclusions } from "../domain/series/field-exclusions.ts";
 
+/** Throws ConfigError at the first setting that cannot be used. */
+export function checkSettings(config: Pick<Config, "LOG_FIELD_EXCLUSIONS" | "PLAN_LIMITS" | "DETECTION_TIMEZONE">): void {
+  checkExclusions(config.LOG_FIELD_EXCLUSIONS);
+  readPlanRates(config.PLAN_LIMITS);
+  checkTimeZone(config.DETECTION_TIMEZONE);
+}
+
 /** Throws ConfigError where LOG_FIELD_EXCLUSIONS cannot be used. */
-export function checkExclusions(list: string): void {
+function checkExclusions(list: string): void {
   try {
     new FieldExclusions(list);
   } catch (error) {
@@ -12,6 +21,12 @@ export function checkExclusions(list: string): void {
       ? new ConfigError(`LOG_FIELD_EXCLUSIONS: ${error.message}; give names with dots between them`)
       : error;
   }
+}
+
+/** Throws ConfigError where DETECTION_TIMEZONE names no time zone. */
+function checkTimeZone(name: string): void {
+  if (isTimeZone(name)) return;
+  throw new ConfigError(`DETECTION_TIMEZONE: time zone "${name.slice(0, 80)}" is unknown; give an IANA name such as Europe/Berlin`);
 }
 
 /** Rates of PLAN_LIMITS; throws ConfigError where it cannot be used. */

@@ -11,6 +11,9 @@ export const HELP = `vedette: finds anomalies in telemetry as it arrives, and sa
   vedette token       make a token with the server's own secret: [--role viewer] [--tenant default] [--subject cli] [--expires 1h]
   vedette replay FILE run a file or folder of samples (CSV, CSV.gz: timestamp,value or timestamp,m1,...,mN) through the detectors on a virtual clock
                       and write timestamp,score,alert  [--train FILE] [--interval SECONDS] [--out FILE|FOLDER]
+  vedette backtest    tell what changed settings would newly page and what no longer, over what a running server has stored or over a file:
+                      [FILE] --since TIME --until TIME [--service ID] [--metric NAME] [--set z_threshold=4]... [--json] [--url URL] [--token TOKEN]
+                      [--silence 'service_id=checkout@FROM/TO']... [--remove-silence ID]...
   vedette --version
   vedette --help
 

@@ -153,6 +153,28 @@ const span = message({
   status: message({ message: text, code: fc.nat({ max: 2 }) }),
   flags: fc.nat(),
 });
+/** A span as most are: what the kernel reads itself, unless an attribute is out of the ordinary. */
+const usualSpan = fc
+  .record(
+    {
+      traceId: id(16),
+      spanId: id(8),
+      name: fc.constantFrom("GET /", "SELECT", "ü", "x".repeat(300)),
+      kind: fc.nat({ max: 5 }),
+      startMs: fc.nat({ max: 3_600_000 }),
+      microseconds: fc.oneof(fc.nat({ max: 10_000_000 }), fc.constantFrom(0, 1, 2 ** 41)),
+      nanoseconds: fc.nat({ max: 999_999 }),
+      parentSpanId: fc.oneof(id(8), fc.constant(Buffer.alloc(8)), fc.constant(Buffer.alloc(0))),
+      code: fc.nat({ max: 2 }),
+      attributes,
+    },
+    { requiredKeys: ["traceId", "spanId", "name", "startMs", "microseconds", "nanoseconds"] },
+  )
+  .map(({ startMs, microseconds, nanoseconds, code, ...rest }) => {
+    const end = BigInt(OTLP_NOW_MS - startMs) * 1_000_000n + BigInt(nanoseconds);
+    const times = { startTimeUnixNano: String(end - BigInt(microseconds) * 1000n), endTimeUnixNano: String(end) };
+    return { ...rest, ...times, ...(code === undefined ? {} : { status: { code } }) };
+  });
 const logRecord = message({
   timeUnixNano: nanoseconds,
   observedTimeUnixNano: nanoseconds,
@@ -172,7 +194,7 @@ function request(resources: string, scopes: string, items: string, item: fc.Arbi
 }
 const requests: Readonly<Record<OtlpSignal, fc.Arbitrary<object>>> = {
   metrics: request("resourceMetrics", "scopeMetrics", "metrics", metric),
-  traces: request("resourceSpans", "scopeSpans", "spans", span),
+  traces: request("resourceSpans", "scopeSpans", "spans", fc.oneof(span, { weight: 3, arbitrary: usualSpan })),
   logs: request("resourceLogs", "scopeLogs", "logRecords", logRecord),
 };
 
@@ -245,6 +267,29 @@ describe("OTLP in protobuf", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it("gives the same records, messages and answers of spans by the kernel's walk and by the TypeScript decoder", () => {
+    const walks = new OtlpRig();
+    const decodes = new OtlpRig({ kernelWalks: false });
+    const of = ({ answer, frames, spanLines }: OtlpIntake) => ({ answer, frames: frames.map((each) => JSON.stringify(each)), spanLines });
+    fc.assert(
+      fc.property(
+        requests.traces,
+        fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 })), { maxLength: 2 }),
+        fc.boolean(),
+        (given, damage, isDamaged) => {
+          const body = Buffer.from(encodeRequest("traces", given));
+          if (isDamaged && body.length > 0) for (const [at, byte] of damage) body[at % body.length] = byte;
+          const walked = walks.take(body, "traces", "protobuf");
+          expect(of(walked)).toEqual(of(decodes.take(body, "traces", "protobuf")));
+          expect(walked.answer.status).toBe(isRequest(body) ? 200 : 400);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+    expect(decodes.walkedSpans).toBe(0);
+    expect(walks.walkedSpans).toBeGreaterThan(1_000);
   });
 
   it("is refused, damaged, exactly when the TypeScript decoder refuses it", () => {

@@ -117,6 +117,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       tokens,
       letterId,
       anomalyId: (await firstRow("/api/v1/anomalies", "anomalies")).row.anomaly_id as string,
+      alertId: (await firstRow("/api/v1/alerts", "alerts")).row.alert_id as string,
       jobId: await beginReplay(replaying, { ids: [letterId] }),
       keyId: (await firstRow("/api/v1/apikeys", "keys")).row.key_id as string,
       userId: (await firstRow("/api/v1/users", "users")).row.user_id as string,
@@ -163,11 +164,12 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
     for (const [path, key] of [
       [`/api/v1/dlq/${loot.letterId}`, "dlq_id"],
       [`/api/v1/anomalies/${loot.anomalyId}`, "anomaly_id"],
+      [`/api/v1/alerts/${loot.alertId}`, "alert_id"],
       [`/api/v1/dlq/replay/${loot.jobId}`, "job_id"],
     ] as const)
       expect((await client.get(path, acme)).json()[key]).toBe(path.split("/").at(-1));
-    await until(async () => (heard.acme.includes("event: anomaly") ? true : undefined));
-    expect(heard.globex).not.toContain("event: anomaly");
+    await until(async () => (heard.acme.includes("event: anomaly") && heard.acme.includes("event: alert") ? true : undefined));
+    expect(heard.globex).not.toContain(WORD);
   });
 
   test("X-Tenant-ID of the other is refused at every endpoint that asks who one is", async () => {

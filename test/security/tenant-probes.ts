@@ -8,6 +8,7 @@ export interface Loot {
   /** Token of the second page of each list, by the endpoint's name. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly anomalyId: string;
+  readonly alertId: string;
   readonly letterId: string;
   readonly jobId: string;
   readonly keyId: string;
@@ -128,6 +129,12 @@ export const PROBES: Readonly<Record<string, Probe>> = {
 
   anomalies: list("anomalies"),
   anomaly: byId("id", ({ anomalyId }) => anomalyId),
+  changeAnomaly: byId("id", ({ anomalyId }) => anomalyId, { resolved: true, feedback: "false_positive" }),
+  declareAnomaly: () => [{ body: { service_id: SERVICE, metric_name: METRIC, severity: "high", explanation: "theirs" }, statuses: [201] }],
+  alerts: list("alerts"),
+  alert: byId("alert_id", ({ alertId }) => alertId),
+  acknowledgeAlert: byId("alert_id", ({ alertId }) => alertId, { note: "theirs" }),
+  assignAlert: byId("alert_id", ({ alertId }) => alertId, { assignee: "theirs" }),
   series: list("series"),
   seriesData: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [404] }],
   records: list("records"),
@@ -161,6 +168,16 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   ],
   declareLimit: () => [{ body: { service_id: SERVICE, metric: METRIC, limit_value: 5, unit: "theirs" }, statuses: [200, 201] }],
   limits: list("limits"),
+  createSilence: () => [
+    { body: { matchers: [{ name: "service_id", operator: "=", value: SERVICE }], ends_at: "2099-01-01T00:00:00Z" }, statuses: [201] },
+  ],
+  silences: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("silences") as string }, statuses: [400] }],
+  silence: byId("id", () => "1".repeat(32)),
+  deleteSilence: byId("id", () => "1".repeat(32)),
+  saturationFires: () => [
+    { statuses: [200], isEmpty: true },
+    { query: { service_id: SERVICE }, statuses: [200], isEmpty: true },
+  ],
   deleteLimit: () => [{ query: { service: SERVICE, metric: METRIC }, statuses: [204, 404] }],
   setWatchdogSettings: () => [{ body: { service_id: SERVICE, metric_name: METRIC, z_threshold: 7 }, statuses: [200, 201] }],
   watchdogSettings: ({ tokens }) => [
@@ -169,6 +186,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     { query: { limit: "1", page_token: tokens.get("watchdogSettings") as string }, statuses: [400] },
   ],
   deleteWatchdogSettings: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [204, 404] }],
+  backtest: () => [
+    { body: { since: "2026-01-01T00:00:00Z", until: "2100-01-01T00:00:00Z", settings: { z_threshold: 5 } }, statuses: [200] },
+  ],
   audit: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("audit") as string }, statuses: [400] }],
   setServiceMap: () => [
     { body: { entries: [{ service_id: SERVICE, tenant_id: "t", product_id: "theirs", custom_keys: {} }] }, statuses: [200] },

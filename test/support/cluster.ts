@@ -17,6 +17,8 @@ import type { EngineCounter } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark, MetricMetadataEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
+  DetectorStates,
+  DetectorStatesWanted,
   EngineAnswer,
   EngineCommand,
   EngineQuery,
@@ -69,6 +71,8 @@ export interface ClusterOptions {
   readonly metadata?: readonly MetricMetadataEnvelope[];
   readonly watchdogSettings?: ToldSettings;
   readonly seriesLimit?: number;
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
   readonly threshold?: number;
   readonly segmentBytes?: number;
   readonly blockBytes?: number;
@@ -79,6 +83,9 @@ export interface ClusterOptions {
   readonly idleMs?: number;
   readonly rings?: RingSizes;
   readonly keptMs?: number;
+  /** WATCHDOG_SERVICES_MAX and the interval of cycles; by default no services are judged. */
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -90,6 +97,8 @@ export interface ClusterDependencies {
   readonly chooseEngine?: (engines: number) => number;
   /** Answers what engines ask of the coordinator at their start. */
   readonly loadStatePart?: (wanted: StatePartWanted) => StatePart;
+  /** The same for states of the Watchdog's detectors; none are stored where it is not given. */
+  readonly loadDetectorStates?: (wanted: DetectorStatesWanted) => DetectorStates;
   /** Takes what an engine asks of the coordinator later; what it wants comes by `link(engine).deliver`. */
   readonly returnStreams?: (engine: number, wanted: StreamsWanted) => void;
 }
@@ -120,6 +129,24 @@ function kernelModule(): WebAssembly.Module {
 
 const SEEDS = [1n, 2n, 3n, 4n] as const;
 const STEPS_MAX = 2_000_000;
+
+/** What is given of the options that have a default. */
+function given(options: ClusterOptions) {
+  const { servicesMax, watchdogIntervalMs, timeZone, pairsMax } = options;
+  const { blockBytes, checkpointLogShare, checkpointPartBytes, checkpointRoundBytes } = options;
+  return {
+    ...(servicesMax !== undefined && { servicesMax }),
+    ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(pairsMax !== undefined && { pairsMax }),
+    ...(blockBytes !== undefined && { blockBytes }),
+    ...(checkpointLogShare !== undefined && { checkpointLogShare }),
+    ...(checkpointPartBytes !== undefined && { checkpointPartBytes }),
+    ...(checkpointRoundBytes !== undefined && { checkpointRoundBytes }),
+  };
+}
+
+const noStates = (wanted: DetectorStatesWanted): DetectorStates => ({ ...wanted, type: "detector-states", pages: [], next: null });
 
 /** Blocks whose payloads are spoiled at the next step, as their reader may do; Buffers, of which a slice is a view. */
 function* spoiling(blocks: ReturnType<typeof mergeBlocks>): ReturnType<typeof mergeBlocks> {
@@ -178,10 +205,7 @@ export class Cluster {
         threshold: options.threshold ?? 3,
         minSamples: 12,
         window: 120,
-        ...(options.blockBytes !== undefined && { blockBytes: options.blockBytes }),
-        ...(options.checkpointLogShare !== undefined && { checkpointLogShare: options.checkpointLogShare }),
-        ...(options.checkpointPartBytes !== undefined && { checkpointPartBytes: options.checkpointPartBytes }),
-        ...(options.checkpointRoundBytes !== undefined && { checkpointRoundBytes: options.checkpointRoundBytes }),
+        ...given(options),
       },
       {
         memories,
@@ -203,6 +227,10 @@ export class Cluster {
         reply: (answer) => {
           if (answer.type === "state-part") {
             queries.push((this.#dependencies.loadStatePart as (wanted: StatePartWanted) => StatePart)(answer));
+            return;
+          }
+          if (answer.type === "detector-states-wanted") {
+            queries.push(this.#dependencies.loadDetectorStates?.(answer) ?? noStates(answer));
             return;
           }
           if (answer.type === "streams-wanted") {

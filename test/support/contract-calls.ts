@@ -190,6 +190,62 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
     await bound.call("anomaly", 200, { path: { id: await anomalyId(bound) } });
     await bound.call("anomaly", 404, { path: { id: "0".repeat(32) } });
   },
+  changeAnomaly: async (bound) => {
+    const path = { id: await anomalyId(bound) };
+    const said = await bound.call("changeAnomaly", 200, { path, body: { feedback: "false_positive", note: "load test" } });
+    expect(said).toMatchObject({ feedback: "false_positive", feedback_note: "load test" });
+    expect(await bound.call("changeAnomaly", 200, { path, body: { resolved: true } })).toMatchObject({ resolved: true });
+    await bound.call("changeAnomaly", 400, { path, body: {} });
+    await bound.call("changeAnomaly", 400, { path, body: { resolved: false } });
+    await bound.call("changeAnomaly", 404, { path: { id: "0".repeat(32) }, body: { resolved: true } });
+  },
+  declareAnomaly: async ({ call }) => {
+    const body = { service_id: SERVICE, severity: "high", explanation: "customers cannot pay" };
+    expect(await call("declareAnomaly", 201, { body })).toMatchObject({
+      severity: "high",
+      outcome: "paged",
+      decision: { family: "manual" },
+    });
+    await call("declareAnomaly", 200, { body });
+    await call("declareAnomaly", 201, { body: { ...body, metric_name: "orders", severity: "low", environment: "staging" } });
+    await call("declareAnomaly", 400, { body: { ...body, severity: "fatal" } });
+    await call("declareAnomaly", 400, { body: { ...body, service_id: "" } });
+  },
+  alerts: async ({ call }) => {
+    const query = { service_id: SERVICE, state: "firing", family: "manual", severity: "high", environment: "" };
+    expect((await call("alerts", 200, { query })).alerts).toHaveLength(1);
+    const first = await call("alerts", 200, { query: { limit: "1" } });
+    await call("alerts", 200, { query: { limit: "1", page_token: first.page_token } });
+    await call("alerts", 400, { query: { limit: "1", page_token: "x" } });
+    await call("alerts", 400, { query: { state: "open" } });
+    await call("alerts", 400, { query: { since: iso(), until: iso(-1000) } });
+  },
+  alert: async (bound) => {
+    const alert = await bound.call("alert", 200, { path: { alert_id: await alertId(bound) } });
+    expect(alert).toMatchObject({
+      decisions_complete: true,
+      decisions: [{ outcome: "paged" }],
+      history: [{ change: "opened" }, { change: "paged" }],
+    });
+    await bound.call("alert", 404, { path: { alert_id: "0".repeat(32) } });
+  },
+  assignAlert: async (bound) => {
+    const path = { alert_id: await alertId(bound) };
+    expect(await bound.call("assignAlert", 200, { path, body: { assignee: "ada" } })).toMatchObject({ assignee: "ada" });
+    await bound.call("assignAlert", 200, { path, body: { assignee: null } });
+    await bound.call("assignAlert", 400, { path, body: { assignee: "" } });
+    await bound.call("assignAlert", 404, { path: { alert_id: "0".repeat(32) }, body: { assignee: "ada" } });
+  },
+  acknowledgeAlert: async (bound) => {
+    const path = { alert_id: await alertId(bound) };
+    expect(await bound.call("acknowledgeAlert", 200, { path, body: { by: "ada", note: "mine" } })).toMatchObject({
+      acknowledged_by: "ada",
+      note: "mine",
+    });
+    const { alerts } = await bound.call("alerts", 200, { query: { service_id: SERVICE, state: "resolved" } });
+    await bound.call("acknowledgeAlert", 409, { path: { alert_id: alerts[0].alert_id }, body: {} });
+    await bound.call("acknowledgeAlert", 404, { path: { alert_id: "0".repeat(32) }, body: {} });
+  },
   series: async ({ call }) => {
     const first = await call("series", 200, { query: { limit: "2" } });
     await call("series", 200, { query: { limit: "2", page_token: first.page_token } });
@@ -333,6 +389,32 @@ const MAP_CALLS: typeof CALLS = {
     await call("declareLimit", 200, { body: { ...body, limit_value: 20 } });
     await call("declareLimit", 400, { body: { ...body, limit_value: 0 } });
   },
+  createSilence: async ({ call }) => {
+    const matchers = [{ name: "service_id", operator: "=~", value: "nobody|no.*" }];
+    const once = { matchers, ends_at: iso(3_600_000), comment: "contract" };
+    await call("createSilence", 201, { body: once });
+    const recurring = { days: ["sat"], from: "22:00", to: "06:00", timezone: "Europe/Berlin" };
+    await call("createSilence", 201, { body: { matchers, recurring } });
+    await call("createSilence", 400, { body: { ...once, recurring } });
+    await call("createSilence", 400, { body: { ...once, matchers: [{ ...matchers[0], value: "(a+)+" }] } });
+  },
+  silences: async ({ call }) => {
+    const first = await call("silences", 200, { query: { limit: "1" } });
+    await call("silences", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  silence: async ({ call }) => {
+    const { silences } = await call("silences", 200);
+    await call("silence", 200, { path: { id: silences[0].silence_id } });
+    await call("silence", 404, { path: { id: "0".repeat(32) } });
+  },
+  deleteSilence: async ({ call }) => {
+    const { silences } = await call("silences", 200);
+    for (const { silence_id: id } of silences) await call("deleteSilence", 204, { path: { id } });
+    await call("deleteSilence", 404, { path: { id: "0".repeat(32) } });
+  },
+  saturationFires: async ({ call }) => {
+    await call("saturationFires", 200, { query: { state: "firing" } });
+  },
   limits: async ({ call }) => {
     await call("limits", 200, { query: { metric: "heap" } });
   },
@@ -354,6 +436,11 @@ const MAP_CALLS: typeof CALLS = {
     await call("deleteWatchdogSettings", 204, { query: { service_id: SERVICE } });
     await call("deleteWatchdogSettings", 404, { query: { service_id: SERVICE } });
   },
+  backtest: async ({ call }) => {
+    const body = { service_id: SERVICE, since: "2026-01-01T00:00:00Z", until: "2100-01-01T00:00:00Z", settings: { z_threshold: 5 } };
+    await call("backtest", 200, { body });
+    await call("backtest", 400, { body: { ...body, until: body.since } });
+  },
   audit: async ({ call }) => {
     const first = await call("audit", 200, { query: { limit: "1" } });
     await call("audit", 200, { query: { limit: "1", page_token: first.page_token } });
@@ -369,6 +456,11 @@ async function keyId({ call }: Bound): Promise<string> {
 /** A letter of this service. */
 async function letterId({ call }: Bound): Promise<string> {
   return (await call("deadLetters", 200, { query: { service_id: SERVICE, reason: "invalid_value" } })).entries[0].dlq_id;
+}
+
+/** An alert that somebody has declared and that fires. */
+async function alertId({ call }: Bound): Promise<string> {
+  return (await call("alerts", 200, { query: { service_id: SERVICE, state: "firing", family: "manual" } })).alerts[0].alert_id;
 }
 
 /** Something to find: a series that leaves its level. */

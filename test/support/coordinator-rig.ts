@@ -1,6 +1,6 @@
 // A coordinator over memory stores, with engines that hold what a test gives them and a clock that a test moves.
 import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src/actors/coordinator/coordinator.ts";
-import type { EngineLink, EngineNews } from "../../src/actors/coordinator/engine-client.ts";
+import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { NO_COUNTS } from "../../src/actors/engine/watchdog/engine-watchdog.ts";
@@ -26,10 +26,12 @@ import {
 } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   ReturnedStreams,
   SeriesDataAnswer,
   SeriesSummary,
+  ServiceHistoryAnswer,
 } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
@@ -61,10 +63,23 @@ export class FakeEngine implements EngineLink {
   /** How its services behave: JSON of [tenant, service], four deviations each. */
   behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
-  /** What it was told. */
-  readonly told: EngineNews[] = [];
+  /** What it holds of any service. */
+  history: Omit<ServiceHistoryAnswer, "id"> = {
+    type: "service-history",
+    columns: "",
+    aggregations: new Uint8Array(0),
+    starts: new Uint16Array(1),
+    streamIds: new Uint8Array(0),
+    counts: new Uint8Array(0),
+    times: new Float64Array(0),
+    values: new Float64Array(0),
+    pendingChunks: [],
+  };
 
-  tell(message: EngineNews): void {
+  /** What it was told. */
+  readonly told: EngineNotice[] = [];
+
+  tell(message: EngineNotice): void {
     this.told.push(message);
   }
 
@@ -83,6 +98,7 @@ export class FakeEngine implements EngineLink {
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "watchdog") return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, done: true };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
+    if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
     }

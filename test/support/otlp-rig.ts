@@ -3,6 +3,7 @@ import { type Body, readBody } from "../../src/actors/engine/body.ts";
 import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
+import { messagesOf } from "../../src/actors/engine/messages/shard-message.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
 import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
@@ -10,14 +11,25 @@ import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/e
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
-import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
-import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
+import { PROCESS_WORDS_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
+import {
+  DEFINE_COUNTED,
+  ROW_BYTES,
+  ROW_OFFSET,
+  ROW_REF,
+  ROW_VALUE,
+  SECTION_SPANS,
+  START_MARKER_HIGH,
+} from "../../src/core/layout/row-frame.ts";
+import { SPAN_ROW_BYTES, SPAN_ROW_FLAGS, SPAN_ROW_ODD } from "../../src/core/layout/span-row.ts";
 import { FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
+import { JOIN_CHILD, JoinMessageReader } from "../../src/domain/trace/join-message.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-block.ts";
 import { spanRecord, spanRecordId, spanTimeMs } from "../../src/domain/trace/span-record.ts";
+import { MESSAGE_WINDOW, WindowMessageReader } from "../../src/domain/window/window-message.ts";
 import { loadKernel } from "./kernel.ts";
 
 const ENGINES = 2;
@@ -31,16 +43,20 @@ export interface OtlpIntake {
   readonly rows: string[];
   /** Records and dead letters, in order. */
   readonly frames: Array<{ readonly frame: number; readonly envelope: Record<string, unknown> }>;
-  /** Bytes of messages for shards: histograms and summaries. */
+  /** Bytes of messages for shards: histograms, summaries and spans. */
   readonly messageBytes: number;
+  /** What the messages on spans say, in order: one line for each span that is counted, and one for each that is joined. */
+  readonly spanLines: string[];
   readonly units: number;
 }
 
 export interface OtlpRigOptions {
-  /** Without it every metrics body goes through the TypeScript decoder. */
+  /** Without it every body of metrics or traces goes through the TypeScript decoder. */
   readonly kernelWalks?: boolean;
   readonly seriesLimit?: number;
   readonly convertsCounters?: boolean;
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly exclusions?: string;
 }
 
 export class OtlpRig {
@@ -48,13 +64,16 @@ export class OtlpRig {
   readonly memory: EngineMemory;
   /** Bodies that the kernel walked. */
   walks = 0;
+  /** Spans that it read itself. */
+  walkedSpans = 0;
   readonly #port: BodyPort;
   readonly #unit: WorkUnit;
   readonly #decoder: OtlpDecoder;
   readonly #streams = new Map<number, string>();
   #admissions = 0;
 
-  constructor({ kernelWalks = true, seriesLimit = 1_000_000, convertsCounters = true }: OtlpRigOptions = {}) {
+  constructor({ kernelWalks = true, seriesLimit = 1_000_000, convertsCounters = true, exclusions = "" }: OtlpRigOptions = {}) {
+    const excluded = new FieldExclusions(exclusions);
     const loaded = loadKernel<LaneExports>();
     const memory = new EngineMemory(loaded.memory);
     const begin: LaneExports["otlpMetricsBegin"] = (...body) => {
@@ -62,7 +81,17 @@ export class OtlpRig {
       if (points >= 0 && kernelWalks) this.walks++;
       return kernelWalks || points < 0 ? points : STATUS_ODD_BODY;
     };
-    const kernel: LaneExports = { ...loaded.kernel, otlpMetricsBegin: begin };
+    const beginTraces: LaneExports["otlpTracesBegin"] = (...body) => {
+      const status = loaded.kernel.otlpTracesBegin(...body);
+      return kernelWalks || status < 0 ? status : STATUS_ODD_BODY;
+    };
+    const stepTraces = () => {
+      const rows = loaded.kernel.otlpTracesStep();
+      for (let i = 0; i < rows; i++)
+        if ((memory.view.getUint32(SPAN_ROWS + i * SPAN_ROW_BYTES + SPAN_ROW_FLAGS, true) & SPAN_ROW_ODD) === 0) this.walkedSpans++;
+      return rows;
+    };
+    const kernel: LaneExports = { ...loaded.kernel, otlpMetricsBegin: begin, otlpTracesBegin: beginTraces, otlpTracesStep: stepTraces };
     this.kernel = kernel;
     this.memory = memory;
     this.#port = new BodyPort(memory, () => ++this.#admissions);
@@ -80,11 +109,11 @@ export class OtlpRig {
         kernel,
         definer,
         counters: new EngineCounters(memory),
-        exclusions: new FieldExclusions(""),
+        exclusions: excluded,
         tenantName: (index) => `tenant ${index}`,
-        spans: new SpanSink(new FieldExclusions("")),
-        logs: new LogSink(new FieldExclusions("")),
-        labels: new LabelIntake(new FieldExclusions("")),
+        spans: new SpanSink(excluded),
+        logs: new LogSink(excluded),
+        labels: new LabelIntake(excluded),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
       },
     );
@@ -101,6 +130,7 @@ export class OtlpRig {
     const unit = this.#unit;
     const rows: string[] = [];
     const frames: OtlpIntake["frames"] = [];
+    const spanLines: string[] = [];
     let messageBytes = 0;
     for (let units = 1; ; units++) {
       this.kernel.stagingReset(ENGINES);
@@ -113,10 +143,15 @@ export class OtlpRig {
       unit.gather();
       for (const { frame, payload } of unit.opaqueFrames) frames.push(...framesOf(frame, payload));
       for (let engine = 0; engine < ENGINES; engine++) {
-        for (const [, section] of unit.messageFrames(engine, Number.POSITIVE_INFINITY)) messageBytes += section.byteLength;
+        for (const [kind, section] of unit.messageFrames(engine, Number.POSITIVE_INFINITY)) {
+          messageBytes += section.byteLength;
+          if (kind !== SECTION_SPANS || quiet) continue;
+          for (const { partition, payload } of messagesOf(section))
+            spanLines.push(...linesOf(payload).map((line) => `${partition} ${line}`));
+        }
       }
       unit.committed();
-      if (answer !== undefined) return { answer, rows, frames, messageBytes, units };
+      if (answer !== undefined) return { answer, rows, frames, messageBytes, spanLines, units };
     }
   }
 
@@ -150,6 +185,29 @@ export class OtlpRig {
     }
     return rows;
   }
+}
+
+/** A message on spans, whichever numbers it gives to names. */
+function linesOf(payload: Uint8Array): string[] {
+  const names: string[] = [];
+  const lines: string[] = [];
+  if (payload[0] === MESSAGE_WINDOW) {
+    const reader = new WindowMessageReader(payload);
+    while (reader.next()) {
+      if (reader.newName !== undefined) names.push(reader.newName);
+      const { service, name, flags, window, amount, high, low } = reader;
+      lines.push(JSON.stringify([service, names[name - 1], flags, window, amount, high, low]));
+    }
+    return lines;
+  }
+  const reader = new JoinMessageReader(payload);
+  while (reader.next()) {
+    if (reader.newService !== undefined) names.push(JSON.stringify(reader.newService));
+    const { service, flags, high, low, parentHigh, parentLow, minute, microseconds } = reader;
+    const parent = (flags & JOIN_CHILD) === 0 ? [] : [parentHigh, parentLow, minute, microseconds];
+    lines.push(JSON.stringify([names[service - 1], flags, high, low, ...parent]));
+  }
+  return lines;
 }
 
 /** A frame as an envelope; of a block of spans one for each. */

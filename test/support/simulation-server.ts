@@ -2,14 +2,20 @@
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
-import type { EngineNews } from "../../src/actors/coordinator/engine-client.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
-import type { ReturnedStreams, StatePartWanted, StreamsWanted } from "../../src/core/protocol/engine-control.ts";
+import type {
+  DetectorStatesWanted,
+  EngineNotice,
+  ReturnedStreams,
+  StatePartWanted,
+  StreamsWanted,
+} from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
+import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -40,7 +46,15 @@ export interface SimulatedServerOptions {
   readonly idleMs: number;
   readonly keptMs?: number;
   readonly seriesLimit?: number;
+  /** No cycle of the Watchdog runs where it is not given. */
+  readonly watchdogIntervalMs?: number;
+  /** |z| of layer 1; 3 where it is not given. */
+  readonly threshold?: number;
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
   readonly rings?: RingSizes;
+  /** WATCHDOG_SERVICES_MAX; none where it is not given. */
+  readonly servicesMax?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
 }
@@ -97,11 +111,20 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: EngineNews) => this.#cluster?.link(engine).tell(message),
+      tell: (message: EngineNotice) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
-    const settings = { version: "1.0.0", zThreshold: 3, samplesMin: 12, window: 120, retentionMs: 30 * DAY_MS, rawRetentionMs: 7 * DAY_MS };
+    const { watchdogIntervalMs } = this.#options;
+    const settings = {
+      version: "1.0.0",
+      zThreshold: 3,
+      samplesMin: 12,
+      window: 120,
+      retentionMs: 30 * DAY_MS,
+      rawRetentionMs: 7 * DAY_MS,
+      ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
+    };
     return new Coordinator(settings, {
       controlStore: this.control,
       seriesStore: this.series,
@@ -121,6 +144,7 @@ export class SimulatedServer {
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
+      train: async (job) => trainService(job),
     });
   }
 
@@ -145,6 +169,7 @@ export class SimulatedServer {
     const laneMarks = this.#coordinator.loadLaneMarks();
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
+    const loadDetectorStates = (wanted: DetectorStatesWanted) => this.#coordinator.loadDetectorStates(wanted);
     const loadStatePart = (wanted: StatePartWanted) => this.#coordinator.loadStatePart(wanted);
     this.#cluster = new Cluster(
       {
@@ -154,7 +179,7 @@ export class SimulatedServer {
         metadata: this.#coordinator.loadMetadata(),
         watchdogSettings: this.#coordinator.loadWatchdogSettings(),
       },
-      { ...this.#machine, loadStatePart, returnStreams },
+      { ...this.#machine, loadStatePart, loadDetectorStates, returnStreams },
     );
     return true;
   }
@@ -258,6 +283,7 @@ export class SimulatedServer {
     query: Readonly<Record<string, string>> = {},
     tenant = "default",
     body: unknown = null,
+    path: Readonly<Record<string, string>> = {},
   ): Promise<unknown> {
     const id = ++this.#calls;
     let answer: QueryAnswer | undefined;
@@ -268,8 +294,8 @@ export class SimulatedServer {
       type: "query",
       id,
       endpoint,
-      principal: { tenant, subject: "simulation", role: "viewer" },
-      path: {},
+      principal: { tenant, subject: "simulation", role: "operator" },
+      path,
       query,
       body: body === null ? null : JSON.stringify(body),
       requestId: "test",
@@ -282,7 +308,7 @@ export class SimulatedServer {
     }
     this.#answers.delete(id);
     if (answer.status >= 300) throw new Error(`${endpoint} ${JSON.stringify(query)} is answered ${answer.status} ${answer.body}`);
-    return JSON.parse(answer.body);
+    return answer.body === "" ? null : JSON.parse(answer.body);
   }
 
   #fail(error: unknown): void {

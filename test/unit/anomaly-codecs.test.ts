@@ -47,6 +47,8 @@ const anomaly = (change: Partial<Anomaly> = {}): Anomaly => ({
   streams: 300,
   openStreams: 2,
   founder: null,
+  paging: null,
+  feedback: null,
   ...change,
 });
 
@@ -76,6 +78,20 @@ describe("an anomaly's row", () => {
     ["of an episode that is closed", { direction: "low", founder: { episodeId: "0f".repeat(16), open: false } }],
     ["resolved", { resolvedAtMs: 1_700_000_002_000, resolvedBy: "recovered" }],
     ["resolved by somebody", { resolvedAtMs: 1, resolvedBy: "ada@example.org" }],
+    ["with feedback", { feedback: { opinion: "false_positive", note: null, by: "ada", atMs: 5 } }],
+    [
+      "decided on",
+      {
+        paging: {
+          tier: "high",
+          alertId: null,
+          outcome: "suppressed",
+          suppressedBy: "cooldown",
+          decidedAtMs: 3,
+          serial: 1,
+        } as Anomaly["paging"],
+      },
+    ],
     ["of another detector", { detector: "slo_burn", explanation: "" }],
     ["of long names", { metricName: "é".repeat(255), attributes: { text: "x".repeat(5000) } }],
   ])("gives an anomaly back: %s", (_, change) => {

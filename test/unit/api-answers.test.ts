@@ -33,13 +33,13 @@ describe("routes", () => {
   missing("");
 
   it("answers 405 with the methods that are allowed", () => {
-    expect(matchRoute("POST", "/api/v1/anomalies")).toMatchObject({
+    expect(matchRoute("POST", "/api/v1/series")).toMatchObject({
       found: false,
       allow: "GET, HEAD",
       refusal: { code: "method_not_allowed" },
     });
     expect(matchRoute("GET", "/api/v1/telemetry")).toMatchObject({ found: false, allow: "POST" });
-    expect(matchRoute("DELETE", "/api/v1/anomalies/x")).toMatchObject({ found: false, allow: "GET, HEAD" });
+    expect(matchRoute("DELETE", "/api/v1/anomalies/x")).toMatchObject({ found: false, allow: "GET, HEAD, PATCH" });
   });
 
   it("names an endpoint that does not exist", () => expect(() => endpointNamed("nope")).toThrow(/nope/));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { CALLS_HEADER_BYTES, type EngineFrame, FRAME_CALLS, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { CallEdges } from "../../src/domain/trace/call-edges.ts";
-import { SpanBlockWriter } from "../../src/domain/trace/span-block.ts";
+import { SpanBlockWriter } from "../../src/domain/trace/span-block-writer.ts";
 import { checkpoint, DAY_MS, Rig, START_MS } from "../support/coordinator-rig.ts";
 
 const MINUTE = START_MS / 60_000;

@@ -34,7 +34,7 @@ describe("Pareto tail", () => {
 describe("tail calibration", () => {
   const random = seededRandom(5);
   const history = Array.from({ length: 20_000 }, () => -Math.log(1 - random()));
-  const calibration = new TailCalibration(history);
+  const calibration = TailCalibration.fit(history);
 
   it.each([0.1, 1, 3, 6, 12])("of exponential history gives log p of -x at %d", (x) => {
     expect(Math.abs(calibration.logP(x) + x)).toBeLessThan(0.02 + 0.1 * x);
@@ -50,7 +50,7 @@ describe("tail calibration", () => {
   });
 
   it("a single value is a history", () => {
-    const one = new TailCalibration([3]);
+    const one = TailCalibration.fit([3]);
     expect(one.logP(2)).toBe(0);
     expect(Number.isFinite(one.logP(4))).toBe(true);
     expect(one.logP(4)).toBeLessThan(one.logP(3));

@@ -51,7 +51,7 @@ describe("isolation forest", () => {
     const rows = rowsOf(X);
     let sum = 0;
     for (let seed = 0; seed < 20; seed++) {
-      const forest = new IsolationForest(rows, { random: seededRandom(seed) });
+      const forest = IsolationForest.grow(rows, { random: seededRandom(seed) });
       sum += auc(
         X.map((_, i) => forest.score(rows.values, i * rows.width)),
         y,
@@ -63,24 +63,26 @@ describe("isolation forest", () => {
   it("equal seeds make equal forests, other seeds others", () => {
     const [set] = cases.auc_sets as [AucSet];
     const rows = rowsOf(set.X);
-    const score = (seed: number): number => new IsolationForest(rows, { random: seededRandom(seed) }).score(rows.values);
+    const score = (seed: number): number => IsolationForest.grow(rows, { random: seededRandom(seed) }).score(rows.values);
     expect(score(7)).toBe(score(7));
     expect(score(7)).not.toBe(score(8));
   });
 
   it("constant vectors are all alike, and numbers that single precision cannot tell apart do no harm", () => {
     const random = seededRandom(1);
-    const constant = new IsolationForest({ values: new Float64Array(300).fill(5), width: 3 }, { random });
+    const constant = IsolationForest.grow({ values: new Float64Array(300).fill(5), width: 3 }, { random });
     expect(constant.score(new Float64Array([5, 5, 5]))).toBeCloseTo(0.5, 6);
     const close = Float64Array.from({ length: 200 }, (_, i) => 1e15 + i / 4);
-    const forest = new IsolationForest({ values: close, width: 1 }, { random });
+    const forest = IsolationForest.grow({ values: close, width: 1 }, { random });
     expect(forest.score(close, 100)).toBeGreaterThan(0);
   });
 
-  it("a forest takes at most 8 bytes a node and 2 psi - 1 nodes a tree", () => {
+  it("a forest takes 6 bytes a node, 8 where a tree has more than a byte can say, and at most 2 psi - 1 nodes a tree", () => {
     const [set] = cases.auc_sets as [AucSet];
-    const forest = new IsolationForest(rowsOf(set.X), { trees: 50, sample: 128, random: seededRandom(1) });
-    expect(forest.bytes).toBeLessThanOrEqual(50 * (255 * 8 + 4));
-    expect(forest.bytes).toBeGreaterThan(50 * 64 * 8);
+    const forest = IsolationForest.grow(rowsOf(set.X), { trees: 50, sample: 128, random: seededRandom(1) });
+    expect(forest.bytes).toBe(50 * 4 + 6 * forest.nodes.cuts.length);
+    expect(forest.nodes.cuts.length).toBeLessThanOrEqual(50 * 255);
+    const large = IsolationForest.grow(rowsOf(set.X), { trees: 50, sample: 129, random: seededRandom(1) });
+    expect(large.bytes).toBe(50 * 4 + 8 * large.nodes.cuts.length);
   });
 });

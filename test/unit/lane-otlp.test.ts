@@ -323,6 +323,69 @@ describe("OTLP in JSON", () => {
 });
 
 describe("OTLP in protobuf", () => {
+  it("keeps the attributes of spans, also when the table of texts fills and begins anew, and those too long for it", () => {
+    const rig = new OtlpRig();
+    const long = "y".repeat(2_000);
+    const spansPerBody = 500;
+    let serial = 0;
+    for (let body = 0; body < 12; body++) {
+      const spans = Array.from({ length: spansPerBody }, () => {
+        const id = (++serial).toString(16).padStart(16, "0");
+        const own = Array.from({ length: 4 }, (_, i) => text(`own.${i}`, `${id}-${i}`));
+        return span({ spanId: id, name: `operation ${serial % 7}`, attributes: [...own, text("common", "value"), text("long", long)] });
+      });
+      const intake = rig.take(bodyOf("traces", "protobuf", spansOf(spans)), "traces", "protobuf");
+      const kept = records(intake).map(({ record }) => record as { metric_name: string; attributes: Record<string, string> });
+      expect(kept.map(({ attributes }) => attributes["span_id"])).toEqual(spans.map(({ spanId }) => spanId));
+      for (const { metric_name: name, attributes } of kept) {
+        const id = attributes["span_id"] as string;
+        expect(name).toBe(`operation ${Number.parseInt(id, 16) % 7}`);
+        expect(attributes).toMatchObject({ "own.0": `${id}-0`, "own.3": `${id}-3`, common: "value", long });
+      }
+    }
+    expect(rig.walkedSpans).toBe(12 * spansPerBody);
+    expect(rig.kernel.spanTextsFirst()).toBeGreaterThan(0);
+  });
+
+  it("keeps nothing of a span's fields that must not be stored: those bodies the kernel does not walk", () => {
+    const rig = new OtlpRig({ exclusions: "secret" });
+    const intake = rig.take(
+      bodyOf("traces", "protobuf", spansOf([span({ attributes: [text("secret", "s"), text("a", "b")] })])),
+      "traces",
+      "protobuf",
+    );
+    const [record] = records(intake).map((each) => each["record"] as { attributes: object });
+    expect(record?.attributes).toMatchObject({ a: "b", env: "prod" });
+    expect(record?.attributes).not.toHaveProperty("secret");
+    expect(rig.walkedSpans).toBe(0);
+  });
+
+  it("takes spans that are out of the ordinary among others, in their order", () => {
+    const rig = new OtlpRig();
+    const many = Array.from({ length: 65 }, (_, i) => text(`a${i % 64}`, "b"));
+    const nested = { key: "list", value: { arrayValue: { values: [{ intValue: "1" }, { stringValue: "x" }] } } };
+    const spans = [
+      span({ spanId: "0000000000000001" }),
+      span({ spanId: "0000000000000002", attributes: many }),
+      span({ spanId: "0000000000000003", endTimeUnixNano: "0", startTimeUnixNano: "0" }),
+      span({ spanId: "0000000000000004", kind: 9, attributes: [nested] }),
+      span({ spanId: "0000000000000005", attributes: [nested, text("list", "last counts")] }),
+      span({ spanId: "0000000000000006", attributes: [text("z", "w".repeat(9_000))] }),
+      span({ spanId: "0000000000000007", parentSpanId: "0000000000000001" }),
+    ];
+    const intake = rig.take(bodyOf("traces", "protobuf", spansOf(spans)), "traces", "protobuf");
+    expect(rig.walkedSpans).toBe(3);
+    expect(deadLetters(intake).map(({ payload }) => (payload as { spanId: string }).spanId)).toEqual(["0000000000000006"]);
+    const kept = records(intake).map(({ record }) => (record as { attributes: Record<string, unknown> }).attributes);
+    expect(kept.map((attributes) => Number(attributes["span_id"]))).toEqual([1, 2, 3, 4, 5, 7]);
+    expect([kept[1]?.["a0"], kept[3]?.["list"], kept[4]?.["list"], kept[5]?.["parent_span_id"]]).toEqual([
+      "b",
+      [1, "x"],
+      "last counts",
+      "0000000000000001",
+    ]);
+  });
+
   it("refuses the points of a resource or with attributes that cannot be read, and takes their neighbours", () => {
     const good = Buffer.from(encodeRequest("metrics", metricsOf([gauge([point()])])));
     const bad = Buffer.from(good);

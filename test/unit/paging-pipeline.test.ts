@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
 import { decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
-import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
+import { PagingMemory, placeText } from "../../src/domain/alerting/paging/paging-memory.ts";
 import type { Hold } from "../../src/domain/alerting/paging/paging-sources.ts";
 import { PagingRig, PAGING_START_MS as START } from "../support/paging-rig.ts";
 
@@ -404,7 +404,7 @@ describe("the memory", () => {
     expect([
       rig.memory.alert(alertId as string),
       rig.memory.firingCount,
-      rig.memory.cascadeOf({ tenant: "default", environment: "prod", serviceId: "checkout" }),
+      rig.memory.cascadeOf(placeText({ tenant: "default", environment: "prod", serviceId: "checkout" })),
     ]).toEqual([undefined, 0, undefined]);
     expect(rig.fire().outcome).toBe("paged");
   });

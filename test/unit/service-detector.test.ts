@@ -1,12 +1,15 @@
 // The joint detector of a service: eigenvectors, what breaks a relation, models that are due.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
-import { ServiceDetector } from "../../src/domain/detection/multivariate/service-detector.ts";
+import { EVIDENCE_BAR, ServiceDetector } from "../../src/domain/detection/multivariate/service-detector.ts";
 import { symmetricEigen } from "../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { TrainingHistory } from "../../src/domain/detection/multivariate/training-history.ts";
 
 const START = Date.UTC(2026, 0, 5);
 const MINUTE_MS = 60_000;
+
+/** Puts a metric some twelve standard deviations of its noise off what the others say. */
+const OFF_THE_RELATION = 0.17;
 
 /** Load drives four metrics, each with its own noise. */
 function service(seed: number): () => Float64Array {
@@ -18,12 +21,17 @@ function service(seed: number): () => Float64Array {
   };
 }
 
+/** Times of rows that end where the test begins. */
+function minutes(rows: number): Float64Array {
+  return Float64Array.from({ length: rows }, (_, i) => START - (rows - i) * MINUTE_MS);
+}
+
 function trained(rows = 2000): { detector: ServiceDetector; next: () => Float64Array } {
   const next = service(1);
   const values = new Float64Array(rows * 4);
   for (let i = 0; i < rows; i++) values.set(next(), 4 * i);
   const detector = new ServiceDetector(4);
-  detector.train({ values, width: 4 }, seededRandom(1));
+  detector.train({ times: minutes(rows), values, width: 4 }, seededRandom(1));
   return { detector, next };
 }
 
@@ -85,6 +93,23 @@ describe("service detector", () => {
     expect(first?.share).toBeGreaterThan(0.4);
   });
 
+  it("opens at the second vector near the bar, and not at one alone", () => {
+    const gates = (...broken: readonly boolean[]) => {
+      const { detector, next } = trained();
+      for (let i = 0; i < 200; i++) detector.observe(START + i * MINUTE_MS, next());
+      return broken.map((isBroken, i) => {
+        const vector = next();
+        if (isBroken) vector[2] = (vector[2] as number) + OFF_THE_RELATION;
+        const { evidence, gate } = detector.observe(START + (200 + i) * MINUTE_MS, vector);
+        return { isOver: evidence >= EVIDENCE_BAR, isSevere: evidence >= 2 * EVIDENCE_BAR, opened: gate.opened, by: gate.suppressedBy };
+      });
+    };
+    const [alone] = gates(true, false, false);
+    expect(alone).toEqual({ isOver: true, isSevere: false, opened: false, by: "not_persistent" });
+    expect(gates(true, false, false, false).some(({ opened }) => opened)).toBe(false);
+    expect(gates(true, true).map(({ opened }) => opened)).toEqual([false, true]);
+  });
+
   it("equal history, seed and vectors give equal scores", () => {
     const score = (): number => {
       const { detector, next } = trained(500);
@@ -96,7 +121,7 @@ describe("service detector", () => {
   it("metrics that never change do no harm", () => {
     const values = new Float64Array(200 * 2).map((_, i) => (i % 2 === 0 ? 7 : 0));
     const detector = new ServiceDetector(2);
-    detector.train({ values, width: 2 }, seededRandom(1));
+    detector.train({ times: minutes(200), values, width: 2 }, seededRandom(1));
     expect(detector.observe(START, Float64Array.of(7, 0)).evidence).toBe(0);
     const moved = detector.observe(START + MINUTE_MS, Float64Array.of(7, 1));
     expect(Number.isFinite(moved.score)).toBe(true);
@@ -107,7 +132,7 @@ describe("service detector", () => {
 describe("training history", () => {
   const filled = (rows: number, rowsMax: number): TrainingHistory => {
     const history = new TrainingHistory({ width: 2, rowsMax });
-    for (let i = 0; i < rows; i++) history.add(Float64Array.of(i, -i));
+    for (let i = 0; i < rows; i++) history.add(i, Float64Array.of(i, -i));
     return history;
   };
 
@@ -116,16 +141,17 @@ describe("training history", () => {
     const history = filled(256, 10_000);
     expect(history.isDue).toBe(true);
     expect(history.take().values.length).toBe(512);
-    for (let i = 0; i < 255; i++) history.add(Float64Array.of(0, 0));
+    for (let i = 0; i < 255; i++) history.add(0, Float64Array.of(0, 0));
     expect(history.isDue).toBe(false);
-    history.add(Float64Array.of(0, 0));
+    history.add(0, Float64Array.of(0, 0));
     expect(history.isDue).toBe(true);
   });
 
   it("holds the newest rows within its limit", () => {
     const history = filled(1001, 1000);
     expect(history.length).toBe(501);
-    const { values } = history.take();
+    const { times, values } = history.take();
+    expect([times[0], times.at(-1)]).toEqual([500, 1000]);
     expect([values[0], values[1]]).toEqual([500, -500]);
     expect(values.at(-2)).toBe(1000);
   });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { NO_SPAN_TEXT } from "../../src/core/layout/span-row.ts";
 import { FLAG_OPERATION } from "../../src/core/layout/stream-record.ts";
 import type { OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
+import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-block.ts";
+import { SpanBlockWriter } from "../../src/domain/trace/span-block-writer.ts";
 import { SpanRig } from "../support/span-rig.ts";
 
 const START = Date.UTC(2026, 0, 5, 12);
@@ -163,3 +166,63 @@ describe("calls between services", () => {
     expect(rig.calls(START)).toEqual([]);
   });
 });
+
+describe("blocks of spans", () => {
+  const head = { second: START / 1_000, receivedMs: START, serial: 1, salt: 2, resource: '{"host.name":"h"}' };
+  const written = {
+    traceId: hex(7, 32),
+    spanId: hex(8, 16),
+    parentSpanId: "",
+    name: "GET /",
+    kind: 2,
+    statusCode: 1,
+    endMicroseconds: START * 1_000 + 5,
+    microseconds: 2 ** 40,
+  };
+
+  it("are read in the form that version 1 had: attributes as JSON text with nothing before it", () => {
+    const attributes = '{"a":1}';
+    const writer = new SpanBlockWriter({ tenant: "t", environment: "", serviceId: "shop" }, head);
+    writer.add({ ...written, attributes });
+    const block = writer.finish();
+    const marker = block.length - attributes.length - 2;
+    const first = Buffer.concat([Uint8Array.of(1), block.subarray(1, marker), block.subarray(marker + 1)]);
+    for (const each of [block, first]) {
+      const [span] = [...spansOfBlock(each, readSpanBlockHead(each))];
+      expect({ ...span, attributes: span?.attributes() }).toEqual({ ...written, attributes: { a: 1 } });
+    }
+    expect(() => readSpanBlockHead(Uint8Array.of(3, ...block.subarray(1)))).toThrow("version 3");
+  });
+
+  it("write a name or an attribute once, as long as the block remembers it", () => {
+    const texts = Array.from({ length: 700 }, (_, i) => keyValue(`key.${i}`, "value"));
+    const memory = Buffer.concat(texts);
+    const places = texts.map((_, i) => texts.slice(0, i).reduce((sum, { length }) => sum + length, 0));
+    const source = {
+      words: new Uint32Array(2 * texts.length + 3),
+      none: NO_SPAN_TEXT,
+      memory,
+      textAddress: (number: number) => places[number] as number,
+      textBytes: (number: number) => texts[number]?.length as number,
+    };
+    const ids = Uint32Array.of(1, 2, 3, 4, 5, 6, 0, 0);
+    const writer = new SpanBlockWriter({ tenant: "t", environment: "", serviceId: "shop" }, head);
+    for (let turn = 0; turn < 2; turn++) {
+      for (let i = 0; i < texts.length; i++) source.words[i] = i;
+      source.words.set([NO_SPAN_TEXT, places[3] as number, texts[3]?.length as number], texts.length);
+      writer.addNumbers(ids, 0, 2, "GET /", 9, head.second * 1_000_000, 5);
+      writer.addAttributes(source, 0, texts.length + 1);
+    }
+    const block = writer.finish();
+    const spans = [...spansOfBlock(block, readSpanBlockHead(block))];
+    expect(spans.map(({ name }) => name)).toEqual(["GET /", "GET /"]);
+    for (const { attributes } of spans) expect(attributes()).toEqual(Object.fromEntries(texts.map((_, i) => [`key.${i}`, "value"])));
+    expect(block.length).toBeLessThan(2 * memory.length);
+  });
+});
+
+/** KeyValue {1: key, 2: {1: text}}. */
+function keyValue(key: string, text: string): Uint8Array {
+  const value = Buffer.from(text);
+  return Buffer.concat([Uint8Array.of(10, key.length), Buffer.from(key), Uint8Array.of(18, value.length + 2, 10, value.length), value]);
+}

@@ -101,6 +101,26 @@ describe("the status", () => {
     expect(store.fill).toBeGreaterThan(1);
   });
 
+  it("tells of cycles and passes, and that they are behind where none has ended for two intervals", async () => {
+    const rig = await serving({ watchdogIntervalMs: 60_000 });
+    await new Promise((resolve) => setImmediate(resolve));
+    const { watchdog } = await statusOf(rig);
+    expect(watchdog).toMatchObject({ last_run: new Date(START_MS).toISOString(), cycles: 1, failed_cycles: 0, layers: ["statistical"] });
+    const none = { evaluated: 0, learning: 0, skipped: {}, last_run: new Date(START_MS).toISOString() };
+    expect(watchdog.passes).toMatchObject(["pairs", "services", "arrivals", "saturation"].map((pass) => ({ pass, ...none })));
+    for (const engine of rig.engines) engine.isDead = true;
+    rig.monotonicMs += 60_000;
+    await rig.drain();
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const engine of rig.engines) engine.isDead = false;
+    rig.monotonicMs += 61_000;
+    expect(await statusOf(rig)).toMatchObject({
+      status: "degraded",
+      components: { watchdog: "behind" },
+      watchdog: { cycles: 1, failed_cycles: 1 },
+    });
+  });
+
   it("says that detection is stalled where the coordinator has not looked for minutes", async () => {
     const rig = await serving();
     rig.nowMs += 181_000;

@@ -49,13 +49,16 @@ describe("the gate of tenants", () => {
   });
 
   it("has a change of plan in force at once, and PLAN_LIMITS over the plans' own rates", () => {
-    const { put, admitted, clock } = gate("free=20, pro=unlimited");
+    const { put, admitted, clock, tenants } = gate("free=20, pro=unlimited");
     put("a", "free");
     expect(admitted({ tenant: "a" }, 50)).toBe(20);
     put("a", "pro");
     expect(admitted({ tenant: "a" }, 50_000)).toBe(50_000);
     put("a", "starter");
     expect(admitted({ tenant: "a" }, 500)).toBe(100);
+    expect(tenants.admit({ tenant: "a" }, true)?.message).toMatch(/plan starter.* 100 requests per second/);
+    put("a", "free");
+    expect(tenants.admit({ tenant: "a" }, true)?.message).toMatch(/plan free.* 20 requests per second/);
     put("a", "starter"); // another name, say
     expect(admitted({ tenant: "a" }, 500)).toBe(0);
     clock.ms += 1_000;

@@ -4,6 +4,7 @@ import { ANOMALIES_RECENT_MAX } from "../../core/config/limits.ts";
 import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../domain/incident/anomaly.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
+import { StandingEpisodes } from "./standing-episodes.ts";
 import { decodeAnomaly } from "./tables/anomaly-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
@@ -16,15 +17,19 @@ export interface AnomalyPlace {
   readonly detectedAtMs: number;
 }
 
+/** What rules over several services read of an open anomaly. */
+export interface OpenAnomaly extends AnomalyPlace, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {}
+
 const NO_ANOMALIES = new AnomalyIndex();
 
 /** The committed state; only the transaction that has committed, and retention, change it. */
 export class AnomalyBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AnomalyIndex>();
-  readonly #open = new Map<string, AnomalyPlace>();
+  readonly #open = new Map<string, OpenAnomaly>();
   /** Those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. */
   readonly #recent = new Map<string, Anomaly>();
+  readonly standing = new StandingEpisodes();
   #episodes = 0;
 
   constructor(store: KeyValueStore) {
@@ -35,6 +40,7 @@ export class AnomalyBook {
   load(): void {
     for (const { value } of scan(this.#store, "anomalies")) this.put(decodeAnomaly(value));
     for (const _ of scan(this.#store, "episode_times")) this.#episodes++;
+    this.standing.load(this.#store);
   }
 
   get openCount(): number {
@@ -65,6 +71,11 @@ export class AnomalyBook {
     return this.#open.get(openKey);
   }
 
+  /** All that are open, in no order. */
+  openAnomalies(): Iterable<OpenAnomaly> {
+    return this.#open.values();
+  }
+
   /** An anomaly as it is stored. */
   read(place: AnomalyPlace): Anomaly | undefined {
     const recent = this.#recent.get(place.id);
@@ -93,7 +104,9 @@ export class AnomalyBook {
     const openBefore = index.get(id)?.openKey ?? null;
     const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? keyIfOpen ?? openKeyOf(anomaly)) : null;
     index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
-    if (openKey !== null) this.#open.set(openKey, { tenant, id, detectedAtMs });
+    const { environment, metricName, detector, startedAtMs } = anomaly;
+    const open = { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs };
+    if (openKey !== null) this.#open.set(openKey, open);
     else this.#close(openBefore, id);
     this.#keepRecent(anomaly);
   }

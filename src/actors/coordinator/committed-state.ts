@@ -5,6 +5,7 @@ import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
+import { AlertBook } from "./alerts/alert-book.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { ControlState } from "./control/control-state.ts";
 import type { WatchdogEnvironment } from "./control/watchdog-book.ts";
@@ -18,6 +19,7 @@ import { decodeCheckpointRow } from "./tables/checkpoint-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
 import { blockKey, checkpointPartKey, partitionKey } from "./tables/tables.ts";
+import { SloBook } from "./watchdog/slo/slo-book.ts";
 
 /** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
 const VOID_BLOCKS_PER_STEP = 500;
@@ -39,12 +41,14 @@ export class CommittedState {
   readonly control: KeyValueStore;
   readonly series: KeyValueStore;
   readonly anomalies: AnomalyBook;
+  readonly alerts: AlertBook;
   readonly deadLetters = new DeadLetterBook();
   readonly replays = new ReplayBook();
   readonly coverage = new LogCoverage();
   readonly rollups = new RollupBook();
   /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations = new Map<number, number>();
+  readonly slo = new SloBook();
   readonly metadata = new MetadataTable();
   /** What people have configured. */
   readonly configured: ControlState;
@@ -54,6 +58,7 @@ export class CommittedState {
     this.control = stores.control;
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
+    this.alerts = new AlertBook(stores.control, stores.series);
     this.configured = new ControlState(watchdog);
   }
 
@@ -65,6 +70,7 @@ export class CommittedState {
   /** Reads what is stored, and deletes blocks that no checkpoint knows of: the replay makes them again. */
   async open(randomBytes: (count: number) => Uint8Array): Promise<void> {
     this.anomalies.load();
+    this.alerts.load();
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
     this.metadata.load(this.series);

@@ -1,17 +1,23 @@
 // Makes frames durable, and tells of it: latencies, events, counters, the floor of the logs.
 import type { EngineFrame, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type { CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { Deployment } from "../../core/protocol/engine-control.ts";
+import type { CoordinatorMessage, StreamEvents } from "../../core/protocol/query.ts";
+import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
+import { countAlerts } from "./alerts/alert-counts.ts";
+import { AlertDraft } from "./alerts/alert-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import type { CoordinatorCounters } from "./coordinator-counters.ts";
 import { floorHasRisen, type LogFloor } from "./log-floor.ts";
 import { TABLE_START } from "./tables/tables.ts";
 import { Transaction } from "./transaction.ts";
-import type { VerdictLimits } from "./verdict-draft.ts";
+import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
 
 /** What the committer needs of the world. */
 export interface CommitterDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
+  /** What decisions on pages are made by. */
+  readonly paging: PagingSources;
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
@@ -22,6 +28,8 @@ export interface CommitterDependencies {
   checkpointsStored(): void;
   /** Metadata of metrics have been stored. */
   metadataStored(metadata: readonly MetricMetadataEnvelope[]): void;
+  /** Event records that tell of deployments have been stored. */
+  deploymentsStored(deployments: readonly Deployment[]): void;
 }
 
 const MARKS_PER_STEP = 1_000;
@@ -43,7 +51,7 @@ export class Committer {
   async commit(frames: readonly EngineFrame[]): Promise<void> {
     const { state, counters, nowMs, monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
-    const transaction = new Transaction(state, this.#limits, nowMs());
+    const transaction = new Transaction(state, this.#limits, nowMs(), this.#dependencies.paging);
     for (const frame of frames) transaction.add(frame);
     await state.control.commit(transaction.controlOperations());
     this.#applyControl(transaction);
@@ -51,6 +59,50 @@ export class Committer {
     this.#applySeries(transaction);
     counters.add("frames", frames.length);
     counters.commit((monotonicMs() - startMs) / 1000);
+  }
+
+  /** What a change does to alerts, to anomalies. */
+  draftAlerts(): AlertDraft {
+    const { state, paging, nowMs } = this.#dependencies;
+    return new AlertDraft(state.alerts, paging, nowMs(), this.#limits.alertsMax);
+  }
+
+  draftVerdicts(alerts: AlertDraft): VerdictDraft {
+    return new VerdictDraft(this.#dependencies.state.anomalies, this.#limits, this.#dependencies.nowMs(), alerts);
+  }
+
+  /** Takes over what a change has stored, and tells of it. */
+  takeAlerts(draft: AlertDraft): void {
+    const { state, counters } = this.#dependencies;
+    countAlerts(counters, state, draft.apply());
+    this.tell(draft.events());
+  }
+
+  takeVerdicts(draft: VerdictDraft): void {
+    const { state, counters } = this.#dependencies;
+    counters.add("anomaliesDropped", draft.apply());
+    counters.add("anomaliesStored", draft.openedArrivalsMs.length);
+    counters.set("anomaliesOpen", state.anomalies.openCount);
+    this.tell(draft.events());
+  }
+
+  tell(events: StreamEvents["events"]): void {
+    if (events.length > 0) this.#dependencies.emit({ type: "events", events });
+  }
+
+  /** Stores rows of the ledger that no frames have taken along. */
+  async storeLedger(): Promise<void> {
+    const { series, alerts } = this.#dependencies.state;
+    const operations = alerts.ledger.operations();
+    if (operations.length === 0) return;
+    await series.commit(operations);
+    this.#ledgerStored();
+  }
+
+  #ledgerStored(): void {
+    const { state, counters } = this.#dependencies;
+    state.alerts.ledger.stored();
+    counters.set("ledgerRows", state.alerts.ledger.size);
   }
 
   /** Lets log segments go that are covered now. Both stores are flushed first: after a loss of power the log would be missed. */
@@ -70,9 +122,10 @@ export class Committer {
     this.#floorIsStale = false;
   }
 
-  #applyControl({ verdicts, deadLetters, labels }: Transaction): void {
-    const { state, counters, monotonicMs, emit, observeLatencySeconds } = this.#dependencies;
+  #applyControl({ verdicts, alerts, deadLetters, labels }: Transaction): void {
+    const { state, counters, monotonicMs, observeLatencySeconds } = this.#dependencies;
     counters.add("anomaliesDropped", verdicts.apply());
+    countAlerts(counters, state, alerts.apply());
     deadLetters.apply();
     labels.apply();
     counters.add("labelsRefused", labels.refused);
@@ -83,15 +136,17 @@ export class Committer {
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
     counters.add("lettersReplayed", deadLetters.replayed);
-    const events = verdicts.events();
-    if (events.length > 0) emit({ type: "events", events });
+    this.tell([...verdicts.events(), ...alerts.events()]);
   }
 
   #applySeries(transaction: Transaction): void {
     const { state, counters } = this.#dependencies;
+    this.#ledgerStored();
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
+    for (const [record, id] of transaction.sloRecords) state.slo.take(record, id);
     for (const metadata of transaction.metadata) state.metadata.put(metadata);
+    if (transaction.deployments.length > 0) this.#dependencies.deploymentsStored(transaction.deployments);
     if (transaction.metadata.length > 0) this.#dependencies.metadataStored(transaction.metadata);
     counters.set("metadataStored", state.metadata.size);
     if (transaction.checkpoints.length > 0) this.#dependencies.checkpointsStored();

@@ -7,6 +7,7 @@
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
+  ALERTS_MAX,
   ANOMALIES_MAX,
   AUDIT_ROWS_MAX,
   DEAD_LETTER_AGE_MS_MAX,
@@ -19,10 +20,21 @@ import {
 } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import type { StatePart, StatePartWanted, StoredCheckpoint, StreamsWanted, ToldSettings } from "../../core/protocol/engine-control.ts";
+import type {
+  Deployment,
+  DetectorStates,
+  DetectorStatesWanted,
+  StatePart,
+  StatePartWanted,
+  StoredCheckpoint,
+  StreamsWanted,
+  ToldSettings,
+} from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { liveSources } from "./alerts/live-sources.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Committer } from "./committer.ts";
@@ -38,8 +50,10 @@ import type { QueryContext } from "./queries/query-context.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
+import { readDetectorStates } from "./tables/detector-states.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
-import { enginePass, Watchdog } from "./watchdog/watchdog.ts";
+import { watchdogStages } from "./watchdog/stages.ts";
+import { Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions {
@@ -65,7 +79,12 @@ export interface CoordinatorOptions {
   readonly vectorizerIntervalMs?: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
   readonly watchdogIntervalMs?: number;
+  /** SATURATION_DETECTOR_ENABLED; it is where it is not given. */
+  readonly saturationEnabled?: boolean;
+  /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is not given. */
+  readonly warmUpMinutes?: number;
   readonly anomaliesMax?: number;
+  readonly alertsMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
   readonly queriesWaitingMax?: number;
@@ -89,6 +108,8 @@ export interface CoordinatorDependencies {
   breathe(): Promise<void>;
   /** Resolves after so many milliseconds. */
   rest(ms: number): Promise<void>;
+  /** Trains a service's model in another thread; where it is not given none is trained. */
+  train?(job: TrainingJob): Promise<TrainingResult>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
@@ -144,19 +165,27 @@ export class Coordinator {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
     };
+    const deploymentsStored = (deployments: readonly Deployment[]) => {
+      for (const engine of engines) engine.tell({ type: "deployments", deployments });
+    };
     const observeLatencySeconds = (seconds: number) => {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
     };
+    const alertsMax = options.alertsMax ?? ALERTS_MAX;
+    const paging = liveSources(this.#state, { startedAtMs: dependencies.nowMs(), warmUpMinutes: options.warmUpMinutes });
     const shared = {
       ...dependencies,
       observeLatencySeconds,
+      paging,
       state: this.#state,
       counters: this.#counters,
       checkpointsStored,
       metadataStored,
+      deploymentsStored,
     };
-    this.#committer = new Committer({ anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, retentionMs: options.retentionMs }, shared);
+    const limits = { anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, alertsMax, retentionMs: options.retentionMs };
+    this.#committer = new Committer(limits, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -172,11 +201,20 @@ export class Coordinator {
         edit: (work) => this.#edit(work),
       },
     );
-    const pass = { ...dependencies, engines: engineClient };
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
-      [enginePass("pairs", 1, pass), enginePass("services", 1, pass), enginePass("arrivals", 1, pass), enginePass("saturation", 2, pass)],
-      { ...dependencies, counters: this.#counters, cycleCompleted: () => undefined },
+      watchdogStages(options, {
+        ...shared,
+        engines: engineClient,
+        store: (operations) => this.#edit(() => controlStore.commit(operations)),
+        declare: (frames) => this.#declare(frames),
+        settle: () => this.#settle(),
+        edit: (work) => this.#edit(work),
+        isStopping: () => this.#stopping !== "no",
+        log: (line) => emit({ type: "log", level: "warn", line }),
+        alertsMax,
+      }),
+      { ...dependencies, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
     this.#queries = this.#queryContext(engineClient);
   }
@@ -187,6 +225,8 @@ export class Coordinator {
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
+    this.#counters.set("alertsFiring", this.#state.alerts.firingCount);
+    this.#counters.set("ledgerRows", this.#state.alerts.ledger.size);
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
     this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
     this.#counters.set("metadataStored", this.#state.metadata.size);
@@ -200,6 +240,11 @@ export class Coordinator {
   /** A part of a stored state, with bytes of its own. */
   loadStatePart(wanted: StatePartWanted): StatePart {
     return { ...wanted, bytes: this.#state.statePart(wanted) };
+  }
+
+  /** Stored states of a detector of the Watchdog, with bytes of their own. */
+  loadDetectorStates(wanted: DetectorStatesWanted): DetectorStates {
+    return readDetectorStates(this.#state.series, wanted);
   }
 
   /** Delivers streams that an engine wants back, now or once they are stored. */
@@ -327,6 +372,7 @@ export class Coordinator {
       await this.#committer.commit(pick.frames);
       this.#intake.confirm(pick);
     }
+    await this.#committer.storeLedger();
     await this.#committer.raiseFloor();
     return pick.frames.length > 0;
   }
@@ -387,6 +433,11 @@ export class Coordinator {
       edit: (work) => this.#edit(work),
       declare: (frames) => this.#declare(frames),
       change: (request, plan) => changes.make(request, plan),
+      draftAlerts: () => this.#committer.draftAlerts(),
+      draftVerdicts: (alerts) => this.#committer.draftVerdicts(alerts),
+      takeAlerts: (draft) => this.#committer.takeAlerts(draft),
+      takeVerdicts: (draft) => this.#committer.takeVerdicts(draft),
+      tell: (events) => this.#committer.tell(events),
       randomBytes,
     };
   }

@@ -4,6 +4,7 @@ import type {
   BehaviourAnswer,
   BehaviourQuery,
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   PendingChunksAnswer,
   PendingChunksQuery,
@@ -11,9 +12,9 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
-  StoredMetadata,
+  ServiceHistoryAnswer,
+  ServiceHistoryQuery,
   StreamCountAnswer,
-  ToldSettings,
   WatchdogAnswer,
   WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
@@ -25,11 +26,8 @@ import type { FrameSource } from "./frame-intake.ts";
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: EngineNews): void;
+  tell(message: EngineNotice): void;
 }
-
-/** What engines are told and do not answer. */
-export type EngineNews = StoredMetadata | ToldSettings;
 
 /** An engine did not answer. */
 export class EngineUnavailableError extends Error {
@@ -61,7 +59,7 @@ export class EngineClient {
   }
 
   /** Tells all engines; what they are asked afterwards they answer knowing it. */
-  tellAll(message: EngineNews): void {
+  tellAll(message: EngineNotice): void {
     for (const link of this.#links) link.tell(message);
   }
 
@@ -98,6 +96,16 @@ export class EngineClient {
   /** The next slice of a pass of the Watchdog over one engine's services. */
   async watchdog(engine: number, query: Omit<WatchdogQuery, "type" | "id">): Promise<WatchdogAnswer> {
     return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
+  }
+
+  /** What an engine holds of a service's streams for a training. */
+  async serviceHistory(engine: number, query: Omit<ServiceHistoryQuery, "type" | "id">): Promise<ServiceHistoryAnswer> {
+    return (await this.#ask(engine, { type: "service-history", id: this.#nextId++, ...query })) as ServiceHistoryAnswer;
+  }
+
+  /** Sends an engine what it does not answer. */
+  tell(engine: number, notice: EngineNotice): void {
+    (this.#links[engine] as EngineLink).tell(notice);
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

@@ -15,6 +15,7 @@ import {
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
+  FRAME_DETECTOR_STATES,
   FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
@@ -27,8 +28,13 @@ import {
   type RecordEnvelope,
   type ServiceLabelsEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
+import type { Deployment } from "../../core/protocol/engine-control.ts";
+import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
+import { deploymentOf } from "../../domain/incident/deployment.ts";
 import { decodeEpisode } from "../../domain/incident/episode-codec.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
+import { AlertDraft } from "./alerts/alert-draft.ts";
+import type { LedgerBook } from "./alerts/ledger-book.ts";
 import { ColdDraft } from "./cold/cold-draft.ts";
 import { type CommittedState, laneMarkKey } from "./committed-state.ts";
 import { LabelDraft } from "./control/label-draft.ts";
@@ -37,22 +43,28 @@ import { metadataOperation } from "./metadata-table.ts";
 import { blockOperations } from "./tables/block-rows.ts";
 import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
+import { detectorStatesOperation } from "./tables/detector-states.ts";
 import { encodeRecordRow } from "./tables/record-row.ts";
 import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
+import { SLO_WINDOW_MS, type SloRecord, sloOperation, sloRecordOf } from "./watchdog/slo/slo-book.ts";
 
 /** Drafts of one transaction over the committed state. */
 export class Transaction {
+  readonly alerts: AlertDraft;
   readonly verdicts: VerdictDraft;
   readonly deadLetters: DeadLetterDraft;
   readonly usage: UsageDraft;
   readonly labels: LabelDraft;
+  readonly #ledger: LedgerBook;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
   readonly metadata: MetricMetadataEnvelope[] = [];
+  readonly sloRecords: Array<readonly [record: SloRecord, id: string]> = [];
+  readonly deployments: Deployment[] = [];
   readonly #takesMetadata: (metadata: MetricMetadataEnvelope) => boolean;
   readonly #retentionMs: number;
   readonly #wallNowMs: number;
@@ -64,8 +76,10 @@ export class Transaction {
   blocks = 0;
   blockBytes = 0;
 
-  constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number) {
-    this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs);
+  constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number, paging: PagingSources) {
+    this.alerts = new AlertDraft(state.alerts, paging, wallNowMs, limits.alertsMax);
+    this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs, this.alerts);
+    this.#ledger = state.alerts.ledger;
     this.deadLetters = new DeadLetterDraft(state);
     this.labels = new LabelDraft(state.configured.labels);
     this.#seriesStore = state.series;
@@ -84,11 +98,12 @@ export class Transaction {
   }
 
   controlOperations(): StoreOperation[] {
-    return [...this.verdicts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
+    return [...this.verdicts.operations(), ...this.alerts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
   }
 
+  /** To be drawn when the operations on `control` have been committed and applied. */
   seriesOperations(): readonly StoreOperation[] {
-    return [...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
+    return [...this.#ledger.operations(), ...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
   }
 
   takeRecord(envelope: RecordEnvelope): void {
@@ -100,7 +115,17 @@ export class Transaction {
     if (this.#isStored(key, envelope)) return;
     this.#recordIds.add(envelope.id);
     this.#series.push({ table: "records", key, value: encodeRecordRow(envelope) });
+    this.#takeSlo(envelope);
+    const deployment = deploymentOf(envelope);
+    if (deployment !== undefined) this.deployments.push(deployment);
     this.records++;
+  }
+
+  #takeSlo(envelope: RecordEnvelope): void {
+    const record = envelope.timeMs < this.#wallNowMs - SLO_WINDOW_MS ? undefined : sloRecordOf(envelope);
+    if (record === undefined) return;
+    this.#series.push(sloOperation(record, envelope.id));
+    this.sloRecords.push([record, envelope.id]);
   }
 
   /** A repeated record changes nothing: the first one stays, also where a sender gave another one the same Idempotency-Key and time. */
@@ -121,6 +146,10 @@ export class Transaction {
     this.#series.push(...blockOperations(payload));
     this.blocks++;
     this.blockBytes += payload.length;
+  }
+
+  takeDetectorStates(payload: Uint8Array): void {
+    this.#series.push(detectorStatesOperation(payload));
   }
 
   takeCalls(payload: Uint8Array): void {
@@ -178,6 +207,7 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
+  [FRAME_DETECTOR_STATES]: (transaction, payload) => transaction.takeDetectorStates(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
   [FRAME_SERVICE_LABELS]: (transaction, payload) => transaction.takeLabels(decodePayload<ServiceLabelsEnvelope>(payload)),

@@ -14,8 +14,10 @@ import {
   foundingEpisode,
   openKeyOf,
 } from "../../domain/incident/anomaly.ts";
+import type { AlertDraft } from "./alerts/alert-draft.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
+import { noteStanding, type StandingEpisode, standingOperations } from "./standing-episodes.ts";
 import { encodeAnomaly } from "./tables/anomaly-row.ts";
 import { encodeStored } from "./tables/stored-json.ts";
 import { idBytes, tenantTimeKey } from "./tables/tables.ts";
@@ -24,6 +26,8 @@ import { idBytes, tenantTimeKey } from "./tables/tables.ts";
 export interface VerdictLimits {
   /** Anomalies of a tenant. */
   readonly anomaliesMax: number;
+  /** Alerts of a tenant. */
+  readonly alertsMax: number;
   /** Openings of samples older than this are forgotten already: only a replay brings them. */
   readonly retentionMs: number;
 }
@@ -45,11 +49,13 @@ export class VerdictDraft {
   readonly #book: AnomalyBook;
   readonly #limits: VerdictLimits;
   readonly #wallNowMs: number;
+  readonly #alerts: AlertDraft;
   readonly #anomalies = new Map<string, Anomaly>();
   /** By the id of the anomaly. */
   readonly #openKeys = new Map<string, string>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
+  readonly #standing = new Map<string, StandingEpisode | undefined>();
   readonly #told = new Set<string>();
   /** Episodes that got a row of their own because their anomaly goes. */
   #orphans = 0;
@@ -57,16 +63,17 @@ export class VerdictDraft {
   readonly openedArrivalsMs: number[] = [];
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
 
-  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number) {
+  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number, alerts: AlertDraft) {
     this.#book = book;
+    this.#alerts = alerts;
     this.#limits = limits;
     this.#wallNowMs = wallNowMs;
   }
 
-  /** Applies a frame on top of those before. */
-  add(frame: EpisodeFrame): void {
+  /** Applies a frame on top of those before; says what it did to which anomaly. */
+  add(frame: EpisodeFrame): EpisodeEffect {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
-    if (isForgotten) return;
+    if (isForgotten) return { kind: "ignored" };
     const founded = this.#read(frame.tenant, anomalyIdOf(frame));
     const episode =
       foundingEpisode(founded, frame.episodeId) ?? this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
@@ -75,9 +82,12 @@ export class VerdictDraft {
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
     const isFounder = effect.anomaly?.founder?.episodeId === frame.episodeId;
     if (effect.episode !== undefined && !isFounder) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
-    if (effect.anomaly !== undefined) this.#keepAnomaly(effect.anomaly, openKey);
+    noteStanding(this.#standing, frame, effect.episode?.open);
+    const anomaly = this.#alerts.take(effect, before);
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey);
     if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
+    return anomaly === undefined ? effect : { ...effect, anomaly };
   }
 
   /** The operations of the transaction; also decides which old anomalies make room. */
@@ -92,7 +102,9 @@ export class VerdictDraft {
       });
     }
     for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
+    operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();
+    for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {
       operations.push(...this.#founderOperations(tenant, entry));
       operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
@@ -103,6 +115,7 @@ export class VerdictDraft {
   /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
   apply(): number {
     for (const [id, anomaly] of this.#anomalies) this.#book.put(anomaly, this.#openKeys.get(id));
+    this.#book.standing.apply(this.#standing);
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
     this.#book.addEpisodes(this.#orphans);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
@@ -164,6 +177,12 @@ export class VerdictDraft {
     const { episodeId, open } = anomaly.founder;
     this.#orphans++;
     return this.#episodeOperations(episodeId, { tenant, anomalyId: id, detectedAtMs, open }, true);
+  }
+
+  /** An anomaly that is dropped while it is open keeps no alert firing. */
+  #leaveAlert(tenant: string, { id, openKey }: AnomalyEntry): void {
+    const anomaly = openKey === null ? undefined : this.#read(tenant, id);
+    if (anomaly?.resolvedAtMs === null) this.#alerts.end(anomaly, null);
   }
 
   #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {

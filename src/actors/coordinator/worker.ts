@@ -9,13 +9,17 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
 import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
+import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
+import { TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
+  DetectorStates,
   EngineAnswer,
+  EngineNotice,
   EngineQuery,
   EngineReply,
   EngineRequest,
@@ -25,10 +29,11 @@ import type {
   ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
-import { Coordinator } from "./coordinator.ts";
+import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
-import type { EngineLink, EngineNews } from "./engine-client.ts";
+import type { EngineLink } from "./engine-client.ts";
 import { Pacer } from "./pacer.ts";
 import { CONTROL_DICTIONARIES, CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
@@ -44,7 +49,7 @@ export interface CoordinatorThreadData {
   readonly mainPort: MessagePort;
   readonly settings: {
     readonly threshold: number;
-    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number };
+    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number; readonly warmUpMinutes: number };
     readonly minSamples: number;
     readonly window: number;
     readonly retentionDays: number;
@@ -55,6 +60,7 @@ export interface CoordinatorThreadData {
     readonly diskLimitGib: number;
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
+    readonly saturationEnabled: boolean;
   };
 }
 
@@ -95,12 +101,12 @@ class EngineThreadLink implements EngineLink {
     this.#memory.ringBell();
   }
 
-  deliver(streams: ReturnedStreams): void {
+  deliver(streams: ReturnedStreams | DetectorStates): void {
     this.#port.send(streams);
     this.#memory.ringBell();
   }
 
-  tell(message: EngineNews): void {
+  tell(message: EngineNotice): void {
     this.#port.send(message);
     this.#memory.ringBell();
   }
@@ -182,6 +188,41 @@ function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[])
   });
 }
 
+function coordinatorOptions({ version, settings }: CoordinatorThreadData): CoordinatorOptions {
+  return {
+    version,
+    zThreshold: settings.threshold,
+    ...settings.paging,
+    samplesMin: settings.minSamples,
+    window: settings.window,
+    exclusions: new FieldExclusions(settings.fieldExclusions),
+    retentionMs: settings.retentionDays * DAY_MS,
+    rawRetentionMs: settings.retentionRawDays * DAY_MS,
+    auditRetentionMs: settings.auditRetentionDays * DAY_MS,
+    vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
+    watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
+    saturationEnabled: settings.saturationEnabled,
+    ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
+  };
+}
+
+function trainingPool(): WorkerPool<TrainingJob, TrainingResult> {
+  const file = new URL("../training/worker.js", import.meta.url);
+  return new WorkerPool({ file, task: "train", heapMbMax: TRAINING_HEAP_MB_MAX, idleMs: TRAINING_IDLE_MS, jobMsMax: TRAINING_MS_MAX });
+}
+
+/** Gives an engine what it asks for, or whoever asked it the answer. */
+function takeReply(
+  coordinator: Coordinator,
+  { engine, link }: { readonly engine: number; readonly link: EngineThreadLink },
+  message: EngineReply | CoordinatorCommand,
+): void {
+  if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
+  else if (message.type === "detector-states-wanted") link.deliver(coordinator.loadDetectorStates(message));
+  else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
+  else link.settle(message as EngineAnswer);
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
   const controlStore = openControlStore(data.dataDir);
@@ -189,62 +230,42 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
   const slots = new Float64Array(data.counters);
-  const { settings } = data;
   const flusher = new LogFlusher(logDirectory(data.dataDir));
   // A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk.
   const flushing = setInterval(() => void flusher.flush().catch(() => undefined), LOG_FLUSH_MS);
+  const training = trainingPool();
   const close = async () => {
     clearInterval(flushing);
     pacer.stop();
-    await Promise.all([controlStore.close(), seriesStore.close()]);
+    await Promise.all([controlStore.close(), seriesStore.close(), training.close()]);
     for (const port of ports) port.close();
     main.send({ type: "stopped" });
     main.close();
   };
-  const coordinator = new Coordinator(
-    {
-      version: data.version,
-      zThreshold: settings.threshold,
-      ...settings.paging,
-      samplesMin: settings.minSamples,
-      window: settings.window,
-      exclusions: new FieldExclusions(settings.fieldExclusions),
-      retentionMs: settings.retentionDays * DAY_MS,
-      rawRetentionMs: settings.retentionRawDays * DAY_MS,
-      auditRetentionMs: settings.auditRetentionDays * DAY_MS,
-      vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
-      watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
-      ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
-    },
-    {
-      controlStore,
-      seriesStore,
-      engines,
-      counters: slots,
-      nowMs: () => systemClock.wallMs(),
-      monotonicMs: () => systemClock.monotonicMs(),
-      emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
-      observeLatencySeconds: (seconds) => observe(slots, seconds),
-      deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
-      measureDisk: diskMeter(data.dataDir),
-      randomBytes: (count) => randomBytes(count),
-      breathe: () => new Promise((resolve) => setImmediate(resolve)),
-      rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    },
-  );
+  const coordinator = new Coordinator(coordinatorOptions(data), {
+    controlStore,
+    seriesStore,
+    engines,
+    counters: slots,
+    nowMs: () => systemClock.wallMs(),
+    monotonicMs: () => systemClock.monotonicMs(),
+    emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
+    observeLatencySeconds: (seconds) => observe(slots, seconds),
+    deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
+    measureDisk: diskMeter(data.dataDir),
+    randomBytes: (count) => randomBytes(count),
+    breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    train: (job) => training.run(job),
+  });
   const pacer = pacerOf(coordinator, engines);
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
   const told = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
   main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...told });
   ports.forEach((port, engine) => {
-    port.onMessage((message) => {
-      const link = engines[engine] as EngineThreadLink;
-      if (message.type === "frames") pacer.wake();
-      else if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
-      else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
-      else link.settle(message as EngineAnswer);
-    });
+    const link = engines[engine] as EngineThreadLink;
+    port.onMessage((message) => (message.type === "frames" ? pacer.wake() : takeReply(coordinator, { engine, link }, message)));
   });
   main.onMessage((command) => {
     if (command.type === "frames") pacer.wake();

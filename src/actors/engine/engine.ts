@@ -1,45 +1,43 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
 import type { TornSegment } from "../../adapters/log/log-reader.ts";
-import { LogWriteError, type LogWriter } from "../../adapters/log/log-writer.ts";
-import type { Clock } from "../../adapters/runtime/clock.ts";
-import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { LogWriteError } from "../../adapters/log/log-writer.ts";
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ROW_BYTES } from "../../core/layout/row-frame.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
-  EngineCommand,
-  EngineQuery,
-  EngineReply,
-  EngineReport,
   EngineRequest,
-  StoredCheckpoint,
+  StatePart,
+  StoredDeployments,
   StoredMetadata,
   ToldSettings,
+  WatchdogNotice,
 } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
-import { type ShardExports, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { runsOfAnswers } from "./answer-runs.ts";
 import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { DelayedQueries } from "./delayed-queries.ts";
 import { EngineCounters } from "./engine-counters.ts";
+import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
 import { Lane } from "./lane.ts";
 import { makeLaneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
-import { Recovery, type ReplayBlock } from "./recovery.ts";
+import { Recovery } from "./recovery.ts";
 import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { Shard } from "./shard.ts";
 import { ToldTenants } from "./told-tenants.ts";
-import { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
+import { makeEngineWatchdog } from "./watchdog/detectors.ts";
+import type { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
+import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
@@ -52,56 +50,6 @@ const REPLAY_FLUSH_BYTES = 256 * 1024;
 const TICK_MS = 200;
 /** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
-
-export interface EngineOptions {
-  readonly engine: number;
-  readonly engines: number;
-  readonly epoch: number;
-  readonly seriesLimit: number;
-  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
-  readonly normalizeTemporality?: boolean;
-  readonly threshold: number;
-  readonly rcaCooldownMinutes?: number;
-  readonly dedupMaxAgeMinutes?: number;
-  readonly minSamples: number;
-  readonly window: number;
-  readonly tenants: readonly string[];
-  /** Seeds of the lane table, then of identities. */
-  readonly seeds: readonly [bigint, bigint, bigint, bigint];
-  readonly checkpoints: readonly StoredCheckpoint[];
-  /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
-  readonly idleMs: number;
-  readonly keptMs: number;
-  readonly laneMarks: readonly LaneMark[];
-  /** LOG_FIELD_EXCLUSIONS. */
-  readonly fieldExclusions?: string;
-  /** What is stored of types, units and helps. */
-  readonly metadata?: readonly MetricMetadataEnvelope[];
-  /** What is stored of settings of the Watchdog. */
-  readonly watchdogSettings?: ToldSettings;
-  /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
-  readonly blockBytes?: number;
-  readonly checkpointLogShare?: number;
-  readonly checkpointPartBytes?: number;
-  readonly checkpointRoundBytes?: number;
-}
-
-export interface EngineDependencies {
-  readonly memories: readonly EngineMemory[];
-  readonly kernel: LaneExports & ShardExports;
-  readonly processWords: ProcessWords;
-  readonly log: LogWriter;
-  /** The blocks of all earlier epochs in order of admission. */
-  readonly replay: Iterator<ReplayBlock, readonly TornSegment[]>;
-  readonly clock: Clock;
-  readonly report: (report: EngineReport) => void;
-  /** Tells the coordinator that its ring has frames. */
-  readonly ringCoordinator: () => void;
-  readonly takeCommand: () => EngineCommand | undefined;
-  readonly takeRequest: () => EngineRequest | undefined;
-  /** To the coordinator. */
-  readonly reply: (reply: EngineReply) => void;
-}
 
 type Phase = "recovering" | "serving" | "stopping" | "stopped";
 
@@ -123,11 +71,12 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #behaviour: BehaviourWalk;
   readonly #watchdog: EngineWatchdog;
+  readonly #baselines: LongBaselines;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   readonly #delayed: DelayedQueries;
   /** Questions that came while the logs were read. */
-  readonly #early: EngineQuery[] = [];
+  readonly #early: Exclude<EngineRequest, StatePart>[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: ToldTenants;
   readonly #metadata = new MetadataBook();
@@ -151,7 +100,7 @@ export class Engine {
     this.#placement = new Placement(options.engine, dependencies.memories);
     this.#readers = dependencies.memories.map((_, lane) => (lane === options.engine ? undefined : new InboxReader(memory, lane)));
     dependencies.kernel.setSeeds(...options.seeds);
-    const { processWords } = dependencies;
+    const { processWords, reply: ask } = dependencies;
     const { threshold, minSamples, window } = options;
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
@@ -190,7 +139,13 @@ export class Engine {
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
-    this.#watchdog = new EngineWatchdog({}, { services: this.#services, monotonicMs: () => dependencies.clock.monotonicMs() });
+    const shard = this.#shard;
+    this.#baselines = new LongBaselines(options, { memory, kernel, shard, outbox, counters: this.#counters, processWords, ask });
+    this.#watchdog = makeEngineWatchdog(
+      options,
+      { pairs: this.#baselines.pass },
+      { ...dependencies, kernel, outbox, shard, services: this.#services, counters: this.#counters, metadata: this.#metadata },
+    );
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -243,7 +198,10 @@ export class Engine {
         kernel: this.#kernel,
         cold: this.#shard.cold,
         services: this.#services,
-        removing: (slots) => this.#handlers.families.removeSlots(slots),
+        removing: (slots) => {
+          this.#handlers.families.removeSlots(slots);
+          this.#baselines.pass.removeSlots(slots);
+        },
         counters: this.#counters,
         processWords,
         wallMs: () => clock.wallMs(),
@@ -333,9 +291,11 @@ export class Engine {
   }
 
   /** What the coordinator tells and nobody answers; false for anything else. */
-  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings {
+  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice {
     if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
+    else if (request.type === "deployments") this.#baselines.take(request);
+    else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
     else return false;
     return true;
   }
@@ -415,8 +375,10 @@ export class Engine {
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
+    else if (request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
     else {
       if (request.type === "lane-mark") this.#checkpoints?.markNow();
       this.#delayed.add(request);
@@ -439,6 +401,7 @@ export class Engine {
     if (nowMs < this.#nextTickMs) return false;
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
+    if (this.#phase === "serving") this.#baselines.tick(nowMs);
     if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
@@ -477,10 +440,12 @@ export class Engine {
     if (!this.#lane.isIdle || !this.#shard.returns.isIdle) return false;
     if (this.#stopByMs === Number.POSITIVE_INFINITY) {
       this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
+      this.#watchdog.storeAll();
       checkpoints.beginLast();
       return true;
     }
     const isLate = this.#dependencies.clock.monotonicMs() >= this.#stopByMs;
+    if (!isLate && !this.#baselines.storeAll()) return false;
     if (!isLate && !this.#lastMark) {
       if (!checkpoints.isDone) return false;
       this.#lastMark = true;

@@ -14,7 +14,7 @@ import {
   EVENT_UPDATE,
 } from "../../core/layout/kernel-event.ts";
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
-import { ARRIVAL_HISTORY, ROW_BYTES, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
+import { ARRIVAL_HISTORY, ROW_BYTES, ROW_REF, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
@@ -22,6 +22,7 @@ import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts"
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { endEpisodes } from "../../domain/detection/ended-episodes.ts";
+import { episodeFrame } from "../../domain/detection/episode-frame.ts";
 import { encodeEpisode } from "../../domain/incident/episode-codec.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -30,7 +31,7 @@ import { identityName } from "../../domain/series/stream-identity.ts";
 import { ColdStreams } from "./cold/cold-streams.ts";
 import { StreamReturns } from "./cold/stream-returns.ts";
 import type { EngineCounters } from "./engine-counters.ts";
-import { episodeFrame } from "./episode-frame.ts";
+
 import { HistoryRun } from "./history/history-run.ts";
 import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
 import { messagesOf } from "./messages/shard-message.ts";
@@ -82,6 +83,8 @@ export class Shard {
   /** By the kind of their messages. */
   readonly #handlers = new Map<number, MessageHandler>();
   #collectBuckets: () => void;
+  #learnHistory: (slot: number) => void = () => undefined;
+  #isHistory = false;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
@@ -138,6 +141,11 @@ export class Shard {
   /** Has samples of histogram buckets read by `collect` whenever their list is full; it may not apply rows. */
   collectBucketsWith(collect: () => void): void {
     this.#collectBuckets = collect;
+  }
+
+  /** Has `learn` look at the rings of streams that take history, before their values leave them. */
+  learnHistoryWith(learn: (slot: number) => void): void {
+    this.#learnHistory = learn;
   }
 
   get handlers(): Iterable<MessageHandler> {
@@ -210,6 +218,7 @@ export class Shard {
   /** Applies rows; the kernel returns after every row that has an event, so that this side acts before the stream's next row. */
   applyRows(batch: RowBatch): void {
     const { kernel } = this.#dependencies;
+    this.#isHistory = batch.arrivalMs === ARRIVAL_HISTORY;
     for (let done = 0; done < batch.rows; ) {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       const isParked = kernel.eventsCount() === 1 && kernel.events.kind(0) === EVENT_PARKED;
@@ -217,7 +226,19 @@ export class Shard {
       for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
       kernel.eventsReset();
     }
-    if (batch.arrivalMs === ARRIVAL_HISTORY) this.#history.flush();
+    if (!this.#isHistory) return;
+    this.#history.flush();
+    this.#learnBatch(batch);
+  }
+
+  #learnBatch({ pointer, rows }: RowBatch): void {
+    const { kernel, memory } = this.#dependencies;
+    let last = -1;
+    for (let row = 0; row < rows; row++) {
+      const slot = kernel.slotOfRef(memory.words[(pointer + row * ROW_BYTES + ROW_REF) >>> 2] as number);
+      if (slot >= 0 && slot < COLD_SLOTS && slot !== last) this.#learnHistory(slot);
+      last = slot;
+    }
   }
 
   /** Applies this engine's own share of a unit, from the staging area. */
@@ -227,11 +248,16 @@ export class Shard {
   }
 
   #handle(event: ShardEvent): void {
-    if (event.kind === EVENT_CHUNK_DUE) this.#takeChunk(event.slot);
+    if (event.kind === EVENT_CHUNK_DUE) this.#takeDueChunk(event.slot);
     else if (event.kind === EVENT_LATE) this.#takeLate(event);
     else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
+  }
+
+  #takeDueChunk(slot: number): void {
+    if (this.#isHistory) this.#learnHistory(slot);
+    this.#takeChunk(slot);
   }
 
   /** Packs the values of a stream that are in no chunk yet. */
@@ -304,7 +330,7 @@ export class Shard {
       direction: () => this.profiles.directionOf(slot),
       minSamples: this.#options.minSamples,
       baseline: () => kernel.baseline(slot, event.timeMs),
-      hashText: (text) => this.#hashText(text),
+      hashText: (text) => this.#hashBytes(text),
     });
     if (frame !== undefined) outbox.send(FRAME_VERDICT, encodeEpisode(frame));
   }
@@ -314,7 +340,12 @@ export class Shard {
     for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing);
   }
 
-  #hashText(text: string): Uint8Array {
+  /** 32 hex digits of a text of at most 4,096 bytes, the same in every process over this data folder. */
+  hashText(text: string): string {
+    return Buffer.from(this.#hashBytes(text)).toString("hex");
+  }
+
+  #hashBytes(text: string): Uint8Array {
     const { memory, kernel } = this.#dependencies;
     const bytes = memory.slice(SCRATCH, 4096).write(text);
     const pointer = kernel.identityHash(SCRATCH, bytes);

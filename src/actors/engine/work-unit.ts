@@ -39,7 +39,7 @@ import { UsageTally } from "../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
-import { encodeMessage } from "./messages/shard-message.ts";
+import { MessageBatch } from "./messages/message-batch.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
 export const BASE_LEAD_MS = 25 * 3600 * 1000;
@@ -177,8 +177,8 @@ export class WorkUnit {
   #overflow: Uint8Array[] = [];
   #opaque: Array<{ section: number; frame: number; payload: Uint8Array }> = [];
   #opaqueBytes = 0;
-  /** Messages for shards, by kind and destination. */
-  #messages = new Map<number, Uint8Array[][]>();
+  /** Messages for shards. */
+  readonly #messages: MessageBatch;
   /** Those that have gathered something for this unit. */
   readonly #sources = new Set<MessageSource>();
   /**
@@ -199,6 +199,7 @@ export class WorkUnit {
     this.#memory = memory;
     this.#kernel = kernel;
     this.#engines = engines;
+    this.#messages = new MessageBatch(engines);
   }
 
   /** Starts a unit with its first body; wallMs in whole milliseconds. A body that goes on in a further unit sets `baseMs` back to what it began with. */
@@ -270,14 +271,7 @@ export class WorkUnit {
 
   /** Adds a message for the shard that owns a partition; `kind` is a SECTION_* from SECTION_MESSAGES on. Messages of one kind and partition keep their order. */
   addMessage(kind: number, partition: number, payload: Uint8Array): void {
-    const message = encodeMessage(partition, payload);
-    let destinations = this.#messages.get(kind);
-    if (destinations === undefined) {
-      destinations = Array.from({ length: this.#engines }, () => []);
-      this.#messages.set(kind, destinations);
-    }
-    (destinations[engineOf(partition, this.#engines)] as Uint8Array[]).push(message);
-    this.#opaqueBytes += message.byteLength;
+    this.#opaqueBytes += this.#messages.add(kind, engineOf(partition, this.#engines), partition, payload);
   }
 
   /** Has a source add its messages when the unit is complete. */
@@ -291,11 +285,9 @@ export class WorkUnit {
     this.#sources.clear();
   }
 
-  /** Sections of messages for one destination, in pieces of at most `bytesMax`; each piece starts at a multiple of 8. */
-  *messageFrames(destination: number, bytesMax: number): Generator<readonly [kind: number, section: Uint8Array]> {
-    for (const [kind, destinations] of this.#messages) {
-      for (const piece of pieces(destinations[destination] as Uint8Array[], bytesMax)) yield [kind, piece];
-    }
+  /** Sections of messages for one destination, in pieces of at most `bytesMax`; each piece starts at a multiple of 8. Valid until the next unit begins. */
+  messageFrames(destination: number, bytesMax: number): Iterable<readonly [kind: number, section: Uint8Array]> {
+    return this.#messages.frames(destination, bytesMax);
   }
 
   addMetadata(metadata: object): void {
@@ -352,10 +344,9 @@ export class WorkUnit {
     }
     const rows = this.#packRows(rowBytes);
     if (rows.byteLength > 0) parts.push(rows);
-    for (const [kind, destinations] of this.#messages) {
-      const messages = destinations.flat();
-      const bytes = messages.reduce((sum, message) => sum + message.byteLength, 0);
-      parts.push(sectionHeader(kind, bytes), joinAligned(messages, bytes));
+    for (const [kind, messages] of this.#messages.sections()) {
+      const bytes = messages.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      parts.push(sectionHeader(kind, bytes), ...messages);
     }
     const opaque = this.#opaque.flatMap(({ section, payload }) => {
       const padding = new Uint8Array(align8(payload.byteLength) - payload.byteLength);

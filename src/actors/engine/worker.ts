@@ -12,8 +12,9 @@ import type { CoordinatorCommand } from "../../core/protocol/query.ts";
 import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
-import { Engine, type EngineOptions } from "./engine.ts";
+import { Engine } from "./engine.ts";
 import { EngineCounters } from "./engine-counters.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { replayStart } from "./recovery.ts";
 
 /** What main gives an engine's thread. */

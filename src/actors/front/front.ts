@@ -5,7 +5,7 @@ import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
-import { completeError, errorAnswer } from "../../api/error-answer.ts";
+import { completeError, type ErrorAnswer, errorAnswer } from "../../api/error-answer.ts";
 import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
 import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
@@ -25,6 +25,7 @@ import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** What /healthz says. */
@@ -47,6 +48,8 @@ export interface FrontDependencies {
   readonly queries: QueryLink;
   readonly streams: EventStreams;
   readonly tenants: TenantGate;
+  /** Requests beyond a rate. */
+  readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
   readonly metrics: () => MetricsSources;
   readonly health: () => Health;
@@ -63,6 +66,8 @@ const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
 const RETRY_AFTER_SECONDS = "1";
+/** Of most requests beyond a rate. */
+const TOO_MANY_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Retry-After", RETRY_AFTER_SECONDS]];
 /** Whoever calls what is public. */
 const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "viewer" };
 
@@ -116,7 +121,7 @@ export class Front {
     }
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
     const limited = waiting === null ? this.#dependencies.tenants.admit(principal, endpoint.handledBy === "engine") : undefined;
-    if (limited !== undefined) request.refuse(limited);
+    if (limited !== undefined) this.#dependencies.refusals.put(request, limited);
     else if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
     else if (endpoint.handledBy === "engine" && this.#dependencies.isReadOnly()) {
       request.refuse({
@@ -297,8 +302,14 @@ class Request implements IngestionSink {
       return;
     }
     const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
-    this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status), ...headers], answer.body);
+    this.respond(answer.status, refusalHeaders(answer, headers), answer.body);
   }
+}
+
+/** The same array wherever it is the same lines: the adapter looks at those of its last answer no more. */
+function refusalHeaders({ status, contentType }: ErrorAnswer, headers: HttpHeaders): HttpHeaders {
+  if (status === 429 && contentType === "application/json" && headers.length === 0) return TOO_MANY_HEADERS;
+  return [["Content-Type", contentType], ...retryHeaders(status), ...headers];
 }
 
 /** Of the endpoints that take no parameters, or any; the coordinator parses the queries of its own. */

@@ -5,10 +5,12 @@ import type { AccessDesk } from "./access/access-desk.ts";
 import type { BodyPort } from "./body-port.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Health } from "./front.ts";
+import type { Heartbeat } from "./heartbeat.ts";
 import type { Ingestion } from "./ingestion.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
+import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
@@ -25,7 +27,9 @@ export interface VitalsDependencies {
   readonly queries: QueryLink;
   readonly streams: EventStreams;
   readonly tenants: TenantGate;
+  readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
+  readonly heartbeat: Heartbeat;
   readonly access: AccessDesk;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
@@ -48,7 +52,8 @@ export class Vitals {
   }
 
   #gauges(): Row[] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion, access, tenants } = this.#dependencies;
+    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion } = this.#dependencies;
+    const { access, tenants, refusals, heartbeat } = this.#dependencies;
     return [
       ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
       ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
@@ -57,14 +62,18 @@ export class Vitals {
       ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
       ...access.gauges,
       ["vedette_tenants", "Tenants", tenants.size],
+      ["vedette_heartbeat_last_success_timestamp_seconds", "Last heartbeat that was answered, 0 for none", heartbeat.lastSuccessSeconds],
+      ["vedette_refusals_waiting", "Requests beyond a rate that are still to be answered so", refusals.size],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }
 
   #counters(): Row[] {
-    const { streams, ingestion, access } = this.#dependencies;
+    const { streams, ingestion, access, heartbeat } = this.#dependencies;
     return [
       ["vedette_credentials_refused_total", "Requests whose credential was wrong", access.authenticator.refusedTotal],
+      ["vedette_heartbeats_total", "Pings of the dead-man's switch", heartbeat.sent],
+      ["vedette_heartbeat_failures_total", "Pings of the dead-man's switch that were not answered with success", heartbeat.failed],
       ["vedette_overloaded_total", "Write requests answered 503 because queues were full", ingestion.overloaded],
       ["vedette_event_stream_missed_total", "Events that slow readers of the stream missed", streams.missedTotal],
     ];

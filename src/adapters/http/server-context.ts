@@ -13,7 +13,8 @@ export interface ServerContext {
   readonly sweep: DeadlineSweep;
   /** Once true, every answer closes its connection. */
   draining: boolean;
-  /** Header lines that were checked last: most answers have the same ones. */
+  /** Status and header lines that were checked last: most answers have the same ones. */
+  checkedStatus: number;
   checkedHeaders: HttpHeaders | undefined;
 }
 
@@ -26,6 +27,7 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
     pool: new BodyPool({ inUseBytesMax: limits.bodyBytesInUseMax, retainedBytesMax: limits.bodyBytesRetainedMax }),
     sweep: new DeadlineSweep(Math.min(limits.bodyTimeoutMs, limits.lingerMs)),
     draining: false,
+    checkedStatus: 0,
     checkedHeaders: undefined,
   };
 }

@@ -10,6 +10,7 @@ import {
   MEMORY_PAGES,
   PROCESS_NEXT_REF,
   PROCESS_TENANT_STREAMS,
+  PROCESS_WATCHDOG_PAIRS,
 } from "../../core/layout/memory-map.ts";
 import type { LogPosition } from "../../core/protocol/coordinator-frame.ts";
 import { ReplicaGroups } from "./replica-groups.ts";
@@ -50,6 +51,18 @@ export class ProcessWords {
 
   addTenantStreams(tenant: number, count: number): void {
     Atomics.add(this.#words, (PROCESS_TENANT_STREAMS >> 2) + tenant, count);
+  }
+
+  /** Counts one more long baseline, unless there are `limit`. */
+  takePair(limit: number): boolean {
+    const word = PROCESS_WATCHDOG_PAIRS >> 2;
+    if (Atomics.add(this.#words, word, 1) < limit) return true;
+    Atomics.sub(this.#words, word, 1);
+    return false;
+  }
+
+  returnPair(): void {
+    Atomics.sub(this.#words, PROCESS_WATCHDOG_PAIRS >> 2, 1);
   }
 
   tenantStreams(tenant: number): number {

@@ -1,8 +1,18 @@
 import { z } from "zod";
+import { NAME_BYTES_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { numberParameter, textParameter } from "../parameters.ts";
-import { ANOMALY, ANOMALY_EXAMPLE, ANOMALY_LIST } from "../shapes/anomaly.ts";
+import { SEVERITY } from "../shapes/alert.ts";
+import { ANOMALY_DETAIL, ANOMALY_DETAIL_EXAMPLE, ANOMALY_EXAMPLE, ANOMALY_LIST } from "../shapes/anomaly.ts";
+import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
+
+const nameField = () =>
+  z
+    .string()
+    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
+    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 
 /** What was found. */
 export const ANOMALIES_ENDPOINTS = [
@@ -30,8 +40,61 @@ export const ANOMALIES_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     parameters: { id: "anomaly_id of the anomaly" },
-    responses: { 200: ANOMALY },
-    examples: { response: ANOMALY_EXAMPLE },
-    summary: "One anomaly with its verdict",
+    responses: { 200: ANOMALY_DETAIL },
+    examples: { response: ANOMALY_DETAIL_EXAMPLE },
+    summary: "One anomaly with its verdict and what became of it",
+  },
+  {
+    name: "changeAnomaly",
+    method: "PATCH",
+    path: "/api/v1/anomalies/{id}",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: { id: "anomaly_id of the anomaly" },
+    body: z
+      .strictObject({
+        resolved: z.literal(true).optional(),
+        feedback: z.enum(["true_positive", "false_positive"]).optional(),
+        note: z.string().max(NOTE_CHARACTERS_MAX).optional(),
+      })
+      .refine(
+        ({ resolved, feedback }) => resolved !== undefined || feedback !== undefined,
+        "give resolved: true, or feedback as true_positive or false_positive",
+      ),
+    responses: { 200: ANOMALY_DETAIL },
+    errors: ["unprocessable"],
+    examples: {
+      body: { feedback: "false_positive", note: "load test" },
+      response: {
+        ...ANOMALY_DETAIL_EXAMPLE,
+        feedback: "false_positive",
+        feedback_by: "ada@example.com",
+        feedback_at: EXAMPLE_TIME,
+        feedback_note: "load test",
+      },
+    },
+    summary: "Resolves an anomaly, or says whether it was one: that moves the threshold of its service for two weeks",
+  },
+  {
+    name: "declareAnomaly",
+    method: "POST",
+    path: "/api/v1/anomalies",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: z.strictObject({
+      service_id: nameField(),
+      metric_name: nameField().optional(),
+      environment: z.string().max(NAME_BYTES_MAX).optional(),
+      severity: SEVERITY,
+      explanation: z.string().min(1).max(NOTE_CHARACTERS_MAX),
+    }),
+    responses: { 200: ANOMALY_DETAIL, 201: ANOMALY_DETAIL },
+    examples: {
+      body: { service_id: "checkout", severity: "high", explanation: "customers cannot pay" },
+      response: ANOMALY_DETAIL_EXAMPLE,
+    },
+    summary: "Declares an anomaly by hand: it fires at once, whatever statistics say; 200 where it joins one that is open",
   },
 ] as const satisfies readonly Endpoint[];

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { NAME_BYTES_MAX, SATURATION_NAMES_BYTES_MAX, UNIT_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { textParameter } from "../parameters.ts";
-import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
+import { choiceParameter, textParameter } from "../parameters.ts";
+import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
 const nameField = () =>
@@ -49,7 +49,51 @@ const LIMIT_EXAMPLE = {
   updated_at: EXAMPLE_TIME,
 };
 
-/** What a metric can rise to before the service is full. */
+const FIRE = z.strictObject({
+  fire_id: z.string(),
+  state: z.enum(["firing", "resolved"]),
+  service_id: z.string(),
+  environment: z.string(),
+  metric_name: z.string(),
+  attributes: ATTRIBUTES,
+  instance: z.string().nullable().describe("null for the pair as a whole"),
+  tier: z.enum(["low", "medium", "high"]),
+  rule: z.enum(["time_to_exhaustion", "headroom_breach", "resident_high"]),
+  kind: z.enum(["utilization", "remaining"]),
+  value: z.number(),
+  limit: z.number().describe("what it runs into: the capacity of a utilization, 0 of what remains"),
+  unit: z.string(),
+  headroom: z.number().describe("what is left before the limit, in the same unit"),
+  projected_at: TIMESTAMP.nullable().describe("when the limit is reached; null where only the level tells"),
+  started_at: TIMESTAMP,
+  updated_at: TIMESTAMP,
+  resolved_at: TIMESTAMP.nullable(),
+  explanation: z.string(),
+});
+const FIRE_EXAMPLE = {
+  fire_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+  state: "firing",
+  service_id: "checkout",
+  environment: "production",
+  metric_name: "disk.used_percent",
+  attributes: { "host.name": "node-3" },
+  instance: "node-3",
+  tier: "medium",
+  rule: "time_to_exhaustion",
+  kind: "utilization",
+  value: 87.2,
+  limit: 100,
+  unit: "%",
+  headroom: 12.8,
+  projected_at: "2026-01-31T16:06:00.000Z",
+  started_at: EXAMPLE_TIME,
+  updated_at: EXAMPLE_TIME,
+  resolved_at: null,
+  explanation:
+    "disk.used_percent on node-3 is 87.2% of 100%; rising 3.1%/h (2.7 to 3.6), projected full at 2026-01-31T16:06Z (in 4.1 h, range 3.6 h to 4.7 h)",
+} as const;
+
+/** What a metric can rise to before the service is full, and what runs full. */
 export const SATURATION_ENDPOINTS = [
   {
     name: "declareLimit",
@@ -88,5 +132,20 @@ export const SATURATION_ENDPOINTS = [
     responses: { 204: null },
     errors: ["not_found"],
     summary: "Removes a declaration: of a service, or without service the tenant-wide one",
+  },
+  {
+    name: "saturationFires",
+    method: "GET",
+    path: "/api/v1/saturation/fires",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({
+      service_id: textParameter("service_id").optional(),
+      state: choiceParameter("state", ["firing", "resolved"]).optional(),
+      ...PAGE,
+    }),
+    responses: { 200: z.strictObject({ fires: z.array(FIRE), total: COUNT, page_token: NEXT_PAGE }) },
+    examples: { response: { fires: [FIRE_EXAMPLE], total: 1, page_token: "" } },
+    summary: "What runs full, or did lately: value, limit and projected time; those that are open first",
   },
 ] as const satisfies readonly Endpoint[];

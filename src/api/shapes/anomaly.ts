@@ -1,8 +1,24 @@
 // An anomaly as clients see it (contract 2.3 and decisions.md section 2).
 import { z } from "zod";
+import { DECISION, DECISION_EXAMPLE } from "./alert.ts";
 import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
+const CONTRIBUTION = z.strictObject({ feature: z.string(), delta_score: z.number() });
 const GATE = z.strictObject({ name: z.string(), passed: z.boolean(), value: z.number(), limit: z.number() });
+
+/** Of the metric that contributes most to what its service's metrics do together; names as in contract 4.5. */
+const FEATURES = z
+  .strictObject({
+    metric_name: z.string(),
+    raw_value: z.number(),
+    derivative_value: z.number().describe("against the vector before"),
+    second_derivative: z.number(),
+    hour_of_day: COUNT.describe("UTC"),
+    day_of_week: COUNT.describe("0 is Sunday"),
+    is_weekend: z.boolean(),
+    correlated_metrics: z.record(z.string(), z.number()).describe("values of the other metrics that contribute most"),
+  })
+  .describe("only where metrics of a service are judged together");
 
 /** Why a sample is thought to be out of the ordinary, with every number that led there (domain/detection/verdict.ts). */
 const VERDICT = z
@@ -23,38 +39,55 @@ const VERDICT = z
       bucket: z.string().nullable(),
       age_seconds: z.number(),
     }),
-    contributions: z.array(z.strictObject({ feature: z.string(), delta_score: z.number() })),
+    contributions: z.array(CONTRIBUTION),
     gates: z.array(GATE).describe("conditions in the order in which they were asked"),
     suppressed_by: z.string().nullable(),
     layers: z.array(z.string()),
+    features: FEATURES.optional(),
   })
   .meta({ id: "Verdict" });
 
+const ANOMALY_FIELDS = {
+  anomaly_id: z.string(),
+  service_id: z.string(),
+  metric_name: z.string(),
+  anomaly_score: z.number().min(0).max(1),
+  z_score: z.number().describe("signed equivalent z of the peak, within +-99"),
+  detected_at: TIMESTAMP,
+  rca_triggered: z.boolean(),
+  resolved: z.boolean(),
+  severity: z.enum(["low", "medium", "high"]),
+  environment: z.string(),
+  attributes: ATTRIBUTES,
+  observed_at: TIMESTAMP.describe("time of the sample at the peak"),
+  started_at: TIMESTAMP,
+  resolved_at: TIMESTAMP.nullable(),
+  resolved_by: z.string().nullable(),
+  direction: z.enum(["high", "low"]),
+  detector: z.string(),
+  explanation: z.string(),
+  verdict: VERDICT,
+  streams: COUNT.describe("member streams of the pair"),
+  alert_id: z.string().nullable().describe("the alert that it belongs to"),
+  outcome: z.enum(["paged", "absorbed", "suppressed", "logged"]).nullable().describe("what became of it on its way to a page"),
+  suppressed_by: z.string().nullable().describe("the gate that held it back"),
+  feedback: z.enum(["true_positive", "false_positive"]).nullable().describe("what people say of it"),
+};
+
 /** One anomaly. */
-export const ANOMALY = z
+const ANOMALY = z.strictObject(ANOMALY_FIELDS).meta({ id: "Anomaly" });
+
+/** One anomaly with what became of it. */
+export const ANOMALY_DETAIL = z
   .strictObject({
-    anomaly_id: z.string(),
-    service_id: z.string(),
-    metric_name: z.string(),
-    anomaly_score: z.number().min(0).max(1),
-    z_score: z.number().describe("signed equivalent z of the peak, within +-99"),
-    detected_at: TIMESTAMP,
-    rca_triggered: z.boolean(),
-    resolved: z.boolean(),
-    severity: z.enum(["low", "medium", "high"]),
-    environment: z.string(),
-    attributes: ATTRIBUTES,
-    observed_at: TIMESTAMP.describe("time of the sample at the peak"),
-    started_at: TIMESTAMP,
-    resolved_at: TIMESTAMP.nullable(),
-    resolved_by: z.string().nullable(),
-    direction: z.enum(["high", "low"]),
-    detector: z.string(),
-    explanation: z.string(),
-    verdict: VERDICT,
-    streams: COUNT.describe("member streams of the pair"),
+    ...ANOMALY_FIELDS,
+    contributions: z.array(CONTRIBUTION).describe("shares of features in a multivariate score"),
+    decision: DECISION.nullable().describe("the last decision on its way to a page; null where its row is no longer kept"),
+    feedback_by: z.string().nullable(),
+    feedback_at: TIMESTAMP.nullable(),
+    feedback_note: z.string().nullable(),
   })
-  .meta({ id: "Anomaly" });
+  .meta({ id: "AnomalyDetail" });
 
 /** A page of them. */
 export const ANOMALY_LIST = z.strictObject({ anomalies: z.array(ANOMALY), total: COUNT, page_token: NEXT_PAGE });
@@ -95,4 +128,18 @@ export const ANOMALY_EXAMPLE = {
     layers: ["statistical"],
   },
   streams: 1,
+  alert_id: "9a3c0f1e5b7d42468ace13579bdf0246",
+  outcome: "paged",
+  suppressed_by: null,
+  feedback: null,
+};
+
+/** For the documentation. */
+export const ANOMALY_DETAIL_EXAMPLE = {
+  ...ANOMALY_EXAMPLE,
+  contributions: [],
+  decision: DECISION_EXAMPLE,
+  feedback_by: null,
+  feedback_at: null,
+  feedback_note: null,
 };

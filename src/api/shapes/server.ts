@@ -1,6 +1,6 @@
 // What the server says of itself (contract 4.1 and 4.2).
 import { z } from "zod";
-import { COUNT, TIMESTAMP } from "./scalars.ts";
+import { COUNT, COUNTS, TIMESTAMP } from "./scalars.ts";
 
 /** /healthz. */
 export const HEALTH = z.strictObject({
@@ -25,20 +25,35 @@ export const STATUS = z
     version: z.string(),
     components: z.strictObject({
       watchdog: z
-        .enum(["ok", "starting", "degraded", "stalled"])
-        .describe("degraded: an engine does not answer; stalled: nothing was taken in time"),
+        .enum(["ok", "starting", "degraded", "stalled", "behind"])
+        .describe(
+          "degraded: an engine does not answer; stalled: nothing was taken in time; behind: no cycle has come to its end for two intervals",
+        ),
       vectorizer: z.enum(["ok", "idle", "behind", "disabled"]),
       rca: z.enum(["ok", "disabled"]),
       llm: z.enum(["ok", "disabled"]),
       store: z.enum(["ok", "read_only"]),
     }),
     watchdog: z.strictObject({
-      last_run: TIMESTAMP.describe("the last look at what the engines have found"),
+      last_run: TIMESTAMP.describe("end of the last cycle; before the first, the last look at what the engines have found"),
       metrics_monitored: COUNT.describe("streams of the tenant in memory, each judged with every sample"),
       anomalies_last_hour: COUNT,
-      mode: z.enum(["streaming"]).describe("streaming: every sample is judged as it arrives; there is no cycle yet"),
-      layers: z.array(z.string()).describe("detection layers that run"),
-      lag_seconds: z.number().min(0),
+      mode: z.enum(["streaming"]).describe("streaming: every sample is judged as it arrives; cycles look at what takes more than a sample"),
+      layers: z.array(z.string()).describe("detection layers that run: statistical on every sample, others once a cycle"),
+      lag_seconds: z.number().min(0).describe("since the last look at what the engines have found"),
+      cycles: COUNT.describe("since the start"),
+      failed_cycles: COUNT,
+      duration_ms: z.number().min(0).describe("of the last cycle"),
+      passes: z.array(
+        z.strictObject({
+          pass: z.string(),
+          last_run: TIMESTAMP,
+          work_ms: z.number().min(0),
+          evaluated: COUNT,
+          learning: COUNT,
+          skipped: COUNTS.describe("by reason"),
+        }),
+      ),
     }),
     vectorizer: z.strictObject({
       last_run: TIMESTAMP.nullable(),

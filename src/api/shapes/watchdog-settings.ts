@@ -56,6 +56,11 @@ export const SETTINGS_EFFECTIVE = z.strictObject({
   minimum_traffic: effective(MEMBERS.minimum_traffic),
 });
 
+/** Members as they are called inside. */
+export function overridesOf(members: z.output<typeof SETTINGS_SOME>): WatchdogOverrides {
+  return changedOverrides({}, members);
+}
+
 /** What is set after a change of some members. */
 export function changedOverrides(before: WatchdogOverrides, changes: SettingsChanges): WatchdogOverrides {
   const after: Record<string, unknown> = { ...before };

@@ -54,16 +54,16 @@ class ServiceReplay implements ReplayDetector {
     this.#values = new Float64Array(metrics);
   }
 
-  learn({ values }: CsvRow): void {
+  learn({ timeMs, values }: CsvRow): void {
     this.#fill(values);
-    this.#history.add(this.#values);
+    this.#history.add(timeMs, this.#values);
   }
 
   observe({ timeMs, values }: CsvRow): RowVerdict {
     if (this.#history.isDue) this.#service.train(this.#history.take(), seededRandom(MODEL_SEED));
     this.#fill(values);
     const { score } = this.#service.observe(timeMs, this.#values);
-    this.#history.add(this.#values);
+    this.#history.add(timeMs, this.#values);
     return { score, isFiring: this.#service.isFiring };
   }
 

@@ -45,6 +45,8 @@ export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 export const USAGE_MONTHS_KEPT = 36;
 /** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
 export const KEY_BUCKETS_MAX = 100_000;
+/** Requests beyond a rate that are answered in one turn of the front's event loop: at 15 us each, a quarter of a millisecond for whoever keeps to its rate. */
+export const REFUSALS_PER_TURN = 16;
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
 export const METRIC_METADATA_MAX = 50_000;
 /** Characters of a metric's help and unit; what is longer is cut. */
@@ -131,10 +133,23 @@ export const STATE_PIECE_BYTES_MAX = 64 * 1024;
 export const ANOMALIES_MAX = 200_000;
 /** Alerts kept per tenant, and in memory as an index (200 B each): the longest resolved is dropped and counted. */
 export const ALERTS_MAX = 20_000;
+/** Rows of the ledger per tenant, 0.4 KB each: the oldest go first. */
+export const LEDGER_ROWS_MAX = 500_000;
+/** Opinions on anomalies of one service within two weeks: a dozen of one kind reach the bounds of what they do. */
+export const OPINIONS_PER_SERVICE_MAX = 64;
+/** Services with opinions, over all tenants: 8 KB each at most. */
+export const OPINION_SERVICES_MAX = 10_000;
+/** Characters of a note by hand. */
+export const NOTE_CHARACTERS_MAX = 1024;
+/** Decisions that one alert is told with, and rows of the ledger that are looked at for them: 5,000 at 5 us, in turns of 500. */
+export const ALERT_DECISIONS_MAX = 200;
+export const LEDGER_SCANNED_MAX = 5_000;
+/** Alerts asked again for what holds them back in one commit, as retention's rows. */
+export const ALERTS_ASKED_PER_STEP = 250;
 /** Resolved alerts kept whole, 1.5 KB each, since they fire again within their dedup age as the same alert; others open a new one. */
 export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
-/** Anomalies that an alert names, and changes of its state that it tells: further ones are counted, and the oldest changes go. */
-export const ALERT_MEMBERS_MAX = 100;
+/** Anomalies that an alert names, 60 B each in a row that is written with each of them, and changes that it tells: further ones are counted, the oldest changes go. */
+export const ALERT_MEMBERS_MAX = 50;
 export const ALERT_HISTORY_MAX = 50;
 /** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
 export const SIGNALS_PER_SERVICE_MAX = 4;
@@ -362,13 +377,96 @@ export const WATCHDOG_SLICE_MS = 0.5;
 /** Share of a thread that a Watchdog pass takes while it runs: streaming verdicts go first. */
 export const WATCHDOG_BUSY_SHARE = 0.5;
 export const WATCHDOG_REST_MS_MAX = 20;
+/** Pairs whose long baselines make one page of 52 KB: a partition of few streams wastes little, and a row of the store holds as many. */
+export const LONG_BASELINE_PAGE_PAIRS = 16;
+/** Values that a pass gives to long baselines in one visit of a service, at 4 us, and streams that it looks at without new values, at 0.1 us. */
+export const LONG_BASELINE_VALUES_PER_VISIT = 64;
+export const LONG_BASELINE_STREAMS_PER_VISIT = 512;
+/** A page of states that has changed is stored this often: what a crash takes of it comes again from the streams' newest 120 values. */
+export const DETECTOR_STATE_STORE_MS = 10 * 60_000;
+/** Bytes of one answer with stored states. */
+export const DETECTOR_STATES_ANSWER_BYTES = 1024 * 1024;
+/** Cycles after which stored long baselines whose streams have not shown are given up: they left memory meanwhile. */
+export const LONG_BASELINE_UNCLAIMED_CYCLES = 5;
+/** Services whose last deployment an engine remembers, 150 B each; the oldest is forgotten first. */
+export const DEPLOYMENTS_REMEMBERED_MAX = 20_000;
+/** Alerts of cycle detectors that are closed in one transaction because no engine reports them any more. */
+export const STANDING_CLOSED_PER_CYCLE = 1_000;
 /** Streams that an engine gives a changed threshold between two bodies: some 20 us, 0.5 ms where metrics have settings of their own. */
 export const PROFILE_SLOTS_PER_STEP = 256;
 /** Places (tenant, service, metric) with settings of the Watchdog of their own, of a tenant and of all: 0.5 KiB each in every engine. */
 export const WATCHDOG_PLACES_PER_TENANT_MAX = 5_000;
 export const WATCHDOG_PLACES_MAX = 50_000;
+/** Samples of one backtest, those for its baselines included: at 10 us each it answers before clients give up. */
+export const BACKTEST_SAMPLES_MAX = 300_000;
+/** Values of a file that one on the command line takes: 50 s, and 16 bytes each. */
+export const BACKTEST_FILE_SAMPLES_MAX = 5_000_000;
+export const BACKTEST_SERIES_MAX = 1_000;
+export const BACKTEST_SILENCES_MAX = 100;
+/** Pages of either kind, and rows by service and day, that its answer shows. */
+export const BACKTEST_EXAMPLES_MAX = 50;
+export const BACKTEST_ROWS_MAX = 1_000;
 /** UTF-8 bytes of such a place's service and metric together: its key holds both. */
 export const WATCHDOG_NAMES_BYTES_MAX = 1_600;
+
+/** Bounded series that are watched for running full, over all engines: 1.5 KiB each. */
+export const SATURATION_SERIES_MAX = 50_000;
+/** Series whose stored past one slice asks for, and streams that stand for a roll-up's past. */
+export const SATURATION_WANTED_PER_SLICE = 64;
+export const SATURATION_ROLLUP_STREAMS_MAX = 64;
+/** Stored pasts that are folded in one pass, and the time that takes at most: the others follow in later ones. */
+export const SATURATION_FOLDS_PER_PASS = 2_000;
+export const SATURATION_FOLD_MS_MAX = 10_000;
+/** Streams whose samples are folded together out of a partition's blocks: 120 KiB each while it lasts. */
+export const SATURATION_STREAMS_PER_FOLD = 64;
+/** Ended findings of a tenant that are kept, about 1 KiB each. */
+export const SATURATION_FIRES_ENDED_MAX = 500;
+/** Services, one for each environment, whose arrivals are watched, over all engines: 0.5 KiB each. */
+export const ARRIVAL_SERVICES_MAX = 100_000;
+/** SLOs whose burn is watched, of all tenants: 35 KiB each. */
+export const SLO_WINDOWS_MAX = 2_000;
+/** Open anomalies, and pairs of services that call each other, of one tenant and environment that are looked at for cascades. */
+export const CASCADE_ONSETS_MAX = 2_000;
+export const CASCADE_EDGES_MAX = 20_000;
+/** A ping of the dead-man's switch that takes longer has failed. */
+export const HEARTBEAT_MS_MAX = 10_000;
+/** Silences of a tenant and of all: each is asked about each alert. Matchers of one, and characters of its comment. */
+export const SILENCES_PER_TENANT_MAX = 1_000;
+export const SILENCES_MAX = 20_000;
+export const LABEL_MATCHERS_MAX = 32;
+export const SILENCE_COMMENT_CHARACTERS_MAX = 1_000;
+/** Open anomalies that engines are told of before a pass, as confirming ones. */
+export const CORROBORATIONS_MAX = 20_000;
+
+/** Metrics of a service that are judged together: the covariance of 64 takes 0.1 s for 4,320 vectors, and more are seldom of one cause. */
+export const SERVICE_METRICS_MAX = 64;
+/** Streams behind the metrics of one service and environment: each metric takes an equal share of the first by identity, so that training reads the same. */
+export const SERVICE_VECTOR_STREAMS_MAX = 512;
+/** A metric that sent nothing for so long has no value in a vector; until then its last one stands. */
+export const SERVICE_VALUE_AGE_MS_MAX = 5 * 60_000;
+/** Streams whose names are read in one visit of a service, at 3 us. */
+export const SERVICE_NAMES_PER_VISIT = 48;
+/** Metrics of a service are chosen anew at most this often: each new choice needs a new model. */
+export const SERVICE_COLUMNS_HELD_MS = 3600 * 1000;
+/** Vectors of a first model, and of any: three days of minutes are trained in 0.1 s. */
+export const SERVICE_VECTORS_MIN = 256;
+export const SERVICE_VECTORS_MAX = 4_320;
+/** Samples that one training reads: of 64 metrics 4,320 vectors and some more; where streams are many, history is shorter. */
+export const SERVICE_TRAINING_SAMPLES_MAX = 400_000;
+/** A model is trained anew when its history has doubled, and this often. */
+export const SERVICE_MODEL_AGE_MS_MAX = 24 * 3600 * 1000;
+/** Cycles after which a service asks again for what it was not given. */
+export const SERVICE_ASKS_AGAIN_CYCLES = 10;
+/** Services that wait for the coordinator to look for their models, or for a training: 200 B each. Those that find no place ask again. */
+export const SERVICES_WAITING_MAX = 20_000;
+/** A detector's state is stored this often, and when an alert opens or ends. */
+export const SERVICE_STATE_STORE_MS = 10 * 60_000;
+/** Megabytes of heap of the thread that trains: 4,320 vectors of 64 metrics with their features take 10. */
+export const TRAINING_HEAP_MB_MAX = 256;
+/** The thread that trains ends when it had nothing to do for so long. */
+export const TRAINING_IDLE_MS = 30_000;
+/** A training that takes longer is given up, with its thread; the longest on a machine that is full takes some seconds. */
+export const TRAINING_MS_MAX = 60_000;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

@@ -116,6 +116,20 @@ export const SETTINGS = [
   whole("WATCHDOG_WARMUP_MINUTES", 8, 0, 1440, "minutes after the start in which only independent signals may alert"),
   whole("ALERT_DEDUP_MAX_AGE_MINUTES", 60, 1, 10_080, "age from which a firing alert absorbs no further fires of its incident"),
   text("DETECTION_TIMEZONE", "UTC", "time zone of hours and weekdays in seasonal baselines, such as Europe/Berlin"),
+  whole(
+    "WATCHDOG_SERVICES_MAX",
+    20_000,
+    0,
+    1_000_000,
+    "services whose metrics are judged together, each environment for itself; about 20 KB of memory each with 20 metrics",
+  ),
+  whole(
+    "WATCHDOG_PAIRS_MAX",
+    200_000,
+    0,
+    5_000_000,
+    "streams with a long baseline, 3.3 KiB each; further ones are judged by their window alone",
+  ),
   choice("SATURATION_DETECTOR_ENABLED", ["true", "false"], "whether bounded series are watched for running full"),
   secret(
     "DEADMAN_HEARTBEAT_URL",

@@ -77,6 +77,7 @@ export const ENGINE_COUNTERS = [
   "metadataLearned",
   "metadataDropped",
   "kindChanges",
+  "watchdogPairs",
   "otlpMetricsRequests",
   "otlpMetricsItems",
   "otlpMetricsRejected",
@@ -86,6 +87,10 @@ export const ENGINE_COUNTERS = [
   "otlpLogsRequests",
   "otlpLogsItems",
   "otlpLogsRejected",
+  "servicesMonitored",
+  "serviceModelBytes",
+  "saturationSeries",
+  "arrivalServices",
 ] as const;
 
 /** Names of coordinator slots, in order. */
@@ -98,6 +103,14 @@ export const COORDINATOR_COUNTERS = [
   "anomaliesStored",
   "anomaliesOpen",
   "anomaliesDropped",
+  "alertsFiring",
+  "alertsOpened",
+  "alertsDropped",
+  "alertsExpired",
+  "pagesDecided",
+  "pagesHeldBack",
+  "ledgerRows",
+  "ledgerRowsDropped",
   "recordsStored",
   "recordsDropped",
   "deadLetters",
@@ -156,7 +169,19 @@ export const COORDINATOR_COUNTERS = [
   "watchdogFailures",
   "watchdogSeconds",
   "watchdogCycleSeconds",
+  "servicesWaiting",
+  "modelsLoaded",
+  "modelsTrained",
+  "trainingFailures",
+  "trainingSeconds",
   "vectorizerStreams",
+  "servicesStale",
+  "silences",
+  "sloWindows",
+  "sloWindowsRefused",
+  "cascadesOpen",
+  "saturationFiresOpen",
+  "saturationFolds",
 ] as const;
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];

@@ -85,6 +85,22 @@ export const DERIVED_ROWS_BYTES = 0x10000;
 /** Samples of histogram buckets that their families have not seen yet (core/layout/bucket-sample.ts). */
 export const BUCKET_SAMPLES = 0x24500000;
 export const BUCKET_SAMPLES_BYTES = 0x20000;
+/** Spans of the OTLP body at hand as the lane kernel's walk read them, SPAN_ROW_BYTES each (core/layout/span-row.ts): what a step fills stays in the processor's cache. */
+export const SPAN_ROWS = 0x24600000;
+export const SPAN_ROWS_MAX = 512;
+/** Their attributes, a word each: the number of a text, or NO_SPAN_TEXT with address and bytes behind it. */
+export const SPAN_ATTRIBUTES = 0x24620000;
+export const SPAN_ATTRIBUTES_BYTES = 0x40000;
+/** Texts that spans have in common, names and attributes: an index of words by hash, entries of 16 bytes, the bytes themselves. */
+export const SPAN_TEXT_INDEX = 0x24680000;
+export const SPAN_TEXT_PLACES = 65536;
+export const SPAN_TEXTS = 0x246c0000;
+export const SPAN_TEXTS_MAX = 16384;
+export const SPAN_TEXT_AREA = 0x24800000;
+export const SPAN_TEXT_AREA_BYTES = 0x200000;
+/** By text: the numbers of the attributes that the last span of that name had. */
+export const SPAN_TEXT_GUESSES = 0x24a00000;
+export const SPAN_TEXT_GUESSES_EACH = 8;
 /** Names of series whose kind metadata say: twice so many words of 8 bytes. */
 export const SERIES_KINDS = 0x24e00000;
 export const SERIES_KINDS_MAX = 32768;
@@ -132,6 +148,8 @@ export const CONTROL_TABLE_BITS = 384;
 // Process-wide words (their own small SharedArrayBuffer, byte offsets).
 /** The next stream ref; taken with one atomic add at first sight of an identity. */
 export const PROCESS_NEXT_REF = 0;
+/** Pairs that the Watchdog keeps a long baseline of. */
+export const PROCESS_WATCHDOG_PAIRS = 4;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 10000;

@@ -38,6 +38,38 @@ export const FRAME_SPAN_BLOCK = 10;
 /** Labels that telemetry says of a service: JSON ServiceLabelsEnvelope. */
 export const FRAME_SERVICE_LABELS = 11;
 
+/** {partition u32, detector u32, page u32} and a page of states of a detector of the Watchdog, as its engine packs them; no bytes delete the page. */
+export const FRAME_DETECTOR_STATES = 12;
+const DETECTOR_STATES_HEADER_BYTES = 12;
+/** The detector of long baselines of pairs. */
+export const DETECTOR_PAIRS = 1;
+/** Detectors of services, a page each, and their models, which the coordinator itself stores. */
+export const DETECTOR_SERVICES = 2;
+export const DETECTOR_SERVICE_MODELS = 3;
+
+/** Where a page of states belongs. */
+export interface StatesPage {
+  readonly partition: number;
+  readonly detector: number;
+  readonly page: number;
+}
+
+/** Payload of FRAME_DETECTOR_STATES. */
+export function encodeStatesFrame({ partition, detector, page }: StatesPage, bytes: Uint8Array): Uint8Array {
+  const payload = new Uint8Array(DETECTOR_STATES_HEADER_BYTES + bytes.length);
+  const view = new DataView(payload.buffer);
+  [partition, detector, page].forEach((word, place) => view.setUint32(4 * place, word, true));
+  payload.set(bytes, DETECTOR_STATES_HEADER_BYTES);
+  return payload;
+}
+
+/** Reads it; the bytes are a view. */
+export function readStatesFrame(payload: Uint8Array): StatesPage & { readonly bytes: Uint8Array } {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  const [partition, detector, page] = [view.getUint32(0, true), view.getUint32(4, true), view.getUint32(8, true)];
+  return { partition, detector, page, bytes: payload.subarray(DETECTOR_STATES_HEADER_BYTES) };
+}
+
 /** One frame as taken from a ring: the payload is a copy that the taker owns. */
 export interface EngineFrame {
   readonly kind: number;

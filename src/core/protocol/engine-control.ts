@@ -1,5 +1,6 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
+import type { SaturationHistories, SaturationTold } from "./saturation.ts";
 import type { PlacedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
@@ -74,7 +75,16 @@ export interface WatchdogQuery {
   readonly nowMs: number;
 }
 
-export type EngineQuery = StreamQuery | BehaviourQuery | WatchdogQuery | LaneMarkQuery;
+/** Asks for what an engine holds of a service's streams that its model is trained on. */
+export interface ServiceHistoryQuery {
+  readonly type: "service-history";
+  readonly id: number;
+  /** JSON of [tenant, service]. */
+  readonly key: string;
+  readonly environment: string;
+}
+
+export type EngineQuery = StreamQuery | BehaviourQuery | WatchdogQuery | ServiceHistoryQuery | LaneMarkQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -94,6 +104,60 @@ export interface StoredMetadata {
   readonly metadata: readonly MetricMetadataEnvelope[];
 }
 
+/** What the pass "services" tells: services whose detector lacks its stored state and model, or is due for a new model. */
+export interface ServicesWanting {
+  readonly services: readonly ServiceWanting[];
+}
+
+export interface ServiceWanting {
+  /** JSON of [tenant, service]. */
+  readonly key: string;
+  readonly environment: string;
+  readonly partition: number;
+  /** Hash of its metrics' names, in order. */
+  readonly columns: string;
+  readonly wants: "stored" | "model";
+}
+
+/** A service's model, or that there is none: `model` null. `state` goes with the first model of these columns. */
+export interface ServiceModelMessage {
+  readonly type: "service-model";
+  readonly key: string;
+  readonly environment: string;
+  readonly columns: string;
+  readonly model: Uint8Array<ArrayBuffer> | null;
+  /** Wall clock from which another training is wanted; 0 where nothing is known, so that the engine says by its streams. */
+  readonly dueMs: number;
+  /** Wall clock and number of vectors of the training. */
+  readonly trainedMs: number;
+  readonly rows: number;
+  readonly state: Float64Array<ArrayBuffer> | null;
+  /** Newest sample that the state has seen; 0 for that of a training. */
+  readonly sampleMs: number;
+}
+
+/** Pages of states of a detector, as they were wanted; `next` is the page to ask for next, null where there is none. */
+export interface DetectorStates {
+  readonly type: "detector-states";
+  readonly detector: number;
+  readonly partition: number;
+  readonly pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>;
+  readonly next: number | null;
+}
+
+/** A service was deployed, as an event record says. */
+export interface Deployment {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly atMs: number;
+}
+
+/** Deployments that have been stored, of whichever lane: to every engine. */
+export interface StoredDeployments {
+  readonly type: "deployments";
+  readonly deployments: readonly Deployment[];
+}
+
 /** Tables of one threshold profile, as the kernel reads them. */
 export interface ProfileTables extends ThresholdProfile {
   readonly tables: Float64Array;
@@ -110,8 +174,14 @@ export interface ToldSettings {
   readonly tables: readonly ProfileTables[];
 }
 
+/** What the Watchdog's detectors are told without being asked. */
+export type WatchdogNotice = SaturationTold | SaturationHistories | ServiceModelMessage;
+
+/** What engines are told without being asked. */
+export type EngineNotice = StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice;
+
 /** Coordinator to engine. */
-export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | StoredMetadata | ToldSettings;
+export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | DetectorStates | EngineNotice;
 
 export interface SeriesSummary extends StreamName {
   readonly kind: "gauge" | "counter";
@@ -184,6 +254,13 @@ export interface WatchdogCounts {
   readonly skipped: Readonly<Record<string, number>>;
 }
 
+/** What a pass tells of alerts that it has open: those of its detector that no engine names in a cycle are over. */
+export interface FiringEpisodes {
+  readonly detector: string;
+  /** Episode ids. */
+  readonly firing: readonly string[];
+}
+
 /** A slice of a pass. */
 export interface WatchdogAnswer {
   readonly type: "watchdog";
@@ -203,7 +280,27 @@ export interface StreamCountAnswer {
   readonly streams: number;
 }
 
+/** The metrics of a service's vectors, and what the engine holds of their streams. */
+export interface ServiceHistoryAnswer {
+  readonly type: "service-history";
+  readonly id: number;
+  readonly columns: string;
+  /** How the streams of a metric make one value: AGGREGATION_* of domain/detection/multivariate/service-vector.ts. */
+  readonly aggregations: Uint8Array;
+  /** Of each metric the place of its first stream; one more for the end of the last. */
+  readonly starts: Uint16Array;
+  /** 16 bytes a stream. */
+  readonly streamIds: Uint8Array;
+  /** Values of the ring, WINDOW_MAX places a stream, of which `counts` are in use. */
+  readonly counts: Uint8Array;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  /** Chunks that are in no stored block, with their streams' places. */
+  readonly pendingChunks: ReadonlyArray<readonly [stream: number, chunk: Uint8Array]>;
+}
+
 export type EngineAnswer =
+  | ServiceHistoryAnswer
   | StreamCountAnswer
   | SeriesAnswer
   | SeriesDataAnswer
@@ -225,8 +322,16 @@ export interface StreamsWanted {
   readonly wanted: Uint32Array;
 }
 
+/** Asks for stored states of a detector from a page on: as many pages of the partition as one answer takes. */
+export interface DetectorStatesWanted {
+  readonly type: "detector-states-wanted";
+  readonly detector: number;
+  readonly partition: number;
+  readonly page: number;
+}
+
 /** Engine to coordinator. */
-export type EngineReply = EngineAnswer | StatePartWanted | StreamsWanted;
+export type EngineReply = EngineAnswer | StatePartWanted | StreamsWanted | DetectorStatesWanted;
 
 /** Main to engine. */
 export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };

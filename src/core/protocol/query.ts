@@ -82,6 +82,8 @@ export type CoordinatorMessage =
   | AccessMessage
   | ReplayBatch
   | StreamEvents
+  /** A cycle of the Watchdog has come to its end: how many have since the start. */
+  | { readonly type: "cycle-completed"; readonly cycles: number }
   | { readonly type: "ready"; readonly recordsReplayed: number }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly line: string }
   | { readonly type: "stopped" };

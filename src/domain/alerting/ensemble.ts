@@ -8,7 +8,18 @@ const INDEPENDENT_MIN = 2;
 const RAISED: Readonly<Record<Tier, Tier>> = { low: "medium", medium: "high", high: "high" };
 const DERIVED_QUANTILE = /\.p(?:50|95|99)$/;
 
-export type DetectorFamily = "metric" | "multivariate" | "saturation" | "slo_burn" | "stale" | "cascade" | "logs" | "external" | "manual";
+export const DETECTOR_FAMILIES = [
+  "metric",
+  "multivariate",
+  "saturation",
+  "slo_burn",
+  "stale",
+  "cascade",
+  "logs",
+  "external",
+  "manual",
+] as const;
+export type DetectorFamily = (typeof DETECTOR_FAMILIES)[number];
 
 /** One detector's finding on a service. */
 export interface EnsembleSignal {

@@ -1,6 +1,7 @@
 // Maintenance windows that come again: on given days of the week, from a time of day, in a time zone, for so many minutes. A window begins by
 // the clock on the wall; where that time is skipped in spring it begins when the clock jumps, where it comes twice in autumn it begins at the
 // first. It lasts its minutes whatever the clock does.
+import { isTimeZone, offsetMs } from "../calendar/time-zone.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -74,44 +75,4 @@ function changeBetween(timeZone: string, fromMs: number, toMs: number): number {
     else high = middle;
   }
   return high;
-}
-
-/** Local time less UTC. */
-function offsetMs(timeZone: string, atMs: number): number {
-  const parts = formatOf(timeZone).formatToParts(atMs);
-  const part = (type: string): number => Number(parts.find((one) => one.type === type)?.value);
-  const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
-  return local - Math.floor(atMs / 1000) * 1000;
-}
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    formatOf(timeZone);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Making a format takes 50 us, so those of the last zones are kept. */
-const FORMATS_MAX = 64;
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
-  const numeric = "numeric" as const;
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    hourCycle: "h23",
-    year: numeric,
-    month: numeric,
-    day: numeric,
-    hour: numeric,
-    minute: numeric,
-    second: numeric,
-  });
-  if (formats.size >= FORMATS_MAX) formats.clear();
-  formats.set(timeZone, format);
-  return format;
 }

@@ -27,8 +27,15 @@ export function silenceGate(silence: Silence | null): GateResult {
   return holds("silenced", silence === null);
 }
 
+/** `pending`: it has not begun, or comes again; `expired`: it never holds again. */
+export function silenceState({ when }: Pick<Silence, "when">, nowMs: number): "pending" | "active" | "expired" {
+  if (inForce({ when }, nowMs)) return "active";
+  const last = when.kind === "once" ? when.endsAtMs : when.window.untilMs;
+  return last !== null && nowMs >= last ? "expired" : "pending";
+}
+
 /** Whether it is in force now, whatever it matches. */
-function inForce({ when }: Silence, nowMs: number): boolean {
+function inForce({ when }: Pick<Silence, "when">, nowMs: number): boolean {
   if (when.kind === "once") return nowMs >= when.startsAtMs && nowMs < when.endsAtMs;
   return occurrenceAt(when.window, nowMs) !== null;
 }

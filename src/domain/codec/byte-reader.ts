@@ -64,6 +64,21 @@ export class ByteReader implements ByteCursor {
     return Buffer.from(this.bytes.buffer, from, count).toString(encoding);
   }
 
+  /** Goes behind {bytes varint, bytes} of at most `bytesMax`. */
+  skipText(bytesMax: number): void {
+    const count = this.varint();
+    if (count > bytesMax) this.fail();
+    this.#skip(count);
+  }
+
+  /** {bytes varint, bytes} of at most `bytesMax`: a view. */
+  view(bytesMax: number): Uint8Array {
+    const count = this.varint();
+    if (count > bytesMax) this.fail();
+    const from = this.#skip(count);
+    return this.bytes.subarray(from, from + count);
+  }
+
   /** So many bytes as lower-case hex digits. */
   hex(count: number): string {
     const from = this.bytes.byteOffset + this.#skip(count);

@@ -5,6 +5,9 @@
 
 /** Longest varint that is written or accepted: 8 bytes carry 56 bits. */
 const VARINT_BYTES_MAX = 8;
+/** What 32-bit arithmetic does: a double's remainder and division cost ten times as much. */
+const INT31_MAX = 0x7fffffff;
+const INT28_BITS = 28;
 
 /** A place in bytes that readers move forward; `at` never passes `end`, which is at most `bytes.length`. */
 export interface ByteCursor {
@@ -17,19 +20,41 @@ export interface ByteCursor {
 export function writeVarint(value: number, out: Uint8Array, at: number): number {
   let rest = value;
   let next = at;
-  while (rest >= 128) {
+  while (rest > INT31_MAX) {
     out[next++] = (rest % 128) | 128;
     rest = Math.floor(rest / 128);
   }
-  out[next++] = rest;
+  let low = rest | 0;
+  while (low >= 128) {
+    out[next++] = (low & 127) | 128;
+    low >>= 7;
+  }
+  out[next++] = low;
   return next;
 }
 
 /** Reads a varint and moves the cursor behind it; -1 when it is cut off or longer than 8 bytes. */
 export function readVarint(cursor: ByteCursor): number {
-  let value = 0;
-  let weight = 1;
+  const { bytes, end } = cursor;
+  let at = cursor.at;
+  let low = 0;
+  for (let shift = 0; shift < INT28_BITS && at < end; shift += 7) {
+    const byte = bytes[at++]!;
+    low |= (byte & 127) << shift;
+    if (byte < 128) {
+      cursor.at = at;
+      return low;
+    }
+  }
+  return readLongVarint(cursor, at, low);
+}
+
+/** Goes on behind the four bytes that `low` is made of, unless the cursor ended before. */
+function readLongVarint(cursor: ByteCursor, from: number, low: number): number {
   const limit = Math.min(cursor.end, cursor.at + VARINT_BYTES_MAX);
+  let value = low;
+  let weight = 2 ** INT28_BITS;
+  cursor.at = from;
   while (cursor.at < limit) {
     const byte = cursor.bytes[cursor.at++]!;
     value += (byte & 127) * weight;

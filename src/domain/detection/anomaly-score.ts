@@ -16,6 +16,12 @@ export function anomalyScore(z: number): number {
   return 1 - 0.3 * 2 ** (-(magnitude - Z_HIGH) / Z_HIGH);
 }
 
+/** The z of a score in 0..1, exclusive of 1: the inverse of `anomalyScore`. */
+export function zOfScore(score: number): number {
+  if (score <= SCORE_HIGH) return Z_HIGH * (score / SCORE_HIGH) ** (1 / 1.38);
+  return Z_HIGH - Z_HIGH * Math.log2((1 - score) / (1 - SCORE_HIGH));
+}
+
 /** Tier of a score of 0..1. */
 export function tierOfScore(score: number): Tier {
   if (score >= SCORE_HIGH) return "high";

@@ -200,7 +200,7 @@ function significanceGate(value: number, center: number): Gate {
 }
 
 /** Four significant digits, without an exponent where people would not write one. */
-function figure(value: number): string {
+export function figure(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude !== 0 && (magnitude >= 1e15 || magnitude < 1e-6)) return value.toExponential(3);
   if (magnitude >= 1000) return String(Math.round(value));

@@ -3,6 +3,29 @@
 // is to be kept goes out. Everything here may be applied again after a replay without a change.
 import { hash128 } from "../../core/base/hash128.ts";
 import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { Tier } from "../detection/anomaly-score.ts";
+import type { PageOutcome } from "./page-outcome.ts";
+
+/** What became of an anomaly on its way to a page, when it was last decided on. */
+export interface AnomalyPaging {
+  /** With what the ensemble raised it by. */
+  readonly tier: Tier;
+  /** The alert that it belongs to. */
+  readonly alertId: string | null;
+  readonly outcome: PageOutcome;
+  readonly suppressedBy: string | null;
+  readonly decidedAtMs: number;
+  /** Decisions before this one. */
+  readonly serial: number;
+}
+
+/** What somebody says of an anomaly. */
+export interface AnomalyFeedback {
+  readonly opinion: "true_positive" | "false_positive";
+  readonly note: string | null;
+  readonly by: string;
+  readonly atMs: number;
+}
 
 /** An anomaly as it is stored. `z`, `verdict`, `explanation`, `attributes` and `observedAtMs` belong to its peak. */
 export interface Anomaly {
@@ -29,6 +52,9 @@ export interface Anomaly {
   /** Member episodes so far, and those still open. */
   readonly streams: number;
   readonly openStreams: number;
+  /** Null for one that was stored before alerts were. */
+  readonly paging: AnomalyPaging | null;
+  readonly feedback: AnomalyFeedback | null;
   /** The episode that opened it, which has no row of its own; null in rows of before, whose episodes all have one. */
   readonly founder: Founder | null;
 }
@@ -163,5 +189,7 @@ function newAnomaly(frame: EpisodeFrame, wallNowMs: number): Anomaly {
     streams: 1,
     openStreams: 1,
     founder: { episodeId: frame.episodeId, open: true },
+    paging: null,
+    feedback: null,
   };
 }

@@ -106,6 +106,17 @@ export interface LaneExports {
   /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
   otlpMetricsResolve(ref: number, destination: number, partition: number): number;
   otlpMetricsSkip(): void;
+  /**
+   * Checks an OTLP traces body in protobuf and sets the walk over its spans to its start: STATUS_OK, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that is to be decoded
+   * whole in TypeScript. `seed` is serviceSeed() of its tenant; spans that end before `minMs` or after `maxMs` are odd.
+   */
+  otlpTracesBegin(pointer: number, bytes: number, seed: number, minMs: number, maxMs: number): number;
+  /** Fills SPAN_ROWS with the next spans and answers how many, 0 at the end. Numbers of texts are good until the next step. */
+  otlpTracesStep(): number;
+  /** Number of the first text that is kept: those below are forgotten, none is ever another text. */
+  spanTextsFirst(): number;
+  spanTextPointer(number: number): number;
+  spanTextBytes(number: number): number;
   laneTableClear(): void;
   laneTableEntries(): number;
   foundRef(): number;

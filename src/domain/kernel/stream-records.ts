@@ -209,6 +209,28 @@ export class StreamRecords {
     return count;
   }
 
+  /** Values of the ring later than `sinceMs` and no later than `untilMs`, oldest first; returns how many. Costs what it finds. Both arrays hold WINDOW_MAX numbers. */
+  readSince(slot: number, sinceMs: number, untilMs: number, times: Float64Array, values: Float64Array): number {
+    const at = this.address(slot);
+    const count = this.view.getUint32(at + SR_COUNT, true);
+    const valuesAt = this.valuesAddress(slot);
+    const intervalsAt = this.intervalsAddress(slot);
+    let place = this.view.getUint32(at + SR_HEAD, true);
+    let time = this.view.getFloat64(at + SR_LAST_TIME, true);
+    let start = WINDOW_MAX;
+    for (let looked = 0; looked < count && time > sinceMs; looked++) {
+      place = (place === 0 ? WINDOW_MAX : place) - 1;
+      if (time <= untilMs) {
+        times[--start] = time;
+        values[start] = this.view.getFloat64(valuesAt + 8 * place, true);
+      }
+      time -= this.view.getUint32(intervalsAt + 4 * place, true);
+    }
+    times.copyWithin(0, start, WINDOW_MAX);
+    values.copyWithin(0, start, WINDOW_MAX);
+    return WINDOW_MAX - start;
+  }
+
   /** The newest `count` values of the ring, oldest of them first. Both arrays hold WINDOW_MAX numbers. */
   readNewest(slot: number, count: number, times: Float64Array, values: Float64Array): number {
     const skipped = Math.max(0, this.readRing(slot, times, values) - count);

@@ -1,10 +1,9 @@
 // The source of telemetry as its resource attributes say it: service, environment, instance (decisions of identity are those of series/stream-identity.ts).
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import { INSTANCE_NAMES } from "../series/instance-name.ts";
 import { environmentAttribute, ownAttribute } from "../series/stream-identity.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 
-/** Attribute names that say the instance, in order of precedence. */
-const INSTANCE_NAMES = ["instance", "service.instance.id", "host.name", "k8s.pod.name", "pod"] as const;
 const UNKNOWN_SERVICE = "unknown_service";
 
 function textOf(attributes: Attributes, name: string): string {

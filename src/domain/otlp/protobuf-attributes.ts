@@ -1,7 +1,7 @@
 // Attributes in protobuf: KeyValue {1: key, 2: AnyValue}, AnyValue {1: string, 2: bool, 3: int64, 4: double, 5: ArrayValue {1: AnyValue},
 // 6: KeyValueList {1: KeyValue}, 7: bytes}.
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
-import type { WireReader } from "../codec/wire-reader.ts";
+import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 
 /** Attributes on their way to be `Attributes`. */
@@ -35,6 +35,15 @@ export function readAttribute(reader: WireReader, into: AttributeMap, depth = 0)
     else if (reader.field === 2) value = readAnyValue(reader, depth);
   }
   setAttribute(into, name, value);
+}
+
+/** Reads a KeyValue that stands alone; false for bytes that are none. */
+export function readAttributeBytes(bytes: Uint8Array, into: AttributeMap): boolean {
+  const reader = new WireReader(bytes);
+  reader.wire = WIRE_BYTES;
+  reader.to = bytes.length;
+  readAttribute(reader, into);
+  return !reader.failed;
 }
 
 /** Reads the AnyValue that the reader stands at; null for an empty one. */

@@ -8,13 +8,16 @@ import { DAMAGED_RESOURCE, itemsOf } from "./protobuf-request.ts";
 /** The spans of a body that isRequest() holds for. */
 export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem> {
   const reader = new WireReader(bytes);
-  for (const { source, from, to } of itemsOf(bytes)) {
-    reader.at = from;
-    reader.failed = false;
-    const span = source === undefined ? undefined : readSpan(reader, to, source);
-    if (span !== undefined) yield { type: "span", span };
-    else yield { type: "damaged", item: { message: source === undefined ? DAMAGED_RESOURCE : "a span is not valid protobuf" } };
-  }
+  for (const { source, from, to } of itemsOf(bytes)) yield spanItem(reader, from, to, source);
+}
+
+/** One span, which lies between two places of the reader's bytes; `source` is undefined where its resource cannot be read. */
+export function spanItem(reader: WireReader, from: number, to: number, source: OtlpSource | undefined): SpanItem {
+  reader.at = from;
+  reader.failed = false;
+  const span = source === undefined ? undefined : readSpan(reader, to, source);
+  if (span !== undefined) return { type: "span", span };
+  return { type: "damaged", item: { message: source === undefined ? DAMAGED_RESOURCE : "a span is not valid protobuf" } };
 }
 
 function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan | undefined {

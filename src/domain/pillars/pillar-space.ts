@@ -1,6 +1,6 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
-import { serviceKey } from "../series/stream-identity.ts";
+import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
 import { FAMILIES } from "./metric-family.ts";
 import { type MemberSource, PillarValue } from "./pillar-value.ts";
 import { placesOf, type ServiceEntry } from "./service-entry.ts";
@@ -11,12 +11,6 @@ const SLICE = 2_000;
 const CHANGES_SLICE = 250;
 const VALUES_SLICE = 100;
 const CAPACITY_FIRST = 1_024;
-
-interface Member {
-  readonly index: number;
-  readonly serviceId: string;
-  readonly values: readonly PillarValue[];
-}
 
 /** Counts of the last tick. */
 export interface PillarCounts {
@@ -31,8 +25,11 @@ export class PillarSpace implements MemberSource {
   readonly #valuesMax: number;
   /** What the map says by now, for the next tick; last wins. */
   readonly #changes = new Map<string, { readonly tenant: string; readonly entry: ServiceEntry }>();
-  readonly #members = new Map<string, Member>();
-  readonly #byIndex: Member[] = [];
+  // A member is a number. What is known of each lies in columns, not in an object: at 100,000 services, objects were what the coordinator's garbage collections
+  // took their time for (docs/adr/0037).
+  readonly #members = new Map<string, number>();
+  readonly #keys: string[] = [];
+  readonly #valuesOfMember: Array<readonly PillarValue[]> = [];
   /** By tenant of the API, then by pillar and value. */
   readonly #values = new Map<string, Map<string, PillarValue>>();
   /** Values of a tenant in the order of lists; made when it is asked for. */
@@ -87,9 +84,9 @@ export class PillarSpace implements MemberSource {
   take(key: string, deviations: Float32Array, at: number): void {
     const member = this.#members.get(key);
     if (member === undefined) return;
-    for (let i = 0; i < COORDINATES; i++) this.#taking[member.index * COORDINATES + i] = deviations[at + i] as number;
-    if (this.#ticks[member.index] !== this.#tick) this.#taken++;
-    this.#ticks[member.index] = this.#tick;
+    for (let i = 0; i < COORDINATES; i++) this.#taking[member * COORDINATES + i] = deviations[at + i] as number;
+    if (this.#ticks[member] !== this.#tick) this.#taken++;
+    this.#ticks[member] = this.#tick;
   }
 
   /** Scores all values by what was taken in this tick. */
@@ -97,9 +94,9 @@ export class PillarSpace implements MemberSource {
     const values = [...this.#values.values()].flatMap((ofTenant) => [...ofTenant.values()]);
     for (const value of values) value.reset();
     [this.#vectors, this.#taking] = [this.#taking, this.#vectors];
-    yield* this.#eachEvaluated((value, member) => value.add(this.#vectors, member.index * COORDINATES));
+    yield* this.#eachEvaluated((value, member) => value.add(this.#vectors, member * COORDINATES));
     for (const value of values) value.settle();
-    yield* this.#eachEvaluated((value, member) => value.weigh(member.index, this.#vectors, member.index * COORDINATES));
+    yield* this.#eachEvaluated((value, member) => value.weigh(member, this.#vectors, member * COORDINATES));
     for (const [i, value] of values.entries()) {
       if (value.members > 0) value.finish(nowMs, this);
       if (i % VALUES_SLICE === VALUES_SLICE - 1) yield;
@@ -107,11 +104,10 @@ export class PillarSpace implements MemberSource {
     this.#evaluated = this.#taken;
   }
 
-  *#eachEvaluated(visit: (value: PillarValue, member: Member) => void): Generator<void> {
-    for (let index = 0; index < this.#byIndex.length; index++) {
-      const member = this.#byIndex[index] as Member;
-      if (this.#ticks[index] === this.#tick) for (const value of member.values) visit(value, member);
-      if (index % SLICE === SLICE - 1) yield;
+  *#eachEvaluated(visit: (value: PillarValue, member: number) => void): Generator<void> {
+    for (const [member, values] of this.#valuesOfMember.entries()) {
+      if (this.#ticks[member] === this.#tick) for (const value of values) visit(value, member);
+      if (member % SLICE === SLICE - 1) yield;
     }
   }
 
@@ -122,7 +118,7 @@ export class PillarSpace implements MemberSource {
       const deviation = this.#vectors[index * COORDINATES + i] as number;
       deviations.push(Number.isNaN(deviation) ? null : deviation);
     }
-    return { serviceId: (this.#byIndex[index] as Member).serviceId, deviations };
+    return { serviceId: serviceIdOf(this.#keys[index] as string), deviations };
   }
 
   /** Values of a tenant that services are mapped to, by pillar and value. */
@@ -157,15 +153,14 @@ export class PillarSpace implements MemberSource {
   }
 
   #apply(key: string, tenant: string, entry: ServiceEntry): void {
-    const before = this.#members.get(key);
-    for (const value of before?.values ?? []) value.members--;
+    const member = this.#members.get(key) ?? this.#keys.length;
+    for (const value of this.#valuesOfMember[member] ?? []) value.members--;
     const values = placesOf(entry).flatMap(([pillar, value]) => this.#valueFor(tenant, pillar, value) ?? []);
     for (const value of values) value.members++;
-    const index = before?.index ?? this.#byIndex.length;
-    const member = { index, serviceId: entry.serviceId, values };
     this.#members.set(key, member);
-    this.#byIndex[index] = member;
-    if (index >= this.#ticks.length) this.#grow();
+    this.#keys[member] = key;
+    this.#valuesOfMember[member] = values.slice(); // flatMap leaves room for sixteen more
+    if (member >= this.#ticks.length) this.#grow();
     this.#sorted.delete(tenant);
   }
 

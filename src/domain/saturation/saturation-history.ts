@@ -12,8 +12,11 @@ const BLOCKS_KEPT = 56;
 const BLOCKS_PER_DAY = 8;
 const MINUTE_MS = 60_000;
 /** A serialised history: newest minute, its count and sum, then the rings. */
-const HEADER_VALUES = 3;
-export const HISTORY_VALUES = HEADER_VALUES + MINUTES_KEPT + SLOTS_KEPT + 2 * BLOCKS_KEPT;
+export const HISTORY_HEAD_VALUES = 3;
+export const HISTORY_RING_VALUES = MINUTES_KEPT + SLOTS_KEPT + 2 * BLOCKS_KEPT;
+export const HISTORY_VALUES = HISTORY_HEAD_VALUES + HISTORY_RING_VALUES;
+/** How far back a history reaches. */
+export const HISTORY_MINUTES = BLOCKS_KEPT * BLOCK_MINUTES;
 
 /** Points with times in minutes relative to now, oldest first. */
 export interface Points {
@@ -23,13 +26,37 @@ export interface Points {
 
 /** Rings indexed by absolute minute, slot or block modulo their length; NaN where nothing came. */
 export class SaturationHistory {
-  private readonly minutes = new Float32Array(MINUTES_KEPT).fill(Number.NaN);
-  private readonly slots = new Float32Array(SLOTS_KEPT).fill(Number.NaN);
-  private readonly blockMedians = new Float32Array(BLOCKS_KEPT).fill(Number.NaN);
-  private readonly blockPeaks = new Float32Array(BLOCKS_KEPT).fill(Number.NaN);
+  private readonly minutes: Float32Array;
+  private readonly slots: Float32Array;
+  private readonly blockMedians: Float32Array;
+  private readonly blockPeaks: Float32Array;
   private minute = -1;
   private minuteCount = 0;
   private minuteSum = 0;
+
+  /** Over rings that lie in an arena: HISTORY_RING_VALUES numbers, all NaN where nothing was observed; or over its own. */
+  constructor(rings: Float32Array = new Float32Array(HISTORY_RING_VALUES).fill(Number.NaN)) {
+    const slotsAt = MINUTES_KEPT;
+    const mediansAt = slotsAt + SLOTS_KEPT;
+    this.minutes = rings.subarray(0, slotsAt);
+    this.slots = rings.subarray(slotsAt, mediansAt);
+    this.blockMedians = rings.subarray(mediansAt, mediansAt + BLOCKS_KEPT);
+    this.blockPeaks = rings.subarray(mediansAt + BLOCKS_KEPT, mediansAt + 2 * BLOCKS_KEPT);
+  }
+
+  /** A history whose rings lie in an arena, with the head that `writeHead` left there. */
+  static attach(head: Float64Array, rings: Float32Array): SaturationHistory {
+    const history = new SaturationHistory(rings);
+    [history.minute, history.minuteCount, history.minuteSum] = head as unknown as [number, number, number];
+    return history;
+  }
+
+  /** Writes HISTORY_HEAD_VALUES numbers to the beginning of `head`. */
+  writeHead(head: Float64Array): void {
+    head[0] = this.minute;
+    head[1] = this.minuteCount;
+    head[2] = this.minuteSum;
+  }
 
   /** The newest minute that has a value, in minutes since 1970; -1 before the first. */
   get newestMinute(): number {
@@ -95,7 +122,7 @@ export class SaturationHistory {
   serialise(): Float64Array {
     const values = new Float64Array(HISTORY_VALUES);
     values.set([this.minute, this.minuteCount, this.minuteSum]);
-    let at = HEADER_VALUES;
+    let at = HISTORY_HEAD_VALUES;
     for (const ring of this.rings()) {
       values.set(ring, at);
       at += ring.length;
@@ -107,7 +134,7 @@ export class SaturationHistory {
     if (values.length !== HISTORY_VALUES) throw new Error(`a saturation history has ${HISTORY_VALUES} values, got ${values.length}`);
     const history = new SaturationHistory();
     [history.minute, history.minuteCount, history.minuteSum] = values as unknown as [number, number, number];
-    let at = HEADER_VALUES;
+    let at = HISTORY_HEAD_VALUES;
     for (const ring of history.rings()) {
       ring.set(values.subarray(at, at + ring.length));
       at += ring.length;

@@ -19,6 +19,12 @@ const keyOf = (serviceId: string | null, metric: string) => JSON.stringify([serv
 export class SaturationLimits {
   readonly #tenants = new Map<string, Map<string, SaturationLimit>>();
   #size = 0;
+  #version = 0;
+
+  /** Another number than before whenever a declaration has changed. */
+  get version(): number {
+    return this.#version;
+  }
 
   /** Over all tenants. */
   get size(): number {
@@ -30,6 +36,7 @@ export class SaturationLimits {
   }
 
   put(limit: SaturationLimit): void {
+    this.#version++;
     let limits = this.#tenants.get(limit.tenant);
     if (limits === undefined) {
       limits = new Map();
@@ -44,6 +51,7 @@ export class SaturationLimits {
     const limits = this.#tenants.get(tenant);
     if (limits?.delete(keyOf(serviceId, metric)) !== true) return;
     this.#size--;
+    this.#version++;
     if (limits.size === 0) this.#tenants.delete(tenant);
   }
 
@@ -55,6 +63,11 @@ export class SaturationLimits {
   /** The limit that holds for a service's metric: its own, else the tenant's. */
   limitFor(tenant: string, serviceId: string, metric: string): SaturationLimit | undefined {
     return this.find(tenant, serviceId, metric) ?? this.find(tenant, null, metric);
+  }
+
+  /** All of all tenants, in no order. */
+  *all(): Generator<SaturationLimit> {
+    for (const limits of this.#tenants.values()) yield* limits.values();
   }
 
   /** All of a tenant by metric, the default ahead of those of services. */

@@ -7,7 +7,7 @@ import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded
 import { type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
 import { type SaturationEvaluation, type SaturationFinding, saturationFinding } from "./saturation-finding.ts";
-import { HISTORY_VALUES, SaturationHistory } from "./saturation-history.ts";
+import { HISTORY_HEAD_VALUES, HISTORY_VALUES, SaturationHistory } from "./saturation-history.ts";
 import { saturationTier } from "./saturation-tier.ts";
 import { medianInPlace } from "./trend.ts";
 
@@ -21,6 +21,31 @@ const SILENCE_MINUTES_MAX = 15;
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 /** History, then largest and first observed, tier held, level rule held, evaluations in a row. */
 const SATURATION_SERIES_VALUES = HISTORY_VALUES + 5;
+/** Numbers of a series besides its rings, where it lies in an arena. */
+export const SATURATION_HEAD_VALUES = HISTORY_HEAD_VALUES + 5;
+
+/** Where a series lies in an arena: SATURATION_HEAD_VALUES and HISTORY_RING_VALUES numbers. */
+export interface SaturationPlace {
+  readonly head: Float64Array;
+  readonly rings: Float32Array;
+}
+
+/** Makes a place one of a series that has seen nothing. */
+export function clearPlace({ head, rings }: SaturationPlace): void {
+  rings.fill(Number.NaN);
+  head.set([-1, 0, 0, Number.NEGATIVE_INFINITY, Number.NaN, -1, 0, 0]);
+}
+
+/** Puts what was told before a restart back into a place whose history was read again: it then goes on as it was. */
+export function holdTier({ head }: SaturationPlace, tier: Tier, rule: SaturationFinding["rule"]): void {
+  const isProjected = rule === "time_to_exhaustion";
+  head.set(
+    [isProjected ? TIERS.indexOf(tier) : -1, isProjected ? 0 : 1, isProjected ? PERSISTENCE_EVALUATIONS : 0],
+    HISTORY_HEAD_VALUES + 2,
+  );
+}
+
+type HeadRest = [observedMax: number, firstMs: number, tier: number, heldLevel: number, projected: number];
 
 /** Of the series; constant. */
 export interface SeriesNames {
@@ -76,6 +101,28 @@ export class SaturationSeries {
     return this.conclude(nowMs, bounds, this.withPersistence(projection), level);
   }
 
+  /** Works on a series that lies in an arena; `detach` leaves it there. */
+  static attach(names: SeriesNames, { head, rings }: SaturationPlace): SaturationSeries {
+    const series = new SaturationSeries(names);
+    series.history = SaturationHistory.attach(head, rings);
+    const [observedMax, firstMs, tier, heldLevel, projected] = head.subarray(HISTORY_HEAD_VALUES) as unknown as HeadRest;
+    Object.assign(series, { observedMax, firstMs, projected, heldLevel: heldLevel === 1, heldTier: tier < 0 ? null : TIERS[tier] });
+    return series;
+  }
+
+  /** Writes what does not lie in the rings. */
+  detach({ head }: SaturationPlace): void {
+    this.history.writeHead(head);
+    const tier = this.heldTier === null ? -1 : TIERS.indexOf(this.heldTier);
+    head.set([this.observedMax, this.firstMs, tier, this.heldLevel ? 1 : 0, this.projected], HISTORY_HEAD_VALUES);
+  }
+
+  /** Copies a series that has its own rings to a place. */
+  detachInto(place: SaturationPlace): void {
+    place.rings.set(this.history.serialise().subarray(HISTORY_HEAD_VALUES));
+    this.detach(place);
+  }
+
   serialise(): Float64Array {
     const values = new Float64Array(SATURATION_SERIES_VALUES);
     values.set(this.history.serialise());
@@ -89,13 +136,7 @@ export class SaturationSeries {
       throw new Error(`a saturation series has ${SATURATION_SERIES_VALUES} values, got ${values.length}`);
     const series = new SaturationSeries(names);
     series.history = SaturationHistory.restore(values.subarray(0, HISTORY_VALUES));
-    const [observedMax, firstMs, tier, heldLevel, projected] = values.subarray(HISTORY_VALUES) as unknown as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [observedMax, firstMs, tier, heldLevel, projected] = values.subarray(HISTORY_VALUES) as unknown as HeadRest;
     series.observedMax = observedMax;
     series.firstMs = firstMs;
     series.heldTier = tier < 0 ? null : (TIERS[tier] as Tier);

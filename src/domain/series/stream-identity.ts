@@ -60,6 +60,11 @@ export function serviceKey(tenant: string, serviceId: string): string {
   return JSON.stringify([tenant, serviceId]);
 }
 
+/** The service of a key that serviceKey() gave. */
+export function serviceIdOf(key: string): string {
+  return (JSON.parse(key) as [string, string])[1];
+}
+
 /** The names in an identity's canonical text. */
 export function identityName(text: string): StreamName {
   const [tenant, environment, serviceId, metricName, attributes] = JSON.parse(text) as [string, string, string, string, Attributes];

@@ -5,12 +5,18 @@ import type { CallSum } from "./call-edges.ts";
 const CALL_SERVICES_MAX = 2 ** 20;
 /** Minutes of the last five days have keys of their own. */
 const MINUTES = 2 ** 13;
+/** Below so many services a key of one minute's sums is a small integer: no object, and hashed in place. */
+const SMALL_SERVICES_MAX = 2 ** 15;
 
 /** Sums of one partition of traces. */
 export class CallSums {
   readonly #edgesMax: number;
   readonly #names: readonly string[];
-  readonly #sums = new Map<number, CallSum>();
+  readonly #sums: CallSum[] = [];
+  readonly #byKey = new Map<number, CallSum>();
+  /** Sums of one minute, the last that was looked for, of small numbers. */
+  readonly #small = new Map<number, CallSum>();
+  #minute = -1;
 
   /** `names` gives the text of a service's number. */
   constructor(edgesMax: number, names: readonly string[]) {
@@ -20,20 +26,41 @@ export class CallSums {
 
   /** Adds a call; false when there are too many edges. */
   add(caller: number, callee: number, minute: number, isError: boolean, microseconds: number): boolean {
-    const key = ((minute % MINUTES) * CALL_SERVICES_MAX + caller) * CALL_SERVICES_MAX + callee;
-    let sum = this.#sums.get(key);
-    if (sum === undefined) {
-      if (this.#sums.size >= this.#edgesMax) return false;
-      sum = { caller: this.#names[caller]!, callee: this.#names[callee]!, minute, calls: 0, errors: 0, microseconds: 0 };
-      this.#sums.set(key, sum);
-    }
+    const sum = this.#sum(caller, callee, minute);
+    if (sum === undefined) return false;
     sum.calls++;
     if (isError) sum.errors++;
     sum.microseconds += microseconds;
     return true;
   }
 
+  #sum(caller: number, callee: number, minute: number): CallSum | undefined {
+    if (caller >= SMALL_SERVICES_MAX || callee >= SMALL_SERVICES_MAX) return this.#sumByKey(caller, callee, minute);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#small.clear();
+    }
+    const key = caller * SMALL_SERVICES_MAX + callee;
+    const known = this.#small.get(key);
+    if (known !== undefined) return known;
+    const sum = this.#sumByKey(caller, callee, minute);
+    if (sum !== undefined) this.#small.set(key, sum);
+    return sum;
+  }
+
+  /** The sum, made at first; undefined where there are too many. */
+  #sumByKey(caller: number, callee: number, minute: number): CallSum | undefined {
+    const key = ((minute % MINUTES) * CALL_SERVICES_MAX + caller) * CALL_SERVICES_MAX + callee;
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    if (this.#sums.length >= this.#edgesMax) return undefined;
+    const sum = { caller: this.#names[caller]!, callee: this.#names[callee]!, minute, calls: 0, errors: 0, microseconds: 0 };
+    this.#byKey.set(key, sum);
+    this.#sums.push(sum);
+    return sum;
+  }
+
   values(): Iterable<CallSum> {
-    return this.#sums.values();
+    return this.#sums;
   }
 }

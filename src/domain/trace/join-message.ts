@@ -3,20 +3,25 @@
 //   kind u8 = 2, first minute varint, then for each span
 //   {service varint: 0 = a new one, whose tenant, environment and service follow as texts, else its number in this message from 1 on; flags u8; key, high u32,
 //    low u32; and with JOIN_CHILD the parent's key, high u32, low u32, zigzag of minute of its end - first minute varint, microseconds varint}
+import { NumberTable } from "../../core/base/number-table.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, zigzag } from "../codec/varint.ts";
-import { readServiceName, type ServiceName, writeServiceName } from "../window/window-message.ts";
+import { readServiceName, type ServiceName, skipServiceName, writeServiceName } from "../window/window-message.ts";
 
 export const MESSAGE_JOIN = 2;
 /** Of a span: it has a parent; it failed. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
+/** Twice the services that a message remembers; one beyond is named again. */
+const SERVICE_PLACES = 256;
+const DAMAGE = "a message on traces is damaged";
 
 /** A message in the making. */
 export class JoinMessageWriter {
   readonly #sink = new ByteSink(512);
-  readonly #services = new Map<ServiceName, number>();
+  readonly #services = new NumberTable(SERVICE_PLACES);
+  #serviceCount = 0;
   #firstMinute = 0;
 
   get bytes(): number {
@@ -29,14 +34,13 @@ export class JoinMessageWriter {
     this.#firstMinute = firstMinute;
   }
 
-  /** Adds a span; `service` must be the same object for the same service. */
-  add(service: ServiceName, flags: number, high: number, low: number): void {
+  /** Adds a span; `number` is always the same service. */
+  add(service: ServiceName, number: number, flags: number, high: number, low: number): void {
     const sink = this.#sink;
-    const known = this.#services.get(service);
-    if (known !== undefined) sink.varint(known);
-    else {
-      this.#services.set(service, this.#services.size + 1);
-      sink.varint(0);
+    const known = this.#services.find(number);
+    sink.varint(known);
+    if (known === 0) {
+      this.#services.enter(number, ++this.#serviceCount);
       writeServiceName(sink, service);
     }
     sink.u8(flags);
@@ -58,6 +62,7 @@ export class JoinMessageWriter {
     const message = this.#sink.bytes.subarray(0, this.#sink.at);
     this.#sink.at = 0;
     this.#services.clear();
+    this.#serviceCount = 0;
     return message;
   }
 }
@@ -66,10 +71,13 @@ export class JoinMessageWriter {
 export class JoinMessageReader {
   readonly #reader: ByteReader;
   readonly #firstMinute: number;
+  readonly #bytes: Buffer;
   #services = 0;
-  /** Of the span at hand: its service's number, and its names where that is new in this message. */
+  /** Of the span at hand: its service's number, and where its names stand when it is new in this message. */
   service = 0;
-  newService: ServiceName | undefined;
+  isNewService = false;
+  #nameFrom = 0;
+  #nameTo = 0;
   flags = 0;
   high = 0;
   low = 0;
@@ -79,8 +87,9 @@ export class JoinMessageReader {
   microseconds = 0;
 
   constructor(payload: Uint8Array) {
-    const reader = new ByteReader(payload, "a message on traces is damaged");
+    const reader = new ByteReader(payload, DAMAGE);
     this.#reader = reader;
+    this.#bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
     if (reader.u8() !== MESSAGE_JOIN) reader.fail();
     this.#firstMinute = reader.varint();
   }
@@ -90,7 +99,12 @@ export class JoinMessageReader {
     const reader = this.#reader;
     if (reader.isAtEnd) return false;
     const service = reader.varint();
-    this.newService = service === 0 ? readServiceName(reader) : undefined;
+    this.isNewService = service === 0;
+    if (service === 0) {
+      this.#nameFrom = reader.at;
+      skipServiceName(reader);
+      this.#nameTo = reader.at;
+    }
     this.service = service === 0 ? ++this.#services : service;
     if (service > this.#services) reader.fail();
     this.flags = reader.u8();
@@ -98,6 +112,15 @@ export class JoinMessageReader {
     this.low = reader.u32();
     if ((this.flags & JOIN_CHILD) !== 0) this.#readParent();
     return true;
+  }
+
+  /** The names of a new service: cheap to compare, equal where and only where they are. */
+  get serviceKey(): string {
+    return this.#bytes.toString("latin1", this.#nameFrom, this.#nameTo);
+  }
+
+  get newService(): ServiceName | undefined {
+    return this.isNewService ? readServiceName(new ByteReader(this.#bytes, DAMAGE, this.#nameFrom)) : undefined;
   }
 
   #readParent(): void {

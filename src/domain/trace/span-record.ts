@@ -1,23 +1,23 @@
 // A span of a block as a telemetry record of type trace (section 2.1 of the contract): what it has no field for stands among its attributes.
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
-import type { BlockSpan, SpanBlockHead } from "./span-block.ts";
+import type { SpanBlockHead, StoredSpan } from "./span-block.ts";
 
 const SPAN_KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
 const STATUS_CODES = ["unset", "ok", "error"] as const;
 
 /** When a span ended, which is the time of its record. */
-export function spanTimeMs({ endMicroseconds }: BlockSpan): number {
+export function spanTimeMs({ endMicroseconds }: StoredSpan): number {
   return Math.floor(endMicroseconds / 1000);
 }
 
 /** 32 hex digits: the span's record, the same however often it came. */
-export function spanRecordId({ traceId, spanId }: BlockSpan): string {
+export function spanRecordId({ traceId, spanId }: StoredSpan): string {
   return traceId.slice(16) + spanId;
 }
 
 /** The record. `value` is the duration in milliseconds. */
-export function spanRecord(span: BlockSpan, { serviceId, resource }: SpanBlockHead): Record<string, unknown> {
+export function spanRecord(span: StoredSpan, { serviceId, resource }: SpanBlockHead): Record<string, unknown> {
   return {
     service_id: serviceId,
     type: "trace",
@@ -27,7 +27,7 @@ export function spanRecord(span: BlockSpan, { serviceId, resource }: SpanBlockHe
     timestamp: formatRfc3339(spanTimeMs(span)),
     attributes: {
       ...(JSON.parse(resource) as Attributes),
-      ...(JSON.parse(span.attributes) as Attributes),
+      ...span.attributes(),
       span_id: span.spanId,
       ...(span.parentSpanId === "" ? {} : { parent_span_id: span.parentSpanId }),
       span_kind: SPAN_KINDS[span.kind] ?? SPAN_KINDS[0],

@@ -48,6 +48,11 @@ export class OpenWindows<T> {
     return open;
   }
 
+  /** The ids of the window that took something last. */
+  get lastIds(): IdSet | undefined {
+    return this.#last?.ids;
+  }
+
   /** The first closing that has something to close; Infinity for none. */
   get nextClosing(): number {
     let next = Number.POSITIVE_INFINITY;

@@ -3,25 +3,43 @@
 //   kind u8 = 1, tenant text, environment text, service text, first window varint, then for each item
 //   {name varint: 0 = a new one, which follows as text, else its number in this message from 1 on; flags u8; zigzag of window - first window varint;
 //    amount varint; its key, high u32, low u32}
+import { NumberTable } from "../../core/base/number-table.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, zigzag } from "../codec/varint.ts";
 
 export const MESSAGE_WINDOW = 1;
+/** Of an item whose numbers take a byte each. */
+export const ITEM_BYTES_MIN = 12;
+/** Twice the numbered names that a message remembers; one beyond is written again. */
+const NUMBERED_PLACES = 256;
 
 /** Where the items of a message come from. */
 export interface ServiceName {
   readonly tenant: string;
   readonly environment: string;
   readonly serviceId: string;
+  /** What `encodeServiceName` gives, for one that is written again and again. */
+  readonly encoded?: Uint8Array;
 }
 
 /** {tenant text, environment text, service text} */
-export function writeServiceName(sink: ByteSink, { tenant, environment, serviceId }: ServiceName): void {
+export function writeServiceName(sink: ByteSink, { tenant, environment, serviceId, encoded }: ServiceName): void {
+  if (encoded !== undefined) {
+    sink.copy(encoded);
+    return;
+  }
   sink.text(tenant);
   sink.text(environment);
   sink.text(serviceId);
+}
+
+/** The bytes that `writeServiceName` writes. */
+export function encodeServiceName(name: ServiceName): Uint8Array {
+  const sink = new ByteSink(256);
+  writeServiceName(sink, name);
+  return sink.bytes.slice(0, sink.at);
 }
 
 /** Reads what `writeServiceName` wrote. */
@@ -29,10 +47,19 @@ export function readServiceName(reader: ByteReader): ServiceName {
   return { tenant: reader.text(NAME_BYTES_MAX), environment: reader.text(NAME_BYTES_MAX), serviceId: reader.text(NAME_BYTES_MAX) };
 }
 
+/** Goes behind what `writeServiceName` wrote. */
+export function skipServiceName(reader: ByteReader): void {
+  reader.skipText(NAME_BYTES_MAX);
+  reader.skipText(NAME_BYTES_MAX);
+  reader.skipText(NAME_BYTES_MAX);
+}
+
 /** A message in the making; kept and used for the next. */
 export class WindowMessageWriter {
   readonly #sink = new ByteSink(1024);
   readonly #names = new Map<string, number>();
+  readonly #numbered = new NumberTable(NUMBERED_PLACES);
+  #nameCount = 0;
   #firstWindow = 0;
 
   /** Bytes so far; 0 before `begin`. */
@@ -49,12 +76,23 @@ export class WindowMessageWriter {
   }
 
   add(name: string, flags: number, window: number, amount: number, high: number, low: number): void {
+    const known = this.#names.get(name) ?? 0;
+    if (known === 0) this.#names.set(name, this.#nameCount + 1);
+    this.#add(name, known, flags, window, amount, high, low);
+  }
+
+  /** The same for a name with a number, which is always the same name. */
+  addNumbered(name: string, number: number, flags: number, window: number, amount: number, high: number, low: number): void {
+    const known = this.#numbered.find(number);
+    if (known === 0) this.#numbered.enter(number, this.#nameCount + 1);
+    this.#add(name, known, flags, window, amount, high, low);
+  }
+
+  #add(name: string, known: number, flags: number, window: number, amount: number, high: number, low: number): void {
     const sink = this.#sink;
-    const known = this.#names.get(name);
-    if (known !== undefined) sink.varint(known);
-    else {
-      this.#names.set(name, this.#names.size + 1);
-      sink.varint(0);
+    sink.varint(known);
+    if (known === 0) {
+      this.#nameCount++;
       sink.text(name);
     }
     sink.u8(flags);
@@ -69,6 +107,8 @@ export class WindowMessageWriter {
     const message = this.#sink.bytes.subarray(0, this.#sink.at);
     this.#sink.at = 0;
     this.#names.clear();
+    this.#numbered.clear();
+    this.#nameCount = 0;
     return message;
   }
 }

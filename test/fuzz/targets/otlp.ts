@@ -1,5 +1,5 @@
 // OTLP bodies through a lane's decoder. Metrics in protobuf: the kernel's walk, over a table that knows the streams of the inputs before, against the
-// decoder in TypeScript. Traces and logs: what follows the body in memory has no influence, and the lane counts what the decoder finds. JSON: metrics likewise, the others an answer.
+// decoder in TypeScript; spans likewise. Traces and logs: what follows the body in memory has no influence, and the lane counts what the decoder finds. JSON: metrics likewise, the others an answer.
 import type { OtlpEncoding, OtlpSignal } from "../../../src/core/protocol/otlp-kind.ts";
 import { logsOfProtobuf } from "../../../src/domain/otlp/protobuf-logs.ts";
 import { isMetricsRequest } from "../../../src/domain/otlp/protobuf-metrics.ts";
@@ -55,9 +55,19 @@ function rejectedOf({ answer }: OtlpIntake): number {
   return answer.body === null ? 0 : (JSON.parse(answer.body).rejected as number);
 }
 
-/** Spans and log records. */
+/** Spans, by the kernel's walk and by its twin too. */
 export function otlpTracesTarget(): FuzzTarget {
-  return recordTarget("otlp-traces", "traces", spansOfProtobuf, writeSpans);
+  const target = recordTarget("otlp-traces", "traces", spansOfProtobuf, writeSpans);
+  const walks = new OtlpRig();
+  const decodes = new OtlpRig({ kernelWalks: false });
+  const said = ({ answer, frames, spanLines }: OtlpIntake) => JSON.stringify([answer, frames, spanLines]);
+  const check = (input: Uint8Array): number => {
+    const walked = said(walks.take(input, "traces", "protobuf"));
+    const decoded = said(decodes.take(input, "traces", "protobuf"));
+    must(walked === decoded, `the kernel's walk says ${walked}, the decoder ${decoded}`);
+    return target.check(input);
+  };
+  return { ...target, check };
 }
 
 export function otlpLogsTarget(): FuzzTarget {
@@ -198,7 +208,8 @@ function writeSpans(out: ByteWriter, random: Random): void {
   request(out, random, () => {
     message(out, 1, () => out.text("abcdefghijklmnop".slice(0, random.oneIn(8) ? 3 : 16)));
     message(out, 2, () => out.text("abcdefgh"));
-    textField(out, 5, random.pick(["GET /", "", "SELECT"]));
+    if (random.oneIn(2)) message(out, 4, () => out.text("ijklmnop".slice(0, random.oneIn(8) ? 3 : 8)));
+    textField(out, 5, random.pick(["GET /", "", "SELECT", "GET /"]));
     tag(out, 6, 0).varint(random.below(6));
     timeField(out, random, 7);
     timeField(out, random, 8);

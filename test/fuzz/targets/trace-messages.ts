@@ -1,7 +1,8 @@
 // Messages on spans and logs, and what is stored of spans and calls: what is taken is read again as it was, everything else is refused by an Error.
 import { CallEdges, decodeCallEdges } from "../../../src/domain/trace/call-edges.ts";
 import { JOIN_CHILD, JoinMessageReader, JoinMessageWriter } from "../../../src/domain/trace/join-message.ts";
-import { readSpanBlockHead, SpanBlockWriter, spansOfBlock } from "../../../src/domain/trace/span-block.ts";
+import { readSpanBlockHead, spansOfBlock } from "../../../src/domain/trace/span-block.ts";
+import { SpanBlockWriter } from "../../../src/domain/trace/span-block-writer.ts";
 import { spanRecordId } from "../../../src/domain/trace/span-record.ts";
 import { ClosedWindows } from "../../../src/domain/window/closed-windows.ts";
 import { type ServiceName, WindowMessageReader, WindowMessageWriter } from "../../../src/domain/window/window-message.ts";
@@ -90,7 +91,8 @@ export function joinMessageTarget(): FuzzTarget {
     writer.begin(WINDOW / 6);
     for (let spans = random.below(ITEMS_MAX); spans > 0; spans--) {
       const flags = random.below(4);
-      writer.add(services[random.below(2)] as ServiceName, flags, random.next(), random.next());
+      const number = random.below(2);
+      writer.add(services[number] as ServiceName, number, flags, random.next(), random.next());
       if ((flags & JOIN_CHILD) !== 0) writer.addParent(random.next(), random.next(), WINDOW / 6 + random.below(3), random.next());
     }
     out.raw(writer.finish());

@@ -2,11 +2,13 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { FireBook } from "../watchdog/saturation/fire-book.ts";
 import { AuditBook } from "./audit-book.ts";
 import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
 import { LimitBook } from "./limit-book.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
+import { SilenceBook } from "./silence-book.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { UserBook } from "./user-book.ts";
 import { WatchdogBook, type WatchdogEnvironment } from "./watchdog-book.ts";
@@ -25,13 +27,26 @@ export class ControlState {
   readonly audit = new AuditBook();
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
+  readonly silences = new SilenceBook();
+  readonly fires = new FireBook();
   readonly serviceMap = new ServiceMapBook();
   readonly watchdog: WatchdogBook;
   readonly #books: readonly ControlBook[];
 
   constructor(watchdog: WatchdogEnvironment) {
     this.watchdog = new WatchdogBook(watchdog);
-    this.#books = [this.tenants, this.keys, this.users, this.audit, this.labels, this.saturation, this.serviceMap, this.watchdog];
+    this.#books = [
+      this.tenants,
+      this.keys,
+      this.users,
+      this.audit,
+      this.labels,
+      this.saturation,
+      this.silences,
+      this.fires,
+      this.serviceMap,
+      this.watchdog,
+    ];
   }
 
   /** Reads all books. */
@@ -48,6 +63,7 @@ export class ControlState {
   count(counters: CoordinatorCounters): void {
     counters.set("auditRows", this.audit.size);
     counters.set("serviceLabels", this.labels.size);
+    counters.set("silences", this.silences.size);
     counters.set("saturationLimits", this.saturation.limits.size);
     counters.set("watchdogPlaces", this.watchdog.table.size);
   }

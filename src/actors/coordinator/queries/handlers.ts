@@ -3,8 +3,11 @@ import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./access/api-keys.ts";
 import { permissions } from "./access/permissions.ts";
 import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/users.ts";
-import { listAnomalies, oneAnomaly } from "./anomalies.ts";
+import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alerts/alerts.ts";
+import { listAnomalies, oneAnomaly } from "./alerts/anomalies.ts";
+import { changeAnomaly, declareAnomaly } from "./alerts/anomaly-changes.ts";
 import { listAudit } from "./audit.ts";
+import { runBacktest } from "./backtest/backtest.ts";
 import { callGraph } from "./call-graph.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
@@ -15,9 +18,11 @@ import { pillarScores } from "./pillars/pillar-scores.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map.ts";
 import type { QueryHandler } from "./query-context.ts";
 import { listRecords } from "./records.ts";
+import { saturationFires } from "./saturation-fires.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation-limits.ts";
 import { listSeries } from "./series.ts";
 import { seriesData } from "./series-data.ts";
+import { createSilence, deleteSilence, listSilences, oneSilence } from "./silences.ts";
 import { status } from "./status.ts";
 import { billingUsage } from "./tenants/billing.ts";
 import { changeTenant, createTenant, listTenants } from "./tenants/tenants.ts";
@@ -40,6 +45,12 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   dlqStats,
   anomalies: listAnomalies,
   anomaly: oneAnomaly,
+  changeAnomaly,
+  declareAnomaly,
+  alerts: listAlerts,
+  alert: oneAlert,
+  acknowledgeAlert,
+  assignAlert,
   series: listSeries,
   seriesData,
   records: listRecords,
@@ -61,9 +72,15 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   declareLimit,
   limits: listLimits,
   deleteLimit,
+  saturationFires,
+  createSilence,
+  silences: listSilences,
+  silence: oneSilence,
+  deleteSilence,
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,
+  backtest: runBacktest,
   audit: listAudit,
   setServiceMap,
   serviceMap: listServiceMap,
@@ -75,6 +92,8 @@ const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "dele
 export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
   "anomalies",
   "anomaly",
+  "alerts",
+  "alert",
   "records",
   "callGraph",
   "labels",

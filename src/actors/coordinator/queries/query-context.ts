@@ -2,14 +2,16 @@
 import type { BodyOf, CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import type { Listeners, Principal } from "../../../core/protocol/query.ts";
+import type { Listeners, Principal, StreamEvents } from "../../../core/protocol/query.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import type { AlertDraft } from "../alerts/alert-draft.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { ChangePlan } from "../control/changes.ts";
 import type { DiskFill } from "../disk-usage.ts";
 import type { EngineClient } from "../engine-client.ts";
 import type { StoreRefusal } from "../store-guard.ts";
 import type { VectorizerFacts } from "../vectorizer/vectorizer.ts";
+import type { VerdictDraft } from "../verdict-draft.ts";
 import type { WatchdogFacts } from "../watchdog/watchdog.ts";
 
 /** What the status tells of the coordinator itself. */
@@ -55,6 +57,13 @@ export interface QueryContext {
   declare(frames: readonly EpisodeFrame[]): Promise<void>;
   /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
   change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
+  /** What a change does to alerts, and to anomalies with them: for the operations of a change, and to be taken over once they are stored. */
+  draftAlerts(): AlertDraft;
+  draftVerdicts(alerts: AlertDraft): VerdictDraft;
+  takeAlerts(draft: AlertDraft): void;
+  takeVerdicts(draft: VerdictDraft): void;
+  /** Tells the event stream. */
+  tell(events: StreamEvents["events"]): void;
   /** Draws random bytes, for secrets and ids. */
   randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */

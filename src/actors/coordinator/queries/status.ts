@@ -28,11 +28,10 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
     version: options.version,
     components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store },
     watchdog: {
-      last_run: formatRfc3339(facts.lastRunMs),
+      ...watchdogView(facts),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),
       anomalies_last_hour: state.anomalies.index(principal.tenant).count({ sinceMs: nowMs() - HOUR_MS }),
       mode: "streaming",
-      layers: ["statistical"],
       lag_seconds: Math.max(0, nowMs() - facts.lastRunMs) / 1000,
     },
     vectorizer: vectorizerView(facts.vectorizer),
@@ -48,7 +47,32 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
 function watchdogState(facts: CoordinatorFacts, engines: readonly EngineStatus[], nowMs: number): Status["components"]["watchdog"] {
   if (!facts.enginesReady) return "starting";
   if (nowMs - facts.lastRunMs > LAG_MS_MAX) return "stalled";
-  return engines.every(({ state }) => state === "ok") ? "ok" : "degraded";
+  if (engines.some(({ state }) => state !== "ok")) return "degraded";
+  return facts.watchdog.state === "behind" ? "behind" : "ok";
+}
+
+/** Layers of detection that passes bring. */
+const LAYER_OF_PASS: Readonly<Record<string, string>> = { pairs: "adaptive", services: "isolation_forest" };
+
+/** A layer runs where its pass has something to look at. */
+function watchdogView({ watchdog, lastRunMs }: CoordinatorFacts) {
+  const passes = watchdog.stages.map((stage) => ({
+    pass: stage.name,
+    last_run: formatRfc3339(stage.lastRunMs),
+    work_ms: stage.workMs,
+    evaluated: stage.counts.evaluated,
+    learning: stage.counts.learning,
+    skipped: { ...stage.counts.skipped },
+  }));
+  const active = passes.filter(({ evaluated, learning }) => evaluated + learning > 0);
+  return {
+    last_run: formatRfc3339(watchdog.lastRunMs === 0 ? lastRunMs : watchdog.lastRunMs),
+    layers: ["statistical", ...active.flatMap(({ pass }) => LAYER_OF_PASS[pass] ?? [])],
+    cycles: watchdog.cycles,
+    failed_cycles: watchdog.failures,
+    duration_ms: watchdog.durationMs,
+    passes,
+  };
 }
 
 /** Bytes of the whole server. Fill is of the limit, or without one of what the data and the free disk are together; null before the first look. */

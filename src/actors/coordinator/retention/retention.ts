@@ -17,6 +17,7 @@ import { scanTenants } from "../tables/scan.ts";
 import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../tables/tables.ts";
 import { expireUsage } from "../usage/usage-retention.ts";
 import { episodeTimeKey } from "../verdict-draft.ts";
+import { expireAlerts, expireLedger, expireOpinions } from "./alert-rows.ts";
 import { expireAudit } from "./audit-rows.ts";
 import { expireCalls, mergeCalls } from "./call-minutes.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
@@ -98,6 +99,9 @@ export class Retention {
     const { retentionMs, rawRetentionMs, auditRetentionMs, auditRowsMax, deadLetterAgeMs } = this.#options;
     yield* this.#anomalies(wallNowMs - retentionMs);
     yield* this.#episodes(wallNowMs - retentionMs);
+    yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
+    yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
+    yield* expireOpinions(this.#dependencies, wallNowMs, this.#options.rowsPerStep);
     yield* this.#oldLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessLetters();
     yield* this.#letterEnds(wallNowMs - deadLetterAgeMs);

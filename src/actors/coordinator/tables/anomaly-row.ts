@@ -2,7 +2,7 @@
 //
 //   version u8 = 2, flags u8 (FLAG_*), id 16 bytes, {episode id 16 bytes: the founder's}, started, detected, observed, {resolved} and z f64, streams and open
 //   streams varint, tenant, environment, service and metric text, detector word, {resolved by word}, explanation text, attributes as JSON text, verdict
-//   (domain/incident/verdict-codec.ts)
+//   (domain/incident/verdict-codec.ts), {JSON text of [paging, feedback]}
 //
 // 0.5 KB for a series with a few labels. The explanation mostly follows from the verdict, but saying it again costs more than reading it. Version 1, its fields as
 // JSON in a fixed order without such explanations, is read; it was compressed with the table's dictionary.
@@ -19,6 +19,7 @@ const FLAG_RESOLVED = 2;
 const FLAG_RESOLVED_BY = 4;
 const FLAG_FOUNDER = 8;
 const FLAG_FOUNDER_OPEN = 16;
+const FLAG_NOTES = 32;
 const TEXT_BYTES_MAX = 2 ** 24;
 const DAMAGE = "a stored anomaly is damaged";
 
@@ -42,13 +43,18 @@ const FIELDS = [
   "explanation",
   "attributes",
   "verdict",
+  "paging",
+  "feedback",
 ] as const satisfies ReadonlyArray<keyof Anomaly>;
+
+const NO_NOTES = [null, null];
 
 const sink = new ByteSink(4096);
 
 /** Encodes an anomaly; `decodeAnomaly` gives it back equal. */
 export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   const { founder, resolvedAtMs, resolvedBy } = anomaly;
+  const hasNotes = anomaly.paging !== null || anomaly.feedback !== null;
   sink.at = 0;
   sink.u8(VERSION);
   sink.u8(
@@ -56,7 +62,8 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
       (resolvedAtMs === null ? 0 : FLAG_RESOLVED) |
       (resolvedBy === null ? 0 : FLAG_RESOLVED_BY) |
       (founder === null ? 0 : FLAG_FOUNDER) |
-      (founder?.open === true ? FLAG_FOUNDER_OPEN : 0),
+      (founder?.open === true ? FLAG_FOUNDER_OPEN : 0) |
+      (hasNotes ? FLAG_NOTES : 0),
   );
   sink.hex(anomaly.id);
   if (founder !== null) sink.hex(founder.episodeId);
@@ -76,6 +83,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   sink.text(anomaly.explanation);
   sink.text(JSON.stringify(anomaly.attributes));
   writeVerdict(sink, anomaly.verdict);
+  if (hasNotes) sink.text(JSON.stringify([anomaly.paging, anomaly.feedback]));
   return sink.bytes.slice(0, sink.at);
 }
 
@@ -100,6 +108,10 @@ export function decodeAnomaly(bytes: Uint8Array): Anomaly {
   const explanation = reader.text(TEXT_BYTES_MAX);
   const attributes = JSON.parse(reader.text(TEXT_BYTES_MAX)) as Anomaly["attributes"];
   const verdict = readVerdict(reader);
+  const [paging, feedback] = (has(FLAG_NOTES) ? JSON.parse(reader.text(TEXT_BYTES_MAX)) : NO_NOTES) as [
+    Anomaly["paging"],
+    Anomaly["feedback"],
+  ];
   return {
     id,
     tenant,
@@ -120,12 +132,14 @@ export function decodeAnomaly(bytes: Uint8Array): Anomaly {
     streams,
     openStreams,
     founder,
+    paging,
+    feedback,
   };
 }
 
 function decodeFirstVersion(bytes: Uint8Array): Anomaly {
   const values = decodeStored<unknown[]>(bytes);
-  const fields = Object.fromEntries(FIELDS.map((field, i) => [field, values[i]]));
+  const fields = Object.fromEntries(FIELDS.map((field, i) => [field, values[i] ?? null]));
   const anomaly = { ...fields, founder: null } as unknown as Anomaly;
   return anomaly.explanation === null ? { ...anomaly, explanation: sentenceOf(anomaly) as string } : anomaly;
 }

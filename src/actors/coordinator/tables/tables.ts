@@ -3,6 +3,7 @@
  *
  *   control  anomalies       tenant, detected time, id          ▶ Anomaly
  *            episodes        episode id                         ▶ Episode, but of those that opened an anomaly, which stand in its row
+ *            standing_episodes episode id                       ▶ StandingEpisode: open ones of detectors that judge in cycles
  *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
  *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
  *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
@@ -15,6 +16,7 @@
  *            audit_counts    tenant                             ▶ rows of the audit log
  *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
  *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
+ *            saturation_fires tenant, fire id                   ▶ SaturationFire: a finding, open or ended
  *            service_map     tenant, service                    ▶ ServiceEntry without its service
  *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
  *            alerts          tenant, created time, id           ▶ AlertRow: an alert with its state
@@ -23,6 +25,7 @@
  *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
+ *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
  *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
  *            blocks          partition, block                   ▶ chunk block
  *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
@@ -38,6 +41,7 @@
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
  *            ledger          tenant, time, id                   ▶ PageDecision: why something did or did not page
+ *            ledger_counts   tenant                             ▶ rows of the ledger
  *            detector_states partition, detector, page          ▶ states of the Watchdog's detectors, as their engine packs them
  *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
@@ -51,6 +55,7 @@ export const CONTROL_TABLES = [
   "anomalies",
   "episodes",
   "episode_times",
+  "standing_episodes",
   "dead_letters",
   "dead_letter_ends",
   "replay_jobs",
@@ -62,6 +67,7 @@ export const CONTROL_TABLES = [
   "api_keys",
   "users",
   "tenants",
+  "saturation_fires",
   "service_map",
   "pillar_history",
   "alerts",
@@ -76,6 +82,7 @@ export const CONTROL_READ_DICTIONARIES: ReadonlySet<string> = new Set(CONTROL_DI
 /** Tables of the environment `series`. */
 export const SERIES_TABLES = [
   "records",
+  "slo_records",
   "span_blocks",
   "blocks",
   "block_spans",
@@ -91,6 +98,7 @@ export const SERIES_TABLES = [
   "call_sums",
   "call_minutes",
   "ledger",
+  "ledger_counts",
   "detector_states",
   "usage",
 ] as const;
@@ -150,6 +158,11 @@ export function checkpointPartKey(partition: number, generation: number, part: n
 /** Key of a batch of streams that left memory; also the bound of those with serials from it on. */
 export function coldKey(partition: number, serial: number): Uint8Array {
   return new KeyBuilder().u16(partition).u32(serial).finish();
+}
+
+/** Key of a page of a detector's states. */
+export function detectorStatesKey(partition: number, detector: number, page: number): Uint8Array {
+  return new KeyBuilder().u16(partition).u16(detector).u32(page).finish();
 }
 
 /** Key of a checkpoint; also the bound of the blocks of partitions from it on. */

@@ -1,6 +1,7 @@
 // What a lane sends to a shard besides rows: messages of a kind that a handler of the shard takes. They are logged with their unit and come to the shard
 // behind the unit's rows; a start replays them as it replays rows.
 // A section, in the log and in the rings between engines, is a list of {partition u32, bytes u32, payload padded to 8}; its kind is that of its messages.
+import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 
 /** Largest payload: with its header it fits a frame between engines several times. */
 export const MESSAGE_BYTES_MAX = 16 * 1024;
@@ -15,16 +16,32 @@ export interface ShardMessage {
   readonly payload: Uint8Array;
 }
 
-/** Encodes a message with its header and padding. Throws when the payload is larger than MESSAGE_BYTES_MAX. */
-export function encodeMessage(partition: number, payload: Uint8Array): Uint8Array {
-  if (payload.byteLength > MESSAGE_BYTES_MAX)
-    throw new RangeError(`a message has ${payload.byteLength} of at most ${MESSAGE_BYTES_MAX} bytes`);
-  const bytes = new Uint8Array(MESSAGE_HEADER_BYTES + align8(payload.byteLength));
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, partition, true);
-  view.setUint32(4, payload.byteLength, true);
-  bytes.set(payload, MESSAGE_HEADER_BYTES);
-  return bytes;
+/** Appends a message with its header and padding. Throws when the payload is larger than MESSAGE_BYTES_MAX. */
+export function writeMessage(sink: ByteSink, partition: number, payload: Uint8Array): void {
+  const bytes = payload.byteLength;
+  if (bytes > MESSAGE_BYTES_MAX) throw new RangeError(`a message has ${bytes} of at most ${MESSAGE_BYTES_MAX} bytes`);
+  sink.u32(partition);
+  sink.u32(bytes);
+  sink.copy(payload);
+  const padding = align8(bytes) - bytes;
+  sink.reserve(padding);
+  sink.bytes.fill(0, sink.at, sink.at + padding);
+  sink.at += padding;
+}
+
+/** A section in pieces of at most `bytesMax`, each of whole messages; a single larger one stands alone. */
+export function* piecesOf(section: Uint8Array, bytesMax: number): Generator<Uint8Array> {
+  const view = new DataView(section.buffer, section.byteOffset, section.byteLength);
+  let from = 0;
+  for (let at = 0; section.byteLength - from > bytesMax && at < section.byteLength; ) {
+    const end = at + MESSAGE_HEADER_BYTES + align8(view.getUint32(at + 4, true));
+    if (at > from && end - from > bytesMax) {
+      yield section.subarray(from, at);
+      from = at;
+    }
+    at = end;
+  }
+  if (from < section.byteLength) yield section.subarray(from);
 }
 
 /** Walks the messages of a section. Throws where one leaves the section. */

@@ -2,7 +2,7 @@
 // items do not fit goes on in the next unit. Whether a body can be decoded at all is known before anything of it is staged.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
-import { STATUS_BAD_PROTOBUF } from "../../../core/layout/kernel-status.ts";
+import { STATUS_BAD_PROTOBUF, STATUS_OK } from "../../../core/layout/kernel-status.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
@@ -27,6 +27,7 @@ import { LaneSink } from "./lane-sink.ts";
 import { MetricsWalk } from "./metrics-walk.ts";
 import { NumberPoints, POINT_ROWS_MAX, recordOfPoint } from "./number-points.ts";
 import { OtlpOutcome } from "./otlp-outcome.ts";
+import { TracesWalk } from "./traces-walk.ts";
 
 type Item = MetricItem | SpanItem | LogItem;
 
@@ -61,6 +62,8 @@ export class OtlpDecoder {
   readonly #walk: MetricsWalk;
   #items: Iterator<Item> = NO_ITEMS;
   #walks = false;
+  readonly #tracesWalk: TracesWalk;
+  #walksTraces = false;
   #outcome: OtlpOutcome | undefined;
 
   constructor(options: OtlpDecoderOptions, dependencies: OtlpDecoderDependencies) {
@@ -70,6 +73,7 @@ export class OtlpDecoder {
     this.#sink = new LaneSink(dependencies);
     this.#points = new NumberPoints(options, dependencies);
     this.#walk = new MetricsWalk(this.#points, dependencies);
+    this.#tracesWalk = new TracesWalk(dependencies);
   }
 
   /** Starts a body; undefined when the unit must be committed first, then resume(). */
@@ -78,6 +82,7 @@ export class OtlpDecoder {
     this.#outcome = new OtlpOutcome(this.#dependencies, body, signal);
     this.#items = NO_ITEMS;
     this.#walks = false;
+    this.#walksTraces = false;
     const problem = encoding === "json" ? this.#beginJson(body, unit, signal) : this.#beginProtobuf(body, unit, signal);
     if (problem === undefined) return this.resume(body, unit);
     const { counters, requestId } = this.#dependencies;
@@ -94,6 +99,10 @@ export class OtlpDecoder {
       this.#walks = false;
     }
     this.#sink.enter(body, unit);
+    if (this.#walksTraces) {
+      if (!this.#tracesWalk.step(body, unit, outcome, (item) => this.#take(item, body, unit, outcome))) return undefined;
+      this.#walksTraces = false;
+    }
     for (;;) {
       if (!this.#hasRoom(unit)) return undefined;
       const next = this.#items.next();
@@ -108,12 +117,16 @@ export class OtlpDecoder {
 
   #beginProtobuf(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_protobuf"; message: string } | undefined {
     const bytes = this.#dependencies.memory.slice(body.pointer, body.bytes);
-    const isGood = signal === "metrics" ? this.#beginMetrics(body, unit, bytes) : isRequest(bytes);
-    if (!isGood) {
+    const begun =
+      signal === "metrics"
+        ? this.#beginMetrics(body, unit, bytes)
+        : signal === "traces"
+          ? this.#beginTraces(body, bytes)
+          : isRequest(bytes);
+    if (!begun) {
       return { code: "invalid_protobuf", message: `the body is no ${REQUESTS[signal]} in protobuf; nothing of it was stored` };
     }
-    if (signal === "traces") this.#items = spansOfProtobuf(bytes);
-    else if (signal === "logs") this.#items = logsOfProtobuf(bytes);
+    if (signal === "logs") this.#items = logsOfProtobuf(bytes);
     return undefined;
   }
 
@@ -143,6 +156,15 @@ export class OtlpDecoder {
   #beginMetrics(body: Body, unit: WorkUnit, bytes: Buffer): boolean {
     if (this.#beginWalk(body, unit, "protobuf") === STATUS_BAD_PROTOBUF) return false;
     if (!this.#walks || this.#dependencies.kernel.otlpDistributions() > 0) this.#items = metricsOfProtobuf(bytes, this.#walks);
+    return true;
+  }
+
+  /** The kernel checks the body; it walks it where nothing is excluded and the body is not odd. */
+  #beginTraces(body: Body, bytes: Buffer): boolean {
+    const status = this.#tracesWalk.begin(body);
+    if (status === STATUS_BAD_PROTOBUF) return false;
+    this.#walksTraces = status === STATUS_OK && this.#dependencies.exclusions.isEmpty;
+    if (!this.#walksTraces) this.#items = spansOfProtobuf(bytes);
     return true;
   }
 

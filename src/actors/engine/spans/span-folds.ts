@@ -5,17 +5,26 @@ import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { BUCKET_LAST, DurationSketch, SKETCH_BYTES_MAX } from "../../../domain/trace/duration-sketch.ts";
 import { type FoldCell, type FoldSeries, type FoldWindow, OTHER_OPERATION, ServiceFold } from "../../../domain/trace/service-fold.ts";
-import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
+import { ITEM_BYTES_MIN, type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { DerivedStream } from "../messages/derived-series.ts";
 import type { LimitedSeries } from "../messages/limited-series.ts";
+import { MESSAGE_BYTES_MAX } from "../messages/shard-message.ts";
 import { type FoldKind, WindowedServices } from "../messages/windowed-services.ts";
 
 export interface SpanFoldsDependencies {
   readonly series: Pick<LimitedSeries, "write" | "flush">;
   readonly counters: Pick<EngineCounters, "add">;
 }
+
+/** A span of a message as words: the place of its operation, then these. */
+const FLAGS = 1;
+const WINDOW = 2;
+const BUCKET = 3;
+const HIGH = 4;
+const LOW = 5;
+const SPAN_WORDS = 6;
 
 /** By measure; those that there was no room for are undefined. */
 type Streams = Array<DerivedStream | undefined>;
@@ -36,6 +45,10 @@ const MEASURES: ReadonlyArray<readonly [name: string, value: (cell: Cell) => num
 export class SpanFolds {
   readonly #dependencies: SpanFoldsDependencies;
   readonly services: WindowedServices<SpanFold, Cell, Operation>;
+  /** The spans of the message at hand. */
+  readonly #words = new Int32Array(SPAN_WORDS * Math.ceil(MESSAGE_BYTES_MAX / ITEM_BYTES_MIN));
+  /** Of no meaning: keeps loads from being left out. */
+  touched = 0;
 
   constructor(dependencies: SpanFoldsDependencies) {
     this.#dependencies = dependencies;
@@ -51,10 +64,10 @@ export class SpanFolds {
     const operations: Operation[] = [];
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     let others = 0;
-    while (reader.next()) {
-      if (reader.newName !== undefined && service !== undefined) operations.push(service.fold.operation(reader.newName, reader.window));
-      const operation = operations[reader.name - 1] as Operation;
-      const outcome = service === undefined ? "full" : this.#takeOne(service.fold, operation, reader, arrivalWallMs, cells);
+    const spans = this.#read(reader, service?.fold, operations);
+    for (let at = 0; at < spans; at += SPAN_WORDS) {
+      const operation = operations[this.#words[at]!] as Operation;
+      const outcome = service === undefined ? "full" : this.#takeOne(service.fold, operation, at, arrivalWallMs, cells);
       outcomes[outcome]++;
       if (outcome === "counted" && operation.name === OTHER_OPERATION) others++;
     }
@@ -66,12 +79,35 @@ export class SpanFolds {
     counters.add("spansUnnamed", others);
   }
 
+  /** Reads a message into `#words`, adds its operations, and loads what its spans will be looked for in; answers how many words its spans take. */
+  #read(reader: WindowMessageReader, fold: SpanFold | undefined, operations: Operation[]): number {
+    const words = this.#words;
+    const ids = fold?.windows.lastIds;
+    let touched = 0;
+    let at = 0;
+    for (; reader.next(); at += SPAN_WORDS) {
+      const { name, flags, window, amount: bucket, high, low } = reader;
+      if (bucket > BUCKET_LAST) throw new Error(`a span has a duration of bucket ${bucket}`);
+      if (reader.newName !== undefined && fold !== undefined) operations.push(fold.operation(reader.newName, window));
+      words[at] = name - 1;
+      words[at + FLAGS] = flags;
+      words[at + WINDOW] = window;
+      words[at + BUCKET] = bucket;
+      words[at + HIGH] = high;
+      words[at + LOW] = low;
+      if (ids !== undefined) touched += ids.touch(low);
+    }
+    this.touched = touched;
+    return at;
+  }
+
   /** `cells` are those that the service had before the message: what it has opened since is not accounted yet. */
-  #takeOne(fold: SpanFold, operation: Operation, reader: WindowMessageReader, arrivalWallMs: number, cells: number) {
-    const { flags, window, amount: bucket, high, low } = reader;
-    if (bucket > BUCKET_LAST) throw new Error(`a span has a duration of bucket ${bucket}`);
+  #takeOne(fold: SpanFold, operation: Operation, at: number, arrivalWallMs: number, cells: number) {
+    const words = this.#words;
+    const window = words[at + WINDOW]!;
     const room = this.services.room - (fold.cells - cells);
-    return fold.take(operation, flags, window, closingOf(window, arrivalWallMs), bucket, high, low, room);
+    const closing = closingOf(window, arrivalWallMs);
+    return fold.take(operation, words[at + FLAGS]!, window, closing, words[at + BUCKET]!, words[at + HIGH]!, words[at + LOW]!, room);
   }
 }
 

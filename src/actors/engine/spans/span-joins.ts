@@ -10,9 +10,10 @@ import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
+import { JoinBatch } from "../../../domain/trace/join-batch.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
-import { type JoinedCall, TraceJoin } from "../../../domain/trace/trace-join.ts";
-import { readServiceName } from "../../../domain/window/window-message.ts";
+import { TraceJoin } from "../../../domain/trace/trace-join.ts";
+import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 
 export const PIECE_HELD = 4;
@@ -47,7 +48,9 @@ export class SpanJoins {
   /** Texts of services by number, and numbers by text. */
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #span = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+  /** The same by the bytes that messages name them with: names that are no UTF-8 in two ways are one service. */
+  readonly #numbersByKey = new Map<string, number>();
+  readonly #batch = new JoinBatch();
 
   constructor(dependencies: SpanJoinsDependencies) {
     this.#dependencies = dependencies;
@@ -58,34 +61,42 @@ export class SpanJoins {
     const { join } = this.#partition(partition);
     const reader = new JoinMessageReader(payload);
     const services: number[] = [];
-    const span = this.#span;
+    const batch = this.#batch;
     const seconds = Math.floor(arrivalWallMs / 1000);
     const evictions = join.evictions;
     join.expire(seconds - JOIN_MS_MAX / 1000);
+    batch.count = 0;
     while (reader.next()) {
-      if (reader.newService !== undefined) services.push(this.#number(serviceText(reader.newService)));
-      span.service = services[reader.service - 1] as number;
-      if (span.service < 0) continue;
-      span.flags = reader.flags;
-      span.high = reader.high;
-      span.low = reader.low;
-      span.parentHigh = reader.parentHigh;
-      span.parentLow = reader.parentLow;
-      span.minute = reader.minute;
-      span.microseconds = reader.microseconds;
-      join.add(span, seconds);
+      if (reader.isNewService) services.push(this.#numberOf(reader));
+      const service = services[reader.service - 1] as number;
+      if (service < 0) continue;
+      const { flags, high, low, parentHigh, parentLow, minute, microseconds } = reader;
+      batch.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds);
     }
+    join.addBatch(batch, seconds);
     if (join.evictions > evictions) this.#dependencies.counters.add("spansForgotten", join.evictions - evictions);
   }
 
   #partition(number: number): JoinedPartition {
     let partition = this.#partitions[number];
     if (partition === undefined) {
-      const join = new TraceJoin(JOIN_SPANS_MAX, (call) => this.#count(number, call));
+      const join = new TraceJoin(JOIN_SPANS_MAX, (caller, callee, minute, us, isError) =>
+        this.#count(number, caller, callee, minute, us, isError),
+      );
       partition = { join, calls: new CallSums(PARTITION_CALLS_MAX, this.#names), isChanged: false, sentMs: 0, since: -1 };
       this.#partitions[number] = partition;
     }
     return partition;
+  }
+
+  /** Number of the service that a message names for the first time; -1 where there are too many. */
+  #numberOf(reader: JoinMessageReader): number {
+    const key = reader.serviceKey;
+    let number = this.#numbersByKey.get(key);
+    if (number !== undefined) return number;
+    number = this.#number(serviceText(reader.newService as ServiceName));
+    if (number >= 0) this.#numbersByKey.set(key, number);
+    return number;
   }
 
   /** Number of a service, -1 where there are too many. */
@@ -100,7 +111,7 @@ export class SpanJoins {
     return this.#names.push(text) - 1;
   }
 
-  #count(number: number, { caller, callee, minute, microseconds, isError }: JoinedCall): void {
+  #count(number: number, caller: number, callee: number, minute: number, microseconds: number, isError: boolean): void {
     const { counters, generation } = this.#dependencies;
     const partition = this.#partitions[number] as JoinedPartition;
     if (partition.since < 0) partition.since = generation(number);

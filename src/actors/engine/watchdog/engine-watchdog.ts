@@ -1,15 +1,32 @@
 // An engine's part of the Watchdog's cycle: for each pass a walk over its services. What a pass finds leaves through the outbox as verdict frames; what it
 // has looked at is counted.
 import { WATCHDOG_SLICE_MS } from "../../../core/config/limits.ts";
-import type { WatchdogAnswer, WatchdogCounts, WatchdogPass, WatchdogQuery } from "../../../core/protocol/engine-control.ts";
+import type {
+  ServiceHistoryAnswer,
+  ServiceHistoryQuery,
+  WatchdogAnswer,
+  WatchdogCounts,
+  WatchdogNotice,
+  WatchdogPass,
+  WatchdogQuery,
+} from "../../../core/protocol/engine-control.ts";
 import { type ServiceVisitor, ServiceWalk, type ServiceWalkDependencies } from "./service-walk.ts";
+import { noHistory } from "./services/service-history.ts";
 
 /** A detector of the Watchdog: visits services, counts, and may tell something for each slice. */
 export interface WatchdogDetector extends ServiceVisitor {
+  /** False while what it needs is still on its way; the pass waits. Absent for always true. */
+  readonly isReady?: boolean;
   /** What has been counted since the last call. */
   takeCounts(): WatchdogCounts;
   /** What the coordinator is told besides frames since the last call; undefined where that is nothing. */
   takeFound(): unknown;
+  /** Takes what the coordinator tells without being asked, where it is for this detector. */
+  take?(notice: WatchdogNotice): void;
+  /** What it holds of a service for a training, where that is its matter. */
+  history?(query: ServiceHistoryQuery): ServiceHistoryAnswer;
+  /** Has all that it knows stored, before the end. */
+  storeAll?(): void;
 }
 
 export const NO_COUNTS: WatchdogCounts = { evaluated: 0, learning: 0, skipped: {} };
@@ -26,11 +43,26 @@ export class EngineWatchdog {
     }
   }
 
+  /** Hands a notice to the detectors. */
+  take(notice: WatchdogNotice): void {
+    for (const { detector } of this.#passes.values()) detector.take?.(notice);
+  }
+
+  /** Asks the pass over services. */
+  history(query: ServiceHistoryQuery): ServiceHistoryAnswer {
+    return this.#passes.get("services")?.detector.history?.(query) ?? noHistory(query.id);
+  }
+
+  storeAll(): void {
+    for (const { detector } of this.#passes.values()) detector.storeAll?.();
+  }
+
   /** Does the slice that is asked for. */
   answer({ id, cycle, pass, nowMs }: WatchdogQuery): WatchdogAnswer {
     const startMs = this.#monotonicMs();
     const at = this.#passes.get(pass);
-    const done = at?.walk.slice(cycle, nowMs, WATCHDOG_SLICE_MS) ?? true;
+    const isReady = at?.detector.isReady ?? true;
+    const done = isReady && (at?.walk.slice(cycle, nowMs, WATCHDOG_SLICE_MS) ?? true);
     const counts = at?.detector.takeCounts() ?? NO_COUNTS;
     return { type: "watchdog", id, counts, found: at?.detector.takeFound(), done, tookMs: this.#monotonicMs() - startMs };
   }

@@ -54,6 +54,11 @@ export class StreamProfiles {
     return this.#table.settingsOf(tenant, serviceId, metricName);
   }
 
+  /** Whether metrics of the service may have settings of their own. */
+  hasMetrics(tenant: string, serviceId: string): boolean {
+    return this.#table.hasMetrics(tenant, serviceId);
+  }
+
   /** Threshold that a stream is judged by. */
   thresholdOf(slot: number): number {
     const profile = this.#dependencies.kernel.records.profile(slot);

@@ -1,6 +1,7 @@
 // Tenants on the main thread: the numbers that bodies carry, and how many requests each tenant and each API key may still send. Both are asked before a
 // body is collected, so that a request too many costs little and stores nothing.
 import type { Refusal } from "../../../api/refusal.ts";
+import { StandingRefusal } from "../../../api/standing-refusal.ts";
 import { KEY_BUCKETS_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
@@ -37,6 +38,8 @@ export class TenantGate {
   readonly #directory = new TenantDirectory([DEFAULT_TENANT]);
   readonly #tenants = new Map<string, Allowance>();
   readonly #keys = new Map<string, TokenBucket>();
+  /** What those get whose bucket is empty; written at the first of them, for the rate and the plan of then. */
+  readonly #standing = new WeakMap<TokenBucket, StandingRefusal>();
   readonly #limited = new Map<Plan | "key", number>([...PLANS.map((plan) => [plan, 0] as const), ["key", 0]]);
 
   constructor(dependencies: TenantGateDependencies) {
@@ -57,7 +60,7 @@ export class TenantGate {
     const number = known ?? this.#directory.add(tenant);
     if (known === undefined) announce(number, tenant);
     const plan = isPlan(planName) ? planName : "free";
-    this.#tenants.set(tenant, { number, plan, bucket: bucketFor(rates[plan], this.#tenants.get(tenant)?.bucket, monotonicMs()) });
+    this.#tenants.set(tenant, { number, plan, bucket: this.#bucketFor(rates[plan], this.#tenants.get(tenant)?.bucket, monotonicMs()) });
   }
 
   /** Names by number, those of tenants that are gone as well. */
@@ -92,23 +95,27 @@ export class TenantGate {
     if (tenant === undefined && rate === undefined) return undefined;
     const nowMs = this.#dependencies.monotonicMs();
     const key = rate === undefined ? undefined : this.#bucketOfKey(sender.keyId ?? "", rate, nowMs);
-    if (key?.take(nowMs) === false) return this.#refuse("key", keyRefusal(key.rate));
+    if (key?.take(nowMs) === false) return this.#refuse("key", key, () => keyRefusal(key.rate));
     if (tenant === undefined || tenant.take(nowMs)) return undefined;
     key?.giveBack();
     const { plan } = this.#tenants.get(sender.tenant) as Allowance;
-    return this.#refuse(plan, planRefusal(sender.tenant, plan, tenant.rate));
+    return this.#refuse(plan, tenant, () => planRefusal(sender.tenant, plan, tenant.rate));
   }
 
-  #refuse(by: Plan | "key", refusal: Refusal): Refusal {
+  #refuse(by: Plan | "key", bucket: TokenBucket, write: () => StandingRefusal): Refusal {
     this.#limited.set(by, (this.#limited.get(by) ?? 0) + 1);
-    return refusal;
+    const known = this.#standing.get(bucket);
+    if (known !== undefined) return known;
+    const written = write();
+    this.#standing.set(bucket, written);
+    return written;
   }
 
   #bucketOfKey(keyId: string, rate: number, nowMs: number): TokenBucket {
     const known = this.#keys.get(keyId);
     if (known?.rate === rate) return known;
     if (this.#keys.size >= KEY_BUCKETS_MAX) this.#forgetFull(nowMs);
-    const bucket = bucketFor(rate, known, nowMs) as TokenBucket;
+    const bucket = this.#bucketFor(rate, known, nowMs) as TokenBucket;
     this.#keys.set(keyId, bucket);
     return bucket;
   }
@@ -121,22 +128,23 @@ export class TenantGate {
       this.#keys.delete(keyId);
     }
   }
+
+  /** The bucket of a rate: the one before where there was one, so that a change of plan is no new allowance. */
+  #bucketFor(rate: number, before: TokenBucket | undefined, nowMs: number): TokenBucket | undefined {
+    if (rate === Number.POSITIVE_INFINITY) return undefined;
+    if (before === undefined) return new TokenBucket(rate, nowMs);
+    this.#standing.delete(before);
+    before.setRate(rate, nowMs);
+    return before;
+  }
 }
 
-/** The bucket of a rate: the one before where there was one, so that a change of plan is no new allowance. */
-function bucketFor(rate: number, before: TokenBucket | undefined, nowMs: number): TokenBucket | undefined {
-  if (rate === Number.POSITIVE_INFINITY) return undefined;
-  if (before === undefined) return new TokenBucket(rate, nowMs);
-  before.setRate(rate, nowMs);
-  return before;
-}
-
-function planRefusal(tenant: string, plan: Plan, rate: number): Refusal {
+function planRefusal(tenant: string, plan: Plan, rate: number): StandingRefusal {
   const message = `tenant ${tenant} has the plan ${plan}, which allows ${rate} requests per second; nothing of this request was stored, send it again in a second, or send fewer and larger requests`;
-  return { code: "rate_limit_exceeded", message };
+  return new StandingRefusal("rate_limit_exceeded", message);
 }
 
-function keyRefusal(rate: number): Refusal {
+function keyRefusal(rate: number): StandingRefusal {
   const message = `this API key allows ${rate} requests per second (its rate_limit_rps); nothing of this request was done, send it again in a second, or send fewer and larger requests`;
-  return { code: "rate_limit_exceeded", message };
+  return new StandingRefusal("rate_limit_exceeded", message);
 }

@@ -68,7 +68,8 @@ export class UwsExchange implements HttpExchange, Expiring {
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
     if (this.#answered || this.#over) return false;
-    if (status !== 200 || headers !== this.#context.checkedHeaders) assertAnswerHead(status, headers);
+    if (status !== this.#context.checkedStatus || headers !== this.#context.checkedHeaders) assertAnswerHead(status, headers);
+    this.#context.checkedStatus = status;
     this.#context.checkedHeaders = headers;
     if (body.length > this.#context.limits.answerBytesMax) throw new RangeError(`answer of ${body.length} bytes`);
     this.#answer(status, headers, body, this.#context.draining);

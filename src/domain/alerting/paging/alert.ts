@@ -63,11 +63,12 @@ export function withChange(alert: Alert, change: AlertChange): Alert {
   return { ...alert, updatedAtMs: change.atMs, history: [...alert.history, change].slice(-ALERT_HISTORY_MAX) };
 }
 
-/** The alert with an anomaly more, one that is open. */
-export function withMember(alert: Alert, { anomalyId, serviceId, metricName }: AlertMember): Alert {
-  const isFull = alert.members.length >= ALERT_MEMBERS_MAX;
-  const members = isFull ? alert.members : [...alert.members, { anomalyId, serviceId, metricName }];
-  return { ...alert, members, anomalies: alert.anomalies + 1, open: alert.open + 1 };
+/** The members with one more, as long as there is room. */
+export function withMember(
+  members: readonly AlertMember[] = [],
+  { anomalyId, serviceId, metricName }: AlertMember,
+): readonly AlertMember[] {
+  return members.length >= ALERT_MEMBERS_MAX ? members : [...members, { anomalyId, serviceId, metricName }];
 }
 
 export function peakOf({ anomalyId, serviceId, metricName, detector, z, explanation }: Finding): AlertPeak {

@@ -2,14 +2,8 @@
 // by the first gate that did not let it through.
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { GateResult } from "../../detection/gates/gate-result.ts";
+import type { PageOutcome } from "../../incident/page-outcome.ts";
 import type { DetectorFamily } from "../ensemble.ts";
-
-/**
- * `paged`: people are told. `absorbed`: it belongs to an alert that has paged. `suppressed`: a gate held it back. `logged`: a low tier, which never pages
- * (rule 1.1.6).
- * `resolved`: the last open anomaly of the alert has ended.
- */
-export type PageOutcome = "paged" | "absorbed" | "suppressed" | "logged" | "resolved";
 
 export interface PageDecision {
   readonly atMs: number;

@@ -10,8 +10,10 @@
  */
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
+import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
+import type { PageOutcome } from "../../incident/page-outcome.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
-import { type DetectorFamily, ensembleTier } from "../ensemble.ts";
+import { ensembleTier } from "../ensemble.ts";
 import { CALM, paged, pauseGate } from "../flap-control.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
@@ -19,8 +21,8 @@ import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
-import type { PageDecision, PageOutcome } from "./page-decision.ts";
-import type { PagingMemory } from "./paging-memory.ts";
+import type { PageDecision } from "./page-decision.ts";
+import { type PagingMemory, placeText } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
@@ -46,28 +48,19 @@ export interface FireOutcome {
 
 interface AskedCase extends FindingCase {
   readonly memory: PagingMemory;
+  /** Of the finding's service. */
+  readonly place: string;
   readonly score: number;
   readonly rca: GateResult | null;
 }
-
-/** What a new alert begins with. */
-const UNTOLD = {
-  members: [],
-  anomalies: 0,
-  open: 0,
-  pages: 0,
-  heldBy: null,
-  acknowledged: null,
-  assignee: null,
-  history: [],
-} as const;
 
 /** Decides on a finding, and keeps in the memory what follows from it. */
 export function decideFire(finding: Finding, sources: PagingSources, memory: PagingMemory): FireOutcome {
   const family = familyOfDetector(finding.detector);
   const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
-  const asked: AskedCase = { finding, family, settings, sources, gates: [], memory, score: anomalyScore(finding.z), rca: null };
-  const of = finding.kind === "opened" ? { ...asked, rca: rcaGate(asked) } : asked;
+  const place = placeText(finding);
+  const rca = finding.kind === "opened" ? rcaGate(finding, place, settings, memory) : null;
+  const of: AskedCase = { finding, family, settings, sources, gates: [], memory, place, score: anomalyScore(finding.z), rca };
   const ownTier = tierOfScore(of.score);
   if (!passesFindingGates(of)) return { decision: decisionOf(of, ownTier, "suppressed", null), ended: undefined };
   const tier = raiseTier(of, ownTier);
@@ -111,19 +104,18 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
 }
 
 /** Analysis is due for every new anomaly outside the cooldown of its pair, whether it pages or not. */
-function rcaGate({ finding, settings, memory }: AskedCase): GateResult {
-  const { metricName, atMs } = finding;
-  const gate = rcaCooldownGate(memory.rcaDueMs(finding, metricName), atMs, settings.rcaCooldownMinutes);
-  if (gate.passed) memory.rcaIsDue(finding, metricName, atMs);
+function rcaGate({ metricName, atMs }: Finding, place: string, settings: WatchdogSettings, memory: PagingMemory): GateResult {
+  const gate = rcaCooldownGate(memory.rcaDueMs(place, metricName), atMs, settings.rcaCooldownMinutes);
+  if (gate.passed) memory.rcaIsDue(place, metricName, atMs);
   return gate;
 }
 
 /** Only what has come this far corroborates others. A single detector holds nothing back: the gate is told where it has raised the tier. */
-function raiseTier({ finding, family, memory, gates }: AskedCase, tier: Tier): Tier {
+function raiseTier({ finding, family, memory, place, gates }: AskedCase, tier: Tier): Tier {
   const { metricName, atMs } = finding;
   const own = { family, metricName, atMs };
-  const raised = ensembleTier(tier, own, memory.signals(finding));
-  memory.addSignal(finding, own);
+  const raised = ensembleTier(tier, own, memory.signals(place));
+  memory.addSignal(place, own);
   if (raised.tier !== tier) gates.push(raised.gate);
   return raised.tier;
 }
@@ -131,7 +123,7 @@ function raiseTier({ finding, family, memory, gates }: AskedCase, tier: Tier): T
 function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outcome: PageOutcome } {
   const { finding, family, settings, sources, memory, gates } = of;
   const { tenant, environment, serviceId, atMs } = finding;
-  const key = memory.cascadeOf(finding) ?? { tenant, environment, serviceId, family };
+  const key = memory.cascadeOf(of.place) ?? { tenant, environment, serviceId, family };
   const newest = memory.newest(key);
   const labels = labelsOf(finding, tier);
   gates.push(inhibitionGate(tenant, labels, sources, memory, atMs), silenceGate(tenant, labels, sources, atMs));
@@ -174,17 +166,24 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
   const { alert: state, kind } = effect;
   const known = kind === "renewed" ? undefined : newest;
   const isPeak = known === undefined || Math.abs(finding.z) >= Math.abs(known.peak.z);
-  const facts = {
-    state,
-    services: servicesOf(finding, newest),
-    updatedAtMs: finding.atMs,
-    ...(isPeak && { labels, peak: peakOf(finding) }),
-  };
-  const base: Alert = known === undefined ? { ...UNTOLD, labels, peak: peakOf(finding), ...facts } : { ...known, ...facts };
   const isMember = known !== undefined && finding.alertId === state.id;
-  const member = !isMember ? withMember(base, finding) : finding.kind === "raised" ? base : { ...base, open: base.open + 1 };
-  if (kind === "absorbed") return member;
-  return withChange(member, { atMs: finding.atMs, kind: kind === "renewed" ? "opened" : kind, tier: state.tier, by: null, note: null });
+  const alert: Alert = {
+    state,
+    labels: isPeak ? labels : known.labels,
+    peak: isPeak ? peakOf(finding) : known.peak,
+    members: isMember ? known.members : withMember(known?.members, finding),
+    anomalies: (known?.anomalies ?? 0) + (isMember ? 0 : 1),
+    open: (known?.open ?? 0) + (isMember && finding.kind === "raised" ? 0 : 1),
+    services: servicesOf(finding, newest),
+    pages: known?.pages ?? 0,
+    heldBy: known?.heldBy ?? null,
+    acknowledged: known?.acknowledged ?? null,
+    assignee: known?.assignee ?? null,
+    updatedAtMs: finding.atMs,
+    history: known?.history ?? [],
+  };
+  if (kind === "absorbed") return alert;
+  return withChange(alert, { atMs: finding.atMs, kind: kind === "renewed" ? "opened" : kind, tier: state.tier, by: null, note: null });
 }
 
 /** Of a cascade, which may grow. */
@@ -239,7 +238,7 @@ function decisionOn(alert: Alert, by: AnomalyEnd, outcome: "paged" | "resolved",
     serviceId,
     metricName,
     detector,
-    family: key.family as DetectorFamily,
+    family: familyOfDetector(detector),
     anomalyId,
     alertId: id,
     tier,

@@ -72,7 +72,8 @@ export class PagingMemory {
     const { id, key } = alert.state;
     this.#alerts.set(id, alert);
     const text = keyText(key);
-    const known = this.newest(key);
+    const newestId = this.#newestId(text);
+    const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
     if (known === undefined || known.state.createdAtMs <= alert.state.createdAtMs) this.#newest.set(text, id);
     for (const serviceId of alert.services) this.#cascades.set(placeText({ ...key, serviceId }), id);
     if (this.#base === undefined) this.#place(alert);
@@ -93,32 +94,31 @@ export class PagingMemory {
     }
   }
 
-  /** The key of the firing cascade that a service is a member of. */
-  cascadeOf(place: ServicePlace): AlertKey | undefined {
-    const id = this.#cascadeId(placeText(place));
+  /** The key of the firing cascade that a service is a member of; `place` is its `placeText`, here and below. */
+  cascadeOf(place: string): AlertKey | undefined {
+    const id = this.#cascadeId(place);
     const alert = id === undefined ? undefined : this.alert(id);
     return alert !== undefined && isFiring(alert) ? alert.state.key : undefined;
   }
 
   /** What was found on a service lately. */
-  signals(place: ServicePlace): readonly EnsembleSignal[] {
-    return this.#signalsOf(placeText(place));
+  signals(place: string): readonly EnsembleSignal[] {
+    return this.#signalsOf(place);
   }
 
   /** Remembers a signal in place of that of its source and of those that are too old. */
-  addSignal(place: ServicePlace, signal: EnsembleSignal): void {
-    const text = placeText(place);
+  addSignal(place: string, signal: EnsembleSignal): void {
     const source = sourceOf(signal);
-    const others = this.#signalsOf(text).filter((other) => signal.atMs - other.atMs <= SIGNAL_MS && sourceOf(other) !== source);
-    putLast(this.#signals, text, [...others, signal].slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
+    const others = this.#signalsOf(place).filter((other) => signal.atMs - other.atMs <= SIGNAL_MS && sourceOf(other) !== source);
+    putLast(this.#signals, place, [...others, signal].slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
   }
 
   /** When analysis of a pair was last due; null where it was not for as long as is remembered. */
-  rcaDueMs(place: ServicePlace, metricName: string): number | null {
+  rcaDueMs(place: string, metricName: string): number | null {
     return this.#rcaOf(pairText(place, metricName));
   }
 
-  rcaIsDue(place: ServicePlace, metricName: string, atMs: number): void {
+  rcaIsDue(place: string, metricName: string, atMs: number): void {
     putLast(this.#rcaMs, pairText(place, metricName), atMs, RCA_PAIRS_MAX);
   }
 
@@ -180,13 +180,14 @@ function putLast<V>(map: Map<string, V>, key: string, value: V, most: number): v
 }
 
 function keyText({ tenant, environment, serviceId, family }: AlertKey): string {
-  return JSON.stringify([tenant, environment, serviceId, family]);
+  return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${serviceId}`;
 }
 
-function placeText({ tenant, environment, serviceId }: ServicePlace): string {
-  return JSON.stringify([tenant, environment, serviceId]);
+/** A text that two services of an environment share only if they are the same one. */
+export function placeText({ tenant, environment, serviceId }: ServicePlace): string {
+  return `${tenant.length} ${environment.length} ${tenant}${environment}${serviceId}`;
 }
 
-function pairText({ tenant, environment, serviceId }: ServicePlace, metricName: string): string {
-  return JSON.stringify([tenant, environment, serviceId, metricName]);
+function pairText(place: string, metricName: string): string {
+  return `${place.length} ${place}${metricName}`;
 }

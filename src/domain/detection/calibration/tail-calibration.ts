@@ -34,35 +34,48 @@ export function fitParetoTail(excesses: ArrayLike<number>): ParetoTail {
   return { shape, scale: Math.max(mean * (1 - shape), SCALE_MIN) };
 }
 
+/** Numbers of a calibration: threshold, shape, scale, log of the tail's share, then values at equal steps of probability up to the threshold. */
+export const CALIBRATION_WORDS = 4 + KNOTS;
+const THRESHOLD = 0;
+const SHAPE = 1;
+const SCALE = 2;
+const LOG_SHARE = 3;
+const FIRST_KNOT = 4;
+
 /** Calibrates one statistic, of which larger is stranger. */
 export class TailCalibration {
+  readonly words: Float64Array;
   /** Values at equal steps of probability from the smallest to the threshold. */
   readonly #knots: Float64Array;
-  readonly #threshold: number;
-  readonly #tail: ParetoTail;
-  readonly #logShare: number;
+
+  /** Over CALIBRATION_WORDS numbers that `fit` has made. */
+  constructor(words: Float64Array) {
+    this.words = words;
+    this.#knots = words.subarray(FIRST_KNOT);
+  }
 
   /** `history` must hold at least one value. */
-  constructor(history: ArrayLike<number>) {
+  static fit(history: ArrayLike<number>): TailCalibration {
     const sorted = Float64Array.from(history).sort();
     const count = sorted.length;
     const first = Math.min(count - 1, Math.floor((1 - TAIL_SHARE) * count));
-    this.#threshold = sorted[first] as number;
-    const excesses = sorted.subarray(first + 1).map((value) => value - this.#threshold);
-    this.#tail = fitParetoTail(excesses);
-    this.#logShare = Math.log((count - first) / (count + 1));
-    this.#knots = Float64Array.from({ length: KNOTS }, (_, i) => sorted[Math.round((i * first) / (KNOTS - 1))] as number);
+    const threshold = sorted[first] as number;
+    const { shape, scale } = fitParetoTail(sorted.subarray(first + 1).map((value) => value - threshold));
+    const logShare = Math.log((count - first) / (count + 1));
+    const knots = Array.from({ length: KNOTS }, (_, i) => sorted[Math.round((i * first) / (KNOTS - 1))] as number);
+    return new TailCalibration(Float64Array.of(threshold, shape, scale, logShare, ...knots));
   }
 
   /** log of the probability that history gives to this value or a larger one; it falls strictly beyond the threshold. */
   logP(value: number): number {
-    return value > this.#threshold ? this.#logTail(value - this.#threshold) : this.#logBulk(value);
+    const excess = value - (this.words[THRESHOLD] as number);
+    return excess > 0 ? this.#logTail(excess) : this.#logBulk(value);
   }
 
   #logTail(excess: number): number {
-    const { shape, scale } = this.#tail;
-    const reach = excess / scale;
-    return Math.max(LOG_P_MIN, this.#logShare - (shape < EXPONENTIAL_BELOW ? reach : Math.log1p(shape * reach) / shape));
+    const shape = this.words[SHAPE] as number;
+    const reach = excess / (this.words[SCALE] as number);
+    return Math.max(LOG_P_MIN, (this.words[LOG_SHARE] as number) - (shape < EXPONENTIAL_BELOW ? reach : Math.log1p(shape * reach) / shape));
   }
 
   #logBulk(value: number): number {
@@ -76,6 +89,6 @@ export class TailCalibration {
     }
     const width = (this.#knots[high] as number) - (this.#knots[low] as number);
     const place = width > 0 ? low + (value - (this.#knots[low] as number)) / width : high;
-    return Math.log1p((place / (KNOTS - 1)) * Math.expm1(this.#logShare));
+    return Math.log1p((place / (KNOTS - 1)) * Math.expm1(this.words[LOG_SHARE] as number));
   }
 }

@@ -76,6 +76,11 @@ export class AlertGate {
     return answer;
   }
 
+  /** Ends an alert that nothing more will be observed of. */
+  end(): void {
+    this.#words[IS_OPEN] = 0;
+  }
+
   #decay(timeMs: number): void {
     const elapsed = Math.max(0, timeMs - (this.#words[LAST_TIME] as number));
     this.#words[DAMPING] = (this.#words[DAMPING] as number) * Math.exp(-elapsed / DAMPING_MS);

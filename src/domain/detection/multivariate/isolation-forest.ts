@@ -1,12 +1,13 @@
 // Isolation Forest (Liu, Ting & Zhou 2008): random trees separate strange vectors in few cuts. Trees are flat typed arrays, so that a forest is
-// scored without a jump through objects and is stored as its bytes: 8 bytes a node, at most 2 psi - 1 nodes a tree.
+// scored without a jump through objects and is stored as its bytes: 6 bytes a node (8 in large forests), at most 2 psi - 1 nodes a tree.
 import type { Rows } from "./principal-components.ts";
 
 const EULER_GAMMA = 0.5772156649015329;
-const LEAF = 0xffff;
 const TREES = 100;
 const SAMPLE = 256;
 const ATTEMPTS_MAX = 16;
+/** Features, and nodes of a tree, up to which a byte says each. */
+const BYTE_PLACES = 256;
 
 /** Uniform in [0, 1). */
 export type Random = () => number;
@@ -31,29 +32,56 @@ export function scoreOfDepth(depth: number, n: number): number {
   return 2 ** (-depth / averagePathLength(n));
 }
 
+/** Numbers of features, and distances between nodes: in bytes where they fit. */
+export type Places = Uint8Array | Uint16Array;
+
+/** A forest as it is stored: all trees one after the other. */
+export interface ForestNodes {
+  readonly roots: Uint32Array;
+  readonly cuts: Float32Array;
+  readonly features: Places;
+  readonly rights: Places;
+  /** Vectors that each tree was grown from. */
+  readonly sample: number;
+}
+
 /** A grown forest; it is not changed afterwards. */
 export class IsolationForest {
   readonly #roots: Uint32Array;
-  readonly #features: Uint16Array;
+  readonly #features: Places;
   /** Of an inner node its cut; of a leaf its depth with c(values in it). */
   readonly #cuts: Float32Array;
-  /** Of an inner node where its right child stands, from the root of its tree on; the left one follows it. */
-  readonly #rights: Uint16Array;
+  /** Of an inner node where its right child stands, from the root of its tree on, while the left one follows it; 0 of a leaf. */
+  readonly #rights: Places;
   readonly #sample: number;
 
-  /** Grows a forest from at least 2 rows of at most 65,535 numbers. */
-  constructor(rows: Rows, { trees = TREES, sample = SAMPLE, random }: ForestOptions) {
+  /** Over nodes that are not changed afterwards; `grow` makes them. */
+  constructor(nodes: ForestNodes) {
+    this.#roots = nodes.roots;
+    this.#features = nodes.features;
+    this.#cuts = nodes.cuts;
+    this.#rights = nodes.rights;
+    this.#sample = nodes.sample;
+  }
+
+  /** Grows a forest from at least 2 rows of at most 65,536 numbers. */
+  static grow(rows: Rows, { trees = TREES, sample = SAMPLE, random }: ForestOptions): IsolationForest {
     const count = rows.values.length / rows.width;
-    this.#sample = Math.min(sample, count);
-    const growth = new TreeGrowth(rows, this.#sample, random);
-    this.#roots = new Uint32Array(trees);
+    const drawn = Math.min(sample, count);
+    const growth = new TreeGrowth(rows, drawn, random);
+    const roots = new Uint32Array(trees);
     for (let tree = 0; tree < trees; tree++) {
-      this.#roots[tree] = growth.length;
+      roots[tree] = growth.length;
       growth.grow();
     }
-    this.#features = Uint16Array.from(growth.features);
-    this.#cuts = Float32Array.from(growth.cuts);
-    this.#rights = Uint16Array.from(growth.rights);
+    const isSmall = rows.width <= BYTE_PLACES && 2 * drawn <= BYTE_PLACES;
+    const places = (list: number[]): Places => (isSmall ? Uint8Array.from(list) : Uint16Array.from(list));
+    const [features, rights] = [places(growth.features), places(growth.rights)];
+    return new IsolationForest({ roots, features, cuts: Float32Array.from(growth.cuts), rights, sample: drawn });
+  }
+
+  get nodes(): ForestNodes {
+    return { roots: this.#roots, cuts: this.#cuts, features: this.#features, rights: this.#rights, sample: this.#sample };
   }
 
   /** Bytes of all trees. */
@@ -66,8 +94,8 @@ export class IsolationForest {
     let depths = 0;
     for (const root of this.#roots) {
       let node = root;
-      for (let feature = this.#features[node] as number; feature !== LEAF; feature = this.#features[node] as number) {
-        node = (values[start + feature] as number) < (this.#cuts[node] as number) ? node + 1 : root + (this.#rights[node] as number);
+      for (let right = this.#rights[node] as number; right !== 0; right = this.#rights[node] as number) {
+        node = (values[start + (this.#features[node] as number)] as number) < (this.#cuts[node] as number) ? node + 1 : root + right;
       }
       depths += this.#cuts[node] as number;
     }
@@ -113,7 +141,7 @@ class TreeGrowth {
   #node(from: number, to: number, depth: number): void {
     const cut = depth < this.#depthMax && to - from > 1 ? this.#cut(from, to) : null;
     if (cut === null) {
-      this.#push(LEAF, depth + averagePathLength(to - from));
+      this.#push(0, depth + averagePathLength(to - from));
       return;
     }
     const node = this.#push(cut.feature, cut.value);

@@ -24,27 +24,48 @@ export interface Rows {
   readonly width: number;
 }
 
+/** Components as they are stored. */
+export interface ComponentParts {
+  /** Of each column. */
+  readonly means: Float64Array;
+  readonly scales: Float64Array;
+  /** Kept eigenvectors, row by row. */
+  readonly components: Float32Array;
+  /** Standard deviation along each of them. */
+  readonly deviations: Float32Array;
+}
+
 /** Components of standardised vectors. */
 export class PrincipalComponents {
+  readonly parts: ComponentParts;
   readonly #means: Float64Array;
   readonly #scales: Float64Array;
-  /** Kept eigenvectors, row by row. */
-  readonly #components: Float64Array;
-  readonly #deviations: Float64Array;
+  readonly #components: Float32Array;
+  readonly #deviations: Float32Array;
   /** Residual of the vector that was measured last, in standard deviations of each coordinate. */
   readonly residuals: Float64Array;
   readonly #distance: ComponentDistance = { q: 0, residual: 0, score: 0 };
 
+  /** Over parts that `learn` has made. */
+  constructor(parts: ComponentParts) {
+    this.parts = parts;
+    this.#means = parts.means;
+    this.#scales = parts.scales;
+    this.#components = parts.components;
+    this.#deviations = parts.deviations;
+    this.residuals = new Float64Array(parts.means.length);
+  }
+
   /** Learns from rows, of which there must be at least 2. */
-  constructor({ values, width }: Rows) {
+  static learn({ values, width }: Rows): PrincipalComponents {
     const count = values.length / width;
-    this.#means = columnMeans(values, width);
-    this.#scales = columnScales(values, width, this.#means);
-    this.residuals = new Float64Array(width);
-    const { values: eigenvalues, vectors } = symmetricEigen(this.#covariance(values, width, count), width);
+    const means = columnMeans(values, width);
+    const scales = columnScales(values, width, means);
+    const { values: eigenvalues, vectors } = symmetricEigen(covariance(values, means, scales, count), width);
     const kept = componentsFor(eigenvalues);
-    this.#components = vectors.slice(0, kept * width);
-    this.#deviations = eigenvalues.slice(0, kept).map((value) => Math.sqrt(Math.max(value, EIGENVALUE_MIN)));
+    const components = Float32Array.from(vectors.subarray(0, kept * width));
+    const deviations = Float32Array.from(eigenvalues.subarray(0, kept), (value) => Math.sqrt(Math.max(value, EIGENVALUE_MIN)));
+    return new PrincipalComponents({ means, scales, components, deviations });
   }
 
   /** Measures the vector that stands in `values` from `start` on. The object is used again. */
@@ -67,6 +88,11 @@ export class PrincipalComponents {
     return this.#distance;
   }
 
+  /** What the components make of the other coordinates for this one, of the vector that was measured last. */
+  expected(value: number, column: number): number {
+    return value - (this.residuals[column] as number) * (this.#scales[column] as number);
+  }
+
   #standard(value: number, column: number): number {
     return (value - (this.#means[column] as number)) / (this.#scales[column] as number);
   }
@@ -79,26 +105,27 @@ export class PrincipalComponents {
     for (let j = 0; j < width; j++) residuals[j] = (residuals[j] as number) - along * (this.#components[component * width + j] as number);
     return along;
   }
+}
 
-  #covariance(values: Float64Array, width: number, count: number): Float64Array {
-    const covariance = new Float64Array(width * width);
-    const row = new Float64Array(width);
-    for (let i = 0; i < count; i++) {
-      for (let j = 0; j < width; j++) row[j] = this.#standard(values[i * width + j] as number, j);
-      for (let j = 0; j < width; j++) {
-        const factor = row[j] as number;
-        for (let k = j; k < width; k++) covariance[j * width + k] = (covariance[j * width + k] as number) + factor * (row[k] as number);
-      }
-    }
+function covariance(values: Float64Array, means: Float64Array, scales: Float64Array, count: number): Float64Array {
+  const width = means.length;
+  const products = new Float64Array(width * width);
+  const row = new Float64Array(width);
+  for (let i = 0; i < count; i++) {
+    for (let j = 0; j < width; j++) row[j] = ((values[i * width + j] as number) - (means[j] as number)) / (scales[j] as number);
     for (let j = 0; j < width; j++) {
-      for (let k = j; k < width; k++) {
-        const value = (covariance[j * width + k] as number) / (count - 1);
-        covariance[j * width + k] = value;
-        covariance[k * width + j] = value;
-      }
+      const factor = row[j] as number;
+      for (let k = j; k < width; k++) products[j * width + k] = (products[j * width + k] as number) + factor * (row[k] as number);
     }
-    return covariance;
   }
+  for (let j = 0; j < width; j++) {
+    for (let k = j; k < width; k++) {
+      const value = (products[j * width + k] as number) / (count - 1);
+      products[j * width + k] = value;
+      products[k * width + j] = value;
+    }
+  }
+  return products;
 }
 
 function columnMeans(values: Float64Array, width: number): Float64Array {

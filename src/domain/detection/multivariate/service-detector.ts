@@ -8,15 +8,37 @@ import { RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { normalQuantile, Z_MAX } from "../tail-probability.ts";
 import type { Random } from "./isolation-forest.ts";
-import type { Rows } from "./principal-components.ts";
-import { ServiceModel, SMOOTHED_VECTORS } from "./service-model.ts";
+import { FEATURE_ROWS } from "./service-features.ts";
+import { ServiceModel, SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
 
 /** Rows that the evidence's history remembers. */
 const LONG_MEMORY = 6400;
 /** Rows over which evidence is also taken as a mean. */
 const SMOOTHED = 3;
 /** Evidence that opens an alert, in standard deviations of its own history. */
-const EVIDENCE_BAR = 5;
+export const EVIDENCE_BAR = 5;
+
+/** Statistics of the model with a history of their own: residual, jump, isolation. */
+const CHANNELS = 3;
+const CHANNEL_WORDS = RECENT_WORDS + 2 * MOMENTS_WORDS;
+/** Vectors taken so far; time of the newest one; which of the newest were over the bar, a bit each. */
+const HEAD_WORDS = 3;
+const ROWS_SEEN = 0;
+const NEWEST_MS = 1;
+const OVER = 2;
+/**
+ * Declared is what two of the newest three vectors have, each of them near the bar, or one that is twice as far. What lasts for one vector is mostly one
+ * metric's noise; the means over three, and the step there and back, would still be over the bar, so that the vectors themselves are asked.
+ */
+const OVER_BITS = 0b111;
+const NEAR = 0.8;
+const SEVERE = 2;
+const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS;
+
+/** Numbers of state of a detector for so many metrics: 94 and three rows. */
+export function serviceDetectorWords(width: number): number {
+  return FIXED_WORDS + FEATURE_ROWS * width;
+}
 
 /** What the detector says of a vector; the object is used again for the next one. */
 export interface ServiceVerdict {
@@ -25,71 +47,156 @@ export interface ServiceVerdict {
   z: number;
   /** Standard deviations of the strongest evidence from its history. */
   evidence: number;
-  gate: GateStep;
+  gate: Omit<GateStep, "suppressedBy"> & { readonly suppressedBy: GateStep["suppressedBy"] | "not_persistent" };
 }
 
+/** What a metric did in the last vector. */
+export interface MetricShare {
+  readonly feature: string;
+  /** Its place in the vector. */
+  readonly column: number;
+  /** 0..1; all sum to 1. */
+  readonly share: number;
+  readonly value: number;
+  /** What the other metrics would have it be. */
+  readonly usual: number;
+}
+
+const NOT_PERSISTENT: ServiceVerdict["gate"] = { isFiring: false, opened: false, suppressedBy: "not_persistent" };
 const NO_STEP: GateStep = { isFiring: false, opened: false, suppressedBy: null };
 
-/** One service with a fixed list of metrics. */
+/** One service with a fixed list of metrics, over caller-owned state of serviceDetectorWords(width) numbers, all 0 at the start. */
 export class ServiceDetector {
   readonly #width: number;
-  #model: ServiceModel | null = null;
-  #before: Float64Array;
+  readonly #head: Float64Array;
+  /** The newest FEATURE_ROWS vectors, oldest first. */
+  readonly #rows: Float64Array;
   readonly #components: RecentValues;
   readonly #isolations: RecentValues;
   readonly #channels: readonly EvidenceChannel[];
   readonly #interval: UsualInterval;
-  readonly #gate: AlertGate;
+  readonly gate: AlertGate;
+  #model: ServiceModel | null;
   readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, gate: NO_STEP };
 
-  constructor(width: number) {
+  constructor(width: number, words = new Float64Array(serviceDetectorWords(width)), model: ServiceModel | null = null) {
+    if (words.length !== serviceDetectorWords(width)) throw new Error(`${words.length} numbers are no state for ${width} metrics`);
     this.#width = width;
-    this.#before = new Float64Array(width);
-    this.#components = new RecentValues(new Float64Array(RECENT_WORDS));
-    this.#isolations = new RecentValues(new Float64Array(RECENT_WORDS));
-    this.#channels = [new EvidenceChannel(), new EvidenceChannel(), new EvidenceChannel()];
-    this.#interval = new UsualInterval(new Float64Array(INTERVAL_WORDS));
-    this.#gate = new AlertGate(new Float64Array(GATE_WORDS));
+    this.#model = model;
+    let used = 0;
+    const take = (count: number): Float64Array => {
+      used += count;
+      return words.subarray(used - count, used);
+    };
+    this.#head = take(HEAD_WORDS);
+    this.#components = new RecentValues(take(RECENT_WORDS));
+    this.#isolations = new RecentValues(take(RECENT_WORDS));
+    this.#channels = Array.from({ length: CHANNELS }, () => new EvidenceChannel(take(CHANNEL_WORDS)));
+    this.#interval = new UsualInterval(take(INTERVAL_WORDS));
+    this.gate = new AlertGate(take(GATE_WORDS));
+    this.#rows = take(FEATURE_ROWS * width);
   }
 
   get isFiring(): boolean {
-    return this.#gate.isFiring;
+    return this.gate.isFiring;
+  }
+
+  /** Throws where there is none. */
+  get model(): ServiceModel {
+    if (this.#model === null) throw new Error("the detector has no model");
+    return this.#model;
   }
 
   get hasModel(): boolean {
     return this.#model !== null;
   }
 
+  /** Time of the newest vector, ms; 0 before the first. */
+  get newestMs(): number {
+    return this.#head[NEWEST_MS] as number;
+  }
+
+  /** Usual time between vectors, ms. */
+  get intervalMs(): number {
+    return this.#interval.ms;
+  }
+
+  /** The newest vector, or one of the FEATURE_ROWS - 1 before it. A view. */
+  row(before = 0): Float64Array {
+    const start = (FEATURE_ROWS - 1 - before) * this.#width;
+    return this.#rows.subarray(start, start + this.#width);
+  }
+
   /** Trains on consecutive vectors of the past. The first model also reads them as the history of its evidence; later ones go on with theirs. */
-  train(rows: Rows, random: Random): void {
+  train(rows: TimedRows, random: Random): void {
     const isFirst = this.#model === null;
-    this.#model = new ServiceModel(rows, random);
-    if (!isFirst) return;
-    for (let i = rows.width; i < rows.values.length; i += rows.width) this.#weigh(this.#model, rows.values, i, rows.values, i - rows.width);
-    this.#before = rows.values.slice(rows.values.length - rows.width);
+    this.#model = ServiceModel.train(rows, random);
+    if (isFirst) this.#readHistory(this.#model, rows);
   }
 
   /** Judges a vector of finite values by what came before it. Times must not go back. */
   observe(timeMs: number, values: Float64Array): ServiceVerdict {
     const verdict = this.#verdict;
     this.#interval.add(timeMs);
+    this.#take(timeMs, values);
     if (this.#model !== null) {
-      verdict.evidence = this.#weigh(this.#model, values, 0, this.#before, 0);
-      verdict.gate = this.#gate.step(timeMs, verdict.evidence / EVIDENCE_BAR, this.#interval.ms, false);
+      verdict.evidence = this.#weigh(this.#model, this.#rows, (FEATURE_ROWS - 1) * this.#width, timeMs);
+      verdict.gate = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
     }
-    this.#before.set(values);
     return verdict;
   }
 
-  /** Metrics by their part in the last vector's residual, largest first; shares sum to 1. */
-  contributions(names: readonly string[]): Array<{ readonly feature: string; readonly share: number }> {
+  /** Metrics by their part in the residuals of the last vector and step, largest first; shares sum to 1. */
+  contributions(names: readonly string[]): MetricShare[] {
     const parts = this.#model?.contributions() ?? new Float64Array(this.#width);
     const total = parts.reduce((sum, part) => sum + part, 0) || 1;
-    return names.map((feature, j) => ({ feature, share: (parts[j] as number) / total })).sort((a, b) => b.share - a.share);
+    const row = this.row();
+    return names
+      .map((feature, j) => {
+        const value = row[j] as number;
+        return {
+          feature,
+          column: j,
+          share: (parts[j] as number) / total,
+          value,
+          usual: this.#model?.parts.levels.expected(value, j) ?? value,
+        };
+      })
+      .sort((a, b) => b.share - a.share);
   }
 
-  #weigh(model: ServiceModel, values: Float64Array, start: number, before: Float64Array, startBefore: number): number {
-    const strangeness = model.measure(values, start, before, startBefore);
+  #readHistory(model: ServiceModel, { times, values, width }: TimedRows): void {
+    const count = times.length;
+    for (let row = FEATURE_ROWS - 1; row < count; row++) this.#weigh(model, values, row * width, times[row] as number);
+    this.#rows.set(values.subarray((count - FEATURE_ROWS) * width));
+    this.#head[ROWS_SEEN] = count;
+    this.#head[NEWEST_MS] = times[count - 1] as number;
+  }
+
+  #step(timeMs: number, evidence: number): ServiceVerdict["gate"] {
+    const [levels, jumps, places] = this.#channels as readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel];
+    const standing = Math.max(levels.alone, places.alone) / EVIDENCE_BAR;
+    const over = ((((this.#head[OVER] as number) << 1) | (standing >= NEAR ? 1 : 0)) & OVER_BITS) >>> 0;
+    this.#head[OVER] = over;
+    const isDeclared = Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
+    if (this.isFiring || evidence < 1 || isDeclared) return this.gate.step(timeMs, evidence, this.#interval.ms, false);
+    this.gate.step(timeMs, 0, this.#interval.ms, false);
+    return NOT_PERSISTENT;
+  }
+
+  /** A vector before which there are too few stands in their place too: it has not moved. */
+  #take(timeMs: number, values: Float64Array): void {
+    const width = this.#width;
+    const seen = this.#head[ROWS_SEEN] as number;
+    this.#rows.copyWithin(0, width);
+    this.#rows.set(values, (FEATURE_ROWS - 1) * width);
+    for (let row = 0; seen === 0 && row < FEATURE_ROWS - 1; row++) this.#rows.set(values, row * width);
+    this.#head[ROWS_SEEN] = seen + 1;
+    this.#head[NEWEST_MS] = timeMs;
+  }
+
+  #weigh(model: ServiceModel, values: Float64Array, start: number, timeMs: number): number {
+    const strangeness = model.measure(values, start, timeMs);
     this.#components.add(strangeness.shape + strangeness.step);
     this.#isolations.add(strangeness.isolation);
     const means = { components: this.#components.mean(SMOOTHED_VECTORS), isolation: this.#isolations.mean(SMOOTHED_VECTORS) };
@@ -103,14 +210,23 @@ export class ServiceDetector {
 
 /** One statistic of the model, alone and as a short mean, against its own drifting history. */
 class EvidenceChannel {
-  readonly #recent = new RecentValues(new Float64Array(RECENT_WORDS));
-  readonly #single = new DriftingMoments(new Float64Array(MOMENTS_WORDS));
-  readonly #smooth = new DriftingMoments(new Float64Array(MOMENTS_WORDS));
+  readonly #recent: RecentValues;
+  readonly #single: DriftingMoments;
+  readonly #smooth: DriftingMoments;
+  /** Evidence of the newest value alone. */
+  alone = 0;
+
+  constructor(words: Float64Array) {
+    this.#recent = new RecentValues(words.subarray(0, RECENT_WORDS));
+    this.#single = new DriftingMoments(words.subarray(RECENT_WORDS, RECENT_WORDS + MOMENTS_WORDS));
+    this.#smooth = new DriftingMoments(words.subarray(RECENT_WORDS + MOMENTS_WORDS));
+  }
 
   weigh(value: number): number {
     this.#recent.add(value);
     const mean = this.#recent.mean(SMOOTHED);
-    const evidence = Math.max(this.#single.z(value), this.#smooth.z(mean));
+    this.alone = this.#single.z(value);
+    const evidence = Math.max(this.alone, this.#smooth.z(mean));
     this.#single.add(value, LONG_MEMORY);
     this.#smooth.add(mean, LONG_MEMORY);
     return evidence;

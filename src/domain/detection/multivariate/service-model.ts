@@ -1,10 +1,11 @@
 // What a service's metrics do together, learned from history: principal components of its vectors and of their steps, and an Isolation Forest over
-// both. Two kinds of model because they fail differently: components see broken relations, the forest sees rare places.
+// vectors, their derivatives and the season. Two kinds of model because they fail differently: components see broken relations, the forest rare places.
 import { combineLogP } from "../calibration/cauchy-combination.ts";
 import { TailCalibration } from "../calibration/tail-calibration.ts";
 import { median } from "../robust.ts";
 import { IsolationForest, type Random } from "./isolation-forest.ts";
 import { PrincipalComponents, type Rows } from "./principal-components.ts";
+import { FEATURE_ROWS, featureWidth, seasonWords, writeFeatures } from "./service-features.ts";
 
 /** Rows of training below which there is no model. */
 const MODEL_ROWS_MIN = 64;
@@ -12,9 +13,22 @@ const MODEL_ROWS_MIN = 64;
 const CALIBRATION_ROWS_MAX = 8192;
 /** Vectors over which the statistics are also taken as means: single vectors are noisy. */
 export const SMOOTHED_VECTORS = 5;
+/** Rows before the first that can be measured. */
+const ROWS_BEFORE = FEATURE_ROWS - 1;
 
 /** The forest is the weaker witness of the two (TSB-AD-M: VUS-PR .20 beside .31). */
 const FOREST_WEIGHT = 0.1;
+/** Trees for each metric and their limits, and the vectors of a tree: the model of a service takes some 800 bytes a metric. */
+const TREES_PER_METRIC = 2;
+const TREES_MIN = 16;
+const TREES_MAX = 100;
+const TREE_VECTORS = 64;
+
+/** Consecutive vectors with their times. */
+export interface TimedRows extends Rows {
+  /** ms, one a row. */
+  readonly times: Float64Array;
+}
 
 /** Strangeness of a vector: logarithms of 1 + what it is relative to its median in training, so that a usual one has log 2. */
 export interface Strangeness {
@@ -26,105 +40,137 @@ export interface Strangeness {
   step: number;
   /** Of the step's residual and scores together: jumps of all metrics at once too. */
   jump: number;
-  /** Score of the Isolation Forest over vector and step, 0..1. */
+  /** Score of the Isolation Forest, 0..1. */
   isolation: number;
+}
+
+/** The medians that strangeness is relative to, in the order in which they are stored. */
+const MEDIANS = ["shape", "level", "step", "jump"] as const;
+type Medians = Record<(typeof MEDIANS)[number], number>;
+
+/** What a model consists of; see service-model-coding.ts for how it is stored. */
+export interface ModelParts {
+  readonly levels: PrincipalComponents;
+  readonly steps: PrincipalComponents;
+  readonly forest: IsolationForest;
+  /** Numbers of season that the forest was grown with: 0, 2 or 4. */
+  readonly season: number;
+  readonly medians: Medians;
+  readonly componentTail: TailCalibration;
+  readonly forestTail: TailCalibration;
 }
 
 /** A trained model; it is not changed afterwards. */
 export class ServiceModel {
-  readonly #levels: PrincipalComponents;
-  readonly #steps: PrincipalComponents;
-  readonly #forest: IsolationForest;
-  /** A vector with its step behind it, as the forest takes them. */
-  readonly #pair: Float64Array;
+  readonly parts: ModelParts;
+  readonly #width: number;
   readonly #step: Float64Array;
-  readonly #medians: Strangeness = { shape: 1, level: 1, step: 1, jump: 1, isolation: 1 };
+  readonly #features: Float64Array;
   readonly #strangeness: Strangeness = { shape: 0, level: 0, step: 0, jump: 0, isolation: 0 };
-  readonly #componentTail: TailCalibration;
-  readonly #forestTail: TailCalibration;
+
+  /** Over parts that `train` has made. */
+  constructor(parts: ModelParts) {
+    this.parts = parts;
+    this.#width = parts.levels.residuals.length;
+    this.#step = new Float64Array(this.#width);
+    this.#features = new Float64Array(featureWidth(this.#width, parts.season));
+  }
+
+  /** Metrics of a vector. */
+  get width(): number {
+    return this.#width;
+  }
 
   /** Trains on consecutive vectors, at least MODEL_ROWS_MIN; `random` grows the forest. */
-  constructor({ values, width }: Rows, random: Random) {
-    const count = values.length / width;
+  static train(rows: TimedRows, random: Random): ServiceModel {
+    const { times, values, width } = rows;
+    const count = times.length;
     if (count < MODEL_ROWS_MIN) throw new Error(`a model needs ${MODEL_ROWS_MIN} rows, got ${count}`);
-    this.#step = new Float64Array(width);
-    this.#pair = new Float64Array(2 * width);
-    this.#levels = new PrincipalComponents({ values, width });
-    const steps = stepsOf(values, width);
-    this.#steps = new PrincipalComponents({ values: steps, width });
+    const levels = PrincipalComponents.learn({ values, width });
+    const steps = PrincipalComponents.learn({ values: stepsOf(values, width), width });
+    const season = seasonWords((times[count - 1] as number) - (times[0] as number));
     const every = Math.ceil(count / CALIBRATION_ROWS_MAX);
-    this.#forest = new IsolationForest({ values: pairsOf(values, steps, width, every), width: 2 * width }, { random });
-    this.#calibrateMedians(values, width, every);
-    const { components, forest } = this.#history(values, width, every);
-    this.#componentTail = new TailCalibration(components);
-    this.#forestTail = new TailCalibration(forest);
+    const trees = Math.round(Math.min(TREES_MAX, Math.max(TREES_MIN, TREES_PER_METRIC * width)));
+    const forest = IsolationForest.grow(featuresOf(rows, season, every), { trees, sample: TREE_VECTORS, random });
+    const medians = calibratedMedians({ levels, steps }, rows, every);
+    const trained = { levels, steps, forest, season, medians };
+    // The tails are those of the model's own statistics, which need none.
+    const untailed = new ServiceModel({ ...trained, componentTail: NO_TAIL, forestTail: NO_TAIL });
+    const { components, isolations } = untailed.#history(rows, every);
+    return new ServiceModel({
+      ...trained,
+      componentTail: TailCalibration.fit(components),
+      forestTail: TailCalibration.fit(isolations),
+    });
   }
 
-  /** Part of each metric in the residual of the vector that was measured last, in squared standard deviations. */
+  /** Part of each metric in the residuals of the vector that was measured last and of its step, in squared standard deviations. */
   contributions(): Float64Array {
-    return this.#levels.residuals.map((residual) => residual * residual);
+    const { levels, steps } = this.parts;
+    return levels.residuals.map((residual, j) => residual ** 2 + (steps.residuals[j] as number) ** 2);
   }
 
-  /** Measures the vector in `values` from `start` on against the one before it in `before`, from `startBefore` on. The object is used again. */
-  measure(values: Float64Array, start: number, before: Float64Array, startBefore: number): Strangeness {
-    const strangeness = this.#measureComponents(values, start, before, startBefore);
-    const width = this.#step.length;
-    for (let j = 0; j < width; j++) this.#pair[j] = values[start + j] as number;
-    this.#pair.set(this.#step, width);
-    strangeness.isolation = this.#forest.score(this.#pair);
+  /** Measures the row in `values` that begins at `start` and is of that time, with the two rows before it. The object is used again. */
+  measure(values: Float64Array, start: number, timeMs: number): Strangeness {
+    const width = this.#width;
+    const { levels, steps, forest, season, medians } = this.parts;
+    const strangeness = this.#strangeness;
+    for (let j = 0; j < width; j++) this.#step[j] = (values[start + j] as number) - (values[start + j - width] as number);
+    const step = steps.measure(this.#step, 0);
+    const level = levels.measure(values, start);
+    strangeness.shape = Math.log1p(level.q / medians.shape);
+    strangeness.level = Math.log1p(level.residual / medians.level);
+    strangeness.step = Math.log1p(step.residual / medians.step);
+    strangeness.jump = Math.log1p((step.residual + step.score) / medians.jump);
+    writeFeatures(values, start, width, { ms: timeMs, season }, this.#features, 0);
+    strangeness.isolation = forest.score(this.#features);
     return strangeness;
   }
 
   /** log of the probability of a vector as strange as this; `means` holds shape + step and isolation over the newest SMOOTHED_VECTORS vectors. */
   logP({ shape, step, isolation }: Strangeness, means: { readonly components: number; readonly isolation: number }): number {
+    const { componentTail, forestTail } = this.parts;
     return combineLogP([
-      { logP: this.#componentTail.logP(shape + step + means.components), weight: 1 - FOREST_WEIGHT },
-      { logP: this.#forestTail.logP(isolation + means.isolation), weight: FOREST_WEIGHT },
+      { logP: componentTail.logP(shape + step + means.components), weight: 1 - FOREST_WEIGHT },
+      { logP: forestTail.logP(isolation + means.isolation), weight: FOREST_WEIGHT },
     ]);
   }
 
-  /** All but the forest's part, and the step in #step. */
-  #measureComponents(values: Float64Array, start: number, before: Float64Array, startBefore: number): Strangeness {
-    const width = this.#step.length;
-    for (let j = 0; j < width; j++) this.#step[j] = (values[start + j] as number) - (before[startBefore + j] as number);
-    const step = this.#steps.measure(this.#step, 0);
-    const level = this.#levels.measure(values, start);
-    const [medians, strangeness] = [this.#medians, this.#strangeness];
-    strangeness.shape = Math.log1p(level.q / medians.shape);
-    strangeness.level = Math.log1p(level.residual / medians.level);
-    strangeness.step = Math.log1p(step.residual / medians.step);
-    strangeness.jump = Math.log1p((step.residual + step.score) / medians.jump);
-    return strangeness;
-  }
-
-  #calibrateMedians(values: Float64Array, width: number, every: number): void {
-    const names = ["shape", "level", "step", "jump"] as const;
-    const seen = { shape: [] as number[], level: [] as number[], step: [] as number[], jump: [] as number[] };
-    for (let i = width; i < values.length; i += every * width) {
-      const strangeness = this.#measureComponents(values, i, values, i - width);
-      for (const name of names) seen[name].push(Math.expm1(strangeness[name]));
-    }
-    for (const name of names) this.#medians[name] = Math.max(median(seen[name]), Number.EPSILON);
-  }
-
-  #history(values: Float64Array, width: number, every: number): { components: number[]; forest: number[] } {
+  #history({ times, values, width }: TimedRows, every: number): { components: number[]; isolations: number[] } {
     const components: number[] = [];
-    const forest: number[] = [];
+    const isolations: number[] = [];
     // Runs of consecutive vectors, so that the means are those of neighbours though history is thinned.
-    const run = SMOOTHED_VECTORS * width;
-    for (let start = width; start + run <= values.length; start += every * run) {
-      let [sum, isolations] = [0, 0];
-      for (let at = start; at < start + run; at += width) {
-        const { shape, step, isolation } = this.measure(values, at, values, at - width);
+    for (let first = ROWS_BEFORE; first + SMOOTHED_VECTORS <= times.length; first += every * SMOOTHED_VECTORS) {
+      let [sum, isolated] = [0, 0];
+      for (let row = first; row < first + SMOOTHED_VECTORS; row++) {
+        const { shape, step, isolation } = this.measure(values, row * width, times[row] as number);
         sum += shape + step;
-        isolations += isolation;
-        if (at < start + run - width) continue;
+        isolated += isolation;
+        if (row < first + SMOOTHED_VECTORS - 1) continue;
         components.push(shape + step + sum / SMOOTHED_VECTORS);
-        forest.push(isolation + isolations / SMOOTHED_VECTORS);
+        isolations.push(isolation + isolated / SMOOTHED_VECTORS);
       }
     }
-    return { components, forest };
+    return { components, isolations };
   }
+}
+
+const NO_TAIL = TailCalibration.fit([0]);
+
+function calibratedMedians({ levels, steps }: Pick<ModelParts, "levels" | "steps">, { values, width }: Rows, every: number): Medians {
+  const seen: Record<keyof Medians, number[]> = { shape: [], level: [], step: [], jump: [] };
+  const difference = new Float64Array(width);
+  for (let i = width; i < values.length; i += every * width) {
+    for (let j = 0; j < width; j++) difference[j] = (values[i + j] as number) - (values[i + j - width] as number);
+    const step = steps.measure(difference, 0);
+    seen.step.push(step.residual);
+    seen.jump.push(step.residual + step.score);
+    const level = levels.measure(values, i);
+    seen.shape.push(level.q);
+    seen.level.push(level.residual);
+  }
+  const of = (name: keyof Medians) => Math.max(median(seen[name]), Number.EPSILON);
+  return { shape: of("shape"), level: of("level"), step: of("step"), jump: of("jump") };
 }
 
 /** Row i minus row i - 1; zeros for the first. */
@@ -134,14 +180,14 @@ function stepsOf(values: Float64Array, width: number): Float64Array {
   return steps;
 }
 
-/** Every so manieth row of values with its row of steps behind it. */
-function pairsOf(values: Float64Array, steps: Float64Array, width: number, every: number): Float64Array {
-  const rows = Math.ceil(values.length / width / every);
-  const pairs = new Float64Array(2 * rows * width);
+/** The features of every so manieth row. */
+function featuresOf({ times, values, width }: TimedRows, season: number, every: number): Rows {
+  const featuresWidth = featureWidth(width, season);
+  const rows = Math.ceil((times.length - ROWS_BEFORE) / every);
+  const features = new Float64Array(rows * featuresWidth);
   for (let row = 0; row < rows; row++) {
-    const from = row * every * width;
-    pairs.set(values.subarray(from, from + width), 2 * row * width);
-    pairs.set(steps.subarray(from, from + width), (2 * row + 1) * width);
+    const from = ROWS_BEFORE + row * every;
+    writeFeatures(values, from * width, width, { ms: times[from] as number, season }, features, row * featuresWidth);
   }
-  return pairs;
+  return { values: features, width: featuresWidth };
 }

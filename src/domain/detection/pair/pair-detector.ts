@@ -8,6 +8,7 @@ import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-val
 import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-sample.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
+import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
 import { equivalentZ, normalQuantile, studentQuantile } from "../tail-probability.ts";
 
 const HOUR_MS = 3_600_000;
@@ -16,7 +17,7 @@ const LONG_MEMORY = 6400;
 /** Width of the short mean of the spike family. */
 const SPIKE_WIDTH = 3;
 /** Values before which nothing opens (young baseline). */
-const LEARNING_VALUES = 24;
+export const LEARNING_VALUES = 24;
 /**
  * Levels that a pair of ordinary noise passes so many times a day, were its means and values normal and Student: the more often a pair is looked at,
  * the further out they lie. At five minutes and slower a level of 3.5 standard deviations opens alone, one of 2.5 with a spike.
@@ -38,8 +39,21 @@ const SPIKE_FREEDOM = 3;
 /** Samples hold single precision; larger values are taken as this. */
 const VALUE_MAX = 1e38;
 
+/** A deployment raises the bar of levels for this long, and longer until the short mean lies wholly behind it. */
+const DEPLOYMENT_MS = 30 * 60_000;
+const DEPLOYMENT_BAR = 3;
+/** Values that the histories of levels count for after it: eight short means find the new level soon, and a shift that comes then is still told. */
+const DEPLOYMENT_VALUES = 8 * RECENT_VALUES;
+const DEPLOYMENT_WORDS = 2;
+const DEPLOYED = 0;
+const IS_SETTLING = 1;
+
+/** The hours learn nothing of an incident for this long; what lasts longer is the new normal. */
+const INCIDENT_MS = 6 * HOUR_MS;
+
 const SAMPLES = 3;
-const WORDS = INTERVAL_WORDS + 2 * RECENT_WORDS + 4 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS;
+const WORDS =
+  INTERVAL_WORDS + 2 * RECENT_WORDS + 4 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS + DEPLOYMENT_WORDS;
 /** Bytes of a pair's state, everything included. */
 export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 
@@ -51,8 +65,22 @@ export interface PairVerdict {
   z: number;
   /** What the value was compared with. */
   expected: number;
-  /** Standard deviations of the short mean from its history. */
+  /** Standard deviations of the short mean from its history, whichever of `usual` is further off. */
   level: number;
+  /** 1 where the level lies above what is usual, else -1. */
+  side: 1 | -1;
+  /** Mean of the newest `width` values; what is usual for it, and the width in value of one of its standard deviations. */
+  mean: number;
+  width: number;
+  usual: number;
+  scale: number;
+  /** Whether `usual` is that of the hour, else that of the whole history. */
+  isSeasonal: boolean;
+  /** Levels from here on open an alert by themselves. */
+  levelBar: number;
+  /** Level or level with spike, in units of their bars: from 1 on an excursion; and what it must reach while the stream pages often. */
+  evidence: number;
+  bar: number;
   /** Robust standard deviations of the value, its short mean or its step. */
   spike: number;
   gate: GateStep;
@@ -73,6 +101,8 @@ export class PairDetector {
   readonly #stepSample: ThinnedSample;
   readonly #gate: AlertGate;
   readonly #profile: HourProfile;
+  readonly #deployment: Float64Array;
+  readonly #offsetMs: OffsetMs;
   /** Interval that the bars were made for; they follow from the state. */
   #barsOfMs = 0;
   #levelBar = 0;
@@ -82,12 +112,21 @@ export class PairDetector {
     z: 0,
     expected: 0,
     level: 0,
+    side: 1,
+    mean: 0,
+    width: 1,
+    usual: 0,
+    scale: 0,
+    isSeasonal: false,
+    levelBar: 0,
+    evidence: 0,
+    bar: 1,
     spike: 0,
     gate: { isFiring: false, opened: false, suppressedBy: null },
   };
 
-  /** `state` of PAIR_STATE_BYTES bytes is used in place. */
-  constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES)) {
+  /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
+  constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
     if (state.byteLength !== PAIR_STATE_BYTES) throw new Error(`state of a pair has ${PAIR_STATE_BYTES} bytes, got ${state.byteLength}`);
     this.state = state;
     let word = 0;
@@ -110,6 +149,19 @@ export class PairDetector {
     this.#stepSample = sample(2);
     this.#gate = new AlertGate(take(GATE_WORDS));
     this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
+    this.#deployment = take(DEPLOYMENT_WORDS);
+    this.#offsetMs = offsetMs;
+  }
+
+  /** Values taken in; fewer than LEARNING_VALUES are too few to open anything. */
+  get count(): number {
+    return this.#valueMoments.count;
+  }
+
+  /** What the values so far were: sd before its floors are of no more than 0.1 %. */
+  get baseline(): { readonly n: number; readonly mean: number; readonly sd: number; readonly median: number } {
+    const { count, mean, sd } = this.#valueMoments;
+    return { n: count, mean, sd, median: this.#valueSample.median };
   }
 
   /** Whether an alert is firing. */
@@ -117,22 +169,48 @@ export class PairDetector {
     return this.#gate.isFiring;
   }
 
-  /** Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. */
-  observe(timeMs: number, observed: number): PairVerdict {
+  /**
+   * Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. `deployedMs` is when the service was
+   * last deployed, 0 for never.
+   */
+  observe(timeMs: number, observed: number, deployedMs = 0): PairVerdict {
     const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
     const isLearning = this.#valueMoments.count < LEARNING_VALUES;
-    verdict.expected = this.#profile.expected(timeMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
+    const localMs = timeMs + this.#offsetMs(timeMs);
+    verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
     verdict.spike = this.#observeSpike(value);
-    verdict.level = this.#observeLevel(timeMs, value, value - verdict.expected);
+    this.#observeLevel(value, value - verdict.expected);
+    const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
+    if (!isIncident) this.#profile.add(localMs, value, this.#interval.ms);
     verdict.z = Math.sign(value - verdict.expected) * equivalentZ(verdict.spike, SPIKE_FREEDOM);
     verdict.score = anomalyScore(verdict.z);
     this.#setBars();
-    const level = verdict.level / this.#levelBar;
-    const evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / this.#spikeBar));
-    verdict.gate = this.#gate.step(timeMs, evidence, this.#interval.ms, isLearning);
+    verdict.levelBar = this.#levelBar * (this.#settles(timeMs, deployedMs) ? DEPLOYMENT_BAR : 1);
+    const level = verdict.level / verdict.levelBar;
+    verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / this.#spikeBar));
+    verdict.bar = this.#gate.bar;
+    verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
     return verdict;
+  }
+
+  /** Whether a deployment settles; at its end the histories go on from the level that it has left. */
+  #settles(timeMs: number, deployedMs: number): boolean {
+    const words = this.#deployment;
+    if (deployedMs > (words[DEPLOYED] as number) && timeMs >= deployedMs) {
+      words[DEPLOYED] = deployedMs;
+      words[IS_SETTLING] = 1;
+    }
+    if (words[IS_SETTLING] === 0) return false;
+    const { ms } = this.#interval;
+    const width = widthOf(ms);
+    if (timeMs - (words[DEPLOYED] as number) < Math.max(DEPLOYMENT_MS, width * ms)) return true;
+    words[IS_SETTLING] = 0;
+    const [mean, residual] = [this.#values.mean(width), this.#residuals.mean(width)];
+    for (const moments of [this.#valueMoments, this.#levelMoments]) moments.rebase(mean, DEPLOYMENT_VALUES);
+    for (const moments of [this.#residualMoments, this.#residualMeanMoments]) moments.rebase(residual, DEPLOYMENT_VALUES);
+    return true;
   }
 
   #setBars(): void {
@@ -154,7 +232,8 @@ export class PairDetector {
     return spike;
   }
 
-  #observeLevel(timeMs: number, value: number, residual: number): number {
+  #observeLevel(value: number, residual: number): void {
+    const verdict = this.#verdict;
     const width = widthOf(this.#interval.ms);
     this.#residuals.add(residual);
     const mean = this.#values.mean(width);
@@ -162,13 +241,20 @@ export class PairDetector {
     const freedom = Math.max(1, Math.min(this.#levelMoments.count, LONG_MEMORY) / width);
     const shift = shiftOf(mean, this.#levelMoments, this.#valueMoments);
     const seasonal = shiftOf(residualMean, this.#residualMeanMoments, this.#residualMoments);
-    const level = Math.max(shift, seasonal) / (1 + SMALL_SAMPLE / freedom);
+    const isSeasonal = Math.abs(seasonal) > Math.abs(shift);
+    const spread = 1 + SMALL_SAMPLE / freedom;
+    verdict.level = Math.abs(isSeasonal ? seasonal : shift) / spread;
+    verdict.side = (isSeasonal ? seasonal : shift) < 0 ? -1 : 1;
+    verdict.isSeasonal = isSeasonal;
+    verdict.mean = mean;
+    verdict.width = width;
+    verdict.usual = isSeasonal ? mean - residualMean + this.#residualMeanMoments.mean : this.#levelMoments.mean;
+    verdict.scale =
+      spread * (isSeasonal ? scaleOf(this.#residualMeanMoments, this.#residualMoments) : scaleOf(this.#levelMoments, this.#valueMoments));
     this.#levelMoments.add(mean, LONG_MEMORY);
     this.#residualMeanMoments.add(residualMean, LONG_MEMORY);
     this.#residualMoments.add(residual, LONG_MEMORY);
     this.#valueMoments.add(value, LONG_MEMORY);
-    this.#profile.add(timeMs, value, this.#interval.ms);
-    return level;
   }
 }
 
@@ -179,5 +265,10 @@ function widthOf(intervalMs: number): number {
 
 /** Standard deviations of a short mean from its own history, which is taken to scatter at least by MEAN_SCATTER_MIN of what its values do. */
 function shiftOf(mean: number, history: DriftingMoments, values: DriftingMoments): number {
-  return Math.abs(history.z(mean)) * Math.min(1, history.sd / (MEAN_SCATTER_MIN * values.sd));
+  return history.z(mean) * Math.min(1, history.sd / (MEAN_SCATTER_MIN * values.sd));
+}
+
+/** What one of these standard deviations is in the unit of the values. */
+function scaleOf(history: DriftingMoments, values: DriftingMoments): number {
+  return Math.max(history.sd, MEAN_SCATTER_MIN * values.sd);
 }

@@ -44,4 +44,9 @@ export class DriftingMoments {
     this.#words[MEAN] = this.mean + weight * deviation;
     this.#words[VARIANCE] = (1 - weight) * ((this.#words[VARIANCE] as number) + weight * deviation * deviation);
   }
+  /** Takes `mean` for the mean from now on, and counts at most `count` values: the next ones weigh accordingly. The spread stays. */
+  rebase(mean: number, count: number): void {
+    this.#words[MEAN] = mean;
+    this.#words[COUNT] = Math.min(this.count, count);
+  }
 }

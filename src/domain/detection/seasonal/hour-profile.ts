@@ -1,4 +1,4 @@
-// What is usual at this hour: drifting means of the 24 hours of a working day and of a weekend's, pooled with those of any day (UTC). Weekends differ
+// What is usual at this hour: drifting means of the 24 hours of a working day and of a weekend's, pooled with those of any day. Times are of the clock on the wall. Weekends differ
 // from working days in most services, working days hardly from each other, and 48 means are learned in a week where 168 take a month.
 
 const HOURS = 24;
@@ -60,6 +60,11 @@ export class HourProfile {
 function place(timeMs: number, kind: number): number {
   const hour = Math.floor(timeMs / HOUR_MS) % HOURS;
   return WORDS_PER_HOUR * (kind * HOURS + (hour < 0 ? hour + HOURS : hour));
+}
+
+/** Hour of the day, 0..23, and whether it is a weekend's. */
+export function hourOf(timeMs: number): { readonly hour: number; readonly isWeekend: boolean } {
+  return { hour: ((Math.floor(timeMs / HOUR_MS) % HOURS) + HOURS) % HOURS, isWeekend: kindOf(timeMs) === WEEKEND };
 }
 
 function kindOf(timeMs: number): number {

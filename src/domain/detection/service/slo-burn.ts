@@ -6,7 +6,7 @@ import { atLeast, firstFailed, type GateResult } from "../gates/gate-result.ts";
 
 const MINUTE_MS = 60_000;
 /** Where a record names none. */
-const OBJECTIVE_DEFAULT = 0.999;
+export const OBJECTIVE_DEFAULT = 0.999;
 const MINUTES_KEPT = 4320;
 /** Requests of the long window, or errors, below which a burn rate is chance. */
 const REQUESTS_MIN = 100;

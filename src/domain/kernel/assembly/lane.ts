@@ -18,6 +18,8 @@ export {
 } from "./remote-write-walk";
 export { otlpDistributions } from "./otlp-metrics-index";
 export { otlpMetricsBegin, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp-metrics-walk";
+export { otlpTracesBegin, otlpTracesStep } from "./otlp-traces-walk";
+export { spanTextBytes, spanTextPointer, spanTextsFirst } from "./span-texts";
 export { jsonDepth } from "./json-depth";
 export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";
 export { packRows, unpackRows } from "./row-pack";

@@ -3,7 +3,7 @@ import { cutPage, type PageScope, readPageToken } from "../../../../api/page-tok
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { SERVICE_MAP_ENTRIES_TOTAL_MAX, SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../../core/config/limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../../../domain/pillars/service-entry.ts";
-import { entryRow, type ServiceMapBook, storedEntries } from "../../control/service-map-book.ts";
+import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "../../control/service-map-book.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
 
 type GivenEntry = QueryRequest<"setServiceMap">["body"]["entries"][number];
@@ -24,7 +24,7 @@ export function setServiceMap(context: QueryContext, request: QueryRequest<"setS
   return context.change(request, () => {
     const book = context.state.configured.serviceMap;
     const changes = [...given.values()]
-      .map((after): EntryChange => ({ before: book.entry(tenant, after.serviceId), after }))
+      .map((after): EntryChange => ({ before: storedEntry(context.state.control, tenant, after.serviceId), after }))
       .filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
     const created = changes.filter(({ before }) => before === undefined).length;
     const room = roomFor(book, tenant, created);
@@ -37,7 +37,7 @@ export function setServiceMap(context: QueryContext, request: QueryRequest<"setS
       note: { action: "service_map.set", object: "service-map", ...auditViews(changes, created) },
       operations: changes.map(({ after }) => entryRow(tenant, after)),
       apply: () => {
-        for (const { after } of changes) book.set(tenant, after);
+        for (const { before, after } of changes) book.set(tenant, after, before === undefined);
         return [];
       },
       outcome,

@@ -1,0 +1,86 @@
+// All alerts as committed: those that fire or were resolved lately whole, all of them as an index per tenant, the rest in the store.
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
+import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
+import { scan } from "../tables/scan.ts";
+import { tenantTimeKey } from "../tables/tables.ts";
+import { AlertIndex } from "./alert-index.ts";
+import { decodeAlert } from "./alert-row.ts";
+import { FeedbackBook } from "./feedback-book.ts";
+import { LedgerBook } from "./ledger-book.ts";
+
+const NO_ALERTS = new AlertIndex();
+
+export class AlertBook {
+  readonly memory = new PagingMemory();
+  readonly ledger: LedgerBook;
+  readonly feedback = new FeedbackBook();
+  readonly #store: KeyValueStore;
+  readonly #tenants = new Map<string, AlertIndex>();
+
+  constructor(control: KeyValueStore, series: KeyValueStore) {
+    this.#store = control;
+    this.ledger = new LedgerBook(series);
+  }
+
+  /** Reads both stores; to be called once. */
+  load(): void {
+    for (const { value } of scan(this.#store, "alerts")) {
+      const alert = decodeAlert(value);
+      this.#indexOf(alert.state.key.tenant).put(alert);
+      this.memory.keep(alert);
+    }
+    this.feedback.load(this.#store);
+    this.ledger.load();
+  }
+
+  get firingCount(): number {
+    return this.memory.firingCount;
+  }
+
+  get tenants(): Iterable<string> {
+    return this.#tenants.keys();
+  }
+
+  /** The index of a tenant, for reading. */
+  index(tenant: string): AlertIndex {
+    return this.#tenants.get(tenant) ?? NO_ALERTS;
+  }
+
+  /** An alert by its id, from memory or the store. */
+  find(tenant: string, id: string): Alert | undefined {
+    const entry = this.index(tenant).get(id);
+    if (entry === undefined) return undefined;
+    const known = this.memory.alert(id);
+    if (known !== undefined) return known;
+    const value = this.#store.get("alerts", tenantTimeKey(tenant, entry.createdAtMs, id));
+    return value === undefined ? undefined : decodeAlert(value);
+  }
+
+  /** Takes over what was committed. */
+  take(changes: PagingMemory): void {
+    this.memory.take(changes);
+    for (const alert of changes.changed) this.#indexOf(alert.state.key.tenant).put(alert);
+  }
+
+  /** Forgets an alert that was deleted. */
+  remove(tenant: string, id: string): void {
+    this.#tenants.get(tenant)?.remove(id);
+    this.memory.forget(id);
+  }
+
+  /** Alerts that fire and whose page is held back. */
+  get held(): Alert[] {
+    return this.memory.tenantsFiring.flatMap((tenant) =>
+      [...this.memory.firing(tenant)].filter((alert) => isFiring(alert) && alert.heldBy !== null),
+    );
+  }
+
+  #indexOf(tenant: string): AlertIndex {
+    const known = this.#tenants.get(tenant);
+    if (known !== undefined) return known;
+    const index = new AlertIndex();
+    this.#tenants.set(tenant, index);
+    return index;
+  }
+}

@@ -1,0 +1,12 @@
+import type { CommittedState } from "../committed-state.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import type { AlertCounts } from "./alert-draft.ts";
+
+/** Takes what a draft has done over into the metrics. */
+export function countAlerts(counters: CoordinatorCounters, { alerts }: CommittedState, done: AlertCounts): void {
+  counters.add("alertsOpened", done.opened);
+  counters.add("alertsDropped", done.dropped);
+  counters.add("pagesDecided", done.paged);
+  counters.add("pagesHeldBack", done.suppressed);
+  counters.set("alertsFiring", alerts.firingCount);
+}

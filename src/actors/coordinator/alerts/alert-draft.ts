@@ -1,0 +1,180 @@
+// What a transaction does to alerts: made over the committed ones, with the verdicts that it follows from, and taken over once committed. It may be thrown away
+// and made again.
+import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { alertView } from "../../../api/alert-view.ts";
+import type { StreamEvents } from "../../../core/protocol/query.ts";
+import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import type { Finding } from "../../../domain/alerting/paging/finding.ts";
+import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
+import { decideAgain, decideEnd, decideFire } from "../../../domain/alerting/paging/page-pipeline.ts";
+import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
+import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
+import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
+import type { Anomaly, EpisodeEffect } from "../../../domain/incident/anomaly.ts";
+import { tenantTimeKey } from "../tables/tables.ts";
+import type { AlertBook } from "./alert-book.ts";
+import type { AlertEntry } from "./alert-index.ts";
+import { encodeAlert } from "./alert-row.ts";
+import { type LedgerRow, ledgerRowId } from "./ledger-book.ts";
+
+/** What the metrics are told of a draft. */
+export interface AlertCounts {
+  readonly opened: number;
+  readonly paged: number;
+  readonly suppressed: number;
+  readonly dropped: number;
+}
+
+export class AlertDraft {
+  readonly #book: AlertBook;
+  readonly #sources: PagingSources;
+  readonly #nowMs: number;
+  readonly #alertsMax: number;
+  readonly #memory: PagingMemory;
+  readonly #rows: LedgerRow[] = [];
+  #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AlertEntry }> = [];
+
+  constructor(book: AlertBook, sources: PagingSources, nowMs: number, alertsMax: number) {
+    this.#book = book;
+    this.#sources = sources;
+    this.#nowMs = nowMs;
+    this.#alertsMax = alertsMax;
+    this.#memory = new PagingMemory(book.memory);
+  }
+
+  /** Decides on what a frame has done to an anomaly; returns the anomaly with what became of it. */
+  take({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): Anomaly | undefined {
+    if (anomaly === undefined || kind === "left") return anomaly;
+    if (kind === "resolved") {
+      this.end(anomaly, null);
+      return anomaly;
+    }
+    const isReopened = before !== undefined && before.resolvedAtMs !== null;
+    if (before !== undefined && !isReopened && !mayChange(before, anomaly)) return anomaly;
+    return this.#decide(anomaly, before === undefined ? "opened" : isReopened ? "reopened" : "raised");
+  }
+
+  /** An anomaly that belonged to an alert has ended, by itself (null) or by somebody. */
+  end(anomaly: Anomaly, by: string | null): void {
+    const alertId = anomaly.paging?.alertId ?? null;
+    if (alertId === null) return;
+    const { id, serviceId, metricName, detector, z } = anomaly;
+    const ended = decideEnd({ anomalyId: id, alertId, serviceId, metricName, detector, z, by, atMs: this.#nowMs }, this.#memory);
+    if (ended !== undefined) this.#keepOfAlert(ended);
+  }
+
+  /** Takes over what somebody did to an alert. */
+  keep(alert: Alert): void {
+    this.#memory.keep(alert);
+  }
+
+  /** Asks again what holds alerts back. */
+  askAgain(alerts: readonly Alert[]): void {
+    for (const alert of alerts) {
+      const decision = decideAgain(alert, this.#sources, this.#memory, this.#nowMs);
+      if (decision !== undefined) this.#keepOfAlert(decision);
+    }
+  }
+
+  /** The last decision on an anomaly that was made here. */
+  decisionOn(anomalyId: string): PageDecision | undefined {
+    return this.#rows.findLast(({ decision }) => decision.anomalyId === anomalyId)?.decision;
+  }
+
+  /** The operations of the transaction in `control`; also decides which old alerts make room. */
+  operations(): StoreOperation[] {
+    const changed = [...this.#memory.changed];
+    const puts = changed.map((alert): StoreOperation => ({ table: "alerts", key: keyOf(alert), value: encodeAlert(alert) }));
+    this.#evicted = this.#chooseEvicted(changed);
+    const drops = this.#evicted.map(
+      ({ tenant, entry }): StoreOperation => ({
+        table: "alerts",
+        key: tenantTimeKey(tenant, entry.createdAtMs, entry.id),
+        value: undefined,
+      }),
+    );
+    return [...puts, ...drops];
+  }
+
+  /** Takes the changes over into the book after the commit. */
+  apply(): AlertCounts {
+    const opened = [...this.#memory.changed].filter(({ state }) => this.#book.index(state.key.tenant).get(state.id) === undefined).length;
+    this.#book.take(this.#memory);
+    this.#book.ledger.add(this.#rows);
+    for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, entry.id);
+    const count = (outcome: PageDecision["outcome"]) => this.#rows.filter(({ decision }) => decision.outcome === outcome).length;
+    return { opened, paged: count("paged"), suppressed: count("suppressed"), dropped: this.#evicted.length };
+  }
+
+  /** What the event stream is told: alerts that opened, were raised or acknowledged, or ended. */
+  events(): StreamEvents["events"] {
+    return [...this.#memory.changed]
+      .filter(({ history }) => history.at(-1)?.atMs === this.#nowMs)
+      .map((alert) => ({ event: "alert", tenant: alert.state.key.tenant, data: JSON.stringify(alertView(alert)) }));
+  }
+
+  #decide(anomaly: Anomaly, kind: Finding["kind"]): Anomaly {
+    const { decision, ended } = decideFire(findingOf(anomaly, kind, this.#nowMs), this.#sources, this.#memory);
+    if (ended !== undefined) this.#keepOfAlert(ended);
+    const { tier, outcome, suppressedBy } = decision;
+    const last = anomaly.paging;
+    const alertId = decision.alertId ?? last?.alertId ?? null;
+    const isSame = kind === "raised" && last?.outcome === outcome && last.suppressedBy === suppressedBy && last.tier === tier;
+    if (isSame && alertId === last?.alertId) return anomaly;
+    const serial = last === null ? 0 : last.serial + 1;
+    this.#rows.push({ id: ledgerRowId(anomaly.id, serial), decision });
+    return { ...anomaly, paging: { tier, alertId, outcome, suppressedBy, decidedAtMs: this.#nowMs, serial } };
+  }
+
+  #keepOfAlert(decision: PageDecision): void {
+    const alert = this.#memory.alert(decision.alertId as string) as Alert;
+    this.#rows.push({ id: ledgerRowId(alert.state.id, alert.history.length + alert.pages), decision });
+  }
+
+  #chooseEvicted(changed: readonly Alert[]): Array<{ tenant: string; entry: AlertEntry }> {
+    const added = new Map<string, number>();
+    for (const { state } of changed) {
+      const { tenant } = state.key;
+      if (this.#book.index(tenant).get(state.id) === undefined) added.set(tenant, (added.get(tenant) ?? 0) + 1);
+    }
+    return [...added].flatMap(([tenant, count]) => {
+      const index = this.#book.index(tenant);
+      return index.oldest(index.size + count - this.#alertsMax).map((entry) => ({ tenant, entry }));
+    });
+  }
+}
+
+/** Whether a higher peak may change what was decided: one that reached people does only with a higher tier. */
+function mayChange(before: Anomaly, after: Anomaly): boolean {
+  if (before.z === after.z) return false;
+  const reached = before.paging?.outcome === "paged" || before.paging?.outcome === "absorbed";
+  return !reached || tierOfZ(before.z) !== tierOfZ(after.z);
+}
+
+function findingOf(anomaly: Anomaly, kind: Finding["kind"], atMs: number): Finding {
+  const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
+  const verdict = anomaly.verdict as { readonly threshold?: unknown; readonly gates?: unknown } | null;
+  const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
+  const services = detector === "cascade" && Array.isArray(attributes.members) ? attributes.members.map(String) : [];
+  return {
+    kind,
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    attributes,
+    anomalyId: anomaly.id,
+    detector,
+    operation: gates.some(({ name }) => name === "operation_bar"),
+    z,
+    threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
+    services,
+    explanation,
+    alertId: anomaly.paging?.alertId ?? null,
+    atMs,
+  };
+}
+
+function keyOf({ state }: Alert): Uint8Array {
+  return tenantTimeKey(state.key.tenant, state.createdAtMs, state.id);
+}

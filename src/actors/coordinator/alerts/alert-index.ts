@@ -1,0 +1,128 @@
+// One tenant's alerts in memory, in the order of lists: what filters and pages need. About 200 bytes an alert; at most ALERTS_MAX of them.
+import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
+import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import type { Tier } from "../../../domain/detection/anomaly-score.ts";
+
+/** What is kept of an alert. */
+export interface AlertEntry {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly isFiring: boolean;
+  readonly tier: Tier;
+  readonly serviceId: string;
+  readonly environment: string;
+  readonly family: DetectorFamily;
+}
+
+/** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive, both of the start. */
+export interface AlertFilter {
+  readonly state?: "firing" | "resolved" | undefined;
+  readonly severity?: Tier | undefined;
+  readonly serviceId?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly family?: DetectorFamily | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+}
+
+/** Place in the list: newest first, then by descending id. */
+export interface AlertPosition {
+  readonly createdAtMs: number;
+  readonly id: string;
+}
+
+export class AlertIndex {
+  /** Ascending. */
+  readonly #order: AlertPosition[] = [];
+  readonly #byId = new Map<string, AlertEntry>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get(id: string): AlertEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Adds an alert, or takes over its new state. */
+  put(alert: Alert): void {
+    const { id, createdAtMs, resolvedAtMs, tier, key } = alert.state;
+    const entry = { id, createdAtMs, updatedAtMs: alert.updatedAtMs, isFiring: resolvedAtMs === null, tier };
+    if (!this.#byId.has(id)) this.#order.splice(this.#lowerBound(entry), 0, { createdAtMs, id });
+    const { serviceId, environment } = key;
+    this.#byId.set(id, { ...entry, serviceId, environment, family: key.family as DetectorFamily });
+  }
+
+  remove(id: string): void {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return;
+    this.#byId.delete(id);
+    this.#order.splice(this.#lowerBound(entry), 1);
+  }
+
+  /** The oldest entries, those that are resolved first. */
+  oldest(count: number): AlertEntry[] {
+    const resolved: AlertEntry[] = [];
+    const firing: AlertEntry[] = [];
+    for (let at = 0; at < this.#order.length && resolved.length < count; at++) {
+      const entry = this.#byId.get((this.#order[at] as AlertPosition).id) as AlertEntry;
+      (entry.isFiring ? firing : resolved).push(entry);
+    }
+    return [...resolved, ...firing].slice(0, Math.max(0, count));
+  }
+
+  /** Entries in which nothing has happened since, at most `most`. */
+  untouchedSince(beforeMs: number, most: number): AlertEntry[] {
+    const untouched: AlertEntry[] = [];
+    for (const { id, createdAtMs } of this.#order) {
+      if (createdAtMs >= beforeMs || untouched.length >= most) break;
+      const entry = this.#byId.get(id) as AlertEntry;
+      if (entry.updatedAtMs < beforeMs) untouched.push(entry);
+    }
+    return untouched;
+  }
+
+  count(filter: AlertFilter): number {
+    let count = 0;
+    for (const entry of this.#byId.values()) if (matches(entry, filter)) count++;
+    return count;
+  }
+
+  /** The newest `limit` entries that match and come after `position` in the list. */
+  page(filter: AlertFilter, position: AlertPosition | undefined, limit: number): AlertEntry[] {
+    const page: AlertEntry[] = [];
+    const behind = position === undefined ? this.#order.length : this.#lowerBound(position);
+    for (let at = behind - 1; at >= 0 && page.length < limit; at--) {
+      const entry = this.#byId.get((this.#order[at] as AlertPosition).id) as AlertEntry;
+      if (matches(entry, filter)) page.push(entry);
+    }
+    return page;
+  }
+
+  /** The first place whose entry is not older than `position`. */
+  #lowerBound({ createdAtMs, id }: AlertPosition): number {
+    let low = 0;
+    let high = this.#order.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const at = this.#order[middle] as AlertPosition;
+      if (at.createdAtMs < createdAtMs || (at.createdAtMs === createdAtMs && at.id < id)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function matches(entry: AlertEntry, filter: AlertFilter): boolean {
+  const { state, severity, serviceId, environment, family, sinceMs, untilMs } = filter;
+  return (
+    (state === undefined || (state === "firing") === entry.isFiring) &&
+    (severity === undefined || severity === entry.tier) &&
+    (serviceId === undefined || serviceId === entry.serviceId) &&
+    (environment === undefined || environment === entry.environment) &&
+    (family === undefined || family === entry.family) &&
+    (sinceMs === undefined || entry.createdAtMs >= sinceMs) &&
+    (untilMs === undefined || entry.createdAtMs < untilMs)
+  );
+}

@@ -1,0 +1,63 @@
+// What people said of anomalies, by service: in memory whole, as every finding asks for it.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
+import { type AnomalyOpinion, FEEDBACK_MS, feedbackFactor } from "../../../domain/alerting/feedback.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { scan } from "../tables/scan.ts";
+import { decodeStored, encodeStored } from "../tables/stored-json.ts";
+
+/** The opinions on one service. */
+export interface ServiceOpinions {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly opinions: readonly AnomalyOpinion[];
+}
+
+/** Stores the opinions on a service, or removes them where there are none. */
+export function feedbackOperation({ tenant, serviceId, opinions }: ServiceOpinions): StoreOperation {
+  const key = new KeyBuilder().text(tenant).text(serviceId).finish();
+  return { table: "feedback", key, value: opinions.length === 0 ? undefined : encodeStored({ tenant, serviceId, opinions }) };
+}
+
+export class FeedbackBook {
+  readonly #services = new Map<string, ServiceOpinions>();
+
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, "feedback")) this.put(decodeStored<ServiceOpinions>(value));
+  }
+
+  /** Services with opinions. */
+  get size(): number {
+    return this.#services.size;
+  }
+
+  of(tenant: string, serviceId: string): readonly AnomalyOpinion[] {
+    return this.#services.get(placeText(tenant, serviceId))?.opinions ?? [];
+  }
+
+  put(of: ServiceOpinions): void {
+    const place = placeText(of.tenant, of.serviceId);
+    if (of.opinions.length === 0) this.#services.delete(place);
+    else this.#services.set(place, of);
+  }
+
+  /** Services whose opinions have all worn off, at most `most`. */
+  wornOff(nowMs: number, most: number): ServiceOpinions[] {
+    const found: ServiceOpinions[] = [];
+    for (const service of this.#services.values()) {
+      if (service.opinions.some(({ atMs }) => nowMs - atMs < FEEDBACK_MS)) continue;
+      found.push({ ...service, opinions: [] });
+      if (found.length >= most) break;
+    }
+    return found;
+  }
+
+  factor(tenant: string, serviceId: string, family: DetectorFamily, nowMs: number): number {
+    const opinions = this.#services.size === 0 ? undefined : this.#services.get(placeText(tenant, serviceId))?.opinions;
+    return opinions === undefined ? 1 : feedbackFactor(opinions, family, nowMs);
+  }
+}
+
+function placeText(tenant: string, serviceId: string): string {
+  return JSON.stringify([tenant, serviceId]);
+}

@@ -1,0 +1,74 @@
+// Silences and maintenance windows as they are stored, and what they hold back now.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { Labels } from "../../../domain/alerting/label-matcher.ts";
+import type { ActiveSilences, Hold } from "../../../domain/alerting/paging/paging-sources.ts";
+import { type Silence, silenceFor, silenceState } from "../../../domain/alerting/silence.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { scan } from "../tables/scan.ts";
+import { decodeStored, encodeStored } from "../tables/stored-json.ts";
+import { idBytes } from "../tables/tables.ts";
+
+/** A silence with who made it. */
+export interface StoredSilence extends Silence {
+  readonly createdBy: string;
+  readonly createdMs: number;
+}
+
+/** An expired silence is listed for so long, as Alertmanager's. */
+const EXPIRED_KEPT_MS = 5 * 24 * 3600 * 1000;
+
+/** A change of one silence. */
+export function silenceOperation({ tenant, id }: Pick<StoredSilence, "tenant" | "id">, silence: StoredSilence | undefined): StoreOperation {
+  return { table: "silences", key: new KeyBuilder().text(tenant).fixed(idBytes(id)).finish(), value: silence && encodeStored(silence) };
+}
+
+/** The committed silences of all tenants. */
+export class SilenceBook implements ActiveSilences {
+  readonly #tenants = new Map<string, Map<string, StoredSilence>>();
+  #size = 0;
+
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, "silences")) this.put(decodeStored<StoredSilence>(value));
+  }
+
+  /** Of all tenants. */
+  get size(): number {
+    return this.#size;
+  }
+
+  put(silence: StoredSilence): void {
+    const silences = this.#tenants.get(silence.tenant) ?? new Map<string, StoredSilence>();
+    this.#tenants.set(silence.tenant, silences);
+    const before = silences.size;
+    silences.set(silence.id, silence);
+    this.#size += silences.size - before;
+  }
+
+  remove(tenant: string, id: string): void {
+    const silences = this.#tenants.get(tenant);
+    if (silences?.delete(id) !== true) return;
+    this.#size--;
+    if (silences.size === 0) this.#tenants.delete(tenant);
+  }
+
+  find(tenant: string, id: string): StoredSilence | undefined {
+    return this.#tenants.get(tenant)?.get(id);
+  }
+
+  /** All of a tenant, the newest first. */
+  listOf(tenant: string): StoredSilence[] {
+    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? -1 : 1));
+  }
+
+  /** Those that have been expired for so long that nobody lists them any more. */
+  pastOf(tenant: string, nowMs: number): StoredSilence[] {
+    return this.listOf(tenant).filter((silence) => silenceState(silence, nowMs - EXPIRED_KEPT_MS) === "expired");
+  }
+
+  silenced(tenant: string, labels: Labels, nowMs: number): Hold | undefined {
+    const silences = this.#tenants.get(tenant);
+    if (silences === undefined) return undefined;
+    const found = silenceFor([...silences.values()], tenant, labels, nowMs);
+    return found === null ? undefined : { id: found.id, comment: found.comment };
+  }
+}

@@ -1,0 +1,156 @@
+// Findings of saturation as they are told to people: each from its first telling to its end, the open ones and the last that ended of each tenant. Stored where
+// one opens, changes its tier or ends; in between memory has the newest figures.
+import type { KeyValueStore, StoreOperation } from "../../../../adapters/storage/key-value-store.ts";
+import { hash128 } from "../../../../core/base/hash128.ts";
+import { SATURATION_FIRES_ENDED_MAX } from "../../../../core/config/limits.ts";
+import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import type { SaturationReport } from "../../../../core/protocol/saturation.ts";
+import { KeyBuilder } from "../../../../domain/codec/key.ts";
+import type { SaturationFinding } from "../../../../domain/saturation/saturation-finding.ts";
+import { scan } from "../../tables/scan.ts";
+import { decodeStored, encodeStored } from "../../tables/stored-json.ts";
+import { idBytes } from "../../tables/tables.ts";
+
+/** One finding; times in ms since 1970. */
+export interface SaturationFire extends StreamName {
+  /** 32 hex digits; that of its episode. */
+  readonly id: string;
+  /** Of its series. */
+  readonly key: string;
+  readonly finding: SaturationFinding;
+  /** Signed, the farthest so far. */
+  readonly peakZ: number;
+  readonly startedAtMs: number;
+  readonly updatedAtMs: number;
+  /** Null while it is open. */
+  readonly endedAtMs: number | null;
+}
+
+/** What one pass changes. */
+export interface FireChanges {
+  readonly operations: readonly StoreOperation[];
+  readonly frames: readonly EpisodeFrame[];
+  /** Takes all over into the book. */
+  apply(): void;
+}
+
+interface TenantFires {
+  /** By the key of the series. */
+  readonly open: Map<string, SaturationFire>;
+  /** Oldest first. */
+  readonly ended: SaturationFire[];
+}
+
+/** The findings of all tenants. */
+export class FireBook {
+  readonly #tenants = new Map<string, TenantFires>();
+
+  load(store: KeyValueStore): void {
+    const all = [...scan(store, "saturation_fires")].map(({ value }) => decodeStored<SaturationFire>(value));
+    for (const fire of all.sort((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0))) this.#put(fire);
+  }
+
+  get openCount(): number {
+    return [...this.#tenants.values()].reduce((sum, { open }) => sum + open.size, 0);
+  }
+
+  *open(): Generator<SaturationFire> {
+    for (const { open } of this.#tenants.values()) yield* open.values();
+  }
+
+  /** Of one tenant: the open ones, then those that ended, the newest of each first. */
+  listOf(tenant: string): SaturationFire[] {
+    const fires = this.#tenants.get(tenant);
+    if (fires === undefined) return [];
+    const open = [...fires.open.values()].sort((a, b) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? -1 : 1));
+    const ended = [...fires.ended].sort((a, b) => (b.endedAtMs as number) - (a.endedAtMs as number) || (a.id < b.id ? -1 : 1));
+    return [...open, ...ended];
+  }
+
+  /** What a pass that came to its end says: what it has not reported is over, but for series that wait for their past. */
+  settle(reports: readonly SaturationReport[], waiting: ReadonlySet<string>, nowMs: number): FireChanges {
+    const told = new Set(reports.map(({ key }) => key));
+    const after = reports.map((report) => this.#fireOf(report, nowMs));
+    const over = [...this.open()].filter(({ key }) => !told.has(key) && !waiting.has(key));
+    const ended = over.map((fire) => ({ ...fire, endedAtMs: nowMs }));
+    const changed = after.filter((fire) => this.#before(fire)?.finding.tier !== fire.finding.tier);
+    const evicted = this.#evictedBy(ended);
+    return {
+      operations: [
+        ...[...changed, ...ended].map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: encodeStored(fire) })),
+        ...evicted.map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: undefined })),
+      ],
+      frames: [
+        ...ended.map((fire) => frameOf(fire, "close", nowMs)),
+        ...after.flatMap((fire) => {
+          const before = this.#before(fire);
+          if (before === undefined) return [frameOf(fire, "open", nowMs)];
+          return Math.abs(fire.peakZ) > Math.abs(before.peakZ) ? [frameOf(fire, "update", nowMs)] : [];
+        }),
+      ],
+      apply: () => {
+        for (const fire of [...after, ...ended]) this.#put(fire);
+      },
+    };
+  }
+
+  #before({ tenant, key }: Pick<SaturationFire, "tenant" | "key">): SaturationFire | undefined {
+    return this.#tenants.get(tenant)?.open.get(key);
+  }
+
+  #fireOf({ key, finding: told, ...name }: SaturationReport, nowMs: number): SaturationFire {
+    const finding = told as SaturationFinding;
+    const before = this.#before({ tenant: name.tenant, key });
+    const startedAtMs = before?.startedAtMs ?? nowMs;
+    const { z } = finding.verdict;
+    const peakZ = before === undefined || Math.abs(z) > Math.abs(before.peakZ) ? z : before.peakZ;
+    const id = before?.id ?? hash128(JSON.stringify(["saturation", key, startedAtMs]));
+    return { ...name, id, key, finding, peakZ, startedAtMs, updatedAtMs: nowMs, endedAtMs: null };
+  }
+
+  #evictedBy(ended: readonly SaturationFire[]): SaturationFire[] {
+    const tenants = new Set(ended.map(({ tenant }) => tenant));
+    return [...tenants].flatMap((tenant) => {
+      const kept = this.#tenants.get(tenant)?.ended ?? [];
+      const added = ended.filter((fire) => fire.tenant === tenant).length;
+      return kept.slice(0, Math.max(0, kept.length + added - SATURATION_FIRES_ENDED_MAX));
+    });
+  }
+
+  #put(fire: SaturationFire): void {
+    const fires = this.#tenants.get(fire.tenant) ?? { open: new Map<string, SaturationFire>(), ended: [] };
+    this.#tenants.set(fire.tenant, fires);
+    if (fire.endedAtMs === null) {
+      fires.open.set(fire.key, fire);
+      return;
+    }
+    fires.open.delete(fire.key);
+    fires.ended.push(fire);
+    if (fires.ended.length > SATURATION_FIRES_ENDED_MAX) fires.ended.shift();
+  }
+}
+
+function fireKey({ tenant, id }: SaturationFire): Uint8Array {
+  return new KeyBuilder().text(tenant).fixed(idBytes(id)).finish();
+}
+
+function frameOf(fire: SaturationFire, transition: EpisodeFrame["transition"], nowMs: number): EpisodeFrame {
+  const { id, tenant, environment, serviceId, metricName, attributes, finding, startedAtMs } = fire;
+  return {
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    attributes,
+    transition,
+    episodeId: id,
+    detector: finding.verdict.detector,
+    direction: finding.kind === "remaining" ? "low" : "high",
+    startedAtMs,
+    observedAtMs: nowMs,
+    z: finding.verdict.z,
+    verdict: finding.verdict,
+    explanation: finding.text,
+    arrivalMs: 0,
+  };
+}

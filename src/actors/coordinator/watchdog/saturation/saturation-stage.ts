@@ -1,0 +1,117 @@
+// The Watchdog's stage over bounded series: tells the engines what they have to know, has them make their pass, makes episodes of what they find, and gives
+// them the stored past of series that wait for it.
+import { CORROBORATIONS_MAX, SATURATION_FOLD_MS_MAX, SATURATION_FOLDS_PER_PASS } from "../../../../core/config/limits.ts";
+import type { EpisodeFrame } from "../../../../core/protocol/coordinator-frame.ts";
+import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } from "../../../../core/protocol/saturation.ts";
+import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+import type { StagesContext } from "../stages-context.ts";
+import { type Cycle, enginePass, type StageOutcome, type WatchdogStage } from "../watchdog.ts";
+import type { FireBook } from "./fire-book.ts";
+import { readPasts } from "./stored-past.ts";
+
+/** Every second cycle (rule 1.1.11: about two minutes). */
+const EVERY_CYCLES = 2;
+const DETECTOR = "saturation";
+
+/** What the engines have told in the pass under way. */
+interface PassFindings {
+  readonly reports: SaturationReport[];
+  readonly waiting: Set<string>;
+  readonly wanted: Map<number, WantedHistory[]>;
+}
+
+export class SaturationStage implements WatchdogStage {
+  readonly name = "saturation";
+  readonly every = EVERY_CYCLES;
+  readonly #context: StagesContext;
+  readonly #fires: FireBook;
+  readonly #pass: WatchdogStage;
+  #found: PassFindings = { reports: [], waiting: new Set(), wanted: new Map() };
+  #limitsTold = -1;
+  /** What the store did not take. */
+  #undeclared: readonly EpisodeFrame[] = [];
+
+  constructor(context: StagesContext, fires: FireBook) {
+    this.#context = context;
+    this.#fires = fires;
+    this.#pass = enginePass("saturation", EVERY_CYCLES, {
+      ...context,
+      take: (engine, found) => this.#take(engine, found as SaturationFound),
+    });
+  }
+
+  async run(cycle: Cycle): Promise<StageOutcome> {
+    const { counters, monotonicMs } = this.#context;
+    this.#found = { reports: [], waiting: new Set(), wanted: new Map() };
+    this.#tell();
+    const outcome = await this.#pass.run(cycle);
+    const startMs = monotonicMs();
+    await this.#settle(cycle.nowMs);
+    counters.set("saturationFiresOpen", this.#fires.openCount);
+    await this.#fold();
+    return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
+  }
+
+  #tell(): void {
+    const { engines, state } = this.#context;
+    const { limits } = state.configured.saturation;
+    const isFirst = this.#limitsTold < 0;
+    const hasChanged = this.#limitsTold !== limits.version;
+    const held = [...this.#fires.open()].map(({ key, finding }) => ({ key, tier: finding.tier, rule: finding.rule }));
+    const corroborations = this.#corroborations();
+    for (let engine = 0; engine < engines.count; engine++) {
+      engines.tell(engine, {
+        type: "saturation-told",
+        limits: hasChanged ? [...limits.all()] : null,
+        held: isFirst ? held : null,
+        corroborations: corroborations
+          .filter(({ tenant, serviceId }) => engines.ownerOf(tenant, serviceId) === engine)
+          .map(({ told }) => told),
+      });
+    }
+    this.#limitsTold = limits.version;
+  }
+
+  #corroborations(): Array<{ readonly tenant: string; readonly serviceId: string; readonly told: Corroboration }> {
+    const found = [];
+    for (const { tenant, serviceId, environment, metricName, detector } of this.#context.state.anomalies.openAnomalies()) {
+      if (detector === DETECTOR) continue;
+      const told: Corroboration = [serviceKey(tenant, serviceId), environment, metricName];
+      if (found.push({ tenant, serviceId, told }) >= CORROBORATIONS_MAX) break;
+    }
+    return found;
+  }
+
+  #take(engine: number, { reports, waiting, wanted }: SaturationFound): void {
+    this.#found.reports.push(...reports);
+    for (const key of waiting) this.#found.waiting.add(key);
+    this.#found.wanted.set(engine, [...(this.#found.wanted.get(engine) ?? []), ...wanted]);
+  }
+
+  /** Endings are declared before they are stored, openings after: whatever is lost in between, an engine that finds a fire open goes on with it. */
+  async #settle(nowMs: number): Promise<void> {
+    const { store } = this.#context;
+    await this.#declare();
+    const { operations, frames, apply } = this.#fires.settle(this.#found.reports, this.#found.waiting, nowMs);
+    await this.#context.declare(frames.filter(({ transition }) => transition === "close"));
+    if (operations.length > 0) await store(operations);
+    apply();
+    this.#undeclared = frames.filter(({ transition }) => transition !== "close");
+    await this.#declare();
+  }
+
+  async #declare(): Promise<void> {
+    await this.#context.declare(this.#undeclared);
+    this.#undeclared = [];
+  }
+
+  async #fold(): Promise<void> {
+    const { engines, counters, monotonicMs } = this.#context;
+    const untilMs = monotonicMs() + SATURATION_FOLD_MS_MAX;
+    for (const [engine, wanted] of this.#found.wanted) {
+      const histories = await readPasts(this.#context, engine, wanted.slice(0, SATURATION_FOLDS_PER_PASS), untilMs);
+      if (histories.length > 0) engines.tell(engine, { type: "saturation-histories", histories });
+      counters.add("saturationFolds", histories.length);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// What the Watchdog's stages on the coordinator work with.
+import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
+import type { HeldAlertsDependencies } from "../alerts/held-alerts.ts";
+import type { EngineClient } from "../engine-client.ts";
+
+export interface StagesContext extends HeldAlertsDependencies {
+  readonly engines: EngineClient;
+  breathe(): Promise<void>;
+  rest(ms: number): Promise<void>;
+  /** Writes to the control store between the transactions of others; rejects with StoreError. */
+  store(operations: readonly StoreOperation[]): Promise<void>;
+  /** Does work that writes, between the transactions of others; rejects with StoreError. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
+  /** Commits what the engines have sent so far: then what they no longer hold is in the store. */
+  settle(): Promise<void>;
+  /** Trains a service's model in another thread; where it is not given none is trained. */
+  train?(job: TrainingJob): Promise<TrainingResult>;
+  /** An orderly stop has begun. */
+  isStopping(): boolean;
+  /** Tells the log. */
+  log(line: string): void;
+  /** Stores findings as an engine's; rejects with StoreError. */
+  declare(frames: readonly EpisodeFrame[]): Promise<void>;
+}

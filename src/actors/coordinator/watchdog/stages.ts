@@ -1,0 +1,44 @@
+// The stages of a Watchdog cycle, in their order (rule 1.1.1): the engines' passes, then what the coordinator itself looks at.
+import type { FiringEpisodes, ServicesWanting } from "../../../core/protocol/engine-control.ts";
+import { DETECTOR_ADAPTIVE } from "../../../domain/detection/pair/pair-verdict.ts";
+import { heldAlertsStage } from "../alerts/held-alerts.ts";
+import { ArrivalsStage } from "./arrivals/arrivals-stage.ts";
+import { CascadeStage } from "./cascade/cascade-stage.ts";
+import { SaturationStage } from "./saturation/saturation-stage.ts";
+import { SloStage } from "./slo/slo-stage.ts";
+import type { StagesContext } from "./stages-context.ts";
+import { StandingAlerts } from "./standing-alerts.ts";
+import { TrainingDesk } from "./training/training-desk.ts";
+import { enginePass, type WatchdogStage } from "./watchdog.ts";
+
+export interface StagesOptions {
+  /** SATURATION_DETECTOR_ENABLED. */
+  readonly saturationEnabled?: boolean;
+  /** WATCHDOG_INTERVAL_SECONDS and RETENTION_RAW_DAYS in ms. */
+  readonly watchdogIntervalMs?: number;
+  readonly rawRetentionMs: number;
+}
+
+export function watchdogStages(options: StagesOptions, context: StagesContext): readonly WatchdogStage[] {
+  const adaptive = new StandingAlerts(DETECTOR_ADAPTIVE, {
+    standing: context.state.anomalies.standing,
+    declare: (frames) => context.declare(frames),
+  });
+  const pairs = { ...context, take: (_engine: number, found: unknown) => adaptive.take(found as FiringEpisodes) };
+  return [
+    adaptive.after(enginePass("pairs", 1, pairs)),
+    servicesPass(options, context),
+    new ArrivalsStage(context),
+    ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
+    new SloStage(context),
+    new CascadeStage(context),
+    heldAlertsStage(context),
+  ];
+}
+
+/** The pass over services, and the desk that gives it models. */
+function servicesPass({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: StagesOptions, context: StagesContext): WatchdogStage {
+  const { train = () => Promise.reject(new Error("there is no thread for trainings")) } = context;
+  const desk = new TrainingDesk({ intervalMs, rawRetentionMs }, { ...context, train: (job) => train(job) });
+  return enginePass("services", 1, { ...context, take: (engine, found) => desk.take(engine, found as ServicesWanting) });
+}

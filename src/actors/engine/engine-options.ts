@@ -1,0 +1,75 @@
+// What an engine is made with, and the world around it.
+import type { TornSegment } from "../../adapters/log/log-reader.ts";
+import type { LogWriter } from "../../adapters/log/log-writer.ts";
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type {
+  EngineCommand,
+  EngineReply,
+  EngineReport,
+  EngineRequest,
+  StoredCheckpoint,
+  ToldSettings,
+} from "../../core/protocol/engine-control.ts";
+import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
+import type { ReplayBlock } from "./recovery.ts";
+
+/** Settings, what is stored, and bounds that a test may narrow. */
+export interface EngineOptions {
+  readonly engine: number;
+  readonly engines: number;
+  readonly epoch: number;
+  readonly seriesLimit: number;
+  /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
+  readonly normalizeTemporality?: boolean;
+  readonly threshold: number;
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
+  readonly minSamples: number;
+  readonly window: number;
+  readonly tenants: readonly string[];
+  /** Seeds of the lane table, then of identities. */
+  readonly seeds: readonly [bigint, bigint, bigint, bigint];
+  readonly checkpoints: readonly StoredCheckpoint[];
+  /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
+  readonly idleMs: number;
+  readonly keptMs: number;
+  /** WATCHDOG_SERVICES_MAX and WATCHDOG_INTERVAL_SECONDS in ms; by default no services are judged. */
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
+  readonly laneMarks: readonly LaneMark[];
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly fieldExclusions?: string;
+  /** DETECTION_TIMEZONE and WATCHDOG_PAIRS_MAX; UTC and the default where they are not given. */
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
+  /** What is stored of types, units and helps. */
+  readonly metadata?: readonly MetricMetadataEnvelope[];
+  /** What is stored of settings of the Watchdog. */
+  readonly watchdogSettings?: ToldSettings;
+  /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
+  readonly blockBytes?: number;
+  readonly checkpointLogShare?: number;
+  readonly checkpointPartBytes?: number;
+  readonly checkpointRoundBytes?: number;
+}
+
+/** The world around an engine. */
+export interface EngineDependencies {
+  readonly memories: readonly EngineMemory[];
+  readonly kernel: LaneExports & ShardExports;
+  readonly processWords: ProcessWords;
+  readonly log: LogWriter;
+  /** The blocks of all earlier epochs in order of admission. */
+  readonly replay: Iterator<ReplayBlock, readonly TornSegment[]>;
+  readonly clock: Clock;
+  readonly report: (report: EngineReport) => void;
+  /** Tells the coordinator that its ring has frames. */
+  readonly ringCoordinator: () => void;
+  readonly takeCommand: () => EngineCommand | undefined;
+  readonly takeRequest: () => EngineRequest | undefined;
+  /** To the coordinator. */
+  readonly reply: (reply: EngineReply) => void;
+}

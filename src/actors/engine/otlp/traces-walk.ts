@@ -1,0 +1,136 @@
+// Drives the kernel's walk over the spans of a body in protobuf: rows go to the span sink as numbers, a resource is read once, and what the kernel finds odd is decoded and
+// judged span by span as any other item (domain/otlp/protobuf-traces.ts).
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
+import {
+  SPAN_ROW_ITEM,
+  SPAN_ROW_ITEM_END,
+  SPAN_ROW_ODD,
+  SPAN_ROW_RESOURCE,
+  SPAN_ROW_RESOURCE_BYTES,
+} from "../../../core/layout/span-row.ts";
+import { WireReader } from "../../../domain/codec/wire-reader.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { OtlpSource, SpanItem } from "../../../domain/otlp/otlp-items.ts";
+import { sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
+import { spanItem } from "../../../domain/otlp/protobuf-traces.ts";
+import { serviceSeed } from "../../../domain/placement/partition.ts";
+import type { Body } from "../body.ts";
+import type { LabelIntake } from "../label-intake.ts";
+import { SpanRows } from "../spans/span-rows.ts";
+import type { SpanSink, SpanSource } from "../spans/span-sink.ts";
+import type { WorkUnit } from "../work-unit.ts";
+import type { OtlpOutcome } from "./otlp-outcome.ts";
+
+/** Resources that are remembered with what they say, and the longest of them: 4 MiB with their texts. */
+const RESOURCES_KEPT_MAX = 1_000;
+const RESOURCE_BYTES_MAX = 2 * 1024;
+
+/** A resource of one tenant. */
+interface KnownResource {
+  /** Undefined where it cannot be read. */
+  readonly source: OtlpSource | undefined;
+  /** Undefined where its spans are to be judged one by one. */
+  readonly spans: SpanSource | undefined;
+}
+
+export interface TracesWalkDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: LaneExports;
+  readonly spans: SpanSink;
+  readonly labels: LabelIntake;
+  readonly tenantName: (index: number) => string;
+}
+
+/** One lane's, over one body at a time. */
+export class TracesWalk {
+  readonly #dependencies: TracesWalkDependencies;
+  readonly #rows: SpanRows;
+  /** By tenant and bytes; forgotten all together when they are too many. */
+  readonly #resources = new Map<string, KnownResource>();
+  #tenant = "";
+  #resourceAt = -1;
+  #resource: KnownResource = { source: undefined, spans: undefined };
+  /** Whether labels of the resource at hand are still to be told. */
+  #isUntold = true;
+  /** Whether the row at hand was read and has not been taken: its unit was full. */
+  #waits = false;
+
+  constructor(dependencies: TracesWalkDependencies) {
+    this.#dependencies = dependencies;
+    this.#rows = new SpanRows(dependencies.memory, dependencies.kernel);
+  }
+
+  /** Has the kernel check a body and begins the walk: STATUS_OK, or why there is none. */
+  begin(body: Body): number {
+    const { kernel, tenantName } = this.#dependencies;
+    this.#tenant = tenantName(body.tenant);
+    this.#resourceAt = -1;
+    this.#waits = false;
+    this.#rows.reset();
+    const least = body.wallMs - TIMESTAMP_AGE_MS_MAX;
+    const most = body.wallMs + TIMESTAMP_FUTURE_MS_MAX;
+    return kernel.otlpTracesBegin(body.pointer, body.bytes, serviceSeed(this.#tenant), least, most);
+  }
+
+  /** Walks on, and gives `odd` what is to be decoded here; false when the unit must be committed first. */
+  step(body: Body, unit: WorkUnit, outcome: OtlpOutcome, odd: (item: SpanItem) => void): boolean {
+    const rows = this.#rows;
+    const { spans } = this.#dependencies;
+    let accepted = 0;
+    while (this.#waits || rows.next()) {
+      this.#waits = unit.opaqueBytes >= WORK_BODY_BYTES_MAX;
+      if (this.#waits) break;
+      if (rows.word(SPAN_ROW_RESOURCE) !== this.#resourceAt) this.#enter();
+      const { source, spans: service } = this.#resource;
+      if (service === undefined || source === undefined || (rows.flags & SPAN_ROW_ODD) !== 0) {
+        odd(this.#item(body));
+        continue;
+      }
+      spans.takeRow(service, rows, source.resourceAttributes, unit);
+      accepted++;
+      if (this.#isUntold) this.#tell(service, source, unit);
+    }
+    outcome.accept(accepted);
+    return !this.#waits;
+  }
+
+  #tell({ serviceId }: SpanSource, { resourceAttributes }: OtlpSource, unit: WorkUnit): void {
+    this.#isUntold = false;
+    this.#dependencies.labels.takeAttributes(this.#tenant, serviceId, resourceAttributes, unit);
+  }
+
+  /** The resource of the row at hand. */
+  #enter(): void {
+    const rows = this.#rows;
+    this.#resourceAt = rows.word(SPAN_ROW_RESOURCE);
+    this.#isUntold = true;
+    const bytes = this.#dependencies.memory.slice(this.#resourceAt, rows.word(SPAN_ROW_RESOURCE_BYTES));
+    if (bytes.length > RESOURCE_BYTES_MAX) {
+      this.#resource = this.#read(bytes);
+      return;
+    }
+    const key = `${this.#tenant}\0${bytes.toString("latin1")}`;
+    let resource = this.#resources.get(key);
+    if (resource === undefined) {
+      if (this.#resources.size >= RESOURCES_KEPT_MAX) this.#resources.clear();
+      resource = this.#read(bytes);
+      this.#resources.set(key, resource);
+    }
+    this.#resource = resource;
+  }
+
+  #read(bytes: Buffer): KnownResource {
+    const source = sourceOfResource(bytes);
+    if (source === undefined) return { source, spans: undefined };
+    return { source, spans: this.#dependencies.spans.source(this.#tenant, source.environment, source.serviceId) };
+  }
+
+  /** The span at hand as the decoder in TypeScript reads it. */
+  #item(body: Body): SpanItem {
+    const rows = this.#rows;
+    const reader = new WireReader(this.#dependencies.memory.slice(body.pointer, body.bytes));
+    const from = rows.word(SPAN_ROW_ITEM) - body.pointer;
+    return spanItem(reader, from, rows.word(SPAN_ROW_ITEM_END) - body.pointer, this.#resource.source);
+  }
+}

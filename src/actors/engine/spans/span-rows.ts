@@ -1,0 +1,158 @@
+// The rows that the lane kernel's walk fills with spans (core/layout/span-row.ts), as TypeScript reads them: numbers in place, a string only where a name is new.
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import { SPAN_ATTRIBUTES, SPAN_ATTRIBUTES_BYTES, SPAN_ROWS, SPAN_ROWS_MAX } from "../../../core/layout/memory-map.ts";
+import {
+  NO_SPAN_TEXT,
+  SPAN_ROW_ATTRIBUTES,
+  SPAN_ROW_ATTRIBUTES_FROM,
+  SPAN_ROW_BYTES,
+  SPAN_ROW_END_MICROSECONDS,
+  SPAN_ROW_END_MS,
+  SPAN_ROW_FLAGS,
+  SPAN_ROW_HIGH,
+  SPAN_ROW_IDS,
+  SPAN_ROW_LOW,
+  SPAN_ROW_MICROSECONDS,
+  SPAN_ROW_NAME,
+  SPAN_ROW_NAME_AT,
+  SPAN_ROW_NAME_BYTES,
+  SPAN_ROW_PARENT_HIGH,
+  SPAN_ROW_PARENT_LOW,
+  SPAN_ROW_TRACE_HASH,
+} from "../../../core/layout/span-row.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
+
+const ROW_WORDS = SPAN_ROW_BYTES / 4;
+const ROW_DOUBLES = SPAN_ROW_BYTES / 8;
+
+/** A cursor over the rows of one step. */
+export class SpanRows implements AttributeWords {
+  readonly #engineMemory: EngineMemory;
+  readonly #kernel: LaneExports;
+  readonly #doubles: Float64Array;
+  /** The rows as words, and where the row at hand begins in them. */
+  readonly rowWords: Uint32Array;
+  readonly words: Uint32Array;
+  readonly none = NO_SPAN_TEXT;
+  readonly memory: Uint8Array;
+  at = 0;
+  #doubleAt = 0;
+  #count = 0;
+  #next = 0;
+  /** Names by number, from `#first` on. */
+  #first = 0;
+  #names: Array<string | undefined> = [];
+
+  constructor(memory: EngineMemory, kernel: LaneExports) {
+    this.#engineMemory = memory;
+    this.#kernel = kernel;
+    this.memory = memory.bytes;
+    this.rowWords = memory.words.subarray(SPAN_ROWS / 4, SPAN_ROWS / 4 + SPAN_ROWS_MAX * ROW_WORDS);
+    this.#doubles = memory.doubles.subarray(SPAN_ROWS / 8, SPAN_ROWS / 8 + SPAN_ROWS_MAX * ROW_DOUBLES);
+    this.words = memory.words.subarray(SPAN_ATTRIBUTES / 4, (SPAN_ATTRIBUTES + SPAN_ATTRIBUTES_BYTES) / 4);
+  }
+
+  /** A body was begun: no row is at hand. */
+  reset(): void {
+    this.#count = 0;
+    this.#next = 0;
+  }
+
+  /** Goes to the next span of the body; false at its end. */
+  next(): boolean {
+    if (this.#next === this.#count && !this.#step()) return false;
+    this.at = this.#next * ROW_WORDS;
+    this.#doubleAt = this.#next * ROW_DOUBLES;
+    this.#next++;
+    return true;
+  }
+
+  #step(): boolean {
+    this.#count = this.#kernel.otlpTracesStep();
+    this.#next = 0;
+    const first = this.#kernel.spanTextsFirst();
+    if (first !== this.#first) {
+      this.#first = first;
+      this.#names = [];
+    }
+    return this.#count > 0;
+  }
+
+  /** A word of the row at hand, SPAN_ROW_*. */
+  word(offset: number): number {
+    return this.rowWords[this.at + (offset >> 2)]!;
+  }
+
+  get flags(): number {
+    return this.word(SPAN_ROW_FLAGS);
+  }
+
+  get high(): number {
+    return this.word(SPAN_ROW_HIGH);
+  }
+
+  get low(): number {
+    return this.word(SPAN_ROW_LOW);
+  }
+
+  get parentHigh(): number {
+    return this.word(SPAN_ROW_PARENT_HIGH);
+  }
+
+  get parentLow(): number {
+    return this.word(SPAN_ROW_PARENT_LOW);
+  }
+
+  get traceHash(): number {
+    return this.word(SPAN_ROW_TRACE_HASH);
+  }
+
+  get attributeCount(): number {
+    return this.word(SPAN_ROW_ATTRIBUTES);
+  }
+
+  get attributesFrom(): number {
+    return this.word(SPAN_ROW_ATTRIBUTES_FROM);
+  }
+
+  /** Place of the first of the eight words of its ids in `rowWords`. */
+  get idsAt(): number {
+    return this.at + (SPAN_ROW_IDS >> 2);
+  }
+
+  get endMs(): number {
+    return this.#doubles[this.#doubleAt + (SPAN_ROW_END_MS >> 3)]!;
+  }
+
+  get endMicroseconds(): number {
+    return this.#doubles[this.#doubleAt + (SPAN_ROW_END_MICROSECONDS >> 3)]!;
+  }
+
+  get microseconds(): number {
+    return this.#doubles[this.#doubleAt + (SPAN_ROW_MICROSECONDS >> 3)]!;
+  }
+
+  get name(): string {
+    const number = this.word(SPAN_ROW_NAME);
+    if (number === NO_SPAN_TEXT) return this.#engineMemory.slice(this.word(SPAN_ROW_NAME_AT), this.word(SPAN_ROW_NAME_BYTES)).toString();
+    const place = number - this.#first;
+    const known = this.#names[place];
+    if (known !== undefined) return known;
+    const name = this.#engineMemory.slice(this.textAddress(number), this.textBytes(number)).toString();
+    this.#names[place] = name;
+    return name;
+  }
+
+  get nameText(): number {
+    return this.word(SPAN_ROW_NAME);
+  }
+
+  textAddress(number: number): number {
+    return this.#kernel.spanTextPointer(number);
+  }
+
+  textBytes(number: number): number {
+    return this.#kernel.spanTextBytes(number);
+  }
+}

@@ -1,0 +1,52 @@
+// The detectors of an engine's Watchdog, put together.
+import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { ARRIVAL_SERVICES_MAX, SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
+import type { WatchdogPass } from "../../../core/protocol/engine-control.ts";
+import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { Outbox } from "../outbox.ts";
+import type { MetadataBook } from "../remote-write/metadata-book.ts";
+import type { ServiceIndex } from "../service-index.ts";
+import type { Shard } from "../shard.ts";
+import { ArrivalsPass } from "./arrivals/arrivals-pass.ts";
+import { EngineWatchdog, type WatchdogDetector } from "./engine-watchdog.ts";
+import { SaturationPass } from "./saturation/saturation-pass.ts";
+import { makeServicesPass, type ServicesSettings } from "./services/make-services-pass.ts";
+
+export interface DetectorDependencies {
+  readonly kernel: ShardKernel;
+  readonly shard: Shard;
+  readonly outbox: Outbox;
+  readonly services: ServiceIndex;
+  readonly counters: EngineCounters;
+  readonly metadata: MetadataBook;
+  readonly clock: Clock;
+}
+
+/** Of one of so many engines; `detectors` are those that are made elsewhere. */
+export function makeEngineWatchdog(
+  options: ServicesSettings,
+  detectors: Partial<Record<WatchdogPass, WatchdogDetector>>,
+  dependencies: DetectorDependencies,
+): EngineWatchdog {
+  const { engines } = options;
+  const { kernel, shard, services, counters, metadata, clock } = dependencies;
+  const streams = {
+    kernel,
+    counters,
+    nameOf: (slot: number) => shard.nameOf(slot),
+    hashOf: (slot: number) => shard.hashOf(slot),
+  };
+  const saturation = new SaturationPass(
+    { seriesMax: Math.ceil(SATURATION_SERIES_MAX / engines) },
+    { ...streams, unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null },
+  );
+  const arrivals = new ArrivalsPass(
+    { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines) },
+    { kernel, counters, environmentOf: (slot) => shard.nameOf(slot).environment },
+  );
+  return new EngineWatchdog(
+    { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
+    { services, monotonicMs: () => clock.monotonicMs() },
+  );
+}

@@ -1,0 +1,85 @@
+// The long baselines of one engine, put together: their pass, their store, and the deployments that they bear in mind.
+import type { EngineMemory, ProcessWords } from "../../../../adapters/runtime/engine-memory.ts";
+import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
+import { FRAME_VERDICT } from "../../../../core/protocol/coordinator-frame.ts";
+import type { DetectorStates, DetectorStatesWanted, StoredDeployments } from "../../../../core/protocol/engine-control.ts";
+import { TimeZoneHours } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
+import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
+import { engineOf } from "../../../../domain/placement/partition.ts";
+import type { EngineCounters } from "../../engine-counters.ts";
+import type { Outbox } from "../../outbox.ts";
+import type { Shard } from "../../shard.ts";
+import { Deployments } from "./deployments.ts";
+import { PairPass } from "./pair-pass.ts";
+import { PairStore } from "./pair-store.ts";
+
+/** WATCHDOG_PAIRS_MAX where it is not given. */
+const PAIRS_MAX_INITIAL = 200_000;
+
+export interface LongBaselinesOptions {
+  readonly engine: number;
+  readonly engines: number;
+  /** DETECTION_TIMEZONE; throws RangeError for a zone that is unknown. */
+  readonly timeZone?: string;
+  readonly pairsMax?: number;
+}
+
+export interface LongBaselinesDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: ShardKernel;
+  readonly shard: Shard;
+  readonly outbox: Outbox;
+  readonly counters: EngineCounters;
+  readonly processWords: ProcessWords;
+  readonly ask: (wanted: DetectorStatesWanted) => void;
+}
+
+export class LongBaselines {
+  readonly #deployments = new Deployments();
+  readonly pass: PairPass;
+  readonly #store: PairStore;
+  readonly #counters: EngineCounters;
+
+  constructor(
+    { engine, engines, timeZone = "UTC", pairsMax = PAIRS_MAX_INITIAL }: LongBaselinesOptions,
+    dependencies: LongBaselinesDependencies,
+  ) {
+    const { memory, kernel, shard, outbox, counters, processWords, ask } = dependencies;
+    this.#counters = counters;
+    this.pass = new PairPass(
+      { pairsMax, offsetMs: new TimeZoneHours(timeZone).offsetMs },
+      {
+        records: kernel.records,
+        words: memory.words,
+        settings: shard.profiles,
+        deployments: this.#deployments,
+        processWords,
+        nameOf: (slot) => shard.nameOf(slot),
+        hashText: (text) => shard.hashText(text),
+        send: (frame) => outbox.sendJson(FRAME_VERDICT, frame),
+        load: () => this.#store.load(),
+      },
+    );
+    const own = Array.from({ length: PARTITIONS }, (_, partition) => partition).filter((one) => engineOf(one, engines) === engine);
+    const restored = (pair: number, hash: number) => this.pass.restored(pair, hash);
+    this.#store = new PairStore(own, { arena: this.pass.arena, outbox, ask, restored });
+    shard.learnHistoryWith((slot) => this.pass.learn(slot));
+  }
+
+  /** Takes states that were stored, or deployments. */
+  take(told: DetectorStates | StoredDeployments): void {
+    if (told.type === "deployments") this.#deployments.take(told.deployments);
+    else this.#store.take(told);
+  }
+
+  /** A few times a second. */
+  tick(nowMs: number): void {
+    this.#store.tick(nowMs);
+    this.#counters.set("watchdogPairs", this.pass.arena.size);
+  }
+
+  /** Stores all that has changed, before the end; true once that is on its way. */
+  storeAll(): boolean {
+    return this.#store.storeAll();
+  }
+}

@@ -1,0 +1,287 @@
+// The pass over long baselines: gives the detector of each stream the values that came since its last pass, from the stream's ring, in order and none twice.
+import {
+  LONG_BASELINE_STREAMS_PER_VISIT,
+  LONG_BASELINE_UNCLAIMED_CYCLES,
+  LONG_BASELINE_VALUES_PER_VISIT,
+} from "../../../../core/config/limits.ts";
+import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
+import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import type { FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
+import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
+import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
+import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
+import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
+import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
+import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
+import type { WatchdogDetector } from "../engine-watchdog.ts";
+import type { Deployments } from "./deployments.ts";
+import { hashNumber, PairArena } from "./pair-arena.ts";
+import { PairEpisodes } from "./pair-episodes.ts";
+
+/** What is set for streams. */
+export interface PairSettings {
+  /** In force for a metric of a service; "" for all that have nothing of their own. */
+  settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
+  /** Whether metrics of the service may have settings of their own. */
+  hasMetrics(tenant: string, serviceId: string): boolean;
+}
+
+export interface PairPassOptions {
+  /** WATCHDOG_PAIRS_MAX, of the whole process. */
+  readonly pairsMax: number;
+  /** Of DETECTION_TIMEZONE. */
+  readonly offsetMs: OffsetMs;
+}
+
+export interface PairPassDependencies {
+  readonly records: StreamRecords;
+  /** All of the engine's memory. */
+  readonly words: Uint32Array;
+  readonly settings: PairSettings;
+  readonly deployments: Deployments;
+  readonly processWords: { takePair(limit: number): boolean; returnPair(): void };
+  readonly nameOf: (slot: number) => StreamName;
+  /** 32 hex digits of a text. */
+  readonly hashText: (text: string) => string;
+  readonly send: (frame: EpisodeFrame) => void;
+  /** True once what is stored is here; asks for it. */
+  readonly load: () => boolean;
+}
+
+/** The service whose streams are being visited. */
+interface ServiceAtHand {
+  readonly key: string;
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly settings: WatchdogSettings;
+  readonly hasMetrics: boolean;
+  readonly deployedMs: number;
+}
+
+type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
+
+/** What begins earlier before the cycle is not told: it is history that an import has brought, or so late that ingestion would refuse it. */
+const TOLD_MS_MAX = 24 * 3600 * 1000;
+/** Mark of a pair: its stream counts. */
+const COUNTS = 1;
+const NO_SERVICE: ServiceAtHand = {
+  key: "",
+  tenant: "",
+  serviceId: "",
+  settings: {} as WatchdogSettings,
+  hasMetrics: false,
+  deployedMs: 0,
+};
+
+/** The pairs of one engine. */
+export class PairPass implements WatchdogDetector {
+  readonly arena: PairArena;
+  readonly #options: PairPassOptions;
+  readonly #dependencies: PairPassDependencies;
+  readonly #detector: PairDetector;
+  readonly #episodes: PairEpisodes;
+  readonly #times = new Float64Array(WINDOW_MAX);
+  readonly #values = new Float64Array(WINDOW_MAX);
+  /** Pairs by slot; 0 for none. */
+  #pairs = new Uint32Array(1024);
+  /** Pairs from the store whose streams have not been seen yet, by the number of their hash. */
+  readonly #unclaimed = new Map<number, number>();
+  #cyclesLoaded = 0;
+  #service = NO_SERVICE;
+  #nowMs = 0;
+  #evaluated = 0;
+  #learning = 0;
+  #skipped: Partial<Record<Skipped, number>> = {};
+  #firing: string[] = [];
+
+  constructor(options: PairPassOptions, dependencies: PairPassDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#detector = new PairDetector(undefined, options.offsetMs);
+    this.arena = new PairArena(this.#detector.state);
+    const { nameOf, hashText, send, records } = dependencies;
+    this.#episodes = new PairEpisodes({
+      arena: this.arena,
+      detector: this.#detector,
+      offsetMs: options.offsetMs,
+      firstTimeMs: (slot) => records.firstTimeMs(slot),
+      nameOf,
+      hashText,
+      send,
+    });
+  }
+
+  get isReady(): boolean {
+    return this.#dependencies.load();
+  }
+
+  begin(nowMs: number): void {
+    this.#nowMs = nowMs;
+    this.#service = NO_SERVICE;
+    this.#dependencies.deployments.forgetBefore(nowMs);
+  }
+
+  visit(key: string, slots: readonly number[], first: number): number {
+    if (key !== this.#service.key) this.#service = this.#serviceOf(key);
+    let values = LONG_BASELINE_VALUES_PER_VISIT;
+    const stop = Math.min(slots.length, first + LONG_BASELINE_STREAMS_PER_VISIT);
+    let next = first;
+    for (; next < stop && values > 0; next++) values -= this.#look(slots[next] as number);
+    return next;
+  }
+
+  /** Alerts of pairs whose streams are not in memory yet go on. */
+  end(): void {
+    this.#cyclesLoaded++;
+    if (this.#cyclesLoaded > LONG_BASELINE_UNCLAIMED_CYCLES) {
+      for (const pair of this.#unclaimed.values()) this.#free(pair);
+      this.#unclaimed.clear();
+    }
+    for (const pair of this.#unclaimed.values()) this.#report(pair);
+  }
+
+  takeCounts(): WatchdogCounts {
+    const counts = { evaluated: this.#evaluated, learning: this.#learning, skipped: this.#skipped as Record<string, number> };
+    this.#evaluated = 0;
+    this.#learning = 0;
+    this.#skipped = {};
+    return counts;
+  }
+
+  takeFound(): FiringEpisodes | undefined {
+    if (this.#firing.length === 0) return undefined;
+    const found = { detector: DETECTOR_ADAPTIVE, firing: this.#firing };
+    this.#firing = [];
+    return found;
+  }
+
+  /** Takes a pair from the store. */
+  restored(pair: number, hash: number): void {
+    if (this.#dependencies.processWords.takePair(this.#options.pairsMax)) this.#unclaimed.set(hash, pair);
+    else this.arena.free(pair);
+  }
+
+  /** Streams leave memory, and their baselines with them. */
+  removeSlots(slots: readonly number[]): void {
+    for (const slot of slots) {
+      const pair = this.#pairs[slot] ?? 0;
+      if (pair === 0) continue;
+      this.#free(pair);
+      this.#pairs[slot] = 0;
+    }
+  }
+
+  /** Takes history of a stream in that its ring holds, and judges none of it. */
+  learn(slot: number): void {
+    const { records } = this.#dependencies;
+    if (!this.isReady || (records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return;
+    const pair = this.#pairAt(slot);
+    if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, 0, undefined);
+  }
+
+  #serviceOf(key: string): ServiceAtHand {
+    const { settings, deployments } = this.#dependencies;
+    const [tenant, serviceId] = JSON.parse(key) as [string, string];
+    return {
+      key,
+      tenant,
+      serviceId,
+      settings: settings.settingsOf(tenant, serviceId, ""),
+      hasMetrics: settings.hasMetrics(tenant, serviceId),
+      deployedMs: deployments.of(key),
+    };
+  }
+
+  /** Brings a stream's pair up to date; the values that it took. */
+  #look(slot: number): number {
+    const { records, nameOf, settings } = this.#dependencies;
+    const { tenant, serviceId, hasMetrics, deployedMs } = this.#service;
+    const own = hasMetrics ? settings.settingsOf(tenant, serviceId, nameOf(slot).metricName) : this.#service.settings;
+    const flags = records.flags(slot);
+    if (own.excluded) return this.#skip("excluded", slot);
+    if ((flags & FLAG_ENDED) !== 0) return this.#skip("ended", slot);
+    if ((flags & FLAG_BUCKET) !== 0) return this.#skip("histogram_bucket", slot);
+    const pair = this.#pairAt(slot);
+    if (pair === 0) return this.#skip("pair_limit", slot);
+    const delayMs = own.evaluationDelaySeconds * 1000;
+    const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
+    const taken = this.#observe(slot, pair, untilMs, deployedMs, own.direction);
+    if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
+    else this.#evaluated++;
+    this.#report(pair);
+    return taken;
+  }
+
+  #skip(reason: Skipped, slot: number): number {
+    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
+    const pair = this.#pairs[slot] ?? 0;
+    if (pair !== 0) this.#episodes.end(pair, slot, this.#dependencies.records.lastTimeMs(slot));
+    return 0;
+  }
+
+  /** Gives the detector the values of the ring that it has not seen; told of are alerts where `direction` says which. */
+  #observe(slot: number, pair: number, untilMs: number, deployedMs: number, direction: WatchdogSettings["direction"] | undefined): number {
+    const { records } = this.#dependencies;
+    const { arena } = this;
+    this.#matchKind(slot, pair);
+    const sinceMs = arena.lastTimeMs(pair);
+    if (records.lastTimeMs(slot) <= sinceMs) return 0;
+    const read = records.readSince(slot, sinceMs, untilMs, this.#times, this.#values);
+    const count = groupObservations(this.#times, this.#values, read, sinceMs);
+    if (count === 0) return 0;
+    arena.load(pair);
+    for (let i = 0; i < count; i++) {
+      const timeMs = this.#times[i] as number;
+      const verdict = this.#detector.observe(timeMs, this.#values[i] as number, deployedMs);
+      if (direction !== undefined)
+        this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - TOLD_MS_MAX }, timeMs, verdict);
+    }
+    this.#episodes.flush();
+    arena.save(pair, this.#times[count - 1] as number, this.#detector.count);
+    return count;
+  }
+
+  /** A stream that counts now and did not before, or the reverse, has begun anew. */
+  #matchKind(slot: number, pair: number): void {
+    const marks = (this.#dependencies.records.flags(slot) & FLAG_COUNTER) === 0 ? 0 : COUNTS;
+    if (this.arena.marks(pair) === marks) return;
+    if (this.arena.count(pair) > 0) {
+      this.#episodes.end(pair, slot, this.arena.lastTimeMs(pair));
+      this.arena.reset(pair);
+    }
+    this.arena.setMarks(pair, marks);
+  }
+
+  #report(pair: number): void {
+    if (this.arena.openedMs(pair) !== 0) this.#firing.push(this.#episodes.idOf(pair));
+  }
+
+  /** The pair of a stream: known, from the store, or new; 0 where there is no room. */
+  #pairAt(slot: number): number {
+    const known = this.#pairs[slot] ?? 0;
+    if (known !== 0) return known;
+    const { records, words, processWords } = this.#dependencies;
+    const at = (records.address(slot) + SR_HASH) >>> 2;
+    const hash = hashNumber(words, at);
+    let pair = this.#unclaimed.get(hash) ?? 0;
+    if (pair !== 0 && this.arena.isOf(pair, words, at)) this.#unclaimed.delete(hash);
+    else if (!processWords.takePair(this.#options.pairsMax)) return 0;
+    else pair = this.arena.take(records.partition(slot), words, at);
+    this.#setPair(slot, pair);
+    return pair;
+  }
+
+  #setPair(slot: number, pair: number): void {
+    if (slot >= this.#pairs.length) {
+      const larger = new Uint32Array(Math.max(slot + 1, 2 * this.#pairs.length));
+      larger.set(this.#pairs);
+      this.#pairs = larger;
+    }
+    this.#pairs[slot] = pair;
+  }
+
+  #free(pair: number): void {
+    this.arena.free(pair);
+    this.#dependencies.processWords.returnPair();
+  }
+}

@@ -1,0 +1,83 @@
+// How long baselines outlive the process: their pages come from the store when the engine begins to serve, and go there by and by when they have changed.
+import { DETECTOR_STATE_STORE_MS } from "../../../../core/config/limits.ts";
+import { DETECTOR_PAIRS, encodeStatesFrame, FRAME_DETECTOR_STATES } from "../../../../core/protocol/coordinator-frame.ts";
+import type { DetectorStates, DetectorStatesWanted } from "../../../../core/protocol/engine-control.ts";
+import type { Outbox } from "../../outbox.ts";
+import type { PairArena } from "./pair-arena.ts";
+
+export interface PairStoreDependencies {
+  readonly arena: PairArena;
+  readonly outbox: Outbox;
+  readonly ask: (wanted: DetectorStatesWanted) => void;
+  /** Told of each pair that came from the store, with the number of its stream's hash. */
+  readonly restored: (pair: number, hash: number) => void;
+}
+
+/** Pages of one engine. */
+export class PairStore {
+  readonly #dependencies: PairStoreDependencies;
+  /** Partitions whose pages are still to come; the last is asked for. */
+  readonly #partitions: number[];
+  #isAsking = false;
+  #next = 0;
+  /** Pages that are due, with fractions. */
+  #due = 0;
+  #lastMs = 0;
+
+  constructor(partitions: readonly number[], dependencies: PairStoreDependencies) {
+    this.#partitions = [...partitions];
+    this.#dependencies = dependencies;
+  }
+
+  /** Asks for what is stored, a partition at a time; true once all is here. */
+  load(): boolean {
+    const partition = this.#partitions.at(-1);
+    if (partition === undefined) return true;
+    if (!this.#isAsking) this.#dependencies.ask({ type: "detector-states-wanted", detector: DETECTOR_PAIRS, partition, page: 0 });
+    this.#isAsking = true;
+    return false;
+  }
+
+  /** Takes stored pages and asks for the next. */
+  take({ partition, pages, next }: DetectorStates): void {
+    const { arena, ask, restored } = this.#dependencies;
+    for (const { page, bytes } of pages) arena.restore({ partition, number: page, bytes }, restored);
+    if (next !== null) {
+      ask({ type: "detector-states-wanted", detector: DETECTOR_PAIRS, partition, page: next });
+      return;
+    }
+    this.#partitions.pop();
+    this.#isAsking = false;
+    this.load();
+  }
+
+  /** Stores what has changed of as many pages as are due, so that each comes once in DETECTOR_STATE_STORE_MS; to be called a few times a second. */
+  tick(nowMs: number): void {
+    const { arena } = this.#dependencies;
+    const elapsed = this.#lastMs === 0 ? 0 : nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    if (this.#partitions.length > 0) return;
+    this.#due = Math.min(arena.pages, this.#due + (elapsed * arena.pages) / DETECTOR_STATE_STORE_MS);
+    for (; this.#due >= 1; this.#due--) this.#store();
+  }
+
+  /** Stores all that has changed, as far as the way to the coordinator takes it; true once that is all. */
+  storeAll(): boolean {
+    const { arena, outbox } = this.#dependencies;
+    if (this.#partitions.length > 0) return true;
+    for (let looked = 0; looked < arena.pages; looked++) {
+      if (outbox.isOverLimit) return false;
+      this.#store();
+    }
+    return true;
+  }
+
+  #store(): void {
+    const { arena, outbox } = this.#dependencies;
+    if (this.#next >= arena.pages) this.#next = 0;
+    const page = arena.takePage(this.#next++);
+    if (page === undefined) return;
+    const at = { partition: page.partition, detector: DETECTOR_PAIRS, page: page.number };
+    outbox.send(FRAME_DETECTOR_STATES, encodeStatesFrame(at, page.bytes));
+  }
+}

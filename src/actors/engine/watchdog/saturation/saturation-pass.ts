@@ -1,0 +1,235 @@
+/**
+ * The Watchdog's pass over bounded series (rule 1.1.11). A service's streams are looked through for bounded ones, then each series that they make is fed
+ * from their rings and judged; findings go to the coordinator, which makes episodes of them. A series whose past is in the store and not in a ring waits for
+ * it: the coordinator folds what is stored and tells it. So nothing has to be saved, and a restart or an import loses nothing.
+ */
+import { SATURATION_ROLLUP_STREAMS_MAX, SATURATION_WANTED_PER_SLICE } from "../../../../core/config/limits.ts";
+import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import type { WatchdogCounts, WatchdogNotice } from "../../../../core/protocol/engine-control.ts";
+import type {
+  SaturationFound,
+  SaturationHistories,
+  SaturationReport,
+  SaturationTold,
+  WantedHistory,
+} from "../../../../core/protocol/saturation.ts";
+import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
+import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
+import { holdTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+import type { EngineCounters } from "../../engine-counters.ts";
+import type { WatchdogDetector } from "../engine-watchdog.ts";
+import { BoundedSlots } from "./bounded-slots.ts";
+import { SaturationArena } from "./saturation-arena.ts";
+import { SaturationFeed } from "./saturation-feed.ts";
+import { type BoundedStream, type SaturationUnit, saturationUnits } from "./saturation-units.ts";
+import { ToldKnowledge } from "./told-knowledge.ts";
+
+export interface SaturationPassOptions {
+  /** Series of this engine. */
+  readonly seriesMax: number;
+}
+
+export interface SaturationPassDependencies {
+  readonly kernel: ShardKernel;
+  readonly counters: EngineCounters;
+  nameOf(slot: number): StreamName;
+  hashOf(slot: number): Uint8Array;
+  /** Unit that senders tell of a metric; null where they do not. */
+  unitOf(tenant: string, metricName: string): string | null;
+}
+
+/** Streams looked at in one visit, where names are known and where they have to be read. */
+const LOOKED_PER_VISIT = 2_000;
+const NAMES_PER_VISIT = 100;
+
+/** The service at hand. */
+interface ServiceAtHand {
+  readonly key: string;
+  readonly streams: BoundedStream[];
+  next: number;
+  units: readonly SaturationUnit[] | undefined;
+  unit: number;
+}
+
+/** The pass of one engine. */
+export class SaturationPass implements WatchdogDetector {
+  readonly #dependencies: SaturationPassDependencies;
+  readonly #arena: SaturationArena;
+  readonly #slots: BoundedSlots;
+  readonly #feed: SaturationFeed;
+  readonly #told = new ToldKnowledge();
+  #limitsVersion = 0;
+  #pass = 0;
+  #nowMs = 0;
+  #service: ServiceAtHand | undefined;
+  #reports: SaturationReport[] = [];
+  #waiting: string[] = [];
+  #wanted: WantedHistory[] = [];
+  #evaluated = 0;
+  #learning = 0;
+  #skipped: Record<string, number> = {};
+
+  constructor({ seriesMax }: SaturationPassOptions, dependencies: SaturationPassDependencies) {
+    this.#dependencies = dependencies;
+    this.#arena = new SaturationArena(seriesMax);
+    this.#slots = new BoundedSlots(dependencies.kernel, (slot) => this.#isBounded(slot));
+    this.#feed = new SaturationFeed(dependencies.kernel);
+  }
+
+  take(notice: WatchdogNotice): void {
+    if (notice.type === "saturation-told") this.#takeTold(notice);
+    else if (notice.type === "saturation-histories") this.#takeHistories(notice);
+  }
+
+  /** Before a pass. */
+  #takeTold(told: SaturationTold): void {
+    this.#told.take(told);
+    if (this.#told.limitsVersion === this.#limitsVersion) return;
+    this.#limitsVersion = this.#told.limitsVersion;
+    this.#slots.forget();
+  }
+
+  /** Takes what is stored of series that wait for it. What their rings hold beyond follows in the next pass. */
+  #takeHistories({ histories }: SaturationHistories): void {
+    for (const { key, untilMs, head, rings } of histories) {
+      const place = this.#arena.find(key);
+      if (place === undefined || this.#arena.isReady(place)) continue;
+      const at = this.#arena.open(place);
+      at.head.set(head);
+      at.rings.set(rings);
+      this.#arena.setFedMs(place, untilMs - 1);
+      this.#begin(place, key);
+    }
+  }
+
+  begin(nowMs: number): void {
+    this.#pass++;
+    this.#nowMs = nowMs;
+    this.#service = undefined;
+  }
+
+  visit(key: string, slots: readonly number[]): number {
+    if (this.#service?.key !== key) this.#service = { key, streams: [], next: 0, units: undefined, unit: 0 };
+    const service = this.#service;
+    if (service.next < slots.length) this.#look(service, slots);
+    else this.#judgeNext(service);
+    const isDone = service.next >= slots.length && (service.streams.length === 0 || service.unit >= (service.units?.length ?? 1));
+    if (!isDone) return Math.min(service.next, slots.length - 1);
+    this.#service = undefined;
+    return slots.length;
+  }
+
+  end(): void {
+    this.#arena.sweep(this.#pass);
+    this.#dependencies.counters.set("saturationSeries", this.#arena.size);
+  }
+
+  takeCounts(): WatchdogCounts {
+    const counts = { evaluated: this.#evaluated, learning: this.#learning, skipped: this.#skipped };
+    [this.#evaluated, this.#learning, this.#skipped] = [0, 0, {}];
+    return counts;
+  }
+
+  takeFound(): SaturationFound | undefined {
+    const found = { reports: this.#reports, waiting: this.#waiting, wanted: this.#wanted, series: this.#arena.size };
+    if (found.reports.length + found.waiting.length + found.wanted.length === 0) return undefined;
+    [this.#reports, this.#waiting, this.#wanted] = [[], [], []];
+    return found;
+  }
+
+  #isBounded(slot: number): boolean {
+    const { tenant, serviceId, metricName } = this.#dependencies.nameOf(slot);
+    return kindOfName(metricName) !== null || this.#told.limitFor(tenant, serviceId, metricName) !== null;
+  }
+
+  #look(service: ServiceAtHand, slots: readonly number[]): void {
+    let names = 0;
+    const stop = Math.min(slots.length, service.next + LOOKED_PER_VISIT);
+    while (service.next < stop && names < NAMES_PER_VISIT) {
+      const slot = slots[service.next++] as number;
+      const { bounded, looked } = this.#slots.judge(slot);
+      if (looked || bounded) names++;
+      if (!bounded) continue;
+      const hash = Buffer.from(this.#dependencies.hashOf(slot)).toString("hex");
+      service.streams.push({ slot, tag: this.#slots.tag(slot), name: this.#dependencies.nameOf(slot), hash });
+    }
+  }
+
+  #judgeNext(service: ServiceAtHand): void {
+    service.units ??= saturationUnits(service.streams);
+    const unit = service.units[service.unit++];
+    // A stream that has left its slot since it was looked at is found again when it is back.
+    if (unit?.streams.every(({ slot, tag }) => this.#slots.tag(slot) === tag)) this.#judge(unit);
+  }
+
+  #judge(unit: SaturationUnit): void {
+    const place = this.#arena.placeOf(unit.key);
+    if (place === undefined) {
+      this.#skip("series_limit");
+      return;
+    }
+    this.#arena.markPass(place, this.#pass);
+    const slots = unit.streams.map(({ slot }) => slot);
+    if (!this.#prepare(place, unit, slots)) {
+      this.#learning++;
+      return;
+    }
+    const { tenant, environment, serviceId, metricName } = unit.name;
+    const at = this.#arena.open(place);
+    const series = SaturationSeries.attach(
+      { metricName, unit: this.#dependencies.unitOf(tenant, metricName), instance: unit.instance },
+      at,
+    );
+    this.#arena.setFedMs(place, this.#feed.feed(series, slots, this.#arena.fedMs(place)));
+    const { finding, gates } = series.evaluate(this.#nowMs, {
+      limit: this.#told.limitFor(tenant, serviceId, metricName),
+      corroborated: this.#told.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
+    });
+    series.detach(at);
+    const unknown = gates.find(({ name, passed }) => !passed && (name === "limit_known" || name === "recent_value"));
+    if (unknown !== undefined) this.#skip(unknown.name === "limit_known" ? "no_declared_limit" : "no_recent_value");
+    else this.#evaluated++;
+    if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, finding });
+  }
+
+  /** Whether a series has its past; asks for what is stored where the rings do not hold all of it, again after an import of older values. */
+  #prepare(place: number, unit: SaturationUnit, slots: readonly number[]): boolean {
+    const arena = this.#arena;
+    const firstMs = this.#feed.firstMs(slots);
+    if (arena.isReady(place) && firstMs >= arena.firstMs(place)) return true;
+    if (arena.isReady(place)) arena.clear(place);
+    arena.markPass(place, this.#pass);
+    arena.setFirstMs(place, firstMs);
+    if (this.#feed.holdAll(slots)) {
+      this.#begin(place, unit.key);
+      return true;
+    }
+    if (this.#told.held(unit.key) !== undefined) this.#waiting.push(unit.key);
+    if (this.#wanted.length < SATURATION_WANTED_PER_SLICE) this.#wanted.push(this.#want(unit));
+    return false;
+  }
+
+  #want({ key, name, streams }: SaturationUnit): WantedHistory {
+    const { kernel, hashOf } = this.#dependencies;
+    const some = streams.slice(0, SATURATION_ROLLUP_STREAMS_MAX);
+    const partition = kernel.records.partition((some[0] as BoundedStream).slot);
+    const untilMs = this.#feed.heldFromMs(
+      some.map(({ slot }) => slot),
+      this.#nowMs,
+    );
+    return { key, partition, streamIds: some.map(({ slot }) => hashOf(slot)), metricName: name.metricName, untilMs };
+  }
+
+  #begin(place: number, key: string): void {
+    this.#arena.setReady(place);
+    const held = this.#told.held(key);
+    if (held === undefined) return;
+    holdTier(this.#arena.open(place), held.tier, held.rule);
+    this.#told.release(key);
+  }
+
+  #skip(reason: string): void {
+    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
+  }
+}

@@ -1,0 +1,81 @@
+// The series that are judged for one service: each bounded stream by itself, the streams of an instance together where they are several, and those of a
+// pair together where it has several instances. A disk of one node is then seen as well as the cluster's average.
+import { hash128 } from "../../../../core/base/hash128.ts";
+import type { Attributes, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import { INSTANCE_NAMES, instanceOf } from "../../../../domain/series/instance-name.ts";
+import { environmentAttribute } from "../../../../domain/series/stream-identity.ts";
+
+/** A bounded stream of the service at hand. */
+export interface BoundedStream {
+  readonly slot: number;
+  readonly tag: number;
+  readonly name: StreamName;
+  /** 32 hex digits. */
+  readonly hash: string;
+}
+
+/** A series to be judged. */
+export interface SaturationUnit {
+  readonly key: string;
+  readonly name: StreamName;
+  /** Named in the text: the instance, and what tells its streams apart. */
+  readonly instance: string | null;
+  readonly streams: readonly BoundedStream[];
+}
+
+/** Attributes named in a text besides the instance. */
+const TOLD_ATTRIBUTES_MAX = 2;
+
+/** All series of a service's bounded streams. */
+export function saturationUnits(streams: readonly BoundedStream[]): SaturationUnit[] {
+  const units: SaturationUnit[] = [];
+  const byPair = groups(streams, ({ name }) => JSON.stringify([name.environment, name.metricName]));
+  for (const pair of byPair.values()) {
+    const byInstance = groups(pair, ({ name }) => instanceOf(name.attributes) ?? "");
+    for (const [instance, members] of byInstance) {
+      for (const stream of members) units.push(unitOfStream(stream, instance, members.length > 1));
+      if (instance !== "" && members.length > 1) units.push(rollup(members, instance));
+    }
+    if (pair.length > 1 && (byInstance.size > 1 || byInstance.has(""))) units.push(rollup(pair, null));
+  }
+  return units;
+}
+
+function unitOfStream(stream: BoundedStream, instance: string, hasSiblings: boolean): SaturationUnit {
+  const rest = hasSiblings || instance === "" ? tellingApart(stream.name.attributes) : "";
+  const text = [instance, rest].filter((part) => part !== "").join(" ");
+  return { key: stream.hash, name: stream.name, instance: text === "" ? null : text, streams: [stream] };
+}
+
+function rollup(members: readonly BoundedStream[], instance: string | null): SaturationUnit {
+  const { tenant, environment, serviceId, metricName, attributes } = (members[0] as BoundedStream).name;
+  const key = hash128(JSON.stringify(["saturation", tenant, environment, serviceId, metricName, instance]));
+  const kept = instance === null ? {} : instanceAttributes(attributes);
+  return { key, name: { tenant, environment, serviceId, metricName, attributes: kept }, instance, streams: members };
+}
+
+function instanceAttributes(attributes: Attributes): Attributes {
+  const name = INSTANCE_NAMES.find((one) => typeof attributes[one] === "string" && attributes[one] !== "");
+  return name === undefined ? {} : { [name]: attributes[name] as string };
+}
+
+/** Such as mountpoint=/data. */
+function tellingApart(attributes: Attributes): string {
+  const known = new Set<string>([...INSTANCE_NAMES, environmentAttribute(attributes) ?? ""]);
+  const told = Object.entries(attributes).filter(([name, value]) => !known.has(name) && typeof value === "string");
+  return told
+    .slice(0, TOLD_ATTRIBUTES_MAX)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
+}
+
+function groups<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = found.get(key);
+    if (group === undefined) found.set(key, [item]);
+    else group.push(item);
+  }
+  return found;
+}

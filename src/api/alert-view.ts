@@ -1,0 +1,68 @@
+// An alert and a decision as clients see them (decisions.md section 6), in lists, alone and in the event stream.
+import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import type { Alert } from "../domain/alerting/paging/alert.ts";
+import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
+import type { GateResult } from "../domain/detection/gates/gate-result.ts";
+
+/** The object that leaves the server. */
+export function alertView({ state, ...alert }: Alert) {
+  const { key, resolvedAtMs } = state;
+  return {
+    alert_id: state.id,
+    state: resolvedAtMs === null ? ("firing" as const) : ("resolved" as const),
+    severity: state.tier,
+    service_id: key.serviceId,
+    environment: key.environment,
+    family: key.family,
+    started_at: formatRfc3339(state.createdAtMs),
+    updated_at: formatRfc3339(alert.updatedAtMs),
+    resolved_at: resolvedAtMs === null ? null : formatRfc3339(resolvedAtMs),
+    anomaly_ids: alert.members.map(({ anomalyId }) => anomalyId),
+    anomalies: alert.anomalies,
+    open_anomalies: alert.open,
+    services: alert.services,
+    explanation: alert.peak.explanation,
+    labels: alert.labels,
+    acknowledged_by: alert.acknowledged?.by ?? null,
+    acknowledged_at: alert.acknowledged === null ? null : formatRfc3339(alert.acknowledged.atMs),
+    note: alert.acknowledged?.note ?? null,
+    assignee: alert.assignee,
+    pages: alert.pages,
+    held_back_by: alert.heldBy,
+  };
+}
+
+/** Changes of its state, oldest first. */
+export function historyView({ history }: Alert) {
+  return history.map(({ atMs, kind, tier, by, note }) => ({ at: formatRfc3339(atMs), change: kind, severity: tier, by, note }));
+}
+
+export function decisionView(decision: PageDecision) {
+  return {
+    at: formatRfc3339(decision.atMs),
+    service_id: decision.serviceId,
+    metric_name: decision.metricName,
+    environment: decision.environment,
+    detector: decision.detector,
+    family: decision.family,
+    anomaly_id: decision.anomalyId,
+    alert_id: decision.alertId,
+    severity: decision.tier,
+    anomaly_score: decision.score,
+    z_score: decision.z,
+    outcome: decision.outcome,
+    suppressed_by: decision.suppressedBy,
+    gates: decision.gates.map(gateView),
+    rca: decision.rca === null ? null : gateView(decision.rca),
+    explanation: decision.explanation,
+  };
+}
+
+/** A value that is infinite, such as the time since something that never was, is null. */
+function gateView({ name, passed, value, limit }: GateResult) {
+  return { name, passed, value: finite(value), limit: finite(limit) };
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

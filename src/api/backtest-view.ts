@@ -1,0 +1,55 @@
+// A backtest as it leaves the server, and the command line.
+import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/limits.ts";
+import type { BacktestOutcome } from "../domain/backtest/backtest.ts";
+import type { LonePage } from "../domain/backtest/page-difference.ts";
+
+/** What was gone over. */
+export interface BacktestScope {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly series: number;
+  readonly samples: number;
+}
+
+const DATE_CHARACTERS = "2026-01-31".length;
+
+export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, series, samples }: BacktestScope) {
+  const { before, after, newly, noLonger, days, findingsBefore, findingsAfter } = outcome;
+  return {
+    since: formatRfc3339(sinceMs),
+    until: formatRfc3339(untilMs),
+    series,
+    samples,
+    pages: { before, after, newly: newly.length, no_longer: noLonger.length },
+    findings: { before: findingsBefore, after: findingsAfter },
+    newly: newly.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
+    no_longer: noLonger.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
+    by_service: days.slice(0, BACKTEST_ROWS_MAX).map((day) => ({
+      service_id: day.serviceId,
+      environment: day.environment,
+      day: formatRfc3339(day.dayMs).slice(0, DATE_CHARACTERS),
+      before: day.before,
+      after: day.after,
+      newly: day.newly,
+      no_longer: day.noLonger,
+    })),
+  };
+}
+
+export type BacktestView = ReturnType<typeof backtestView>;
+
+function pageView({ page, reason }: LonePage) {
+  return {
+    timestamp: formatRfc3339(page.atMs),
+    service_id: page.serviceId,
+    metric_name: page.metricName,
+    environment: page.environment,
+    family: page.family,
+    detector: page.detector,
+    severity: page.tier,
+    z_score: page.z,
+    explanation: page.explanation,
+    reason,
+  };
+}

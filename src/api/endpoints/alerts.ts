@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { LABEL_KEY_CHARACTERS_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { choiceParameter, environmentParameter, textParameter } from "../parameters.ts";
+import { ALERT, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE } from "../shapes/alert.ts";
+import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
+
+const PERSON = z.string().min(1).max(LABEL_KEY_CHARACTERS_MAX);
+const PARAMETERS = { alert_id: "alert_id of the alert" };
+
+/** What people are told of. */
+export const ALERTS_ENDPOINTS = [
+  {
+    name: "alerts",
+    method: "GET",
+    path: "/api/v1/alerts",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({
+      state: choiceParameter("state", ["firing", "resolved"]).optional(),
+      severity: choiceParameter("severity", ["low", "medium", "high"]).optional(),
+      service_id: textParameter("service_id").optional(),
+      environment: environmentParameter().optional(),
+      family: choiceParameter("family", DETECTOR_FAMILIES).optional(),
+      ...TIME_RANGE,
+      ...PAGE,
+    }),
+    responses: { 200: ALERT_LIST },
+    examples: { response: { alerts: [ALERT_EXAMPLE], total: 1, page_token: "" } },
+    summary: "Alerts by their start, newest first",
+  },
+  {
+    name: "alert",
+    method: "GET",
+    path: "/api/v1/alerts/{alert_id}",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    responses: { 200: ALERT_DETAIL },
+    examples: {
+      response: {
+        ...ALERT_EXAMPLE,
+        members: [
+          {
+            anomaly_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+            service_id: "checkout",
+            metric_name: "request.duration_ms.p95",
+            severity: "high",
+            resolved: false,
+          },
+        ],
+        history: [{ at: ALERT_EXAMPLE.started_at, change: "opened", severity: "high", by: null, note: null }],
+        decisions: [DECISION_EXAMPLE],
+        decisions_complete: true,
+      },
+    },
+    summary: "One alert with its anomalies, its history and what was decided on it",
+  },
+  {
+    name: "acknowledgeAlert",
+    method: "POST",
+    path: "/api/v1/alerts/{alert_id}/acknowledge",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: z.strictObject({ by: PERSON.optional(), note: z.string().max(NOTE_CHARACTERS_MAX).optional() }),
+    responses: { 200: ALERT },
+    errors: ["conflict"],
+    examples: {
+      body: { note: "looking at it" },
+      response: { ...ALERT_EXAMPLE, acknowledged_by: "ada@example.com", acknowledged_at: ALERT_EXAMPLE.started_at, note: "looking at it" },
+    },
+    summary: "Acknowledges an alert that fires: it pages again only where its severity rises to high",
+  },
+  {
+    name: "assignAlert",
+    method: "POST",
+    path: "/api/v1/alerts/{alert_id}/assign",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: z.strictObject({ assignee: PERSON.nullable() }),
+    responses: { 200: ALERT },
+    examples: { body: { assignee: "ada@example.com" }, response: { ...ALERT_EXAMPLE, assignee: "ada@example.com" } },
+    summary: "Says who looks after an alert; null: nobody",
+  },
+] as const satisfies readonly Endpoint[];

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX, NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { matcherProblem } from "../../domain/alerting/label-matcher.ts";
+import { isLabelText } from "../../domain/labels/service-label.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { timeField } from "../parameters.ts";
+import { COUNT, COUNTS, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
+import { SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
+import { NO_QUERY } from "./query-shapes.ts";
+
+const nameField = () =>
+  z
+    .string()
+    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
+    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
+const MATCHERS_MAX = 16;
+const MATCHER = z
+  .strictObject({ name: nameField(), operator: z.enum(["=", "!=", "=~", "!~"]).default("="), value: z.string().max(NAME_BYTES_MAX) })
+  .superRefine((matcher, context) => {
+    const problem = matcherProblem(matcher);
+    if (problem !== null) context.addIssue({ code: "custom", message: problem });
+  });
+const SILENCE = z.strictObject({
+  matchers: z.array(MATCHER).min(1).max(MATCHERS_MAX),
+  starts_at: timeField(),
+  ends_at: timeField(),
+});
+const SILENCES = z.strictObject({
+  add: z.array(SILENCE).max(BACKTEST_SILENCES_MAX).default([]).describe("as if they had been there"),
+  remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).default([]).describe("ids of silences, as if they had not"),
+});
+const BODY = z.strictObject({
+  service_id: nameField().optional(),
+  metric_name: nameField().optional(),
+  environment: z.string().max(NAME_BYTES_MAX).optional(),
+  since: timeField(),
+  until: timeField(),
+  settings: SETTINGS_SOME.default({}).describe("in place of those in force, for all series that are selected"),
+  silences: SILENCES.default({ add: [], remove: [] }),
+});
+
+const PAGE = z.strictObject({
+  timestamp: TIMESTAMP,
+  service_id: z.string(),
+  metric_name: z.string(),
+  environment: z.string(),
+  family: z.string(),
+  detector: z.string(),
+  severity: z.enum(["low", "medium", "high"]),
+  z_score: z.number(),
+  explanation: z.string(),
+  reason: z.string().describe("why the other run has no such page: not_declared, logged, absorbed, or the gate that held it back"),
+});
+const ANSWER = z.strictObject({
+  since: TIMESTAMP,
+  until: TIMESTAMP,
+  series: COUNT,
+  samples: COUNT.describe("those before since included, of which the baselines are made"),
+  pages: z.strictObject({ before: COUNT, after: COUNT, newly: COUNT, no_longer: COUNT }),
+  findings: z
+    .strictObject({ before: COUNTS, after: COUNTS })
+    .describe("by what became of them: paged, absorbed, logged, or the gate that held them back"),
+  newly: z.array(PAGE).describe("the first pages of the changed run alone"),
+  no_longer: z.array(PAGE).describe("the first pages of the present run alone"),
+  by_service: z.array(
+    z.strictObject({
+      service_id: z.string(),
+      environment: z.string(),
+      day: z.string(),
+      before: COUNT,
+      after: COUNT,
+      newly: COUNT,
+      no_longer: COUNT,
+    }),
+  ),
+});
+
+const GONE = {
+  timestamp: EXAMPLE_TIME,
+  service_id: "checkout",
+  metric_name: "latency",
+  environment: "",
+  family: "metric",
+  detector: "z_score",
+  severity: "high",
+  z_score: 4.2,
+  explanation: "latency was 152, 4.2 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples)",
+  reason: "not_declared",
+};
+
+/** What other settings would have paged. */
+export const BACKTEST_ENDPOINTS = [
+  {
+    name: "backtest",
+    method: "POST",
+    path: "/api/v1/backtest",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: BODY,
+    responses: { 200: ANSWER },
+    errors: ["unprocessable", "overloaded"],
+    examples: {
+      body: { service_id: "checkout", since: "2026-01-30T00:00:00Z", until: EXAMPLE_TIME, settings: { z_threshold: 5 } },
+      response: {
+        since: "2026-01-30T00:00:00.000Z",
+        until: EXAMPLE_TIME,
+        series: 4,
+        samples: 8640,
+        pages: { before: 3, after: 2, newly: 0, no_longer: 1 },
+        findings: { before: { paged: 3, absorbed: 1 }, after: { paged: 2 } },
+        newly: [],
+        no_longer: [GONE],
+        by_service: [{ service_id: "checkout", environment: "", day: "2026-01-31", before: 3, after: 2, newly: 0, no_longer: 1 }],
+      },
+    },
+    summary: `What changed settings and silences would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
+  },
+] as const satisfies readonly Endpoint[];

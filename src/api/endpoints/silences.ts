@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { isLongerThan } from "../../core/base/utf8.ts";
+import { LABEL_MATCHERS_MAX, NAME_BYTES_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { choiceParameter, timeField } from "../parameters.ts";
+import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
+import { NO_QUERY, PAGE } from "./query-shapes.ts";
+
+const textField = () =>
+  z
+    .string()
+    .refine((text) => !isLongerThan(text, NAME_BYTES_MAX), `may have ${NAME_BYTES_MAX} bytes`)
+    .meta({ maxLength: NAME_BYTES_MAX });
+const MATCHER = z.strictObject({
+  name: textField().describe("service_id, metric_name, environment, detector, family, severity, or an attribute"),
+  operator: z.enum(["=", "!=", "=~", "!~"]),
+  value: textField().describe("a pattern of |, ., .*, .+ and escapes with =~ and !~, matched as a whole"),
+});
+const DAY = z.enum(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
+const timeOfDay = () => z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, "must be a time of day such as 22:30");
+const STATE = ["pending", "active", "expired"] as const;
+
+const BODY = z.strictObject({
+  matchers: z.array(MATCHER).min(1).max(LABEL_MATCHERS_MAX).describe("all must hold"),
+  starts_at: timeField().optional().describe("now where it is not given; of recurring: it begins no earlier"),
+  ends_at: timeField().optional(),
+  recurring: z
+    .strictObject({
+      days: z.array(DAY).max(7).describe("on which it begins; none for every day"),
+      from: timeOfDay(),
+      to: timeOfDay().describe("of the next day where it is not after from"),
+      timezone: z.string().min(1).max(64).default("UTC"),
+      until: timeField().optional().describe("it begins no later"),
+    })
+    .optional(),
+  comment: z.string().max(SILENCE_COMMENT_CHARACTERS_MAX).default(""),
+});
+const SILENCE = z.strictObject({
+  silence_id: z.string(),
+  state: z.enum(STATE),
+  matchers: z.array(MATCHER),
+  starts_at: TIMESTAMP.nullable(),
+  ends_at: TIMESTAMP.nullable(),
+  recurring: z
+    .strictObject({ days: z.array(DAY), from: z.string(), to: z.string(), timezone: z.string(), until: TIMESTAMP.nullable() })
+    .nullable(),
+  comment: z.string(),
+  created_by: z.string(),
+  created_at: TIMESTAMP,
+});
+
+const EXAMPLE = {
+  silence_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+  state: "active",
+  matchers: [{ name: "service_id", operator: "=", value: "checkout" }],
+  starts_at: EXAMPLE_TIME,
+  ends_at: "2026-01-31T14:00:00.000Z",
+  recurring: null,
+  comment: "database upgrade",
+  created_by: "jane@example.com",
+  created_at: EXAMPLE_TIME,
+} as const;
+
+/** What is kept and not told. */
+export const SILENCES_ENDPOINTS = [
+  {
+    name: "createSilence",
+    method: "POST",
+    path: "/api/v1/silences",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: BODY,
+    responses: { 201: SILENCE },
+    errors: ["unprocessable"],
+    examples: {
+      body: {
+        matchers: [{ name: "service_id", operator: "=", value: "checkout" }],
+        recurring: { days: ["sat", "sun"], from: "22:00", to: "06:00", timezone: "Europe/Berlin" },
+        comment: "weekend maintenance",
+      },
+      response: EXAMPLE,
+    },
+    summary: "Silences alerts by their labels, once or in a maintenance window that comes again",
+  },
+  {
+    name: "silences",
+    method: "GET",
+    path: "/api/v1/silences",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({ state: choiceParameter("state", STATE).optional(), ...PAGE }),
+    responses: { 200: z.strictObject({ silences: z.array(SILENCE), total: COUNT, page_token: NEXT_PAGE }) },
+    examples: { response: { silences: [EXAMPLE], total: 1, page_token: "" } },
+    summary: "Silences, newest first; expired ones stay for five days",
+  },
+  {
+    name: "silence",
+    method: "GET",
+    path: "/api/v1/silences/{id}",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: { id: "silence_id of the silence" },
+    responses: { 200: SILENCE },
+    examples: { response: EXAMPLE },
+    summary: "One silence",
+  },
+  {
+    name: "deleteSilence",
+    method: "DELETE",
+    path: "/api/v1/silences/{id}",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: { id: "silence_id of the silence" },
+    responses: { 204: null },
+    errors: ["not_found"],
+    summary: "Ends a silence at once",
+  },
+] as const satisfies readonly Endpoint[];

@@ -1,0 +1,130 @@
+// Alerts and decisions as clients see them (decisions.md section 6).
+import { z } from "zod";
+import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
+import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
+
+export const SEVERITY = z.enum(["low", "medium", "high"]);
+const FAMILY = z.enum(DETECTOR_FAMILIES);
+const GATE = z.strictObject({
+  name: z.string(),
+  passed: z.boolean(),
+  value: z.number().nullable().describe("null: without end, such as the time since what never was"),
+  limit: z.number().nullable(),
+});
+
+const ALERT_FIELDS = {
+  alert_id: z.string(),
+  state: z.enum(["firing", "resolved"]),
+  severity: SEVERITY,
+  service_id: z.string(),
+  environment: z.string(),
+  family: FAMILY,
+  started_at: TIMESTAMP,
+  updated_at: TIMESTAMP,
+  resolved_at: TIMESTAMP.nullable(),
+  anomaly_ids: z.array(z.string()).describe("the first fifty"),
+  anomalies: COUNT.describe("all that ever belonged to it"),
+  open_anomalies: COUNT,
+  services: z.array(z.string()).describe("of a cascade"),
+  explanation: z.string(),
+  labels: z.record(z.string(), z.string()),
+  acknowledged_by: z.string().nullable(),
+  acknowledged_at: TIMESTAMP.nullable(),
+  note: z.string().nullable(),
+  assignee: z.string().nullable(),
+  pages: COUNT,
+  held_back_by: z.string().nullable().describe("the gate that keeps its page back; it is asked again every cycle"),
+};
+
+/** Why a finding did or did not page. */
+export const DECISION = z
+  .strictObject({
+    at: TIMESTAMP,
+    service_id: z.string(),
+    metric_name: z.string(),
+    environment: z.string(),
+    detector: z.string(),
+    family: FAMILY,
+    anomaly_id: z.string(),
+    alert_id: z.string().nullable(),
+    severity: SEVERITY,
+    anomaly_score: z.number().min(0).max(1),
+    z_score: z.number(),
+    outcome: z.enum(["paged", "absorbed", "suppressed", "logged", "resolved"]),
+    suppressed_by: z.string().nullable(),
+    gates: z.array(GATE).describe("in the order in which they were asked; the first that fails decides"),
+    rca: GATE.nullable().describe("cooldown of root-cause analysis; null for what is no new anomaly"),
+    explanation: z.string(),
+  })
+  .meta({ id: "PageDecision" });
+
+export const ALERT = z.strictObject(ALERT_FIELDS).meta({ id: "Alert" });
+export const ALERT_LIST = z.strictObject({ alerts: z.array(ALERT), total: COUNT, page_token: NEXT_PAGE });
+export const ALERT_DETAIL = z
+  .strictObject({
+    ...ALERT_FIELDS,
+    members: z.array(
+      z.strictObject({
+        anomaly_id: z.string(),
+        service_id: z.string(),
+        metric_name: z.string(),
+        severity: SEVERITY.nullable().describe("null where the anomaly is no longer kept"),
+        resolved: z.boolean().nullable(),
+      }),
+    ),
+    history: z.array(
+      z.strictObject({
+        at: TIMESTAMP,
+        change: z.enum(["opened", "raised", "reopened", "paged", "acknowledged", "assigned", "resolved"]),
+        severity: SEVERITY,
+        by: z.string().nullable(),
+        note: z.string().nullable(),
+      }),
+    ),
+    decisions: z.array(DECISION).describe("oldest first"),
+    decisions_complete: z.boolean(),
+  })
+  .meta({ id: "AlertDetail" });
+
+export const ALERT_EXAMPLE = {
+  alert_id: "9a3c0f1e5b7d42468ace13579bdf0246",
+  state: "firing",
+  severity: "high",
+  service_id: "checkout",
+  environment: "production",
+  family: "metric",
+  started_at: EXAMPLE_TIME,
+  updated_at: EXAMPLE_TIME,
+  resolved_at: null,
+  anomaly_ids: ["3b1f0c5a9d2e47f6a8b0c1d2e3f40516"],
+  anomalies: 1,
+  open_anomalies: 1,
+  services: [],
+  explanation: "412 is 7.4 standard deviations above the mean of the 120 values before it, 180",
+  labels: { service_id: "checkout", metric_name: "request.duration_ms.p95", severity: "high" },
+  acknowledged_by: null,
+  acknowledged_at: null,
+  note: null,
+  assignee: null,
+  pages: 1,
+  held_back_by: null,
+};
+
+export const DECISION_EXAMPLE = {
+  at: EXAMPLE_TIME,
+  service_id: "checkout",
+  metric_name: "request.duration_ms.p95",
+  environment: "production",
+  detector: "z_score",
+  family: "metric",
+  anomaly_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+  alert_id: "9a3c0f1e5b7d42468ace13579bdf0246",
+  severity: "high",
+  anomaly_score: 0.82,
+  z_score: 7.4,
+  outcome: "paged",
+  suppressed_by: null,
+  gates: [{ name: "threshold", passed: true, value: 7.4, limit: 3 }],
+  rca: { name: "rca_cooldown", passed: true, value: null, limit: 15 },
+  explanation: "412 is 7.4 standard deviations above the mean of the 120 values before it, 180",
+};

@@ -1,0 +1,149 @@
+// The arguments of `vedette backtest`.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { SETTING_NAMES, SETTINGS_SOME } from "../../api/shapes/watchdog-settings.ts";
+import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One silence as the endpoint takes it. */
+export interface SilenceOption {
+  readonly matchers: ReadonlyArray<{ readonly name: string; readonly operator: string; readonly value: string }>;
+  readonly starts_at: string;
+  readonly ends_at: string;
+}
+
+/** What is tried out, and on what. */
+export interface BacktestOptionsGiven {
+  /** File of samples; what the server has stored where it is undefined. */
+  readonly file: string | undefined;
+  readonly intervalMs: number | undefined;
+  readonly url: string;
+  /** Undefined where there is none: a server on this machine may ask for none. */
+  readonly token: string | undefined;
+  readonly isJson: boolean;
+  readonly serviceId: string | undefined;
+  readonly metricName: string | undefined;
+  readonly environment: string | undefined;
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly settings: ReturnType<typeof SETTINGS_SOME.parse>;
+  readonly addedSilences: readonly SilenceOption[];
+  readonly removedSilences: readonly string[];
+}
+
+/** A backtest that cannot be done; the message is one line for the person at the terminal. */
+export class BacktestError extends Error {}
+
+const BACKTEST_USAGE =
+  "vedette backtest [FILE] --since TIME --until TIME [--service ID] [--metric NAME] [--environment NAME] [--set NAME=VALUE]... [--silence LABEL=VALUE@FROM/TO]... [--remove-silence ID]... [--json] [--url URL] [--token TOKEN | --token-file PATH] [--interval SECONDS]";
+
+/** Reads the arguments. Throws BacktestError. */
+export function readBacktestOptions(args: readonly string[], environment: Environment): BacktestOptionsGiven {
+  const { values, positionals } = parse(args);
+  const [file, ...others] = positionals;
+  if (others.length > 0) throw new BacktestError(`give one file, or none for what a server has stored: ${BACKTEST_USAGE}`);
+  if (file === undefined && (values.since === undefined || values.until === undefined))
+    throw new BacktestError(`give --since and --until: ${BACKTEST_USAGE}`);
+  for (const [name, time] of [["since", values.since] as const, ["until", values.until] as const]) checkTime(`--${name}`, time);
+  const url = values.url ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
+  return {
+    file,
+    intervalMs: intervalOf(values.interval),
+    url: url.replace(/\/+$/, ""),
+    token: values.token ?? readToken(values["token-file"], join(environment.DATA_DIR ?? "./data", "admin-token")),
+    isJson: values.json === true,
+    serviceId: values.service,
+    metricName: values.metric,
+    environment: values.environment,
+    since: values.since,
+    until: values.until,
+    settings: readSettings(values.set ?? []),
+    addedSilences: (values.silence ?? []).map(readSilence),
+    removedSilences: values["remove-silence"] ?? [],
+  };
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: "string" } as const;
+  const texts = { type: "string", multiple: true } as const;
+  const one = {
+    url: text,
+    token: text,
+    "token-file": text,
+    service: text,
+    metric: text,
+    environment: text,
+    since: text,
+    until: text,
+    interval: text,
+  };
+  const options = { ...one, set: texts, silence: texts, "remove-silence": texts, json: { type: "boolean" } as const };
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new BacktestError(`${error instanceof Error ? error.message : String(error)}; ${BACKTEST_USAGE}`);
+  }
+}
+
+/** NAME=VALUE as the settings of the endpoint. */
+function readSettings(given: readonly string[]): ReturnType<typeof SETTINGS_SOME.parse> {
+  const members: Record<string, unknown> = {};
+  for (const text of given) {
+    const at = text.indexOf("=");
+    const name = text.slice(0, Math.max(0, at));
+    if (!(SETTING_NAMES as readonly string[]).includes(name))
+      throw new BacktestError(`--set takes NAME=VALUE with one of ${SETTING_NAMES.join(", ")}, got ${JSON.stringify(text)}`);
+    members[name] = settingValue(text.slice(at + 1));
+  }
+  const parsed = SETTINGS_SOME.safeParse(members);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new BacktestError(`--set ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not taken"}`);
+}
+
+function settingValue(text: string): unknown {
+  if (text === "true" || text === "false") return text === "true";
+  return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+const SILENCE = /^(.+)@([^/@]+)\/([^/@]+)$/;
+const MATCHER = /^([^=!~,]+)(=~|!~|!=|=)(.*)$/;
+
+/** LABEL=VALUE,...@FROM/TO; operators as Alertmanager has them. */
+function readSilence(text: string): SilenceOption {
+  const [, labels = "", from = "", to = ""] = SILENCE.exec(text) ?? [];
+  const matchers = labels.split(",").map((each) => {
+    const [, name, operator, value] = MATCHER.exec(each) ?? [];
+    if (name === undefined || operator === undefined || value === undefined)
+      throw new BacktestError(`--silence takes LABEL=VALUE,...@FROM/TO, got ${JSON.stringify(text)}`);
+    return { name, operator, value };
+  });
+  checkTime("--silence", from);
+  checkTime("--silence", to);
+  return { matchers, starts_at: from, ends_at: to };
+}
+
+function checkTime(option: string, time: string | undefined): void {
+  if (time !== undefined && parseRfc3339(time) === undefined)
+    throw new BacktestError(`${option} takes a time such as 2026-01-31T12:00:00Z, got ${JSON.stringify(time)}`);
+}
+
+function intervalOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  if (!(seconds > 0 && seconds <= 86_400))
+    throw new BacktestError(`--interval takes seconds between rows, above 0 and at most 86400, got ${text}`);
+  return seconds * 1000;
+}
+
+/** The token of a file that was named, or of the data folder where it has one. */
+function readToken(named: string | undefined, usual: string): string | undefined {
+  try {
+    return readFileSync(named ?? usual, "utf8").trim();
+  } catch (error) {
+    if (named === undefined) return undefined;
+    throw new BacktestError(`the token cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

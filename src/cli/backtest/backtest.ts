@@ -1,0 +1,65 @@
+// `vedette backtest`: what changed settings would newly page and what no longer, over what a running server has stored or over a file.
+import type { BacktestView } from "../../api/backtest-view.ts";
+import type { Config } from "../../core/config/load-config.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
+import { ReplayError } from "../replay/replay-options.ts";
+import { writeLine } from "../terminal.ts";
+import { backtestFile } from "./backtest-file.ts";
+import { BacktestError, type BacktestOptionsGiven, readBacktestOptions } from "./backtest-options.ts";
+import { backtestLines } from "./backtest-table.ts";
+
+const REQUEST_MS_MAX = 60_000;
+
+/** Runs it; resolves with the exit code: 0 done, 1 not. `config` is read only for a file. */
+export async function runBacktest(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  config: () => Config,
+): Promise<number> {
+  try {
+    const options = readBacktestOptions(args, environment);
+    const view =
+      options.file === undefined ? await askServer(options) : await backtestFile(options, options.file, fileEnvironment(config()));
+    if (options.isJson) writeLine(JSON.stringify(view, null, 2));
+    else for (const line of backtestLines(view)) writeLine(line);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof BacktestError || error instanceof ReplayError)) throw error;
+    writeLine(`vedette backtest: ${error.message}`);
+    return 1;
+  }
+}
+
+function fileEnvironment(config: Config) {
+  const settings = environmentSettings({
+    zThreshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
+    rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
+    dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
+  });
+  return { settings, window: config.WATCHDOG_WINDOW, samplesMin: config.WATCHDOG_MIN_SAMPLES };
+}
+
+async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {
+  const { url, token, since, until, serviceId, metricName, environment, settings, addedSilences, removedSilences } = options;
+  const body = {
+    ...(serviceId !== undefined && { service_id: serviceId }),
+    ...(metricName !== undefined && { metric_name: metricName }),
+    ...(environment !== undefined && { environment }),
+    since,
+    until,
+    settings,
+    silences: { add: addedSilences, remove: removedSilences },
+  };
+  const headers = { "Content-Type": "application/json", ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
+  const request = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(REQUEST_MS_MAX) };
+  const answer = await fetch(`${url}/api/v1/backtest`, request).catch((error: unknown) => error);
+  if (!(answer instanceof Response)) throw new BacktestError(`${url} cannot be reached (${causeOf(answer)}); name the server with --url`);
+  const text = await answer.text();
+  if (answer.status !== 200) throw new BacktestError(`the server answered ${answer.status}: ${text.slice(0, 500)}`);
+  return JSON.parse(text) as BacktestView;
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

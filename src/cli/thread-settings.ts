@@ -1,0 +1,24 @@
+// What the coordinator's thread needs of the configuration: plain values, as secrets do not cross threads.
+import type { CoordinatorThreadData } from "../actors/coordinator/worker.ts";
+import type { Config } from "../core/config/load-config.ts";
+
+export function coordinatorSettings(config: Config): CoordinatorThreadData["settings"] {
+  return {
+    threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
+    paging: {
+      rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
+      dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
+      warmUpMinutes: config.WATCHDOG_WARMUP_MINUTES,
+    },
+    minSamples: config.WATCHDOG_MIN_SAMPLES,
+    window: config.WATCHDOG_WINDOW,
+    retentionDays: config.RETENTION_DAYS,
+    retentionRawDays: config.RETENTION_RAW_DAYS,
+    auditRetentionDays: config.AUDIT_RETENTION_DAYS,
+    fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
+    diskLimitGib: config.DISK_LIMIT_GIB,
+    vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
+    watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
+    saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
+  };
+}

@@ -1,0 +1,74 @@
+// What the coordinator and the engines tell each other for the Watchdog's pass over bounded series.
+import type { StreamName } from "./coordinator-frame.ts";
+
+/** A finding that is told already; `key` is that of its series. */
+export interface HeldFinding {
+  readonly key: string;
+  readonly tier: "low" | "medium" | "high";
+  readonly rule: "time_to_exhaustion" | "headroom_breach" | "resident_high";
+}
+
+/** A declared limit; `serviceId` null is the tenant-wide default. */
+export interface ToldLimit {
+  readonly tenant: string;
+  readonly serviceId: string | null;
+  readonly metric: string;
+  readonly limitValue: number;
+  readonly unit: string;
+  readonly updatedMs: number;
+}
+
+/** An open anomaly that may confirm a finding of saturation: of a service (serviceKey()) in an environment, by another detector on this metric. */
+export type Corroboration = readonly [service: string, environment: string, metricName: string];
+
+/** Before a pass: to every engine. */
+export interface SaturationTold {
+  readonly type: "saturation-told";
+  /** All declarations, where they have changed since the last pass. */
+  readonly limits: readonly ToldLimit[] | null;
+  /** Findings that were open when the coordinator started; told once. */
+  readonly held: readonly HeldFinding[] | null;
+  readonly corroborations: readonly Corroboration[];
+}
+
+/** What is stored of a series, folded: the numbers of a SaturationPlace. */
+export interface FoldedHistory {
+  readonly key: string;
+  /** As it was wanted: later values are not in it. */
+  readonly untilMs: number;
+  readonly head: Float64Array;
+  readonly rings: Float32Array;
+}
+
+/** Histories that the engine has asked for. */
+export interface SaturationHistories {
+  readonly type: "saturation-histories";
+  readonly histories: readonly FoldedHistory[];
+}
+
+/** Asks for the history of a series: that of one stream, or of several averaged. */
+export interface WantedHistory {
+  readonly key: string;
+  readonly partition: number;
+  readonly streamIds: readonly Uint8Array[];
+  readonly metricName: string;
+  /** From here on the rings of all its streams have everything. */
+  readonly untilMs: number;
+}
+
+/** A series that has a finding. */
+export interface SaturationReport extends StreamName {
+  readonly key: string;
+  /** SaturationFinding of domain/saturation. */
+  readonly finding: unknown;
+}
+
+/** What a slice of the pass tells. */
+export interface SaturationFound {
+  readonly reports: readonly SaturationReport[];
+  /** Keys of held findings whose series cannot be judged yet. */
+  readonly waiting: readonly string[];
+  readonly wanted: readonly WantedHistory[];
+  /** Series that have a place. */
+  readonly series: number;
+}

@@ -1,0 +1,27 @@
+// An anomaly as the pipeline to a page is asked about it.
+import type { Finding } from "../alerting/paging/finding.ts";
+import type { Anomaly } from "../incident/anomaly.ts";
+
+/** `alertId` is that of the alert which it belongs to already. */
+export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: string | null, atMs: number): Finding {
+  const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
+  const verdict = anomaly.verdict as { readonly threshold?: unknown; readonly gates?: unknown } | null;
+  const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
+  return {
+    kind,
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    attributes,
+    anomalyId: anomaly.id,
+    detector,
+    operation: gates.some(({ name }) => name === "operation_bar"),
+    z,
+    threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
+    services: [],
+    explanation,
+    alertId,
+    atMs,
+  };
+}

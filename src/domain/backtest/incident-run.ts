@@ -1,0 +1,95 @@
+// From episodes to pages on a virtual clock: anomalies as the coordinator keeps them, and the pipeline to a page over a memory of its own. Frames come in the
+// order of their times; equal input gives equal decisions.
+import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { Finding } from "../alerting/paging/finding.ts";
+import type { PageDecision } from "../alerting/paging/page-decision.ts";
+import { decideAgain, decideEnd, decideFire } from "../alerting/paging/page-pipeline.ts";
+import { PagingMemory } from "../alerting/paging/paging-memory.ts";
+import type { PagingSources } from "../alerting/paging/paging-sources.ts";
+import { tierOfZ } from "../detection/anomaly-score.ts";
+import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../incident/anomaly.ts";
+import { findingOf } from "./anomaly-finding.ts";
+
+/** What became of an anomaly when it was last decided on. */
+interface LastDecision {
+  readonly alertId: string | null;
+  readonly reached: boolean;
+}
+
+const UNDECIDED: LastDecision = { alertId: null, reached: false };
+
+/** One run. */
+export class IncidentRun {
+  readonly #sources: PagingSources;
+  readonly #decided: (decision: PageDecision) => void;
+  readonly #memory = new PagingMemory();
+  /** Anomalies that may still change, by id; episodes that are open. */
+  readonly #anomalies = new Map<string, Anomaly>();
+  readonly #open = new Map<string, string>();
+  readonly #episodes = new Map<string, Episode>();
+  readonly #decisions = new Map<string, LastDecision>();
+
+  /** `decided` is given each decision, in order. */
+  constructor(sources: PagingSources, decided: (decision: PageDecision) => void) {
+    this.#sources = sources;
+    this.#decided = decided;
+  }
+
+  /** Takes a transition that is known at `nowMs`. */
+  take(frame: EpisodeFrame, nowMs: number): void {
+    const episode = this.#episodes.get(frame.episodeId);
+    const id = episode?.anomalyId ?? this.#open.get(openKeyOf(frame)) ?? anomalyIdOf(frame);
+    const before = this.#anomalies.get(id);
+    const effect = applyEpisode({ episode, anomaly: before }, frame, nowMs);
+    if (effect.episode?.open === true) this.#episodes.set(frame.episodeId, effect.episode);
+    else if (effect.episode !== undefined) this.#episodes.delete(frame.episodeId);
+    const { anomaly } = effect;
+    if (anomaly === undefined) return;
+    this.#anomalies.set(anomaly.id, anomaly);
+    if (effect.kind === "left") return;
+    if (effect.kind === "resolved") this.#resolve(anomaly, nowMs);
+    else this.#decide(anomaly, before, nowMs);
+  }
+
+  /** Once a cycle: asks again what has held alerts back. */
+  cycle(tenant: string, nowMs: number): void {
+    for (const alert of [...this.#memory.firing(tenant)]) {
+      const decision = decideAgain(alert, this.#sources, this.#memory, nowMs);
+      if (decision !== undefined) this.#decided(decision);
+    }
+  }
+
+  /** Whether an alert that fires is held back, so that `cycle` may have something to do. */
+  holdsBack(tenants: Iterable<string>): boolean {
+    for (const tenant of tenants) for (const { heldBy } of this.#memory.firing(tenant)) if (heldBy !== null) return true;
+    return false;
+  }
+
+  #resolve(anomaly: Anomaly, nowMs: number): void {
+    this.#open.delete(openKeyOf(anomaly));
+    this.#anomalies.delete(anomaly.id);
+    const { alertId } = this.#decisions.get(anomaly.id) ?? UNDECIDED;
+    this.#decisions.delete(anomaly.id);
+    if (alertId === null) return;
+    const { id: anomalyId, serviceId, metricName, detector, z } = anomaly;
+    const ended = decideEnd({ anomalyId, alertId, serviceId, metricName, detector, z, by: null, atMs: nowMs }, this.#memory);
+    if (ended !== undefined) this.#decided(ended);
+  }
+
+  #decide(anomaly: Anomaly, before: Anomaly | undefined, nowMs: number): void {
+    this.#open.set(openKeyOf(anomaly), anomaly.id);
+    const last = this.#decisions.get(anomaly.id) ?? UNDECIDED;
+    if (before !== undefined && !mayChange(before, anomaly, last)) return;
+    const kind: Finding["kind"] = before === undefined ? "opened" : "raised";
+    const { decision, ended } = decideFire(findingOf(anomaly, kind, last.alertId, nowMs), this.#sources, this.#memory);
+    if (ended !== undefined) this.#decided(ended);
+    const reached = decision.outcome === "paged" || decision.outcome === "absorbed";
+    this.#decisions.set(anomaly.id, { alertId: decision.alertId ?? last.alertId, reached });
+    this.#decided(decision);
+  }
+}
+
+/** Whether a higher peak may change what was decided: one that reached people does only with a higher tier. */
+function mayChange(before: Anomaly, after: Anomaly, { reached }: LastDecision): boolean {
+  return before.z !== after.z && (!reached || tierOfZ(before.z) !== tierOfZ(after.z));
+}

@@ -1,0 +1,80 @@
+// One series under layer 1, as transitions of its episodes: the kernel's slow twin over values as they are stored (of counters what was added per interval).
+import { hash128 } from "../../core/base/hash128.ts";
+import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_OPEN, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
+import { FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { episodeFrame } from "../detection/episode-frame.ts";
+import type { OracleEvent } from "../detection/episode-oracle.ts";
+import { StreamOracle } from "../detection/stream-oracle.ts";
+import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
+import { decodeEpisode, encodeEpisode } from "../incident/episode-codec.ts";
+import type { ShardEvent } from "../kernel/shard-events.ts";
+import { identityText } from "../series/stream-identity.ts";
+
+/** The samples of one stream, ascending by time. */
+export interface BacktestSeries {
+  readonly name: StreamName;
+  /** FLAG_OPERATION and FLAG_PERCENT, as of its stream. */
+  readonly flags: number;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+export interface WindowOptions {
+  /** WATCHDOG_WINDOW and WATCHDOG_MIN_SAMPLES. */
+  readonly window: number;
+  readonly samplesMin: number;
+  readonly threshold: number;
+  readonly direction: WatchdogSettings["direction"];
+  /** As filled by fillThresholdTables() for the threshold. */
+  readonly tables: Float64Array;
+}
+
+const TOLD: ReadonlySet<number> = new Set([EVENT_OPEN, EVENT_UPDATE, EVENT_CLOSE]);
+
+export class WindowTrack {
+  readonly #series: BacktestSeries;
+  readonly #options: WindowOptions;
+  readonly #oracle: StreamOracle;
+  readonly #hash: Uint8Array;
+
+  constructor(series: BacktestSeries, options: WindowOptions) {
+    this.#series = series;
+    this.#options = options;
+    const operation = (series.flags & FLAG_OPERATION) !== 0;
+    this.#oracle = new StreamOracle({ window: options.window, tables: options.tables, counter: false, operation });
+    const { tenant, environment, serviceId, metricName, attributes } = series.name;
+    this.#hash = Buffer.from(hash128(JSON.stringify([tenant, environment, serviceId, metricName, attributes])), "hex");
+  }
+
+  /** Takes the value at a place; places come in order. */
+  observe(place: number): EpisodeFrame[] {
+    const { times, values } = this.#series;
+    const events = this.#oracle.apply(times[place] as number, values[place] as number);
+    return events.filter(({ kind }) => TOLD.has(kind)).flatMap((event) => this.#frame(event, place) ?? []);
+  }
+
+  #frame(event: OracleEvent, place: number): EpisodeFrame | undefined {
+    const { window, samplesMin, threshold, direction } = this.#options;
+    const { name, flags, times, values } = this.#series;
+    const first = Math.max(0, place - Math.min(window, WINDOW_MAX));
+    const ageSeconds = place > first ? ((times[place] as number) - (times[first] as number)) / 1000 : 0;
+    const packed = episodeFrame(shardEvent(event), {
+      identity: Buffer.from(identityText(name)),
+      hash: this.#hash,
+      streamFlags: flags & (FLAG_OPERATION | FLAG_PERCENT),
+      threshold,
+      direction: () => direction,
+      minSamples: samplesMin,
+      baseline: () => ({ values: values.slice(first, place), ageSeconds }),
+      hashText: (text) => Buffer.from(hash128(text), "hex"),
+    });
+    return packed && decodeEpisode(encodeEpisode(packed));
+  }
+}
+
+/** What the kernel would have told. */
+function shardEvent({ kind, time, value, mean, sd, ratio, count, flags, start, peak }: OracleEvent): ShardEvent {
+  const rawSd = (flags & EVENT_FLAG_CONSTANT) !== 0 ? 0 : sd;
+  return { kind, slot: 0, timeMs: time, value, mean, sd, rawSd, ratio, count, flags, startMs: start, peak, arrivalMs: 0 };
+}

@@ -1,0 +1,124 @@
+/**
+ * A service's model as bytes, little-endian; reading makes views of them and copies nothing, so that a model takes as much memory as it has bytes:
+ *
+ *   0  u32 x 12: version, metrics, numbers of season, kept components of levels and of steps, trees, nodes, vectors a tree was grown from,
+ *      bytes of a feature and of a right child (1 or 2), zeros
+ *  48  f64: 4 medians, the two calibrations, means and scales of levels, means and scales of steps
+ *   .  f32: components and deviations of levels, those of steps, cuts of all nodes      u32: roots of the trees      then features, then right children
+ */
+import { CALIBRATION_WORDS, TailCalibration } from "../calibration/tail-calibration.ts";
+import { IsolationForest } from "./isolation-forest.ts";
+import { PrincipalComponents } from "./principal-components.ts";
+import { type ModelParts, ServiceModel } from "./service-model.ts";
+
+const VERSION = 1;
+const HEADER_WORDS = 12;
+const HEADER_BYTES = 4 * HEADER_WORDS;
+const MEDIANS = 4;
+
+interface Shape {
+  readonly width: number;
+  readonly season: number;
+  readonly keptLevels: number;
+  readonly keptSteps: number;
+  readonly trees: number;
+  readonly nodes: number;
+  readonly sample: number;
+  readonly placeBytes: number;
+}
+
+/** Bytes of a model. */
+export function encodeServiceModel({ parts }: ServiceModel): Uint8Array<ArrayBuffer> {
+  const { levels, steps, forest, season, medians, componentTail, forestTail } = parts;
+  const { roots, cuts, features, rights, sample } = forest.nodes;
+  const width = levels.parts.means.length;
+  const [keptLevels, keptSteps] = [levels.parts.deviations.length, steps.parts.deviations.length];
+  const shape = {
+    width,
+    season,
+    keptLevels,
+    keptSteps,
+    trees: roots.length,
+    nodes: cuts.length,
+    sample,
+    placeBytes: features.BYTES_PER_ELEMENT,
+  };
+  const bytes = new Uint8Array(bytesOf(shape));
+  new Uint32Array(bytes.buffer, 0, HEADER_WORDS).set([
+    VERSION,
+    width,
+    season,
+    keptLevels,
+    keptSteps,
+    shape.trees,
+    shape.nodes,
+    sample,
+    shape.placeBytes,
+  ]);
+  const sections = [
+    Float64Array.of(medians.shape, medians.level, medians.step, medians.jump),
+    componentTail.words,
+    forestTail.words,
+    ...[levels, steps].flatMap((each) => [each.parts.means, each.parts.scales]),
+    ...[levels, steps].flatMap((each) => [each.parts.components, each.parts.deviations]),
+    cuts,
+    roots,
+    features,
+    rights,
+  ];
+  let at = HEADER_BYTES;
+  for (const section of sections) {
+    bytes.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength), at);
+    at += section.byteLength;
+  }
+  return bytes;
+}
+
+/** Reads a model over its bytes, which have a buffer of their own or begin at a multiple of eight in it; undefined where they are none of this version. */
+export function decodeServiceModel(bytes: Uint8Array): ServiceModel | undefined {
+  const shape = bytes.length < HEADER_BYTES ? undefined : shapeOf(new Uint32Array(bytes.buffer, bytes.byteOffset, HEADER_WORDS));
+  if (shape === undefined || bytes.length !== bytesOf(shape)) return undefined;
+  return new ServiceModel(partsOf(shape, bytes));
+}
+
+function shapeOf(header: Uint32Array): Shape | undefined {
+  const [version, width = 0, season = 0, keptLevels = 0, keptSteps = 0, trees = 0, nodes = 0, sample = 0, placeBytes = 0] = header;
+  const isTree = trees > 0 && nodes >= trees && (placeBytes === 1 || placeBytes === 2);
+  const isWhole = version === VERSION && width > 0 && keptLevels <= width && keptSteps <= width && isTree;
+  return isWhole ? { width, season, keptLevels, keptSteps, trees, nodes, sample, placeBytes } : undefined;
+}
+
+function bytesOf({ width, keptLevels, keptSteps, trees, nodes, placeBytes }: Shape): number {
+  const doubles = MEDIANS + 2 * CALIBRATION_WORDS + 4 * width;
+  const words = (keptLevels + keptSteps) * (width + 1) + nodes + trees;
+  return HEADER_BYTES + 8 * doubles + 4 * words + 2 * placeBytes * nodes;
+}
+
+function partsOf(shapeRead: Shape, { buffer, byteOffset }: Uint8Array): ModelParts {
+  const { width, season, keptLevels, keptSteps, trees, nodes, sample, placeBytes } = shapeRead;
+  let at = byteOffset + HEADER_BYTES;
+  const place = (length: number, size: number): number => {
+    at += length * size;
+    return at - length * size;
+  };
+  const doubles = (length: number) => new Float64Array(buffer, place(length, 8), length);
+  const floats = (length: number) => new Float32Array(buffer, place(length, 4), length);
+  const places = (length: number) =>
+    placeBytes === 1 ? new Uint8Array(buffer, place(length, 1), length) : new Uint16Array(buffer, place(length, 2), length);
+  const [shape = 1, level = 1, step = 1, jump = 1] = doubles(MEDIANS);
+  const componentTail = new TailCalibration(doubles(CALIBRATION_WORDS));
+  const forestTail = new TailCalibration(doubles(CALIBRATION_WORDS));
+  const [levelScales, stepScales] = [0, 1].map(() => ({ means: doubles(width), scales: doubles(width) }));
+  const vectors = (kept: number) => ({ components: floats(kept * width), deviations: floats(kept) });
+  const levels = new PrincipalComponents({ ...(levelScales as Scales), ...vectors(keptLevels) });
+  const steps = new PrincipalComponents({ ...(stepScales as Scales), ...vectors(keptSteps) });
+  const cuts = floats(nodes);
+  const roots = new Uint32Array(buffer, place(trees, 4), trees);
+  const forest = new IsolationForest({ roots, cuts, features: places(nodes), rights: places(nodes), sample });
+  return { levels, steps, forest, season, medians: { shape, level, step, jump }, componentTail, forestTail };
+}
+
+interface Scales {
+  readonly means: Float64Array;
+  readonly scales: Float64Array;
+}

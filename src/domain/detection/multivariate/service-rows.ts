@@ -1,0 +1,112 @@
+// A service's history as vectors: what the Watchdog would have seen had it looked once an interval, by the same rules.
+
+import type { TimedRows } from "./service-model.ts";
+import { Aggregate, isVectorFull, valueAgeMsMax } from "./service-vector.ts";
+
+/** Samples of one stream, ascending by time. */
+export interface StreamSamples {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** The streams behind a service's metrics. */
+export interface ServiceHistory {
+  readonly streams: readonly StreamSamples[];
+  /** Of each metric the place of its first stream; one more for the end of the last. */
+  readonly starts: Uint16Array;
+  readonly aggregations: Uint8Array;
+}
+
+/** Which vectors are wanted. */
+export interface RowRequest {
+  /** Time of the newest one. */
+  readonly toMs: number;
+  readonly intervalMs: number;
+  readonly rowsMax: number;
+}
+
+/**
+ * The newest vectors up to `toMs`, oldest first, an interval or a multiple of it apart: a time at which nothing was new, or fewer than half of the metrics had
+ * a value, has none. A metric without a value stands at the mean of its others, 0 where it has none.
+ */
+export function rowsOfHistory(history: ServiceHistory, request: RowRequest): TimedRows {
+  const { toMs, intervalMs, rowsMax } = request;
+  const firstMs = history.streams.reduce((least, { times }) => Math.min(least, times[0] ?? toMs), toMs);
+  const looks = Math.min(LOOKS_PER_ROW * rowsMax, Math.floor((toMs - firstMs) / intervalMs) + 1);
+  const width = history.aggregations.length;
+  const times = new Float64Array(looks);
+  const values = new Float64Array(looks * width);
+  const cursor = new HistoryCursor(history, intervalMs);
+  let rows = 0;
+  for (let look = looks - 1; look >= 0; look--) {
+    const timeMs = toMs - look * intervalMs;
+    if (cursor.read(timeMs, values.subarray(rows * width, (rows + 1) * width))) times[rows++] = timeMs;
+  }
+  const from = Math.max(0, rows - rowsMax);
+  const kept = values.slice(from * width, rows * width);
+  fillGaps(kept, width);
+  return { times: times.slice(from, rows), values: kept, width };
+}
+
+/** Vectors are at most so many intervals apart on the whole: samples of a quarter of an hour and a cycle of a minute. */
+const LOOKS_PER_ROW = 15;
+
+/** Reads vectors of ascending times. */
+class HistoryCursor {
+  readonly #history: ServiceHistory;
+  readonly #ageMsMax: number;
+  /** Of each stream how many samples are not after the time at hand. */
+  readonly #passed: Uint32Array;
+  readonly #aggregate = new Aggregate();
+  #newestMs = Number.NEGATIVE_INFINITY;
+
+  constructor(history: ServiceHistory, intervalMs: number) {
+    this.#history = history;
+    this.#ageMsMax = valueAgeMsMax(intervalMs);
+    this.#passed = new Uint32Array(history.streams.length);
+  }
+
+  /** False where there is no vector at that time. */
+  read(timeMs: number, into: Float64Array): boolean {
+    const { starts, aggregations } = this.#history;
+    let present = 0;
+    let newestMs = Number.NEGATIVE_INFINITY;
+    for (let column = 0; column < into.length; column++) {
+      this.#aggregate.reset();
+      for (let stream = starts[column] as number; stream < (starts[column + 1] as number); stream++) {
+        newestMs = Math.max(newestMs, this.#take(stream, timeMs));
+      }
+      const value = this.#aggregate.value(aggregations[column] as number);
+      into[column] = value;
+      if (!Number.isNaN(value)) present++;
+    }
+    if (newestMs <= this.#newestMs || !isVectorFull(present, into.length)) return false;
+    this.#newestMs = newestMs;
+    return true;
+  }
+
+  /** Adds a stream's newest value; its time. */
+  #take(stream: number, timeMs: number): number {
+    const { times, values } = this.#history.streams[stream] as StreamSamples;
+    let passed = this.#passed[stream] as number;
+    while (passed < times.length && (times[passed] as number) <= timeMs) passed++;
+    this.#passed[stream] = passed;
+    if (passed === 0) return Number.NEGATIVE_INFINITY;
+    const atMs = times[passed - 1] as number;
+    if (timeMs - atMs <= this.#ageMsMax) this.#aggregate.add(values[passed - 1] as number);
+    return atMs;
+  }
+}
+
+function fillGaps(values: Float64Array, width: number): void {
+  for (let column = 0; column < width; column++) {
+    let [sum, count] = [0, 0];
+    for (let at = column; at < values.length; at += width) {
+      if (Number.isNaN(values[at])) continue;
+      sum += values[at] as number;
+      count++;
+    }
+    const mean = count === 0 ? 0 : sum / count;
+    for (let at = column; at < values.length; at += width) if (Number.isNaN(values[at])) values[at] = mean;
+  }
+}

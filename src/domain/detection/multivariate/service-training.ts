@@ -1,0 +1,29 @@
+// One training: from a service's samples to its model, and to the state of a detector that has read them. Equal jobs give equal bytes.
+import { SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
+import { seededRandom } from "./seeded-random.ts";
+import { ServiceDetector, serviceDetectorWords } from "./service-detector.ts";
+import { encodeServiceModel } from "./service-model-coding.ts";
+import { type RowRequest, rowsOfHistory, type ServiceHistory } from "./service-rows.ts";
+
+export interface TrainingJob extends ServiceHistory, RowRequest {
+  /** Of the service and its metrics; the number of vectors is added to it. */
+  readonly seed: number;
+}
+
+/** `model` and `state` are null where there were fewer than SERVICE_VECTORS_MIN vectors. */
+export interface TrainingResult {
+  readonly rows: number;
+  readonly model: Uint8Array<ArrayBuffer> | null;
+  readonly state: Float64Array<ArrayBuffer> | null;
+}
+
+/** Trains a service's model; about 0.1 s for three days of minutes of 64 metrics. */
+export function trainService(job: TrainingJob): TrainingResult {
+  const rows = rowsOfHistory(job, job);
+  const count = rows.times.length;
+  if (count < SERVICE_VECTORS_MIN) return { rows: count, model: null, state: null };
+  const state = new Float64Array(serviceDetectorWords(rows.width));
+  const detector = new ServiceDetector(rows.width, state);
+  detector.train(rows, seededRandom(job.seed + count));
+  return { rows: count, model: encodeServiceModel(detector.model), state };
+}

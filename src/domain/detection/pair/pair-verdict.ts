@@ -1,0 +1,93 @@
+// What the long baseline of a pair has to say of one observation, as the record that every detector gives: against what it was compared, what stood in
+// the way of an alert, and a sentence for people.
+import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-result.ts";
+import type { RuleVerdict } from "../gates/rule-verdict.ts";
+import { hourOf } from "../seasonal/hour-profile.ts";
+import { logNormalTail, reportedProbability, Z_MAX } from "../tail-probability.ts";
+import { figure } from "../verdict.ts";
+import { LEARNING_VALUES, type PairVerdict } from "./pair-detector.ts";
+
+export const DETECTOR_ADAPTIVE = "adaptive";
+const LAYERS = ["statistical", "adaptive"] as const;
+/** Why an observation opened no alert, by the gate that did not let it pass. */
+const REASONS: Readonly<Record<string, string>> = {
+  minimum_samples: "learning",
+  level: "ordinary",
+  flap_control: "flapping",
+  new_incident: "same_incident",
+  direction: "direction",
+};
+
+/** What is known around an observation. */
+export interface PairObservation {
+  readonly verdict: PairVerdict;
+  /** What came before and with it. */
+  readonly baseline: { readonly n: number; readonly mean: number; readonly sd: number; readonly median: number };
+  /** Age of the stream's oldest value. */
+  readonly ageSeconds: number;
+  /** Of the observation, by the clock on the wall. */
+  readonly localMs: number;
+  /** Departures that may alert. */
+  readonly direction: "both" | "high" | "low";
+}
+
+/** Signed: the further of level and spike, on the side of the level, within +-99. */
+export function pairZ({ level, side, z }: PairVerdict): number {
+  return side * Math.min(Z_MAX, Math.max(level, Math.sign(z) === side ? Math.abs(z) : 0));
+}
+
+/** Whether a departure to this side may alert. */
+export function mayAlert(side: 1 | -1, direction: PairObservation["direction"]): boolean {
+  return direction === "both" || direction === (side === 1 ? "high" : "low");
+}
+
+/** The record of an observation. Observed is the mean of the newest values, since that is what was judged; `baseline.bucket` names the hour where it was of one. */
+export function pairVerdict(of: PairObservation): RuleVerdict {
+  const { verdict, baseline, ageSeconds, localMs } = of;
+  const { mean, usual, scale, levelBar, isSeasonal } = verdict;
+  const z = pairZ(verdict);
+  const gates = pairGates(of);
+  const failed = firstFailed(gates);
+  return {
+    detector: DETECTOR_ADAPTIVE,
+    observed: mean,
+    expected: usual,
+    lower: usual - levelBar * scale,
+    upper: usual + levelBar * scale,
+    z,
+    p: reportedProbability(logNormalTail(z)),
+    threshold: levelBar,
+    baseline: { ...baseline, bucket: isSeasonal ? bucketOf(localMs) : null, age_seconds: ageSeconds },
+    contributions: [],
+    gates,
+    suppressed_by: failed === undefined ? null : (REASONS[failed.name] ?? failed.name),
+    layers: LAYERS,
+  };
+}
+
+function pairGates({ verdict, baseline, direction }: PairObservation): GateResult[] {
+  const { evidence, bar, side, gate } = verdict;
+  return [
+    { name: "minimum_samples", passed: gate.suppressedBy !== "learning", value: baseline.n, limit: LEARNING_VALUES },
+    atLeast("level", evidence, 1),
+    { name: "flap_control", passed: gate.suppressedBy !== "flapping", value: evidence, limit: bar },
+    holds("new_incident", gate.suppressedBy !== "same_incident"),
+    holds("direction", mayAlert(side, direction)),
+  ];
+}
+
+/** A plain sentence, such as: latency_ms was 61.2 on average over its last 12 values, 5.3 standard deviations above the 40.1 that is usual on a working day at 14:00 (expected 32 to 48). */
+export function explainPair({ verdict, localMs, baseline }: PairObservation, metricName: string): string {
+  const { mean, width, usual, scale, levelBar, isSeasonal, side } = verdict;
+  const what = width === 1 ? figure(mean) : `${figure(mean)} on average over its last ${width} values`;
+  const when = isSeasonal ? `is usual on a ${bucketOf(localMs)}` : `the last ${baseline.n} values had`;
+  const range = `expected ${figure(usual - levelBar * scale)} to ${figure(usual + levelBar * scale)}`;
+  const distance = Math.abs(pairZ(verdict));
+  const far = distance >= Z_MAX ? `more than ${Z_MAX}` : distance.toFixed(1);
+  return `${metricName} was ${what}, ${far} standard deviations ${side < 0 ? "below" : "above"} the ${figure(usual)} that ${when} (${range})`;
+}
+
+function bucketOf(localMs: number): string {
+  const { hour, isWeekend } = hourOf(localMs);
+  return `${isWeekend ? "weekend day" : "working day"} at ${String(hour).padStart(2, "0")}:00`;
+}

@@ -1,0 +1,192 @@
+// Writes blocks of spans; their form is in span-block.ts.
+import { NumberTable } from "../../core/base/number-table.ts";
+import { NO_SPAN_TEXT } from "../../core/layout/span-row.ts";
+import { ByteSink } from "../codec/byte-sink.ts";
+import type { ServiceName } from "../window/window-message.ts";
+import {
+  type BlockSpan,
+  HEADER_BYTES,
+  KIND_MASK,
+  MICROSECONDS,
+  RECEIVED_AT,
+  SALT_AT,
+  SECOND_AT,
+  SERIAL_AT,
+  SPAN_BLOCK_VERSION,
+  SPAN_ID_BYTES,
+  SPANS_AT,
+  STATUS_SHIFT,
+  TRACE_ID_BYTES,
+} from "./span-block.ts";
+
+const IDS_BYTES = TRACE_ID_BYTES + 2 * SPAN_ID_BYTES;
+/** Without name and attributes: ids, flags and four varints. */
+const SPAN_BYTES_MAX = 72;
+
+/** What a block begins with. Arrival, serial and salt (anything) together are its alone. */
+export interface SpanBlockOptions {
+  readonly second: number;
+  readonly receivedMs: number;
+  readonly serial: number;
+  readonly salt: number;
+  /** JSON. */
+  readonly resource: string;
+}
+
+/** Attributes of spans as words: the number of a text, or `none` with address and bytes behind it. The same number is always the same text, also the name's. */
+export interface AttributeWords {
+  readonly words: Uint32Array;
+  readonly none: number;
+  /** What addresses count in. */
+  readonly memory: Uint8Array;
+  textAddress(number: number): number;
+  textBytes(number: number): number;
+}
+
+/** Twice the texts that a block remembers; those beyond are written each time. A full block of attributes that differ has some 600. */
+const KNOWN_PLACES = 1024;
+
+/** Longer ones are copied by the system. */
+const COPIED_BYTES_MAX = 64;
+
+/** A block in the making; used again for the next. */
+export class SpanBlockWriter {
+  readonly #sink = new ByteSink(2048);
+  readonly #names = new Map<string, number>();
+  /** Numbers in this block by that of the text: of attributes by twice that, of names by one more. */
+  readonly #known = new NumberTable(KNOWN_PLACES);
+  #nameCount = 0;
+  #attributeCount = 0;
+  #second = 0;
+  #spans = 0;
+
+  constructor(service: ServiceName, options: SpanBlockOptions) {
+    this.begin(service, options);
+  }
+
+  begin({ tenant, environment, serviceId }: ServiceName, { second, receivedMs, serial, salt, resource }: SpanBlockOptions): void {
+    const sink = this.#sink;
+    this.#second = second;
+    this.#spans = 0;
+    this.#nameCount = 0;
+    this.#attributeCount = 0;
+    this.#names.clear();
+    this.#known.clear();
+    sink.at = HEADER_BYTES;
+    sink.view.setUint32(0, SPAN_BLOCK_VERSION, true);
+    sink.view.setUint32(SECOND_AT, second, true);
+    sink.view.setFloat64(RECEIVED_AT, receivedMs, true);
+    sink.view.setUint32(SERIAL_AT, serial, true);
+    sink.view.setUint32(SALT_AT, salt, true);
+    sink.text(serviceId);
+    sink.text(tenant);
+    sink.text(environment);
+    sink.text(resource);
+  }
+
+  get bytes(): number {
+    return this.#sink.at;
+  }
+
+  /** Bytes that the writer holds, used or not. */
+  get capacity(): number {
+    return this.#sink.bytes.length;
+  }
+
+  add(span: BlockSpan): void {
+    const sink = this.#sink;
+    sink.reserve(IDS_BYTES);
+    this.#id(span.traceId, TRACE_ID_BYTES);
+    this.#id(span.spanId, SPAN_ID_BYTES);
+    this.#id(span.parentSpanId, SPAN_ID_BYTES);
+    const kindAndStatus = (span.kind & KIND_MASK) | (span.statusCode << STATUS_SHIFT);
+    this.#addFields(kindAndStatus, span.name, NO_SPAN_TEXT, span.endMicroseconds, span.microseconds);
+    sink.varint(0);
+    sink.text(span.attributes);
+  }
+
+  /** Adds a span of `kindAndStatus` (kind + 8 * status), whose ids are the eight words from `at` on; addAttributes() must follow. `nameText` is its name's number, or `none`. */
+  addNumbers(
+    words: Uint32Array,
+    at: number,
+    kindAndStatus: number,
+    name: string,
+    nameText: number,
+    endMicroseconds: number,
+    microseconds: number,
+  ): void {
+    const sink = this.#sink;
+    sink.reserve(SPAN_BYTES_MAX);
+    const { view } = sink;
+    for (let i = 0; i < IDS_BYTES / 4; i++) view.setUint32(sink.at + 4 * i, words[at + i]!, true);
+    sink.at += IDS_BYTES;
+    this.#addFields(kindAndStatus, name, nameText, endMicroseconds, microseconds);
+  }
+
+  /** The attributes of the span that was added last: `count` of them, whose words begin at `from`. */
+  addAttributes(attributes: AttributeWords, from: number, count: number): void {
+    const sink = this.#sink;
+    const { words, none } = attributes;
+    sink.varint(count + 1);
+    let at = from;
+    for (let i = 0; i < count; i++) {
+      const number = words[at++]!;
+      if (number === none) {
+        this.#newAttribute(attributes.memory, words[at]!, words[at + 1]!);
+        at += 2;
+        continue;
+      }
+      const known = this.#known.find(2 * number);
+      if (known > 0) sink.varint(known);
+      else {
+        this.#known.enter(2 * number, this.#attributeCount + 1);
+        this.#newAttribute(attributes.memory, attributes.textAddress(number), attributes.textBytes(number));
+      }
+    }
+  }
+
+  #newAttribute(memory: Uint8Array, address: number, bytes: number): void {
+    const sink = this.#sink;
+    this.#attributeCount++;
+    sink.varint(0);
+    sink.varint(bytes);
+    sink.reserve(bytes);
+    if (bytes > COPIED_BYTES_MAX) sink.bytes.set(memory.subarray(address, address + bytes), sink.at);
+    else for (let i = 0; i < bytes; i++) sink.bytes[sink.at + i] = memory[address + i]!;
+    sink.at += bytes;
+  }
+
+  #addFields(kindAndStatus: number, name: string, nameText: number, endMicroseconds: number, microseconds: number): void {
+    const sink = this.#sink;
+    this.#spans++;
+    sink.u8(kindAndStatus);
+    const known = nameText === NO_SPAN_TEXT ? (this.#names.get(name) ?? 0) : this.#known.find(2 * nameText + 1);
+    sink.varint(known);
+    if (known === 0) {
+      this.#nameCount++;
+      if (nameText === NO_SPAN_TEXT) this.#names.set(name, this.#nameCount);
+      else this.#known.enter(2 * nameText + 1, this.#nameCount);
+      sink.text(name);
+    }
+    sink.varint(endMicroseconds - this.#second * MICROSECONDS);
+    sink.varint(microseconds);
+  }
+
+  /** Hex digits as bytes; "" as zeros. */
+  #id(hex: string, bytes: number): void {
+    const sink = this.#sink;
+    for (let i = 0; i < bytes; i++) sink.bytes[sink.at++] = hex === "" ? 0 : (digit(hex, 2 * i) << 4) | digit(hex, 2 * i + 1);
+  }
+
+  /** The block, a copy. */
+  finish(): Uint8Array {
+    this.#sink.view.setUint32(SPANS_AT, this.#spans, true);
+    return this.#sink.bytes.slice(0, this.#sink.at);
+  }
+}
+
+/** Value of a character that is known to be a hex digit. */
+function digit(hex: string, at: number): number {
+  const code = hex.charCodeAt(at);
+  return code < 0x3a ? code - 0x30 : (code & 0x5f) - 0x37;
+}

@@ -1,0 +1,158 @@
+// The quiet simulation: services through the shard kernel, the detector of long baselines and the pipeline to a page, as shipped, on a virtual clock.
+
+import { hash128 } from "../../../src/core/base/hash128.ts";
+import { EVENT_CLOSE, EVENT_OPEN, EVENT_UPDATE } from "../../../src/core/layout/kernel-event.ts";
+import { FLAG_COUNTER, FLAG_PERCENT } from "../../../src/core/layout/stream-record.ts";
+import type { StreamName } from "../../../src/core/protocol/coordinator-frame.ts";
+import type { PageDecision } from "../../../src/domain/alerting/paging/page-decision.ts";
+import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../../src/domain/alerting/paging/paging-sources.ts";
+import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
+import { PairTrack } from "../../../src/domain/backtest/pair-track.ts";
+import { episodeFrame } from "../../../src/domain/detection/episode-frame.ts";
+import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
+import { type Row, ShardRig } from "../../support/shard-rig.ts";
+import { INCIDENT_KINDS, type Incident, plantIncident } from "./incident-plan.ts";
+import { METRICS, ServiceModel } from "./service-model.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1_440;
+/** Monday, the simulation's first minute. */
+const START_MS = Date.UTC(2026, 0, 5);
+const SERVICES_AT_ONCE = 250;
+const FOUND_MINUTES = 5;
+const SETTINGS = environmentSettings({});
+
+export interface QuietOptions {
+  readonly seed: number;
+  /** Services without an incident, and with one. */
+  readonly services: number;
+  readonly incidents: number;
+  readonly warmDays: number;
+  progress?(services: number, of: number): void;
+}
+
+export interface QuietResult {
+  readonly serviceDays: number;
+  /** Pages in services without an incident. */
+  readonly pages: number;
+  readonly pagesBy: Readonly<Record<string, number>>;
+  /** Findings that were no page, by the gate that held them back. */
+  readonly heldBy: Readonly<Record<string, number>>;
+  /** By kind: planted, and found within five minutes of the onset. */
+  readonly incidents: Readonly<Record<string, { planted: number; found: number }>>;
+}
+
+/** What the run itself counts up. */
+interface Tally {
+  pages: number;
+  readonly pagesBy: Record<string, number>;
+  readonly heldBy: Record<string, number>;
+  readonly incidents: Record<string, { planted: number; found: number }>;
+}
+
+/** One day of each service is judged, after `warmDays`. */
+export function quietRun({ seed, services, incidents, warmDays, progress }: QuietOptions): QuietResult {
+  const tally: Tally = { pages: 0, pagesBy: {}, heldBy: {}, incidents: {} };
+  const all = services + incidents;
+  const first = warmDays * DAY_MINUTES;
+  for (let from = 0; from < all; from += SERVICES_AT_ONCE) {
+    const batch = Array.from({ length: Math.min(SERVICES_AT_ONCE, all - from) }, (_, i) => {
+      const number = from + i;
+      const kind = INCIDENT_KINDS[number % INCIDENT_KINDS.length] as (typeof INCIDENT_KINDS)[number];
+      const own = (seed * 1_000_003 + number * 7919) >>> 0;
+      return { number, seed: own, incident: number < services ? undefined : plantIncident(own, kind, first, first + DAY_MINUTES) };
+    });
+    runBatch(batch, first, tally);
+    progress?.(Math.min(all, from + SERVICES_AT_ONCE), all);
+  }
+  return { ...tally, serviceDays: services };
+}
+
+interface Planned {
+  readonly number: number;
+  readonly seed: number;
+  readonly incident: Incident | undefined;
+}
+
+function runBatch(batch: readonly Planned[], first: number, tally: Tally): void {
+  const rig = new ShardRig({ window: 120 });
+  const models = batch.map(({ seed, incident }) => new ServiceModel(seed, incident));
+  const names: StreamName[] = [];
+  const flags = [FLAG_COUNTER, FLAG_PERCENT, 0, FLAG_PERCENT];
+  for (const { number } of batch)
+    for (const [m, metricName] of METRICS.entries()) {
+      rig.stream(flags[m]);
+      names.push({ tenant: "quiet", environment: "", serviceId: `service-${number}`, metricName, attributes: {} });
+    }
+  const tracks = names.map((name) => new PairTrack(name));
+  const foundAt = new Map<string, number>();
+  let minute = 0;
+  const isJudged = () => minute >= first;
+  const run = new IncidentRun(sourcesOf(), (decision) => isJudged() && note(decision));
+  const byService = new Map(batch.map((planned) => [`service-${planned.number}`, planned]));
+  const note = (decision: PageDecision): void => {
+    const incident = (byService.get(decision.serviceId) as Planned).incident;
+    if (decision.outcome !== "paged") {
+      if (incident === undefined && decision.suppressedBy !== null) count(tally.heldBy, decision.suppressedBy);
+      return;
+    }
+    if (incident === undefined) {
+      tally.pages++;
+      count(tally.pagesBy, `${decision.detector} ${decision.metricName}`);
+    } else if (minute >= incident.onset && !foundAt.has(decision.serviceId)) foundAt.set(decision.serviceId, minute);
+  };
+  const rows: Row[] = [];
+  for (; minute < first + DAY_MINUTES; minute++) {
+    const timeMs = START_MS + minute * MINUTE_MS;
+    rows.length = 0;
+    for (const [i, model] of models.entries()) {
+      model.next(minute);
+      for (let m = 0; m < METRICS.length; m++) rows.push({ ref: i * METRICS.length + m, timeMs, value: model.values[m] as number });
+    }
+    for (const row of rows) {
+      for (const event of rig.applyRows([row])) {
+        if (event.kind !== EVENT_OPEN && event.kind !== EVENT_UPDATE && event.kind !== EVENT_CLOSE) continue;
+        const frame = episodeFrame(event, {
+          name: names[event.slot] as StreamName,
+          hash: Uint8Array.of(event.slot & 255, event.slot >> 8),
+          streamFlags: rig.shard.records.flags(event.slot),
+          threshold: SETTINGS.zThreshold,
+          direction: SETTINGS.direction,
+          minSamples: 12,
+          baseline: rig.shard.baseline(event.slot, event.timeMs),
+          hashText: hash128,
+        });
+        if (frame !== undefined) run.take(frame, timeMs);
+      }
+      if (rig.shard.records.count(row.ref) === 0) continue;
+      const frame = (tracks[row.ref] as PairTrack).observe(timeMs, rig.shard.records.lastValue(row.ref));
+      if (frame !== undefined) run.take(frame, timeMs);
+    }
+    run.cycle("quiet", timeMs);
+  }
+  for (const { number, incident } of batch) {
+    if (incident === undefined) continue;
+    tally.incidents[incident.kind] ??= { planted: 0, found: 0 };
+    const of = tally.incidents[incident.kind] as { planted: number; found: number };
+    of.planted++;
+    const at = foundAt.get(`service-${number}`);
+    if (at !== undefined && at - incident.onset < FOUND_MINUTES) of.found++;
+  }
+}
+
+function count(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
+function sourcesOf(): PagingSources {
+  return {
+    silences: NO_SILENCES,
+    inhibitions: NO_INHIBITIONS,
+    startedAtMs: 0,
+    warmUpMinutes: 8,
+    settingsOf: () => SETTINGS,
+    firstSeenMs: () => undefined,
+    feedbackFactor: () => 1,
+    requestsInCycle: () => undefined,
+  };
+}

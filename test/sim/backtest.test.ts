@@ -1,0 +1,63 @@
+// A backtest over what a server has stored: the same answer for any number of engines, before and after a restart.
+import { expect, it } from "vitest";
+import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { VirtualClock } from "../support/cluster.ts";
+import { generator } from "../support/generator.ts";
+import { MemoryDisk } from "../support/memory-log.ts";
+import { SimulatedServer, SMALL_SIZES } from "../support/simulation-server.ts";
+
+const START = Date.UTC(2026, 0, 5, 12);
+const MINUTE_MS = 60_000;
+const MINUTES = 400;
+
+interface Answer {
+  readonly series: number;
+  readonly samples: number;
+  readonly pages: { readonly before: number; readonly after: number; readonly newly: number; readonly no_longer: number };
+  readonly no_longer: ReadonlyArray<{ readonly service_id: string; readonly reason: string }>;
+}
+
+const at = (minute: number) => new Date(START + minute * MINUTE_MS).toISOString();
+const ask = (server: SimulatedServer, body: unknown) => server.query("backtest", {}, "default", body) as Promise<Answer>;
+
+/** Three services of noise; one departs slightly, one far. */
+async function filled(engines: number) {
+  const clock = new VirtualClock(START);
+  const machine = { clock, disk: new MemoryDisk(), control: new Map(), series: new Map() };
+  const server = new SimulatedServer({ engines, epoch: 1, seed: 1, ...SMALL_SIZES }, machine);
+  await server.open();
+  const { normal } = generator(7);
+  for (let minute = 0; minute < MINUTES; minute++) {
+    const departure = (service: string) => (minute >= 300 && minute < 303 ? ({ slight: 5, far: 40 }[service] ?? 0) : 0);
+    const records = ["slight", "far", "quiet"].map((service_id) => {
+      const value = 100 + Math.max(-2, Math.min(2, normal())) + departure(service_id);
+      return { service_id, metric_name: "load", timestamp: at(minute), value };
+    });
+    server.submit(0, BODY_JSON_BATCH, Buffer.from(JSON.stringify(records)), "", () => undefined);
+    await server.rest();
+    clock.advance(MINUTE_MS);
+  }
+  return { server, machine };
+}
+
+it("pages what lies between two thresholds no longer, alike for 1, 2 and 3 engines and after a restart", async () => {
+  const body = { since: at(60), until: at(MINUTES), settings: { z_threshold: 8 } };
+  const answers: Answer[] = [];
+  for (const engines of [1, 2, 3]) {
+    const { server, machine } = await filled(engines);
+    answers.push(await ask(server, body), await ask(server, body));
+    await server.stop();
+    const restarted = new SimulatedServer({ engines: 4 - engines, epoch: 2, seed: 1, ...SMALL_SIZES }, machine);
+    await restarted.open();
+    await restarted.rest();
+    answers.push(await ask(restarted, body));
+    const silenced = { matchers: [{ name: "service_id", operator: "=", value: "far" }], starts_at: at(290), ends_at: at(MINUTES) };
+    const quiet = await ask(restarted, { since: at(60), until: at(MINUTES), silences: { add: [silenced] } });
+    expect(quiet.no_longer.map(({ service_id, reason }) => `${service_id} ${reason}`)).toEqual(["far silenced"]);
+    const one = await ask(restarted, { ...body, service_id: "quiet" });
+    expect(one).toMatchObject({ series: 1, pages: { before: 0, after: 0 } });
+  }
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(answers[0]).toMatchObject({ series: 3, samples: 3 * MINUTES, pages: { before: 2, after: 1, newly: 0, no_longer: 1 } });
+  expect(answers[0]?.no_longer.map(({ service_id, reason }) => `${service_id} ${reason}`)).toEqual(["slight not_declared"]);
+});

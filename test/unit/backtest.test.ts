@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import type { Silence } from "../../src/domain/alerting/silence.ts";
+import { type BacktestOutcome, type BacktestVariant, backtest } from "../../src/domain/backtest/backtest.ts";
+import type { BacktestSeries } from "../../src/domain/backtest/window-track.ts";
+import { effectiveSettings, environmentSettings, type WatchdogOverrides } from "../../src/domain/detection/watchdog-settings.ts";
+import { generator } from "../support/generator.ts";
+
+const START_MS = Date.UTC(2026, 0, 5);
+const MINUTE_MS = 60_000;
+const HOURS = 60;
+
+/** Noise of standard deviation 1 around 100, with departures of so many for three minutes at these hours. */
+function series(serviceId: string, departures: Readonly<Record<number, number>>, seed = 3): BacktestSeries {
+  const { normal } = generator(seed);
+  const count = 24 * HOURS;
+  const times = Float64Array.from({ length: count }, (_, i) => START_MS + i * MINUTE_MS);
+  // Within +-2, so that nothing but what is planted comes near a threshold.
+  const values = times.map((_, i) => {
+    const departure = i % HOURS < 3 ? (departures[Math.floor(i / HOURS)] ?? 0) : 0;
+    return 100 + Math.max(-2, Math.min(2, normal())) + departure;
+  });
+  const name = { tenant: "t", environment: "", serviceId, metricName: "load", attributes: {} };
+  return { name, flags: 0, times, values };
+}
+
+const variant = (overrides: WatchdogOverrides = {}, silences: readonly Silence[] = []): BacktestVariant => ({
+  settingsOf: () => effectiveSettings(environmentSettings({}), overrides),
+  silences,
+});
+
+const silence = (startHour: number, endHour: number, service: string): Silence => ({
+  id: `${startHour}`,
+  tenant: "t",
+  matchers: [{ name: "service_id", operator: "=", value: service }],
+  when: { kind: "once", startsAtMs: START_MS + startHour * HOURS * MINUTE_MS, endsAtMs: START_MS + endHour * HOURS * MINUTE_MS },
+  comment: "",
+});
+
+const run = (all: readonly BacktestSeries[], before: BacktestVariant, after: BacktestVariant, sinceHour = 2): Promise<BacktestOutcome> =>
+  backtest(all, before, after, { window: 120, samplesMin: 12, sinceMs: START_MS + sinceHour * HOURS * MINUTE_MS }, () => Promise.resolve());
+
+const hours = (pages: BacktestOutcome["newly"]) =>
+  pages.map(({ page }) => `${page.serviceId} ${((page.atMs - START_MS) / MINUTE_MS / HOURS) | 0}`);
+
+describe("a backtest", () => {
+  const services = [series("a", { 4: 5, 10: 15, 16: 5 }), series("b", { 7: 15 }, 4)];
+
+  it("of the same settings differs in nothing", async () => {
+    const outcome = await run(services, variant(), variant());
+    expect(outcome).toMatchObject({ newly: [], noLonger: [] });
+    expect(outcome.before).toBeGreaterThanOrEqual(4);
+    expect(outcome.after).toBe(outcome.before);
+    expect(outcome.findingsAfter).toEqual(outcome.findingsBefore);
+  });
+
+  it("of a higher threshold no longer pages what lies between the two", async () => {
+    const outcome = await run(services, variant(), variant({ zThreshold: 8 }));
+    expect(hours(outcome.noLonger)).toEqual(["a 4", "a 16"]);
+    expect(outcome.noLonger.map(({ reason }) => reason)).toEqual(["not_declared", "not_declared"]);
+    expect(outcome.newly).toEqual([]);
+    const back = await run(services, variant({ zThreshold: 8 }), variant());
+    expect(hours(back.newly)).toEqual(["a 4", "a 16"]);
+    expect(back.noLonger).toEqual([]);
+  });
+
+  it("with a silence more loses exactly the pages in its window and of its service", async () => {
+    const outcome = await run(services, variant(), variant({}, [silence(3, 12, "a")]));
+    expect(hours(outcome.noLonger)).toEqual(["a 4", "a 10"]);
+    expect(new Set(outcome.noLonger.map(({ reason }) => reason))).toEqual(new Set(["silenced"]));
+    expect(outcome.newly).toEqual([]);
+    const ended = await run(services, variant({}, [silence(3, 12, "a")]), variant());
+    expect(hours(ended.newly)).toEqual(["a 4", "a 10"]);
+  });
+
+  it("of excluded series and of one direction pages nothing of what is left out", async () => {
+    expect((await run(services, variant(), variant({ excluded: true }))).after).toBe(0);
+    expect((await run(services, variant(), variant({ direction: "low" }))).after).toBe(0);
+  });
+
+  it("counts pages by service and day, and none before its beginning", async () => {
+    const { days, before } = await run(services, variant(), variant({ zThreshold: 8 }));
+    expect(days.map(({ serviceId, before: pages, noLonger }) => [serviceId, pages, noLonger])).toEqual([
+      ["a", before - 1, 2],
+      ["b", 1, 0],
+    ]);
+    const late = await run(services, variant(), variant(), 12);
+    expect(late.before).toBe(1);
+  });
+
+  it("gives the same answer twice, in whatever order the series come", async () => {
+    const [one, two] = [
+      await run(services, variant(), variant({ zThreshold: 8 })),
+      await run([...services].reverse(), variant(), variant({ zThreshold: 8 })),
+    ];
+    expect(JSON.stringify(two)).toBe(JSON.stringify(one));
+  });
+});
