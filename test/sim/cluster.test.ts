@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { type EngineFrame, type EpisodeFrame, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
+import { decodeEpisode } from "../../src/domain/incident/episode-codec.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 
@@ -24,9 +25,7 @@ function batch(tick: number, services: number): Uint8Array {
 }
 
 function episodes(frames: readonly EngineFrame[]): EpisodeFrame[] {
-  return frames
-    .filter(({ kind }) => kind === FRAME_VERDICT)
-    .map(({ payload }) => JSON.parse(Buffer.from(payload).toString()) as EpisodeFrame);
+  return frames.filter(({ kind }) => kind === FRAME_VERDICT).map(({ payload }) => decodeEpisode(payload));
 }
 
 function run(engines: number, ticks: number) {

@@ -184,9 +184,24 @@ describe("an anomaly", () => {
     expect(rig.counter("anomaliesOpen")).toBe(3);
   });
 
+  it("that made room is not opened again by a replay", async () => {
+    const rig = await Rig.open({ anomaliesMax: 2 });
+    const frames = [0, 1, 2, 3].map((i) => episode({ metricName: `m${i}` }));
+    for (const frame of frames) {
+      rig.nowMs += 1000;
+      await rig.take(frame);
+    }
+    await rig.take(episode({ metricName: "m0", transition: "close" }));
+    const stored = [...(rig.control.contents.get("anomalies")?.keys() ?? [])];
+    await rig.take(...frames, episode({ metricName: "m0", transition: "update", z: 50 }));
+    expect([...(rig.control.contents.get("anomalies")?.keys() ?? [])]).toEqual(stored);
+    expect((await list(rig)).anomalies.map((each: { metric_name: string }) => each.metric_name).sort()).toEqual(["m2", "m3"]);
+    expect(rig.counter("anomaliesStored")).toBe(4);
+  });
+
   it("leaves no more episodes behind than the maximum", async () => {
     const rig = await Rig.open({ episodesMax: 4 });
-    await rig.take(...Array.from({ length: 10 }, (_, i) => episode({ metricName: `m${i}` })));
+    await rig.take(...Array.from({ length: 11 }, (_, i) => episode({ attributes: { i } })));
     rig.monotonicMs += 120_000;
     await rig.drain();
     expect(rig.control.contents.get("episodes")?.size).toBe(4);

@@ -62,7 +62,7 @@ describe("an episode", () => {
     expect(applyEpisode({ episode, anomaly: resolved }, { ...frame, transition: "close" }, 30)).toEqual({
       kind: "left",
       episode: { ...episode, open: false },
-      anomaly: { ...resolved, openStreams: 0 },
+      anomaly: { ...resolved, openStreams: 0, founder: { episodeId: frame.episodeId, open: false } },
     });
     expect(applyEpisode({ episode, anomaly: undefined }, { ...frame, transition: "close" }, 30)).toEqual({
       kind: "left",

@@ -186,6 +186,23 @@ describe("lmdb store", () => {
     expect(sizes[0]).toBeLessThan((sizes[1] as number) / 3);
   });
 
+  it("reads what was compressed and writes no more of it where only that is wanted", async () => {
+    const path = join(folder, "once-compressed");
+    const value = (n: number) => Buffer.from(`${DICTIONARIES.get("a")}${n}`.repeat(5));
+    const before = openLmdbStore({ path, tables: TABLES, dictionaries: DICTIONARIES });
+    await before.commit(Array.from({ length: 300 }, (_, n) => put("a", key(n >> 8, n & 255), value(n))));
+    await before.close();
+    const after = openLmdbStore({ path, tables: TABLES, dictionaries: DICTIONARIES, readDictionaries: new Set(["a"]) });
+    const compressedBytes = after.stats().usedBytes;
+    await after.commit(Array.from({ length: 300 }, (_, n) => put("a", key(9 + (n >> 8), n & 255), value(n))));
+    expect(after.stats().usedBytes - compressedBytes).toBeGreaterThan(2 * compressedBytes);
+    for (let n = 0; n < 300; n++) {
+      expect(Buffer.compare(after.get("a", key(n >> 8, n & 255)) as Uint8Array, value(n))).toBe(0);
+      expect(Buffer.compare(after.get("a", key(9 + (n >> 8), n & 255)) as Uint8Array, value(n))).toBe(0);
+    }
+    await after.close();
+  });
+
   it("says that it cannot be opened", () => {
     writeFileSync(join(folder, "file"), "");
     expect(() => openAt(join(folder, "file", "below"))).toThrow(expect.objectContaining({ name: "StoreError", code: "ENOTDIR" }));

@@ -1,5 +1,6 @@
 // All anomalies as committed: an index per tenant, and which anomaly is open for each pair and direction. Bodies stay in the store.
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { ANOMALIES_RECENT_MAX } from "../../core/config/limits.ts";
 import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../domain/incident/anomaly.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
@@ -26,6 +27,8 @@ export class AnomalyBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AnomalyIndex>();
   readonly #open = new Map<string, OpenAnomaly>();
+  /** Those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. */
+  readonly #recent = new Map<string, Anomaly>();
   readonly standing = new StandingEpisodes();
   #episodes = 0;
 
@@ -44,7 +47,7 @@ export class AnomalyBook {
     return this.#open.size;
   }
 
-  /** Episodes remembered. */
+  /** Episodes remembered in rows of their own. */
   get episodeCount(): number {
     return this.#episodes;
   }
@@ -73,8 +76,10 @@ export class AnomalyBook {
     return this.#open.values();
   }
 
-  /** Reads an anomaly from the store. */
+  /** An anomaly as it is stored. */
   read(place: AnomalyPlace): Anomaly | undefined {
+    const recent = this.#recent.get(place.id);
+    if (recent !== undefined && recent.tenant === place.tenant) return recent;
     const value = this.#store.get("anomalies", tenantTimeKey(place.tenant, place.detectedAtMs, place.id));
     return value === undefined ? undefined : decodeAnomaly(value);
   }
@@ -85,28 +90,41 @@ export class AnomalyBook {
     return entry === undefined ? undefined : this.read({ tenant, id, detectedAtMs: entry.detectedAtMs });
   }
 
-  /** Reads an episode from the store. */
+  /** Reads an episode with a row of its own from the store. */
   readEpisode(episodeId: string): Episode | undefined {
+    if (this.#episodes === 0) return undefined;
     const value = this.#store.get("episodes", idBytes(episodeId));
     return value === undefined ? undefined : decodeStored<Episode>(value);
   }
 
-  /** Takes over an anomaly that was committed. */
-  put(anomaly: Anomaly): void {
+  /** Takes over an anomaly that was committed; `keyIfOpen` is its `openKeyOf`. */
+  put(anomaly: Anomaly, keyIfOpen?: string): void {
     const { tenant, id, detectedAtMs, serviceId } = anomaly;
     const index = this.#indexOf(tenant);
     const openBefore = index.get(id)?.openKey ?? null;
-    const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? openKeyOf(anomaly)) : null;
+    const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? keyIfOpen ?? openKeyOf(anomaly)) : null;
     index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
     const { environment, metricName, detector, startedAtMs } = anomaly;
     const open = { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs };
     if (openKey !== null) this.#open.set(openKey, open);
     else this.#close(openBefore, id);
+    this.#keepRecent(anomaly);
+  }
+
+  #keepRecent(anomaly: Anomaly): void {
+    this.#recent.delete(anomaly.id);
+    this.#recent.set(anomaly.id, anomaly);
+    if (this.#recent.size <= ANOMALIES_RECENT_MAX) return;
+    for (const oldest of this.#recent.keys()) {
+      this.#recent.delete(oldest);
+      return;
+    }
   }
 
   /** Forgets an anomaly that was deleted. */
   remove(tenant: string, { id, openKey }: AnomalyEntry): void {
     this.#tenants.get(tenant)?.remove(id);
+    this.#recent.delete(id);
     this.#close(openKey, id);
   }
 

@@ -115,6 +115,8 @@ export interface CoordinatorDependencies {
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
 export interface StepReport {
   readonly more: boolean;
+  /** More is only what engines have sent meanwhile: a step a little later commits that with what comes until then. */
+  readonly mayGather: boolean;
   readonly dueMs: number;
 }
 
@@ -314,20 +316,21 @@ export class Coordinator {
     const { monotonicMs } = this.#dependencies;
     const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
     if (pausedUntilMs !== undefined) this.#edits.refuse();
-    if (pausedUntilMs !== undefined) return this.#finished({ more: false, dueMs: pausedUntilMs });
-    const more = await this.#write();
+    if (pausedUntilMs !== undefined) return this.#finished({ more: false, mayGather: false, dueMs: pausedUntilMs });
+    const { more, mayGather } = await this.#write();
     const isServing = this.#enginesReady && this.#stopping === "no";
     const ticksDueMs = isServing ? Math.min(this.#vectorizer.step(), this.#watchdog.step()) : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
     return this.#finished({
       more,
+      mayGather,
       dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs),
     });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
-  async #write(): Promise<boolean> {
+  async #write(): Promise<Pick<StepReport, "more" | "mayGather">> {
     const { nowMs, monotonicMs } = this.#dependencies;
     const failures: unknown[] = [];
     const attempt = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
@@ -346,7 +349,9 @@ export class Coordinator {
     // Work of retention that has come to no commit yet says nothing of the store.
     if (failures.length === 0 && (committed === true || retention !== "worked")) this.#guard.succeeded();
     for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
-    return failures.length === 0 && (committed === true || replayed === true || retention !== "idle");
+    const works = replayed === true || retention !== "idle";
+    const more = failures.length === 0 && (committed === true || works);
+    return { more, mayGather: more && !works && this.#intake.isCaughtUp && this.#stopping === "no" };
   }
 
   /** True when it may go on at once. */

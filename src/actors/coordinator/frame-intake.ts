@@ -28,6 +28,7 @@ export class FrameIntake {
   readonly #sources: readonly FrameSource[];
   readonly #queues: EngineFrame[][];
   #first = 0;
+  #leftBehind = false;
 
   constructor(sources: readonly FrameSource[]) {
     this.#sources = sources;
@@ -39,10 +40,19 @@ export class FrameIntake {
     return this.#queues.reduce((sum, queue) => sum + queue.length, 0);
   }
 
+  /** Whether all that was in the rings when they were read last has been committed. */
+  get isCaughtUp(): boolean {
+    return !this.#leftBehind && this.waiting === 0;
+  }
+
   /** Reads the rings of the engines whose queue runs short. */
   fill(): void {
+    this.#leftBehind = false;
     for (const [source, queue] of this.#queues.entries()) {
-      if (queue.length < ANOMALIES_PER_COMMIT_MAX) queue.push(...(this.#sources[source] as FrameSource).takeFrames(FRAMES_TAKEN_MAX));
+      if (queue.length >= ANOMALIES_PER_COMMIT_MAX) continue;
+      const taken = (this.#sources[source] as FrameSource).takeFrames(FRAMES_TAKEN_MAX);
+      queue.push(...taken);
+      this.#leftBehind ||= taken.length === FRAMES_TAKEN_MAX;
     }
   }
 

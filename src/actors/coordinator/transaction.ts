@@ -10,7 +10,6 @@ import {
   type DeadLetterEnvelope,
   type DeadLettersEnded,
   type EngineFrame,
-  type EpisodeFrame,
   FRAME_BLOCK,
   FRAME_CALLS,
   FRAME_CHECKPOINT,
@@ -32,6 +31,7 @@ import {
 import type { Deployment } from "../../core/protocol/engine-control.ts";
 import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
 import { deploymentOf } from "../../domain/incident/deployment.ts";
+import { decodeEpisode } from "../../domain/incident/episode-codec.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
 import { AlertDraft } from "./alerts/alert-draft.ts";
 import type { LedgerBook } from "./alerts/ledger-book.ts";
@@ -199,7 +199,7 @@ export class Transaction {
 }
 
 const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Array) => void>> = {
-  [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodePayload<EpisodeFrame>(payload)),
+  [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodeEpisode(payload)),
   [FRAME_DEAD_LETTER]: (transaction, payload) =>
     transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),

@@ -5,7 +5,15 @@ import { anomalyView } from "../../api/anomaly-view.ts";
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
-import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, type EpisodeEffect, openKeyOf } from "../../domain/incident/anomaly.ts";
+import {
+  type Anomaly,
+  anomalyIdOf,
+  applyEpisode,
+  type Episode,
+  type EpisodeEffect,
+  foundingEpisode,
+  openKeyOf,
+} from "../../domain/incident/anomaly.ts";
 import type { AlertDraft } from "./alerts/alert-draft.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
@@ -43,10 +51,14 @@ export class VerdictDraft {
   readonly #wallNowMs: number;
   readonly #alerts: AlertDraft;
   readonly #anomalies = new Map<string, Anomaly>();
+  /** By the id of the anomaly. */
+  readonly #openKeys = new Map<string, string>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
   readonly #standing = new Map<string, StandingEpisode | undefined>();
   readonly #told = new Set<string>();
+  /** Episodes that got a row of their own because their anomaly goes. */
+  #orphans = 0;
   /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
   readonly openedArrivalsMs: number[] = [];
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
@@ -62,13 +74,17 @@ export class VerdictDraft {
   add(frame: EpisodeFrame): EpisodeEffect {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
     if (isForgotten) return { kind: "ignored" };
-    const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
-    const before = this.#anomalyOf(frame, episode);
+    const founded = this.#read(frame.tenant, anomalyIdOf(frame));
+    const episode =
+      foundingEpisode(founded, frame.episodeId) ?? this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
+    const openKey = openKeyOf(frame);
+    const before = this.#anomalyOf(openKey, { episode, founded });
     const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
-    if (effect.episode !== undefined) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
+    const isFounder = effect.anomaly?.founder?.episodeId === frame.episodeId;
+    if (effect.episode !== undefined && !isFounder) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
     noteStanding(this.#standing, frame, effect.episode?.open);
     const anomaly = this.#alerts.take(effect, before);
-    if (anomaly !== undefined) this.#keepAnomaly(anomaly);
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey);
     if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
     return anomaly === undefined ? effect : { ...effect, anomaly };
@@ -76,6 +92,7 @@ export class VerdictDraft {
 
   /** The operations of the transaction; also decides which old anomalies make room. */
   operations(): StoreOperation[] {
+    this.#orphans = 0;
     const operations: StoreOperation[] = [];
     for (const anomaly of this.#anomalies.values()) {
       operations.push({
@@ -84,14 +101,12 @@ export class VerdictDraft {
         value: encodeAnomaly(anomaly),
       });
     }
-    for (const [id, { episode, isNew }] of this.#episodes) {
-      operations.push({ table: "episodes", key: idBytes(id), value: encodeStored(episode) });
-      if (isNew) operations.push({ table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) });
-    }
+    for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
     operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();
     for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {
+      operations.push(...this.#founderOperations(tenant, entry));
       operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
     }
     return operations;
@@ -99,9 +114,10 @@ export class VerdictDraft {
 
   /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
   apply(): number {
-    for (const anomaly of this.#anomalies.values()) this.#book.put(anomaly);
+    for (const [id, anomaly] of this.#anomalies) this.#book.put(anomaly, this.#openKeys.get(id));
     this.#book.standing.apply(this.#standing);
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
+    this.#book.addEpisodes(this.#orphans);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
     return this.#evicted.length;
   }
@@ -114,9 +130,13 @@ export class VerdictDraft {
     });
   }
 
-  #anomalyOf(frame: EpisodeFrame, episode: Episode | undefined): Anomaly | undefined {
-    if (episode !== undefined) return this.#read(episode.tenant, episode.anomalyId);
-    return this.#openAnomaly(openKeyOf(frame)) ?? this.#read(frame.tenant, anomalyIdOf(frame));
+  /** `founded` is the anomaly that the frame would open, where it is stored already. */
+  #anomalyOf(
+    openKey: string,
+    { episode, founded }: { readonly episode: Episode | undefined; readonly founded: Anomaly | undefined },
+  ): Anomaly | undefined {
+    if (episode === undefined) return this.#openAnomaly(openKey) ?? founded;
+    return episode.anomalyId === founded?.id ? founded : this.#read(episode.tenant, episode.anomalyId);
   }
 
   #read(tenant: string, id: string): Anomaly | undefined {
@@ -132,15 +152,31 @@ export class VerdictDraft {
     return this.#book.read(place);
   }
 
-  #keepAnomaly(anomaly: Anomaly): void {
+  /** The frame that changed it has its pair and direction, and so its key. */
+  #keepAnomaly(anomaly: Anomaly, openKey: string): void {
     this.#anomalies.set(anomaly.id, anomaly);
-    const openKey = openKeyOf(anomaly);
+    this.#openKeys.set(anomaly.id, openKey);
     if (anomaly.resolvedAtMs === null) this.#open.set(openKey, anomaly);
     else if (this.#open.get(openKey)?.id === anomaly.id) this.#open.delete(openKey);
   }
 
   #keepEpisode(id: string, episode: Episode, isNew: boolean): void {
     this.#episodes.set(id, { episode, isNew: isNew || (this.#episodes.get(id)?.isNew ?? false) });
+  }
+
+  #episodeOperations(id: string, episode: Episode, isNew: boolean): StoreOperation[] {
+    const row = { table: "episodes", key: idBytes(id), value: encodeStored(episode) };
+    if (!isNew) return [row];
+    return [row, { table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) }];
+  }
+
+  /** An episode outlives the anomaly that remembered it: a replay must not open it again. */
+  #founderOperations(tenant: string, { id, detectedAtMs }: AnomalyEntry): StoreOperation[] {
+    const anomaly = this.#anomalies.get(id) ?? this.#book.read({ tenant, id, detectedAtMs });
+    if (anomaly === undefined || anomaly.founder === null) return [];
+    const { episodeId, open } = anomaly.founder;
+    this.#orphans++;
+    return this.#episodeOperations(episodeId, { tenant, anomalyId: id, detectedAtMs, open }, true);
   }
 
   /** An anomaly that is dropped while it is open keeps no alert firing. */

@@ -10,6 +10,7 @@ import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.t
 import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
@@ -33,7 +34,8 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
 import type { EngineLink } from "./engine-client.ts";
-import { CONTROL_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
+import { Pacer } from "./pacer.ts";
+import { CONTROL_DICTIONARIES, CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
 /** What main gives the coordinator's thread. */
 export interface CoordinatorThreadData {
@@ -112,8 +114,14 @@ class EngineThreadLink implements EngineLink {
   takeFrames(most: number) {
     const before = this.#ring.position;
     const frames = this.#ring.take(most);
-    if (this.#ring.position !== before) this.#memory.ringBell(); // also for a part of a frame: the rest waits for this room
+    // Also for a part of a frame: the rest waits for this room.
+    if (this.#ring.position !== before && this.#ring.isRoomAwaited()) this.#memory.ringBell();
     return frames;
+  }
+
+  /** From now on the engine sends word of the next frame; true when one is there already. */
+  awaitFrames(): boolean {
+    return this.#ring.awaitFrames();
   }
 
   ask(query: EngineQuery): Promise<EngineAnswer> {
@@ -134,48 +142,6 @@ class EngineThreadLink implements EngineLink {
     this.#waiting.delete(answer.id);
     clearTimeout(waiting.timer);
     waiting.resolve(answer);
-  }
-}
-
-/** Steps the coordinator while there is work, then waits for a command or for its due time. */
-class Pacer {
-  readonly #coordinator: Coordinator;
-  #timer: NodeJS.Timeout | undefined;
-  #running = false;
-  #again = false;
-  #stopped = false;
-
-  constructor(coordinator: Coordinator) {
-    this.#coordinator = coordinator;
-  }
-
-  wake(): void {
-    if (this.#running || this.#stopped) {
-      this.#again = true;
-      return;
-    }
-    this.#running = true;
-    void this.#run();
-  }
-
-  async #run(): Promise<void> {
-    clearTimeout(this.#timer);
-    let dueMs = 0;
-    do {
-      this.#again = false;
-      const report = await this.#coordinator.step();
-      dueMs = report.dueMs;
-      if (report.more) this.#again = true;
-    } while (this.#again && !this.#stopped);
-    this.#running = false;
-    if (this.#stopped) return;
-    const delayMs = Math.min(60_000, Math.max(1, dueMs - systemClock.monotonicMs()));
-    this.#timer = setTimeout(() => this.wake(), delayMs);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#stopped = true;
   }
 }
 
@@ -203,6 +169,23 @@ function diskMeter(dataDir: string): () => DiskMeasure {
     }
     return last;
   };
+}
+
+function openControlStore(dataDir: string): KeyValueStore {
+  return openLmdbStore({
+    path: join(dataDir, "control"),
+    tables: CONTROL_TABLES,
+    dictionaries: CONTROL_DICTIONARIES,
+    readDictionaries: CONTROL_READ_DICTIONARIES,
+  });
+}
+
+function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[]): Pacer {
+  return new Pacer({
+    step: () => coordinator.step(),
+    awaitFrames: () => engines.map((engine) => engine.awaitFrames()).includes(true),
+    monotonicMs: () => systemClock.monotonicMs(),
+  });
 }
 
 function coordinatorOptions({ version, settings }: CoordinatorThreadData): CoordinatorOptions {
@@ -242,7 +225,7 @@ function takeReply(
 
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
-  const controlStore = openLmdbStore({ path: join(data.dataDir, "control"), tables: CONTROL_TABLES, dictionaries: CONTROL_DICTIONARIES });
+  const controlStore = openControlStore(data.dataDir);
   const seriesStore = openLmdbStore({ path: join(data.dataDir, "series"), tables: SERIES_TABLES });
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
@@ -275,7 +258,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     train: (job) => training.run(job),
   });
-  const pacer = new Pacer(coordinator);
+  const pacer = pacerOf(coordinator, engines);
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
   const told = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };

@@ -37,13 +37,13 @@ export class Outbox {
     this.send(kind, this.#encoder.encode(JSON.stringify(message)));
   }
 
-  /** Moves what fits into the ring and tells the coordinator once; of a frame larger than the ring that is a part, which must be read before the rest fits. */
+  /** Moves what fits into the ring and tells the coordinator where it waits for that; of a frame larger than the ring that is a part, which must be read before the rest fits. */
   flush(): boolean {
     if (this.#waiting.length === 0) return false;
     const before = this.#ring.position;
     while (this.#taken < this.#waiting.length) {
       const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
-      if (!this.#ring.write(kind, payload)) break;
+      if (!this.#ring.write(kind, payload) && !this.#writeOrAwaitRoom(kind, payload)) break;
       this.#waitingBytes -= payload.byteLength;
       this.#taken++;
       this.#moved++;
@@ -53,8 +53,13 @@ export class Outbox {
       this.#taken = 0;
     }
     const wrote = this.#ring.position !== before;
-    if (wrote) this.#ringBell();
+    if (wrote && this.#ring.isAwaited()) this.#ringBell();
     return wrote;
+  }
+
+  #writeOrAwaitRoom(kind: number, payload: Uint8Array): boolean {
+    this.#ring.awaitRoom();
+    return this.#ring.write(kind, payload);
   }
 
   get frames(): number {
@@ -79,8 +84,9 @@ export class Outbox {
     return this.#ring.fill;
   }
 
-  /** True when the coordinator has read everything. */
+  /** True when the coordinator has read everything; where it has not, the engine is woken when it reads on. */
   get drained(): boolean {
+    this.#ring.awaitRoom();
     return this.frames === 0 && this.#ring.drained;
   }
 }

@@ -23,6 +23,7 @@ import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.t
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { endEpisodes } from "../../domain/detection/ended-episodes.ts";
 import { episodeFrame } from "../../domain/detection/episode-frame.ts";
+import { encodeEpisode } from "../../domain/incident/episode-codec.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../domain/kernel/stream-records.ts";
@@ -321,18 +322,17 @@ export class Shard {
   #report(event: ShardEvent): void {
     const { kernel, outbox } = this.#dependencies;
     const { slot } = event;
-    const name = this.nameOf(slot);
     const frame = episodeFrame(event, {
-      name,
+      identity: this.identityOf(slot),
       hash: this.hashOf(slot),
       streamFlags: kernel.records.flags(slot),
       threshold: this.profiles.thresholdOf(slot),
-      direction: this.profiles.settingsOf(name.tenant, name.serviceId, name.metricName).direction,
+      direction: () => this.profiles.directionOf(slot),
       minSamples: this.#options.minSamples,
-      baseline: kernel.baseline(slot, event.timeMs),
-      hashText: (text) => this.hashText(text),
+      baseline: () => kernel.baseline(slot, event.timeMs),
+      hashText: (text) => this.#hashBytes(text),
     });
-    if (frame !== undefined) outbox.sendJson(FRAME_VERDICT, frame);
+    if (frame !== undefined) outbox.send(FRAME_VERDICT, encodeEpisode(frame));
   }
 
   /** A stream that is no longer evaluated has no open episodes. */
@@ -342,10 +342,14 @@ export class Shard {
 
   /** 32 hex digits of a text of at most 4,096 bytes, the same in every process over this data folder. */
   hashText(text: string): string {
+    return Buffer.from(this.#hashBytes(text)).toString("hex");
+  }
+
+  #hashBytes(text: string): Uint8Array {
     const { memory, kernel } = this.#dependencies;
     const bytes = memory.slice(SCRATCH, 4096).write(text);
     const pointer = kernel.identityHash(SCRATCH, bytes);
-    return memory.slice(pointer, 16).toString("hex");
+    return memory.bytes.slice(pointer, pointer + 16);
   }
 
   /** Copies the kernel's own counts into the engine's counters. */

@@ -1,10 +1,11 @@
-// Open `GET /api/v1/stream` answers. An event leaves 2 ms after it came, with those that came meanwhile, as one buffer for all readers of a tenant: a
-// burst costs one write a reader, and whoever waits for an anomaly sees it at once. A reader that lags is told how many it missed.
+// Open `GET /api/v1/stream` answers. Events come as they were committed, many at once where many were, and leave as one buffer for all readers of a tenant: at
+// once where none left a moment before, else with those that come until then. A reader that lags is told how many it missed.
 import type { HttpStream } from "../../adapters/http/http-server.ts";
+import type { Clock } from "../../adapters/runtime/clock.ts";
 import { EVENT_STREAM_LAG_BYTES_MAX, EVENT_STREAMS_MAX } from "../../core/config/limits.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 
-/** Milliseconds for which events are gathered. */
+/** Milliseconds between two buffers: the coordinator waits about as long between two commits. */
 const GATHER_MS = 2;
 /** A comment goes out after so long without an event, so that proxies keep the line. */
 export const KEEP_ALIVE_MS = 15_000;
@@ -21,11 +22,17 @@ const encoder = new TextEncoder();
 
 /** All readers of the event stream. */
 export class EventStreams {
+  readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
   readonly #waiting = new Map<string, string[]>();
   #isFlushDue = false;
+  #nextFlushMs = 0;
   #isQuiet = true;
   missedTotal = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get count(): number {
     return this.#readers.size;
@@ -45,19 +52,31 @@ export class EventStreams {
   /** Keeps events until the next flush; those of tenants without a reader are dropped at once. */
   push(events: StreamEvents["events"]): void {
     for (const { event, tenant, data } of events) {
-      if (![...this.#readers].some((reader) => reader.tenant === tenant)) continue;
+      if (!this.#isRead(tenant)) continue;
       const waiting = this.#waiting.get(tenant) ?? [];
       waiting.push(`event: ${event}\ndata: ${data}\n\n`);
       this.#waiting.set(tenant, waiting);
     }
     if (this.#waiting.size === 0 || this.#isFlushDue) return;
+    const waitMs = this.#nextFlushMs - this.#clock.monotonicMs();
+    if (waitMs <= 0) this.#flush();
+    else this.#flushIn(waitMs);
+  }
+
+  #flushIn(waitMs: number): void {
     this.#isFlushDue = true;
-    setTimeout(() => this.#flush(), GATHER_MS);
+    setTimeout(() => this.#flush(), waitMs);
+  }
+
+  #isRead(tenant: string): boolean {
+    for (const reader of this.#readers) if (reader.tenant === tenant) return true;
+    return false;
   }
 
   #flush(): void {
     this.#isFlushDue = false;
     this.#isQuiet = false;
+    this.#nextFlushMs = this.#clock.monotonicMs() + GATHER_MS;
     const chunks = new Map(
       [...this.#waiting].map(([tenant, events]) => [tenant, { bytes: encoder.encode(events.join("")), count: events.length }]),
     );

@@ -1,6 +1,12 @@
 // Single-producer single-consumer ring of frames from an engine to the coordinator; it lies in the engine's memory. 8 MiB.
 // Frames of any size: larger ones travel as fragments of a 32nd of the ring (flag MORE), which the reader joins again.
-import { CONTROL_COORDINATOR_READ, CONTROL_COORDINATOR_WRITTEN, COORDINATOR_RING } from "../../core/layout/memory-map.ts";
+import {
+  CONTROL_COORDINATOR_FRAMES_AWAITED,
+  CONTROL_COORDINATOR_READ,
+  CONTROL_COORDINATOR_ROOM_AWAITED,
+  CONTROL_COORDINATOR_WRITTEN,
+  COORDINATOR_RING,
+} from "../../core/layout/memory-map.ts";
 import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
@@ -37,6 +43,16 @@ export class CoordinatorRingWriter {
   /** True when everything written has been read. */
   get drained(): boolean {
     return this.#used() === 0;
+  }
+
+  /** True once after the reader has asked for word of the next frame: ask behind what was written. */
+  isAwaited(): boolean {
+    return this.#memory.take(CONTROL_COORDINATOR_FRAMES_AWAITED);
+  }
+
+  /** Has the reader ring the engine's bell when it next takes something: ask before looking at the room. */
+  awaitRoom(): void {
+    this.#memory.store(CONTROL_COORDINATOR_ROOM_AWAITED, 1);
   }
 
   #used(): number {
@@ -93,6 +109,17 @@ export class CoordinatorRingReader {
 
   get fill(): number {
     return ((this.#memory.load(CONTROL_COORDINATOR_WRITTEN) - this.#read) >>> 0) / this.#ringBytes;
+  }
+
+  /** Has the engine send word of the next frame; true when one, or a part, is there already: then no word may come of it. */
+  awaitFrames(): boolean {
+    this.#memory.store(CONTROL_COORDINATOR_FRAMES_AWAITED, 1);
+    return this.#memory.load(CONTROL_COORDINATOR_WRITTEN) !== this.#read;
+  }
+
+  /** True once after the engine has asked for word of room: ask behind what was taken. */
+  isRoomAwaited(): boolean {
+    return this.#memory.take(CONTROL_COORDINATOR_ROOM_AWAITED);
   }
 
   /** Takes at most `most` whole frames, oldest first, as copies. */

@@ -121,6 +121,11 @@ export class EngineMemory {
     Atomics.store(this.#control, controlOffset >> 2, value | 0);
   }
 
+  /** Clears a word; true when it was set. */
+  take(controlOffset: number): boolean {
+    return this.load(controlOffset) !== 0 && Atomics.exchange(this.#control, controlOffset >> 2, 0) !== 0;
+  }
+
   /** Wakes the engine, or keeps it from going to sleep. */
   ringBell(): void {
     Atomics.add(this.#control, CONTROL_DOORBELL >> 2, 1);

@@ -28,11 +28,15 @@ const OVERHEAD_BYTES = 256 * 1024;
 const PAGE_OVERHEAD_BYTES = 32;
 /** Free pages may be scattered and some are held for readers: this many times the need is certain to be enough. */
 const FREE_PAGES_FACTOR = 4;
+/** Written at once where room is missing: a commit that takes a page or two finds it there. */
+const STEP_BYTES = 256 * 1024;
 const ZEROS = new Uint8Array(1024 * 1024);
 
 /** The room behind one file. Nothing may be writing to the file while a method runs. */
 export class FileRoom {
   readonly #descriptor: number;
+  /** What the file had at least when it was looked at last. */
+  #size = 0;
 
   constructor(path: string) {
     this.#descriptor = openSync(path, "r+");
@@ -42,9 +46,10 @@ export class FileRoom {
   take(operations: ReadonlyArray<StoreOperation>, pages: FilePages): void {
     const endBytes = pages.end * pages.pageBytes;
     const needBytes = bytesNeeded(operations, pages.pageBytes);
-    const code = this.#extend(endBytes + needBytes + RESERVE_BYTES);
+    if (this.#size >= endBytes + needBytes + RESERVE_BYTES) return;
+    const code = this.#extend(endBytes + needBytes + RESERVE_BYTES + STEP_BYTES);
     if (code === undefined) return;
-    const roomBytes = fstatSync(this.#descriptor).size - endBytes;
+    const roomBytes = this.#size - endBytes;
     if (roomBytes >= needBytes + (frees(operations) ? 0 : RESERVE_BYTES)) return;
     if (roomBytes >= needBytes && pages.free() * pages.pageBytes >= FREE_PAGES_FACTOR * needBytes) return;
     throw new StoreError("make room for a commit", code);
@@ -58,12 +63,12 @@ export class FileRoom {
 
   /** Writes zeros from the end of the file up to `toBytes`; returns the system's code where the disk did not take them all. */
   #extend(toBytes: number): string | undefined {
-    let { size } = fstatSync(this.#descriptor);
-    while (size < toBytes) {
+    this.#size = fstatSync(this.#descriptor).size;
+    while (this.#size < toBytes) {
       try {
-        const written = writeSync(this.#descriptor, ZEROS, 0, Math.min(ZEROS.length, toBytes - size), size);
+        const written = writeSync(this.#descriptor, ZEROS, 0, Math.min(ZEROS.length, toBytes - this.#size), this.#size);
         if (written === 0) return "ENOSPC";
-        size += written;
+        this.#size += written;
       } catch (error) {
         if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
         throw error;

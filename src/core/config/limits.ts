@@ -156,6 +156,8 @@ export const SIGNALS_PER_SERVICE_MAX = 4;
 export const SIGNAL_SERVICES_MAX = 20_000;
 /** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
 export const RCA_PAIRS_MAX = 50_000;
+/** Anomalies kept whole in memory, at 2 KB: those of the last second at the most that is stored in one. */
+export const ANOMALIES_RECENT_MAX = 1_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
 export const ANOMALIES_PER_COMMIT_MAX = 50;
 /** Rows of any list (contract: anomalies page). */
@@ -251,6 +253,9 @@ export const FRAMES_TAKEN_MAX = 1_000;
 export const TRANSACTION_BYTES_MAX = 4 * 1024 * 1024;
 /** Records and dead letters of one transaction: 1,000 at 10-20 us. */
 export const RECORDS_PER_COMMIT_MAX = 1_000;
+/** Milliseconds after a commit in which further frames are gathered for the next: an anomaly is to be stored within 20 ms, and a commit takes 1 to 5 ms. */
+export const COMMIT_GATHER_MS_MIN = 2;
+export const COMMIT_GATHER_MS_MAX = 5;
 /** Episodes remembered so that a replay changes nothing; 1,000,000 x 200 B of disk, the oldest forgotten first. */
 export const EPISODES_MAX = 1_000_000;
 /** Rows that one step of retention deletes: 250 at 2-5 us stay below the 5 ms of a commit, and their pages within the reserve of a full disk. */

@@ -1,7 +1,7 @@
 // What engines send the coordinator through their shared ring, in order. The coordinator commits in that order, so a checkpoint that it
 // has stored stands behind every verdict its shard gave before.
 
-/** Verdict: JSON EpisodeFrame. */
+/** Verdict: an EpisodeFrame, packed (domain/incident/episode-codec.ts) or as JSON. */
 export const FRAME_VERDICT = 1;
 /** Log, trace, event, profile or slo record: JSON RecordEnvelope. */
 export const FRAME_RECORD = 2;
@@ -131,7 +131,7 @@ export interface StreamName {
   readonly attributes: Attributes;
 }
 
-/** A transition of one stream's episode. `verdict` is the verdict record of domain/detection/verdict.ts. */
+/** A transition of one stream's episode. `verdict` is the verdict record of domain/detection/verdict.ts, null where the episode closes. */
 export interface EpisodeFrame extends StreamName {
   readonly transition: "open" | "update" | "close";
   /** 32 hex digits: hash of identity, detector, direction and start; the same again after a replay. */

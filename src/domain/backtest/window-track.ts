@@ -7,7 +7,9 @@ import { episodeFrame } from "../detection/episode-frame.ts";
 import type { OracleEvent } from "../detection/episode-oracle.ts";
 import { StreamOracle } from "../detection/stream-oracle.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
+import { decodeEpisode, encodeEpisode } from "../incident/episode-codec.ts";
 import type { ShardEvent } from "../kernel/shard-events.ts";
+import { identityText } from "../series/stream-identity.ts";
 
 /** The samples of one stream, ascending by time. */
 export interface BacktestSeries {
@@ -57,16 +59,17 @@ export class WindowTrack {
     const { name, flags, times, values } = this.#series;
     const first = Math.max(0, place - Math.min(window, WINDOW_MAX));
     const ageSeconds = place > first ? ((times[place] as number) - (times[first] as number)) / 1000 : 0;
-    return episodeFrame(shardEvent(event), {
-      name,
+    const packed = episodeFrame(shardEvent(event), {
+      identity: Buffer.from(identityText(name)),
       hash: this.#hash,
       streamFlags: flags & (FLAG_OPERATION | FLAG_PERCENT),
       threshold,
-      direction,
+      direction: () => direction,
       minSamples: samplesMin,
-      baseline: { values: values.slice(first, place), ageSeconds },
-      hashText: hash128,
+      baseline: () => ({ values: values.slice(first, place), ageSeconds }),
+      hashText: (text) => Buffer.from(hash128(text), "hex"),
     });
+    return packed && decodeEpisode(encodeEpisode(packed));
   }
 }
 

@@ -7,6 +7,12 @@ const FIRST_BYTES = 64 * 1024;
 /** Longest varint of an integer up to 2^53. */
 const VARINT_BYTES_MAX = 8;
 
+/** Value of a character that is known to be a hex digit. */
+function digit(hex: string, at: number): number {
+  const code = hex.charCodeAt(at);
+  return code < 0x3a ? code - 0x30 : (code & 0x5f) - 0x37;
+}
+
 /** Bytes in the making. */
 export class ByteSink {
   /** Valid until the next write; what stands behind `at` is of no meaning. */
@@ -69,6 +75,13 @@ export class ByteSink {
     this.reserve(value.length);
     Buffer.from(this.bytes.buffer, this.at, value.length).write(value, "latin1");
     this.at += value.length;
+  }
+
+  /** Hex digits as bytes. */
+  hex(digits: string): void {
+    const count = digits.length >> 1;
+    this.reserve(count);
+    for (let i = 0; i < count; i++) this.bytes[this.at++] = (digit(digits, 2 * i) << 4) | digit(digits, 2 * i + 1);
   }
 
   copy(source: Uint8Array): void {

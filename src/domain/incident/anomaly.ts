@@ -55,6 +55,14 @@ export interface Anomaly {
   /** Null for one that was stored before alerts were. */
   readonly paging: AnomalyPaging | null;
   readonly feedback: AnomalyFeedback | null;
+  /** The episode that opened it, which has no row of its own; null in rows of before, whose episodes all have one. */
+  readonly founder: Founder | null;
+}
+
+/** What has to be remembered of an anomaly's first episode beside the anomaly itself. */
+export interface Founder {
+  readonly episodeId: string;
+  readonly open: boolean;
 }
 
 /** One stream's episode as it is remembered: whose member it is, and whether it is still open. */
@@ -81,6 +89,12 @@ export interface EpisodeEffect {
 
 const IGNORED: EpisodeEffect = { kind: "ignored" };
 
+/** The episode as far as its anomaly remembers it. */
+export function foundingEpisode(anomaly: Anomaly | undefined, episodeId: string): Episode | undefined {
+  if (anomaly === undefined || anomaly.founder?.episodeId !== episodeId) return undefined;
+  return { tenant: anomaly.tenant, anomalyId: anomaly.id, detectedAtMs: anomaly.detectedAtMs, open: anomaly.founder.open };
+}
+
 /** The key under which at most one anomaly is open: its pair and direction, hashed so that a map of them has short keys. */
 export function openKeyOf(of: Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction">): string {
   return hash128(JSON.stringify([of.tenant, of.environment, of.serviceId, of.metricName, of.direction]));
@@ -100,7 +114,7 @@ export function applyEpisode(known: KnownState, frame: EpisodeFrame, wallNowMs: 
   // An update of an unknown episode: a gate held its opening back, and now it passes.
   if (known.episode === undefined) return frame.transition === "close" ? IGNORED : open(known.anomaly, frame, wallNowMs);
   if (frame.transition === "open" || !known.episode.open) return IGNORED;
-  return frame.transition === "update" ? update(known.anomaly, frame) : close(known.episode, known.anomaly, wallNowMs);
+  return frame.transition === "update" ? update(known.anomaly, frame) : close(known.episode, known.anomaly, frame, wallNowMs);
 }
 
 function open(anomaly: Anomaly | undefined, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
@@ -119,11 +133,12 @@ function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffec
 }
 
 /** The episode closes even where its anomaly is gone or was resolved by somebody. */
-function close(episode: Episode, anomaly: Anomaly | undefined, wallNowMs: number): EpisodeEffect {
+function close(episode: Episode, anomaly: Anomaly | undefined, { episodeId }: EpisodeFrame, wallNowMs: number): EpisodeEffect {
   const closed = { ...episode, open: false };
   if (anomaly === undefined) return { kind: "left", episode: closed };
   const openStreams = Math.max(0, anomaly.openStreams - 1);
-  const left = { ...anomaly, openStreams };
+  const founder = anomaly.founder?.episodeId === episodeId ? { episodeId, open: false } : anomaly.founder;
+  const left = { ...anomaly, openStreams, founder };
   if (openStreams > 0 || anomaly.resolvedAtMs !== null) return { kind: "left", episode: closed, anomaly: left };
   return { kind: "resolved", episode: closed, anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: "recovered" } };
 }
@@ -173,6 +188,7 @@ function newAnomaly(frame: EpisodeFrame, wallNowMs: number): Anomaly {
     explanation,
     streams: 1,
     openStreams: 1,
+    founder: { episodeId: frame.episodeId, open: true },
     paging: null,
     feedback: null,
   };

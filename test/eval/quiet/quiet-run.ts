@@ -10,6 +10,8 @@ import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
 import { PairTrack } from "../../../src/domain/backtest/pair-track.ts";
 import { episodeFrame } from "../../../src/domain/detection/episode-frame.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
+import { decodeEpisode, encodeEpisode } from "../../../src/domain/incident/episode-codec.ts";
+import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { type Row, ShardRig } from "../../support/shard-rig.ts";
 import { INCIDENT_KINDS, type Incident, plantIncident } from "./incident-plan.ts";
 import { METRICS, ServiceModel } from "./service-model.ts";
@@ -113,16 +115,16 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
       for (const event of rig.applyRows([row])) {
         if (event.kind !== EVENT_OPEN && event.kind !== EVENT_UPDATE && event.kind !== EVENT_CLOSE) continue;
         const frame = episodeFrame(event, {
-          name: names[event.slot] as StreamName,
+          identity: Buffer.from(identityText(names[event.slot] as StreamName)),
           hash: Uint8Array.of(event.slot & 255, event.slot >> 8),
           streamFlags: rig.shard.records.flags(event.slot),
           threshold: SETTINGS.zThreshold,
-          direction: SETTINGS.direction,
+          direction: () => SETTINGS.direction,
           minSamples: 12,
-          baseline: rig.shard.baseline(event.slot, event.timeMs),
-          hashText: hash128,
+          baseline: () => rig.shard.baseline(event.slot, event.timeMs),
+          hashText: (text) => Buffer.from(hash128(text), "hex"),
         });
-        if (frame !== undefined) run.take(frame, timeMs);
+        if (frame !== undefined) run.take(decodeEpisode(encodeEpisode(frame)), timeMs);
       }
       if (rig.shard.records.count(row.ref) === 0) continue;
       const frame = (tracks[row.ref] as PairTrack).observe(timeMs, rig.shard.records.lastValue(row.ref));

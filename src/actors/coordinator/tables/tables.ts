@@ -2,7 +2,7 @@
  * The tables of the two environments and their keys (domain/codec/key.ts).
  *
  *   control  anomalies       tenant, detected time, id          ▶ Anomaly
- *            episodes        episode id                         ▶ Episode
+ *            episodes        episode id                         ▶ Episode, but of those that opened an anomaly, which stand in its row
  *            standing_episodes episode id                       ▶ StandingEpisode: open ones of detectors that judge in cycles
  *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
  *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
@@ -76,8 +76,9 @@ export const CONTROL_TABLES = [
   "feedback",
   "secrets",
 ] as const;
-/** Those of them that are compressed. */
+/** Those of them that were compressed in an earlier version. */
 export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["anomalies", ANOMALY_DICTIONARY]]);
+export const CONTROL_READ_DICTIONARIES: ReadonlySet<string> = new Set(CONTROL_DICTIONARIES.keys());
 /** Tables of the environment `series`. */
 export const SERIES_TABLES = [
   "records",
@@ -114,7 +115,7 @@ const HEX_ID = /^[0-9a-f]{32}$/;
 /** The bytes of an id. */
 export function idBytes(id: string): Uint8Array {
   if (!HEX_ID.test(id)) throw new RangeError(`an id has 32 hex digits, got ${JSON.stringify(id.slice(0, 40))}`);
-  return Uint8Array.from(Buffer.from(id, "hex"));
+  return new Uint8Array(Buffer.from(id, "hex"));
 }
 
 /** The id of bytes. */
@@ -124,7 +125,19 @@ export function idText(bytes: Uint8Array): string {
 
 /** Key of anomalies, records and dead letters. */
 export function tenantTimeKey(tenant: string, timeMs: number, id: string): Uint8Array {
-  return new KeyBuilder().text(tenant).time(timeMs).fixed(idBytes(id)).finish();
+  return new KeyBuilder().fixed(tenantPrefix(tenant)).time(timeMs).fixed(idBytes(id)).finish();
+}
+
+let lastTenant = "";
+let lastPrefix = new KeyBuilder().text(lastTenant).finish();
+
+/** What the keys of a tenant begin with; that of the last is kept, as rows come in runs of a tenant's. */
+function tenantPrefix(tenant: string): Uint8Array {
+  if (tenant !== lastTenant) {
+    lastPrefix = new KeyBuilder().text(tenant).finish();
+    lastTenant = tenant;
+  }
+  return lastPrefix;
 }
 
 /** Bound of a tenant's keys: those of earlier times lie below it. */

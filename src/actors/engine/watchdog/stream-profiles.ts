@@ -31,6 +31,7 @@ const NO_WALK: Walk = { lists: [][Symbol.iterator](), slots: [], end: 0 };
 /** Settings and profiles of one engine. */
 export class StreamProfiles {
   readonly #dependencies: StreamProfilesDependencies;
+  readonly #initial: WatchdogSettings;
   readonly #table: SettingsTable;
   readonly #profiles: ThresholdProfiles;
   /** Numbers of the tenants for whom something is set. */
@@ -42,6 +43,7 @@ export class StreamProfiles {
 
   constructor(initial: WatchdogSettings, dependencies: StreamProfilesDependencies) {
     this.#dependencies = dependencies;
+    this.#initial = initial;
     this.#table = new SettingsTable(initial);
     this.#profiles = new ThresholdProfiles(initial.zThreshold);
     dependencies.kernel.profileTables(PROFILE_EXCLUDED).fill(Number.POSITIVE_INFINITY);
@@ -61,6 +63,14 @@ export class StreamProfiles {
   thresholdOf(slot: number): number {
     const profile = this.#dependencies.kernel.records.profile(slot);
     return this.#profiles.thresholdOf(profile);
+  }
+
+  /** Departures of a stream that may alert; its names are read only where something is set for its tenant. */
+  directionOf(slot: number): WatchdogSettings["direction"] {
+    const { kernel, nameOf } = this.#dependencies;
+    if (!this.#tenants.has(kernel.records.tenant(slot))) return this.#initial.direction;
+    const { tenant, serviceId, metricName } = nameOf(slot);
+    return this.settingsOf(tenant, serviceId, metricName).direction;
   }
 
   /** Takes a change; the streams that it is for follow with `step`. */

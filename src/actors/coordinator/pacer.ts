@@ -1,0 +1,71 @@
+// When the coordinator steps: at once for a command and for the first frame after a pause, else with what comes within a few milliseconds. A commit
+// costs about the same for one frame as for ten, and what engines, front and commits need of the processor they take from each other.
+import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../core/config/limits.ts";
+import type { StepReport } from "./coordinator.ts";
+
+/** What is paced, and its clock. */
+export interface PacerDependencies {
+  step(): Promise<StepReport>;
+  /** Has the engines send word of their next frame; true when there is one already. */
+  awaitFrames(): boolean;
+  monotonicMs(): number;
+}
+
+const REST_MS_MAX = 60_000;
+
+/** Twice what the commit took, so that commits have a third of the time at most, within bounds. */
+function gatherMs(commitMs: number): number {
+  return Math.min(COMMIT_GATHER_MS_MAX, Math.max(COMMIT_GATHER_MS_MIN, 2 * commitMs));
+}
+
+/** Steps the coordinator while there is work, then waits for a command, for frames or for its due time. */
+export class Pacer {
+  readonly #dependencies: PacerDependencies;
+  #timer: NodeJS.Timeout | undefined;
+  #running = false;
+  #again = false;
+  #stopped = false;
+
+  constructor(dependencies: PacerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** There may be work now. */
+  wake(): void {
+    if (this.#running || this.#stopped) {
+      this.#again = true;
+      return;
+    }
+    this.#running = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { step, awaitFrames, monotonicMs } = this.#dependencies;
+    clearTimeout(this.#timer);
+    let report: StepReport;
+    let tookMs = 0;
+    let mayAwait = true;
+    do {
+      this.#again = false;
+      const startMs = monotonicMs();
+      report = await step();
+      tookMs = monotonicMs() - startMs;
+      // Frames that came before the engines were asked for word of them: one step more, unless it is the store that does not take them.
+      if (report.more) this.#again ||= !report.mayGather;
+      else if (mayAwait) {
+        mayAwait = false;
+        this.#again = awaitFrames() || this.#again;
+      }
+    } while (this.#again && !this.#stopped);
+    this.#running = false;
+    if (this.#stopped) return;
+    const restMs = report.mayGather ? gatherMs(tookMs) : report.dueMs - monotonicMs();
+    this.#timer = setTimeout(() => this.wake(), Math.min(REST_MS_MAX, Math.max(1, restMs)));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#stopped = true;
+  }
+}

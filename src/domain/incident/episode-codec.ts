@@ -1,0 +1,92 @@
+// The frame of an episode on its way from an engine to the coordinator, packed:
+//
+//   version u8 = 1, transition u8, direction u8 (1 = high), episode id 16 bytes, started, observed, z and arrival f64, {0 or 1 and its text: the explanation
+//   where it does not follow from the verdict}, detector, identity text (domain/series/stream-identity.ts), verdict (verdict-codec.ts)
+//
+// A frame that begins with a brace is JSON of an EpisodeFrame: the same in other words.
+import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import { ByteReader } from "../codec/byte-reader.ts";
+import { ByteSink } from "../codec/byte-sink.ts";
+import { identityName } from "../series/stream-identity.ts";
+import { readVerdict, readWord, sentenceOf, writeVerdict, writeWord } from "./verdict-codec.ts";
+
+const VERSION = 1;
+const BRACE = 0x7b;
+const ID_BYTES = 16;
+const TEXT_BYTES_MAX = 2 ** 24;
+const TRANSITIONS = ["open", "update", "close"] as const;
+const DAMAGE = "a frame of an episode is damaged";
+
+const sink = new ByteSink(4096);
+const decoder = new TextDecoder();
+
+/** An episode's frame with the stream's names as the canonical bytes of its identity. Without an explanation it is the sentence that the verdict gives. */
+export interface PackedEpisode
+  extends Pick<EpisodeFrame, "transition" | "detector" | "direction" | "startedAtMs" | "observedAtMs" | "z" | "verdict" | "arrivalMs"> {
+  readonly identity: Uint8Array;
+  readonly episodeId: Uint8Array;
+  readonly explanation?: string;
+}
+
+/** Packs a frame; the bytes are the caller's. */
+export function encodeEpisode(episode: PackedEpisode): Uint8Array {
+  sink.at = 0;
+  sink.u8(VERSION);
+  sink.u8(TRANSITIONS.indexOf(episode.transition));
+  sink.u8(episode.direction === "high" ? 1 : 0);
+  sink.copy(episode.episodeId);
+  sink.double(episode.startedAtMs);
+  sink.double(episode.observedAtMs);
+  sink.double(episode.z);
+  sink.double(episode.arrivalMs);
+  sink.u8(episode.explanation === undefined ? 0 : 1);
+  if (episode.explanation !== undefined) sink.text(episode.explanation);
+  writeWord(sink, episode.detector);
+  sink.varint(episode.identity.length);
+  sink.copy(episode.identity);
+  writeVerdict(sink, episode.verdict);
+  return sink.bytes.slice(0, sink.at);
+}
+
+/** Reads a frame. Throws on bytes that are none. */
+export function decodeEpisode(payload: Uint8Array): EpisodeFrame {
+  if (payload[0] === BRACE) return JSON.parse(decoder.decode(payload)) as EpisodeFrame;
+  if (payload[0] !== VERSION) throw new Error(`a frame of an episode has version ${payload[0]}, this program reads ${VERSION}`);
+  const reader = new ByteReader(payload, DAMAGE, 1);
+  const transition = TRANSITIONS[reader.u8()] ?? reader.fail();
+  const direction = reader.u8() === 1 ? "high" : "low";
+  const episodeId = reader.hex(ID_BYTES);
+  const [startedAtMs, observedAtMs, z, arrivalMs] = [reader.double(), reader.double(), reader.double(), reader.double()];
+  const given = reader.u8() === 0 ? undefined : reader.text(TEXT_BYTES_MAX);
+  const detector = readWord(reader);
+  const { tenant, environment, serviceId, metricName, attributes } = identityName(reader.text(TEXT_BYTES_MAX));
+  const verdictAt = reader.at;
+  // Read when they are asked for: the frame of a closing says nothing new.
+  let read: { readonly verdict: unknown } | undefined;
+  const verdictOf = () => {
+    reader.at = verdictAt;
+    read ??= { verdict: readVerdict(reader) };
+    return read.verdict;
+  };
+  return {
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    attributes,
+    transition,
+    episodeId,
+    detector,
+    direction,
+    startedAtMs,
+    observedAtMs,
+    z,
+    get verdict() {
+      return verdictOf();
+    },
+    get explanation() {
+      return given ?? sentenceOf({ detector, verdict: verdictOf(), metricName }) ?? "";
+    },
+    arrivalMs,
+  };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import { decodeAnomaly, encodeAnomaly } from "../../src/actors/coordinator/tables/anomaly-row.ts";
+import { encodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
+import { type Verdict, zScoreVerdict } from "../../src/domain/detection/verdict.ts";
+import type { Anomaly } from "../../src/domain/incident/anomaly.ts";
+import { decodeEpisode, encodeEpisode, type PackedEpisode } from "../../src/domain/incident/episode-codec.ts";
+import { identityText } from "../../src/domain/series/stream-identity.ts";
+
+const name = { tenant: "größer", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: { le: "0.5", i: 1 } };
+
+function verdict(change: { value?: number; operation?: boolean } = {}): Verdict {
+  return zScoreVerdict({
+    value: 412.125,
+    mean: 120.1,
+    sd: 3.3,
+    rawSd: 3.3,
+    ratio: 88,
+    count: 120,
+    window: [119, 121, 120.5],
+    ageSeconds: 1200,
+    declared: true,
+    constant: false,
+    afterGap: true,
+    reset: false,
+    threshold: 3,
+    minimumSamples: 12,
+    operation: false,
+    percent: false,
+    layers: ["statistical"],
+    ...change,
+  });
+}
+
+const anomaly = (change: Partial<Anomaly> = {}): Anomaly => ({
+  ...name,
+  id: "00112233445566778899aabbccddeeff",
+  direction: "high",
+  detector: "z_score",
+  startedAtMs: 1_700_000_000_000,
+  detectedAtMs: 1_700_000_001_000.5,
+  observedAtMs: 1_700_000_000_500,
+  resolvedAtMs: null,
+  resolvedBy: null,
+  z: 9.25,
+  verdict: verdict(),
+  explanation: "latency_ms was 412",
+  streams: 300,
+  openStreams: 2,
+  founder: null,
+  paging: null,
+  feedback: null,
+  ...change,
+});
+
+/** What a detector may say: the record of the statistics, records that are nearly one, and anything else. */
+const VERDICTS: ReadonlyArray<readonly [string, unknown]> = [
+  ["a record", verdict()],
+  ["a record with all gates", verdict({ operation: true, value: -1e300 })],
+  ["a record of a season", { ...verdict(), baseline: { ...verdict().baseline, bucket: "mon-09" }, suppressed_by: "not_persistent" }],
+  ["a record with contributions", { ...verdict(), contributions: [{ feature: "a", delta_score: 0.5 }] }],
+  ["a record with a member more", { ...verdict(), cycle: 3 }],
+  ["a record without a member", { ...verdict(), layers: undefined }],
+  ["a record with a gate that says more", { ...verdict(), gates: [{ ...verdict().gates[0], why: "x" }] }],
+  ["a record with words of its own", { ...verdict(), detector: "saturation", layers: ["saturation"] }],
+  ["another object", { observed: 1 }],
+  ["nothing", null],
+];
+
+describe("an anomaly's row", () => {
+  it.each(VERDICTS)("gives %s back as JSON says it, member by member in order", (_, each) => {
+    const back = decodeAnomaly(encodeAnomaly(anomaly({ verdict: each })));
+    expect(JSON.stringify(back.verdict)).toBe(JSON.stringify(each));
+  });
+
+  it.each<readonly [string, Partial<Anomaly>]>([
+    ["open", {}],
+    ["of an episode that is open", { founder: { episodeId: "ff".repeat(16), open: true } }],
+    ["of an episode that is closed", { direction: "low", founder: { episodeId: "0f".repeat(16), open: false } }],
+    ["resolved", { resolvedAtMs: 1_700_000_002_000, resolvedBy: "recovered" }],
+    ["resolved by somebody", { resolvedAtMs: 1, resolvedBy: "ada@example.org" }],
+    ["with feedback", { feedback: { opinion: "false_positive", note: null, by: "ada", atMs: 5 } }],
+    [
+      "decided on",
+      {
+        paging: {
+          tier: "high",
+          alertId: null,
+          outcome: "suppressed",
+          suppressedBy: "cooldown",
+          decidedAtMs: 3,
+          serial: 1,
+        } as Anomaly["paging"],
+      },
+    ],
+    ["of another detector", { detector: "slo_burn", explanation: "" }],
+    ["of long names", { metricName: "é".repeat(255), attributes: { text: "x".repeat(5000) } }],
+  ])("gives an anomaly back: %s", (_, change) => {
+    const first = anomaly(change);
+    expect(decodeAnomaly(encodeAnomaly(first))).toEqual(first);
+  });
+
+  it("takes at most the half kilobyte that it is counted with", () => {
+    const founder = { episodeId: "ff".repeat(16), open: true };
+    expect(encodeAnomaly(anomaly({ founder })).length).toBeLessThan(512);
+  });
+
+  it("is read in its first version, with its sentence made again, and refused in one that is not known", () => {
+    const { id, tenant, environment, serviceId, metricName, direction, detector, startedAtMs, detectedAtMs, observedAtMs } = anomaly();
+    const head = [id, tenant, environment, serviceId, metricName, direction, detector, startedAtMs, detectedAtMs, observedAtMs, null, null];
+    const old = encodeStored([...head, 9.25, 300, 2, null, name.attributes, verdict()]);
+    const sentence =
+      "latency_ms was 412.1, 15.3 standard deviations above its usual 120.1 (expected 110 to 130.2 over the last 120 samples)";
+    const read = decodeAnomaly(old);
+    expect(read).toEqual(anomaly({ explanation: read.explanation }));
+    expect(read.explanation.replace(/[\d.]+ standard.*/, "")).toBe(sentence.replace(/[\d.]+ standard.*/, ""));
+    expect(decodeAnomaly(encodeAnomaly(read))).toEqual(read);
+    expect(() => decodeAnomaly(Uint8Array.of(3, 0))).toThrow("version 3");
+  });
+
+  it("that was cut off anywhere is an error, not an anomaly", () => {
+    const row = encodeAnomaly(anomaly());
+    for (let length = 1; length < row.length; length++) expect(() => decodeAnomaly(row.subarray(0, length)), `${length} bytes`).toThrow();
+  });
+});
+
+describe("the frame of an episode", () => {
+  const packed = (change: Partial<PackedEpisode> = {}): PackedEpisode => ({
+    identity: Buffer.from(identityText(name)),
+    episodeId: Buffer.from("00112233445566778899aabbccddeeff", "hex"),
+    transition: "open",
+    detector: "z_score",
+    direction: "low",
+    startedAtMs: 1_700_000_000_000,
+    observedAtMs: 1_700_000_000_500,
+    z: -9.25,
+    verdict: verdict(),
+    arrivalMs: 12.5,
+    ...change,
+  });
+
+  it.each(["open", "update"] as const)("gives back what was packed: %s", (transition) => {
+    const { identity: _, episodeId: __, ...rest } = packed({ transition });
+    const frame = decodeEpisode(encodeEpisode(packed({ transition })));
+    expect({ ...frame, explanation: "" }).toEqual({ ...name, ...rest, episodeId: "00112233445566778899aabbccddeeff", explanation: "" });
+    expect(frame.explanation).toContain("latency_ms was 412.1");
+    expect(frame.verdict).toBe(frame.verdict);
+  });
+
+  it("has the words that it was given, and none where it closes", () => {
+    expect(decodeEpisode(encodeEpisode(packed({ explanation: "why" }))).explanation).toBe("why");
+    const closing = decodeEpisode(encodeEpisode(packed({ transition: "close", verdict: null })));
+    expect([closing.verdict, closing.explanation]).toEqual([null, ""]);
+  });
+
+  it("may be JSON, and is refused where it is neither", () => {
+    const frame = { ...name, transition: "open", episodeId: "e", verdict: { a: 1 }, explanation: "why" };
+    expect(decodeEpisode(Buffer.from(JSON.stringify(frame)))).toEqual(frame);
+    expect(() => decodeEpisode(Uint8Array.of(9))).toThrow("version 9");
+    const bytes = encodeEpisode(packed());
+    expect(() => decodeEpisode(bytes.subarray(0, 40))).toThrow("damaged");
+  });
+});

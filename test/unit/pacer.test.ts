@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { StepReport } from "../../src/actors/coordinator/coordinator.ts";
+import { Pacer } from "../../src/actors/coordinator/pacer.ts";
+import { CoordinatorRingReader, CoordinatorRingWriter } from "../../src/adapters/runtime/coordinator-ring.ts";
+import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
+
+const IDLE: StepReport = { more: false, mayGather: false, dueMs: 1_000_000 };
+const COMMITTED: StepReport = { more: true, mayGather: true, dueMs: 1_000_000 };
+
+function paced(reports: StepReport[], { takesMs = 0, frames = [] as boolean[] } = {}) {
+  const steps: number[] = [];
+  let spentMs = 0;
+  const pacer = new Pacer({
+    step: async () => {
+      steps.push(performance.now());
+      spentMs += takesMs; // timers know nothing of it
+      return reports.shift() ?? IDLE;
+    },
+    awaitFrames: () => frames.shift() ?? false,
+    monotonicMs: () => performance.now() + spentMs,
+  });
+  return { steps, pacer, sinceFirst: () => steps.map((ms) => ms - (steps[0] as number)) };
+}
+
+describe("the pacer", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+  it("steps at once when it is woken, and then waits for what is gathered", async () => {
+    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED]);
+    pacer.wake();
+    await pass(1);
+    expect(sinceFirst()).toEqual([0]);
+    await pass(20);
+    expect(sinceFirst()).toEqual([0, 2, 4]);
+  });
+
+  it("gathers for twice as long as the commit took, within bounds", async () => {
+    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED], { takesMs: 2 });
+    pacer.wake();
+    await pass(30);
+    expect(sinceFirst()).toEqual([0, 4, 8]);
+    const slow = paced([COMMITTED], { takesMs: 50 });
+    slow.pacer.wake();
+    await pass(200);
+    expect(slow.sinceFirst()).toEqual([0, 5]);
+  });
+
+  it("goes on without a pause where more than frames waits", async () => {
+    const { pacer, sinceFirst } = paced([{ ...COMMITTED, mayGather: false }, COMMITTED]);
+    pacer.wake();
+    await pass(1);
+    expect(sinceFirst()).toEqual([0, 0]);
+  });
+
+  it("does not wait where a command comes meanwhile, also while a step runs", async () => {
+    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED, COMMITTED]);
+    pacer.wake();
+    await pass(1);
+    pacer.wake();
+    await pass(0);
+    expect(sinceFirst()).toEqual([0, 1]);
+    const busy = paced([COMMITTED]);
+    busy.pacer.wake();
+    busy.pacer.wake();
+    await pass(0);
+    expect(busy.sinceFirst()).toEqual([0, 0]);
+  });
+
+  it("steps once more for frames that came before the engines were asked for word, not for ever", async () => {
+    const { pacer, steps } = paced([], { frames: [true, true, true] });
+    pacer.wake();
+    await pass(5);
+    expect(steps).toHaveLength(2);
+  });
+
+  it("wakes when it is due, and not after it was stopped", async () => {
+    const dueMs = performance.now() + 100;
+    const { pacer, steps } = paced([{ ...IDLE, dueMs }, IDLE]);
+    pacer.wake();
+    await pass(99);
+    expect(steps).toHaveLength(1);
+    await pass(2);
+    expect(steps).toHaveLength(2);
+    pacer.stop();
+    pacer.wake();
+    await pass(100_000);
+    expect(steps).toHaveLength(2);
+  });
+});
+
+describe("the ring to the coordinator", () => {
+  const ring = () => {
+    const memory = new EngineMemory(createEngineMemory(), { coordinatorBytes: 4096, inboxBytes: 4096 });
+    return { writer: new CoordinatorRingWriter(memory), reader: new CoordinatorRingReader(memory) };
+  };
+
+  it("has word sent of a frame once each time that the reader asks", () => {
+    const { writer, reader } = ring();
+    writer.write(1, new Uint8Array(8));
+    expect(writer.isAwaited()).toBe(false);
+    expect(reader.awaitFrames()).toBe(true);
+    reader.take(10);
+    expect(reader.awaitFrames()).toBe(false);
+    writer.write(1, new Uint8Array(8));
+    expect([writer.isAwaited(), writer.isAwaited()]).toEqual([true, false]);
+  });
+
+  it("has the writer woken once each time that it waits for room", () => {
+    const { writer, reader } = ring();
+    while (writer.write(1, new Uint8Array(100)));
+    expect(reader.isRoomAwaited()).toBe(false);
+    writer.awaitRoom();
+    reader.take(3);
+    expect([reader.isRoomAwaited(), reader.isRoomAwaited()]).toEqual([true, false]);
+  });
+});
