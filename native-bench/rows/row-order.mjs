@@ -17,8 +17,8 @@ import { overload } from "./overload.mjs";
 import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
-import { watchdogServices } from "./watchdog-services.mjs";
 import { watchdog } from "./watchdog.mjs";
+import { watchdogServices } from "./watchdog-services.mjs";
 
 /** @type {import("../turns.mjs").Row[]} */
 export const ROWS = [

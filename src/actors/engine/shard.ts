@@ -22,8 +22,8 @@ import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts"
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { endEpisodes } from "../../domain/detection/ended-episodes.ts";
-import { episodeFrame } from "../../domain/detection/episode-frame.ts";
 import { encodeEpisode } from "../../domain/incident/episode-codec.ts";
+import { episodeFrame } from "../../domain/incident/episode-frame.ts";
 import type { ShardEvent } from "../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../domain/kernel/stream-records.ts";

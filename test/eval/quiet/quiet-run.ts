@@ -8,9 +8,9 @@ import type { PageDecision } from "../../../src/domain/alerting/paging/page-deci
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../../src/domain/alerting/paging/paging-sources.ts";
 import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
 import { PairTrack } from "../../../src/domain/backtest/pair-track.ts";
-import { episodeFrame } from "../../../src/domain/detection/episode-frame.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
 import { decodeEpisode, encodeEpisode } from "../../../src/domain/incident/episode-codec.ts";
+import { episodeFrame } from "../../../src/domain/incident/episode-frame.ts";
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { type Row, ShardRig } from "../../support/shard-rig.ts";
 import { INCIDENT_KINDS, type Incident, plantIncident } from "./incident-plan.ts";

@@ -9,11 +9,11 @@ import {
 } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
 import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
-import type { PackedEpisode } from "../incident/episode-codec.ts";
+import { zOfRatio } from "../detection/thresholds.ts";
+import { DETECTOR_Z_SCORE, passesGates, type Verdict, zScoreVerdict } from "../detection/verdict.ts";
 import type { ShardEvent } from "../kernel/shard-events.ts";
 import type { BaselineWindow } from "../kernel/shard-kernel.ts";
-import { zOfRatio } from "./thresholds.ts";
-import { DETECTOR_Z_SCORE, passesGates, type Verdict, zScoreVerdict } from "./verdict.ts";
+import type { PackedEpisode } from "./episode-codec.ts";
 
 /** What the shard knows of the stream at the moment of the event. */
 export interface EpisodeContext {
