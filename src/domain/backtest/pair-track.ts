@@ -1,7 +1,9 @@
 // One series under the detector of long baselines, as transitions of its episodes.
 import { hash128 } from "../../core/base/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { ConfirmedPair } from "../../core/protocol/engine-control.ts";
 import { PairDetector } from "../detection/pair/pair-detector.ts";
+import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 
 const DETECTOR = "adaptive";
 const Z_MAX = 99;
@@ -15,6 +17,14 @@ export class PairTrack {
 
   constructor(name: StreamName) {
     this.#name = name;
+  }
+
+  /** What the last value has confirmed, if anything; `direction`: as it is set for the metric. */
+  confirmed(direction: WatchdogSettings["direction"]): ConfirmedPair | undefined {
+    const { alone, shared, side } = this.#detector.confirmation;
+    if (shared < 1 && alone < 1) return undefined;
+    const { tenant, environment, serviceId, metricName } = this.#name;
+    return { tenant, environment, serviceId, metricName, isAlone: alone >= 1, side, direction: direction === "both" ? null : direction };
   }
 
   /** Takes a value; the transition that it makes. */
