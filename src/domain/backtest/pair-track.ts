@@ -14,6 +14,7 @@ export class PairTrack {
   readonly #detector = new PairDetector();
   #startedMs = 0;
   #peak = 0;
+  #levelBar = 0;
 
   constructor(name: StreamName) {
     this.#name = name;
@@ -30,6 +31,7 @@ export class PairTrack {
   /** Takes a value; the transition that it makes. */
   observe(timeMs: number, value: number): EpisodeFrame | undefined {
     const verdict = this.#detector.observe(timeMs, value);
+    this.#levelBar = verdict.levelBar;
     const side = value < verdict.expected ? -1 : 1;
     const z = side * Math.min(Z_MAX, Math.max(Math.abs(verdict.z), verdict.level));
     if (this.#startedMs === 0) {
@@ -70,7 +72,7 @@ export class PairTrack {
       startedAtMs: this.#startedMs,
       observedAtMs: timeMs,
       z: this.#peak,
-      verdict: { detector: DETECTOR, observed: value, expected, z: this.#peak, threshold: 0, gates: [] },
+      verdict: { detector: DETECTOR, observed: value, expected, z: this.#peak, threshold: this.#levelBar, gates: [] },
       explanation: `${metricName} was ${value}, and ${expected} is usual over its long history`,
       arrivalMs: 0,
     };

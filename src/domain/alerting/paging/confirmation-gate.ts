@@ -34,7 +34,8 @@ export interface Unconfirmed {
 
 /** Whether the finding is so far out that it needs no other word. */
 export function isExtreme({ detector, z, threshold, baselineValues }: Unconfirmed): boolean {
-  if (detector !== "z_score") return threshold > 0 && Math.abs(z) >= OWN_BAR_THRESHOLDS * threshold;
+  if (threshold <= 0) return false;
+  if (detector !== "z_score") return Math.abs(z) >= OWN_BAR_THRESHOLDS * threshold;
   return Math.abs(z) >= threshold * (baselineValues < YOUNG_VALUES ? YOUNG_EXTREME_THRESHOLDS : EXTREME_THRESHOLDS);
 }
 

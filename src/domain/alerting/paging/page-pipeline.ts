@@ -247,7 +247,12 @@ function decisionOf(
 }
 
 /** What is decided on an alert and not on a finding. */
-function decisionOn(alert: Alert, by: AnomalyEnd, outcome: "paged" | "suppressed" | "resolved", gates: readonly GateResult[]): PageDecision {
+function decisionOn(
+  alert: Alert,
+  by: AnomalyEnd,
+  outcome: "paged" | "suppressed" | "resolved",
+  gates: readonly GateResult[],
+): PageDecision {
   const { id, key, tier } = alert.state;
   const { anomalyId, serviceId, metricName, detector, z, atMs } = by;
   return {

@@ -20,10 +20,6 @@ const SHARING_MIN = 2;
 export class ServiceConfirmations {
   readonly #services = new Map<string, readonly Confirmed[]>();
 
-  get size(): number {
-    return this.#services.size;
-  }
-
   /** Takes what a pair has confirmed, unless it goes the way that nobody minds. */
   take(pair: ConfirmedPair, atMs: number): void {
     const { metricName, isAlone, side, direction } = pair;

@@ -244,7 +244,8 @@ export class PairPass implements WatchdogDetector {
     this.#episodes.flush();
     const lastMs = this.#times[count - 1] as number;
     arena.save(pair, lastMs, this.#detector.count);
-    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && Math.max(confirmation.alone, confirmation.shared) >= 1) this.#confirm(slot, direction);
+    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && Math.max(confirmation.alone, confirmation.shared) >= 1)
+      this.#confirm(slot, direction);
     return count;
   }
 
