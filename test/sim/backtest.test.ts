@@ -28,9 +28,10 @@ async function filled(engines: number) {
   await server.open();
   const { normal } = generator(7);
   for (let minute = 0; minute < MINUTES; minute++) {
-    const departure = (service: string) => (minute >= 300 && minute < 303 ? ({ slight: 5, far: 40 }[service] ?? 0) : 0);
+    const departure = (service: string) => (minute >= 300 && minute < 305 ? ({ slight: 6.3, far: 40 }[service] ?? 0) : 0);
     const records = ["slight", "far", "quiet"].map((service_id) => {
-      const value = 100 + Math.max(-2, Math.min(2, normal())) + departure(service_id);
+      const more = departure(service_id);
+      const value = 100 + (more === 0 ? 1 : 0.25) * Math.max(-2, Math.min(2, normal())) + more;
       return { service_id, metric_name: "load", timestamp: at(minute), value };
     });
     server.submit(0, BODY_JSON_BATCH, Buffer.from(JSON.stringify(records)), "", () => undefined);

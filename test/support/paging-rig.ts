@@ -4,6 +4,7 @@ import type { PageDecision } from "../../src/domain/alerting/paging/page-decisio
 import { type AnomalyEnd, decideAgain, decideEnd, decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../src/domain/alerting/paging/paging-sources.ts";
+import { ServiceConfirmations } from "../../src/domain/alerting/paging/service-confirmations.ts";
 import type { WatchdogSettings } from "../../src/domain/detection/watchdog-settings.ts";
 
 export const PAGING_START_MS = Date.UTC(2026, 0, 5);
@@ -21,6 +22,17 @@ export interface PagingRigOptions extends Partial<PagingSources> {
   readonly settings?: Partial<WatchdogSettings>;
 }
 
+/** Every departure holds, so that the gates beside confirmation are seen at their limits. */
+class LastingDepartures extends ServiceConfirmations {
+  override isConfirmed(): boolean {
+    return true;
+  }
+
+  override isSupported(): boolean {
+    return true;
+  }
+}
+
 /** Long after its start, with the settings of the environment. */
 export class PagingRig {
   memory = new PagingMemory();
@@ -31,6 +43,7 @@ export class PagingRig {
     this.sources = {
       silences: NO_SILENCES,
       inhibitions: NO_INHIBITIONS,
+      confirmations: new LastingDepartures(),
       startedAtMs: PAGING_START_MS - 86_400_000,
       warmUpMinutes: 8,
       settingsOf: () => ({ ...DEFAULT_SETTINGS, ...settings }),
@@ -54,6 +67,7 @@ export class PagingRig {
       operation: false,
       z: 5,
       threshold: 3,
+      baselineValues: 120,
       services: [],
       explanation: "why",
       alertId: null,

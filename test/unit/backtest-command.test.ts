@@ -25,11 +25,12 @@ afterEach(() => {
 
 const run = (...args: string[]) => runBacktest(args, { DATA_DIR: folder }, () => loadConfig({}, () => Buffer.alloc(0)));
 
-/** Five hours of minutes with a departure of five standard deviations in the fifth. */
+/** Five hours of minutes with a departure of six standard deviations for five minutes of the fifth. */
 function file(): string {
   const { normal } = generator(2);
   const rows = Array.from({ length: 300 }, (_, i) => {
-    const value = 100 + Math.max(-2, Math.min(2, normal())) + (i >= 260 && i < 263 ? 5 : 0);
+    const departs = i >= 260 && i < 265;
+    const value = 100 + (departs ? 0.25 : 1) * Math.max(-2, Math.min(2, normal())) + (departs ? 6.3 : 0);
     return `${new Date(Date.UTC(2026, 0, 5) + i * 60_000).toISOString()},${value}`;
   });
   const path = join(folder, "load.csv");

@@ -9,15 +9,15 @@ const START_MS = Date.UTC(2026, 0, 5);
 const MINUTE_MS = 60_000;
 const HOURS = 60;
 
-/** Noise of standard deviation 1 around 100, with departures of so many for three minutes at these hours. */
+/** Noise of standard deviation 1 around 100, with departures of so many for five minutes at these hours. */
 function series(serviceId: string, departures: Readonly<Record<number, number>>, seed = 3): BacktestSeries {
   const { normal } = generator(seed);
   const count = 24 * HOURS;
   const times = Float64Array.from({ length: count }, (_, i) => START_MS + i * MINUTE_MS);
   // Within +-2, so that nothing but what is planted comes near a threshold.
   const values = times.map((_, i) => {
-    const departure = i % HOURS < 3 ? (departures[Math.floor(i / HOURS)] ?? 0) : 0;
-    return 100 + Math.max(-2, Math.min(2, normal())) + departure;
+    const departure = i % HOURS < 5 ? (departures[Math.floor(i / HOURS)] ?? 0) : 0;
+    return 100 + (departure === 0 ? 1 : 0.25) * Math.max(-2, Math.min(2, normal())) + departure;
   });
   const name = { tenant: "t", environment: "", serviceId, metricName: "load", attributes: {} };
   return { name, flags: 0, times, values };
@@ -43,7 +43,7 @@ const hours = (pages: BacktestOutcome["newly"]) =>
   pages.map(({ page }) => `${page.serviceId} ${((page.atMs - START_MS) / MINUTE_MS / HOURS) | 0}`);
 
 describe("a backtest", () => {
-  const services = [series("a", { 4: 5, 10: 15, 16: 5 }), series("b", { 7: 15 }, 4)];
+  const services = [series("a", { 4: 6.3, 10: 15, 16: 6.3 }), series("b", { 7: 15 }, 4)];
 
   it("of the same settings differs in nothing", async () => {
     const outcome = await run(services, variant(), variant());

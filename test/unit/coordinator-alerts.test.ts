@@ -1,11 +1,14 @@
 // Alerts as the coordinator keeps them: with the verdicts that they follow from, in the ledger, over failures and restarts, and what people do about them.
 import { describe, expect, it } from "vitest";
 import type { Principal } from "../../src/core/protocol/query.ts";
-import { DAY_MS, episode, Rig, type RigOptions, START_MS } from "../support/coordinator-rig.ts";
+import { DAY_MS, episode as episodeOfRig, Rig, type RigOptions, START_MS } from "../support/coordinator-rig.ts";
 
 const MINUTE = 60_000;
 const OPERATOR: Principal = { tenant: "default", subject: "ada", role: "operator" };
 
+/** So far beyond what its detector asks that its page waits for no confirmation. */
+const episode: typeof episodeOfRig = (change) =>
+  episodeOfRig({ verdict: { observed: 1, threshold: 0.3, baseline: { n: 120 } }, ...change });
 const open = (options: RigOptions = {}) => Rig.open({ watchdogIntervalMs: 60_000, ...options });
 const alerts = async (rig: Rig, query: Record<string, string> = {}) => (await rig.ask("alerts", query)).body;
 const anomalies = async (rig: Rig) => (await rig.ask("anomalies")).body.anomalies;
@@ -231,6 +234,13 @@ describe("what is stored of alerts", () => {
 });
 
 describe("an alert that is held back", () => {
+  it("waits for a confirmation where its finding is not extreme, and fires meanwhile", async () => {
+    const rig = await open();
+    await rig.take(episode({ verdict: { observed: 1, threshold: 3, baseline: { n: 120 } } }));
+    expect((await alerts(rig)).alerts).toMatchObject([{ state: "firing", pages: 0, held_back_by: "confirmation" }]);
+    expect((await anomalies(rig))[0]).toMatchObject({ outcome: "suppressed", suppressed_by: "confirmation" });
+  });
+
   it("is asked again at the end of each cycle, and pages when nothing holds it any more", async () => {
     const rig = await open();
     await rig.coordinator.handle({ type: "engines-ready" });

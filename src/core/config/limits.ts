@@ -154,6 +154,8 @@ export const ALERT_HISTORY_MAX = 50;
 /** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
 export const SIGNALS_PER_SERVICE_MAX = 4;
 export const SIGNAL_SERVICES_MAX = 20_000;
+/** Metrics of a service whose departures hold at the moment, 100 B each: two confirm each other, and one that needs no other stays among them. */
+export const CONFIRMATIONS_PER_SERVICE_MAX = 4;
 /** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
 export const RCA_PAIRS_MAX = 50_000;
 /** Anomalies kept whole in memory, at 2 KB: those of the last second at the most that is stored in one. */

@@ -259,6 +259,22 @@ export interface FiringEpisodes {
   readonly detector: string;
   /** Episode ids. */
   readonly firing: readonly string[];
+  /** Of the pass over pairs: departures that hold at the moment. */
+  readonly confirmed?: readonly ConfirmedPair[];
+}
+
+/** A lasting departure of one pair, for the pages that wait for it. */
+export interface ConfirmedPair {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  /** Whether it confirms by itself, else only together with another metric of its service. */
+  readonly isAlone: boolean;
+  /** Side of the departure; 0 where the values scatter to both. */
+  readonly side: -1 | 0 | 1;
+  /** The direction that is set for the metric; null where its name says which way is bad. */
+  readonly direction: "high" | "low" | null;
 }
 
 /** A slice of a pass. */

@@ -5,7 +5,11 @@ import type { Anomaly } from "../incident/anomaly.ts";
 /** `alertId` is that of the alert which it belongs to already. */
 export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: string | null, atMs: number): Finding {
   const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
-  const verdict = anomaly.verdict as { readonly threshold?: unknown; readonly gates?: unknown } | null;
+  const verdict = anomaly.verdict as {
+    readonly threshold?: unknown;
+    readonly baseline?: { readonly n?: unknown };
+    readonly gates?: unknown;
+  } | null;
   const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
   return {
     kind,
@@ -19,6 +23,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: stri
     operation: gates.some(({ name }) => name === "operation_bar"),
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
+    baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
     services: [],
     explanation,
     alertId,

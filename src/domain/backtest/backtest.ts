@@ -5,8 +5,10 @@
  * A series is run through layer 1 once where both variants judge it alike. About 10 us a sample; `pause` is awaited every few milliseconds.
  */
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { ConfirmedPair } from "../../core/protocol/engine-control.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { NO_INHIBITIONS, type PagingSources } from "../alerting/paging/paging-sources.ts";
+import { ServiceConfirmations } from "../alerting/paging/service-confirmations.ts";
 import { type Silence, silenceFor } from "../alerting/silence.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresholds.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
@@ -40,10 +42,14 @@ export interface BacktestOutcome extends PageDifference {
   readonly findingsAfter: Readonly<Record<string, number>>;
 }
 
+/** A transition or a confirmation of one series. */
 interface TimedFrame {
-  readonly frame: EpisodeFrame;
+  readonly frame: EpisodeFrame | ConfirmedPair;
+  readonly atMs: number;
   readonly series: number;
 }
+
+type FoundFrame = Omit<TimedFrame, "series">;
 
 /** Runs both variants. */
 export async function backtest(
@@ -58,7 +64,7 @@ export async function backtest(
   const frames: readonly [TimedFrame[], TimedFrame[]] = [[], []];
   for (const [number, { each }] of series.entries()) {
     const found = await framesOf(each, [before, after], options, tables, pause);
-    for (const side of [0, 1] as const) for (const frame of found[side]) frames[side].push({ frame, series: number });
+    for (const side of [0, 1] as const) for (const each of found[side]) frames[side].push({ ...each, series: number });
   }
   const decisionsBefore = await decide(frames[0], before, options, pause);
   const decisionsAfter = await decide(frames[1], after, options, pause);
@@ -76,7 +82,7 @@ async function framesOf(
   options: BacktestOptions,
   tables: Map<number, Float64Array>,
   pause: () => Promise<void>,
-): Promise<readonly [EpisodeFrame[], EpisodeFrame[]]> {
+): Promise<readonly [FoundFrame[], FoundFrame[]]> {
   const { tenant, serviceId, metricName } = series.name;
   const [first, second] = variants.map((variant) => variant.settingsOf(tenant, serviceId, metricName)) as [
     WatchdogSettings,
@@ -87,14 +93,17 @@ async function framesOf(
     new WindowTrack(series, { ...options, threshold, direction, tables: tablesOf(tables, threshold, options.samplesMin) });
   const tracks = isAlike ? [track(first)] : [track(first), track(second)];
   const pair = new PairTrack(series.name);
-  const found: [EpisodeFrame[], EpisodeFrame[]] = [[], []];
+  const found: [FoundFrame[], FoundFrame[]] = [[], []];
   for (let place = 0; place < series.times.length; place++) {
     if (place % SAMPLES_PER_SLICE === SAMPLES_PER_SLICE - 1) await pause();
-    const long = pair.observe(series.times[place] as number, series.values[place] as number);
+    const atMs = series.times[place] as number;
+    const long = pair.observe(atMs, series.values[place] as number);
     const windows = tracks.map((each) => each.observe(place));
     for (const side of [0, 1] as const) {
-      found[side].push(...(windows[isAlike ? 0 : side] as EpisodeFrame[]));
-      if (long !== undefined) found[side].push(long);
+      for (const frame of windows[isAlike ? 0 : side] as EpisodeFrame[]) found[side].push({ frame, atMs: frame.observedAtMs });
+      if (long !== undefined) found[side].push({ frame: long, atMs });
+      const confirmed = pair.confirmed((side === 0 ? first : second).direction);
+      if (confirmed !== undefined) found[side].push({ frame: confirmed, atMs });
     }
   }
   return [first.excluded ? [] : found[0], second.excluded ? [] : found[1]];
@@ -118,20 +127,25 @@ async function decide(
   pause: () => Promise<void>,
 ): Promise<PageDecision[]> {
   // Sorting keeps the order of one series' transitions at one time.
-  frames.sort((a, b) => a.frame.observedAtMs - b.frame.observedAtMs || a.series - b.series);
+  frames.sort((a, b) => a.atMs - b.atMs || a.series - b.series);
   const decisions: PageDecision[] = [];
-  const run = new IncidentRun(sourcesOf(variant), (decision) => {
+  const sources = sourcesOf(variant);
+  const run = new IncidentRun(sources, (decision) => {
     if (decision.atMs >= sinceMs) decisions.push(decision);
   });
   const tenants = new Set(frames.map(({ frame }) => frame.tenant));
   let cycleMs = Number.POSITIVE_INFINITY;
-  for (const [index, { frame }] of frames.entries()) {
+  const cycle = () => {
+    for (const tenant of tenants) run.cycle(tenant, cycleMs);
+  };
+  for (const [index, { frame, atMs }] of frames.entries()) {
     if (index % FRAMES_PER_SLICE === FRAMES_PER_SLICE - 1) await pause();
-    for (; cycleMs <= frame.observedAtMs && run.holdsBack(tenants); cycleMs += CYCLE_MS)
-      for (const tenant of tenants) run.cycle(tenant, cycleMs);
-    run.take(frame, frame.observedAtMs);
-    cycleMs = (Math.floor(frame.observedAtMs / CYCLE_MS) + 1) * CYCLE_MS;
+    for (; cycleMs <= atMs && run.holdsBack(tenants); cycleMs += CYCLE_MS) cycle();
+    if ("transition" in frame) run.take(frame, atMs);
+    else sources.confirmations.take(frame, atMs);
+    cycleMs = (Math.floor(atMs / CYCLE_MS) + 1) * CYCLE_MS;
   }
+  if (frames.length > 0 && run.holdsBack(tenants)) cycle();
   return decisions;
 }
 
@@ -140,6 +154,7 @@ function sourcesOf({ settingsOf, silences }: BacktestVariant): PagingSources {
   return {
     silences: { silenced: (tenant, labels, nowMs) => silenceFor(silences, tenant, labels, nowMs) ?? undefined },
     inhibitions: NO_INHIBITIONS,
+    confirmations: new ServiceConfirmations(),
     startedAtMs: Number.NEGATIVE_INFINITY,
     warmUpMinutes: 0,
     settingsOf,

@@ -1,4 +1,5 @@
 // What two runs over the same history have paged, side by side.
+import { CONFIRMATION_GATE } from "../alerting/paging/confirmation-gate.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 
 /** Pages of one incident may come so far apart in the two runs and are one page: a higher threshold declares it some samples later. */
@@ -73,14 +74,26 @@ function matchPages(before: readonly PageDecision[], after: readonly PageDecisio
   return matched;
 }
 
-/** What became of the page's anomaly in the other run; that of its service and family where that run has none on the metric. */
+/**
+ * What became of the page's anomaly in the other run; that of its service and family where that run has none on the metric. What another detector has found
+ * and nothing has confirmed says nothing of why this one is gone.
+ */
 function reasonIn(decisions: readonly PageDecision[], page: PageDecision): string {
   const near = decisions.filter(
-    (each) => placeOf(each) === placeOf(page) && each.outcome !== "resolved" && Math.abs(each.atMs - page.atMs) <= MATCH_MS,
+    (each) =>
+      placeOf(each) === placeOf(page) &&
+      each.outcome !== "resolved" &&
+      Math.abs(each.atMs - page.atMs) <= MATCH_MS &&
+      (each.suppressedBy !== CONFIRMATION_GATE || each.detector === page.detector),
   );
-  const same = near.find(({ metricName }) => metricName === page.metricName) ?? near[0];
+  const same = furthestOf(near.filter(({ metricName }) => metricName === page.metricName)) ?? furthestOf(near);
   if (same === undefined) return "not_declared";
   return same.suppressedBy ?? (same.outcome === "paged" ? "absorbed" : same.outcome);
+}
+
+/** The first that was confirmed, since what holds an unconfirmed finding back says nothing of the settings; else the first. */
+function furthestOf(decisions: readonly PageDecision[]): PageDecision | undefined {
+  return decisions.find(({ suppressedBy }) => suppressedBy !== CONFIRMATION_GATE) ?? decisions[0];
 }
 
 function dayOf(days: Map<string, ServiceDay>, { serviceId, environment, atMs }: PageDecision): ServiceDay {

@@ -8,6 +8,8 @@ export interface Incident {
   readonly kind: IncidentKind;
   /** Minute of its onset; of a ramp that at which it is five standard deviations up. */
   readonly onset: number;
+  /** Minute of its first effect: the onset but for ramps, which a page may precede. */
+  readonly start: number;
   readonly minutes: number;
 }
 
@@ -36,13 +38,14 @@ const RAMP_ONSET_SD = 5;
 /** An incident of a kind somewhere in [first, last - 100) minutes. */
 export function plantIncident(seed: number, kind: IncidentKind, first: number, last: number): Incident {
   const onset = first + 30 + Math.floor(generator(seed ^ 0x1234567).uniform() * (last - first - 160));
-  return { kind, onset, minutes: LENGTHS[kind] };
+  const start = kind === "ramp" ? onset - RAMP_ONSET_SD * RAMP_MINUTES_A_SD : onset;
+  return { kind, onset, start, minutes: LENGTHS[kind] };
 }
 
 export function incidentEffect(incident: Incident | undefined, minute: number): Effect {
   if (incident === undefined) return NOTHING;
   const since = minute - incident.onset;
-  const before = incident.kind === "ramp" ? RAMP_ONSET_SD * RAMP_MINUTES_A_SD : 0;
+  const before = incident.onset - incident.start;
   if (since < -before || since >= incident.minutes) return NOTHING;
   switch (incident.kind) {
     case "spike":

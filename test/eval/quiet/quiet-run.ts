@@ -6,6 +6,7 @@ import { FLAG_COUNTER, FLAG_PERCENT } from "../../../src/core/layout/stream-reco
 import type { StreamName } from "../../../src/core/protocol/coordinator-frame.ts";
 import type { PageDecision } from "../../../src/domain/alerting/paging/page-decision.ts";
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../../src/domain/alerting/paging/paging-sources.ts";
+import { ServiceConfirmations } from "../../../src/domain/alerting/paging/service-confirmations.ts";
 import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
 import { PairTrack } from "../../../src/domain/backtest/pair-track.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
@@ -90,7 +91,8 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
   const foundAt = new Map<string, number>();
   let minute = 0;
   const isJudged = () => minute >= first;
-  const run = new IncidentRun(sourcesOf(), (decision) => isJudged() && note(decision));
+  const sources = sourcesOf();
+  const run = new IncidentRun(sources, (decision) => isJudged() && note(decision));
   const byService = new Map(batch.map((planned) => [`service-${planned.number}`, planned]));
   const note = (decision: PageDecision): void => {
     const incident = (byService.get(decision.serviceId) as Planned).incident;
@@ -101,7 +103,7 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
     if (incident === undefined) {
       tally.pages++;
       count(tally.pagesBy, `${decision.detector} ${decision.metricName}`);
-    } else if (minute >= incident.onset && !foundAt.has(decision.serviceId)) foundAt.set(decision.serviceId, minute);
+    } else if (minute >= incident.start && !foundAt.has(decision.serviceId)) foundAt.set(decision.serviceId, minute);
   };
   const rows: Row[] = [];
   for (; minute < first + DAY_MINUTES; minute++) {
@@ -129,6 +131,8 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
       if (rig.shard.records.count(row.ref) === 0) continue;
       const frame = (tracks[row.ref] as PairTrack).observe(timeMs, rig.shard.records.lastValue(row.ref));
       if (frame !== undefined) run.take(frame, timeMs);
+      const confirmed = (tracks[row.ref] as PairTrack).confirmed(SETTINGS.direction);
+      if (confirmed !== undefined) sources.confirmations.take(confirmed, timeMs);
     }
     run.cycle("quiet", timeMs);
   }
@@ -150,6 +154,7 @@ function sourcesOf(): PagingSources {
   return {
     silences: NO_SILENCES,
     inhibitions: NO_INHIBITIONS,
+    confirmations: new ServiceConfirmations(),
     startedAtMs: 0,
     warmUpMinutes: 8,
     settingsOf: () => SETTINGS,

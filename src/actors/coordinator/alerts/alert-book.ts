@@ -2,6 +2,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
+import { ServiceConfirmations } from "../../../domain/alerting/paging/service-confirmations.ts";
 import { scan } from "../tables/scan.ts";
 import { tenantTimeKey } from "../tables/tables.ts";
 import { AlertIndex } from "./alert-index.ts";
@@ -13,6 +14,8 @@ const NO_ALERTS = new AlertIndex();
 
 export class AlertBook {
   readonly memory = new PagingMemory();
+  /** What pairs have confirmed lately; not stored. */
+  readonly confirmations = new ServiceConfirmations();
   readonly ledger: LedgerBook;
   readonly feedback = new FeedbackBook();
   readonly #store: KeyValueStore;

@@ -153,7 +153,11 @@ function mayChange(before: Anomaly, after: Anomaly): boolean {
 
 function findingOf(anomaly: Anomaly, kind: Finding["kind"], atMs: number): Finding {
   const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
-  const verdict = anomaly.verdict as { readonly threshold?: unknown; readonly gates?: unknown } | null;
+  const verdict = anomaly.verdict as {
+    readonly threshold?: unknown;
+    readonly baseline?: { readonly n?: unknown };
+    readonly gates?: unknown;
+  } | null;
   const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
   const services = detector === "cascade" && Array.isArray(attributes.members) ? attributes.members.map(String) : [];
   return {
@@ -168,6 +172,7 @@ function findingOf(anomaly: Anomaly, kind: Finding["kind"], atMs: number): Findi
     operation: gates.some(({ name }) => name === "operation_bar"),
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
+    baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
     services,
     explanation,
     alertId: anomaly.paging?.alertId ?? null,

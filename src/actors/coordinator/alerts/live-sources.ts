@@ -14,6 +14,7 @@ export function liveSources({ alerts, configured }: CommittedState, { startedAtM
   return {
     silences: configured.silences,
     inhibitions: INHIBITIONS,
+    confirmations: alerts.confirmations,
     startedAtMs,
     warmUpMinutes,
     settingsOf: (tenant, serviceId, metricName) => configured.watchdog.settingsOf(tenant, serviceId, metricName),

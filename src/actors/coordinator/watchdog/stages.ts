@@ -24,7 +24,14 @@ export function watchdogStages(options: StagesOptions, context: StagesContext): 
     standing: context.state.anomalies.standing,
     declare: (frames) => context.declare(frames),
   });
-  const pairs = { ...context, take: (_engine: number, found: unknown) => adaptive.take(found as FiringEpisodes) };
+  const pairs = {
+    ...context,
+    take: (_engine: number, found: unknown) => {
+      const { confirmed = [], ...firing } = found as FiringEpisodes;
+      adaptive.take(firing);
+      for (const pair of confirmed) context.paging.confirmations.take(pair, context.nowMs());
+    },
+  };
   return [
     adaptive.after(enginePass("pairs", 1, pairs)),
     servicesPass(options, context),

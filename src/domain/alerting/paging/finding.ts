@@ -20,6 +20,8 @@ export interface Finding {
   readonly z: number;
   /** z that its detector declared it above. */
   readonly threshold: number;
+  /** Values that it was compared with. */
+  readonly baselineValues: number;
   /** Services of a cascade, its root included; empty for all other findings. */
   readonly services: readonly string[];
   readonly explanation: string;

@@ -4,7 +4,7 @@
  *
  *   finding   manual override | exclusion, direction, warm-up, threshold or feedback, minimum traffic     held back: no alert
  *   tier      ensemble raise, then medium or more                                                         low: logged, no alert
- *   alert     inhibition, silence, dedup, flapping, acknowledgement                                       the alert fires, and nobody is told
+ *   alert     confirmation, inhibition, silence, dedup, flapping, acknowledgement                                       the alert fires, and nobody is told
  *
  * The alert of a finding on a member of a firing cascade is the cascade's.
  */
@@ -18,6 +18,7 @@ import { CALM, paged, pauseGate } from "../flap-control.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
+import { CONFIRMATION_GATE, confirmationGate, isExtreme, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
@@ -89,18 +90,32 @@ export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision |
   return decisionOn(alert, end, "resolved", []);
 }
 
-/** Asks again what has held back an alert that still fires: the decision where it pages now. To be called once a cycle. */
+/** Asks again what has held back an alert that still fires: the decision where it pages now, or where it is confirmed and something else holds it. To be called once a cycle. */
 export function decideAgain(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision | undefined {
   if (alert.heldBy === null || !isFiring(alert)) return undefined;
   const { tenant } = alert.state.key;
   const gates = [
+    ...(alert.heldBy === CONFIRMATION_GATE ? [alertConfirmation(alert, sources, memory, nowMs)] : []),
     inhibitionGate(tenant, alert.labels, sources, memory, nowMs),
     silenceGate(tenant, alert.labels, sources, nowMs),
     pauseGate(alert.state.flap, nowMs),
   ];
-  if (firstFailed(gates) !== undefined) return undefined;
-  memory.keep(told(alert, nowMs));
-  return decisionOn(alert, { ...alert.peak, alertId: alert.state.id, by: null, atMs: nowMs }, "paged", gates);
+  const failed = firstFailed(gates)?.name;
+  const by: AnomalyEnd = { ...alert.peak, alertId: alert.state.id, by: null, atMs: nowMs };
+  if (failed === undefined) {
+    memory.keep(told(alert, nowMs));
+    return decisionOn(alert, by, "paged", gates);
+  }
+  if (alert.heldBy !== CONFIRMATION_GATE || failed === CONFIRMATION_GATE) return undefined;
+  // What is confirmed once stays so, whatever else holds it back then.
+  memory.keep({ ...alert, heldBy: failed, updatedAtMs: nowMs });
+  return decisionOn(alert, by, "suppressed", gates);
+}
+
+/** Of the service whose findings an alert stands for: that of its key, or of a cascade's peak. */
+function alertConfirmation({ state, peak }: Alert, { confirmations }: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
+  const place = placeText({ ...state.key, serviceId: peak.serviceId });
+  return confirmationGate(familyOfDetector(peak.detector), place, confirmations, memory.signals(place), nowMs);
 }
 
 /** Analysis is due for every new anomaly outside the cooldown of its pair, whether it pages or not. */
@@ -126,9 +141,13 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const key = memory.cascadeOf(of.place) ?? { tenant, environment, serviceId, family };
   const newest = memory.newest(key);
   const labels = labelsOf(finding, tier);
+  const effect = applyFire(newest?.state, key, tier, atMs, settings.dedupMaxAgeMinutes);
+  const isTold = effect.kind === "absorbed" && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
+  if (!isTold && needsConfirmation(family) && !isExtreme(finding)) {
+    gates.push(confirmationGate(family, of.place, sources.confirmations, memory.signals(of.place), atMs));
+  }
   gates.push(inhibitionGate(tenant, labels, sources, memory, atMs), silenceGate(tenant, labels, sources, atMs));
   const held = firstFailed(gates)?.name ?? null;
-  const effect = applyFire(newest?.state, key, tier, atMs, settings.dedupMaxAgeMinutes);
   const known = effect.kind === "renewed" ? undefined : newest;
   const alert = joined(finding, newest, effect, labels);
   if (held !== null) {
@@ -228,7 +247,12 @@ function decisionOf(
 }
 
 /** What is decided on an alert and not on a finding. */
-function decisionOn(alert: Alert, by: AnomalyEnd, outcome: "paged" | "resolved", gates: readonly GateResult[]): PageDecision {
+function decisionOn(
+  alert: Alert,
+  by: AnomalyEnd,
+  outcome: "paged" | "suppressed" | "resolved",
+  gates: readonly GateResult[],
+): PageDecision {
   const { id, key, tier } = alert.state;
   const { anomalyId, serviceId, metricName, detector, z, atMs } = by;
   return {
@@ -245,7 +269,7 @@ function decisionOn(alert: Alert, by: AnomalyEnd, outcome: "paged" | "resolved",
     score: anomalyScore(z),
     z,
     outcome,
-    suppressedBy: null,
+    suppressedBy: firstFailed(gates)?.name ?? null,
     gates,
     rca: null,
     explanation: alert.peak.explanation,

@@ -3,6 +3,7 @@ import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Alert } from "./alert.ts";
+import type { ServiceConfirmations } from "./service-confirmations.ts";
 
 /** What holds an alert back, by the name that people know it by. */
 export interface Hold {
@@ -24,6 +25,8 @@ export interface ActiveInhibitions {
 export interface PagingSources {
   readonly silences: ActiveSilences;
   readonly inhibitions: ActiveInhibitions;
+  /** What pairs have confirmed lately. */
+  readonly confirmations: ServiceConfirmations;
   /** Start of the process, for the warm-up after it. */
   readonly startedAtMs: number;
   /** WATCHDOG_WARMUP_MINUTES. */

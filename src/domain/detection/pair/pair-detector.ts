@@ -10,6 +10,7 @@ import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
 import { equivalentZ, normalQuantile, studentQuantile } from "../tail-probability.ts";
+import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
 
 const HOUR_MS = 3_600_000;
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
@@ -53,7 +54,14 @@ const INCIDENT_MS = 6 * HOUR_MS;
 
 const SAMPLES = 3;
 const WORDS =
-  INTERVAL_WORDS + 2 * RECENT_WORDS + 4 * MOMENTS_WORDS + SAMPLES * SAMPLE_WORDS + GATE_WORDS + HOUR_PROFILE_WORDS + DEPLOYMENT_WORDS;
+  INTERVAL_WORDS +
+  2 * RECENT_WORDS +
+  4 * MOMENTS_WORDS +
+  SAMPLES * SAMPLE_WORDS +
+  GATE_WORDS +
+  HOUR_PROFILE_WORDS +
+  DEPLOYMENT_WORDS +
+  CONFIRMATION_WORDS;
 /** Bytes of a pair's state, everything included. */
 export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 
@@ -102,6 +110,8 @@ export class PairDetector {
   readonly #gate: AlertGate;
   readonly #profile: HourProfile;
   readonly #deployment: Float64Array;
+  /** Whether the departure at hand holds: of the value observed last. */
+  readonly confirmation: PairConfirmation;
   readonly #offsetMs: OffsetMs;
   /** Interval that the bars were made for; they follow from the state. */
   #barsOfMs = 0;
@@ -150,6 +160,7 @@ export class PairDetector {
     this.#gate = new AlertGate(take(GATE_WORDS));
     this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
     this.#deployment = take(DEPLOYMENT_WORDS);
+    this.confirmation = new PairConfirmation(take(CONFIRMATION_WORDS), this.#values);
     this.#offsetMs = offsetMs;
   }
 
@@ -181,6 +192,7 @@ export class PairDetector {
     const localMs = timeMs + this.#offsetMs(timeMs);
     verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
     verdict.spike = this.#observeSpike(value);
+    this.confirmation.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd);
     this.#observeLevel(value, value - verdict.expected);
     const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
     if (!isIncident) this.#profile.add(localMs, value, this.#interval.ms);

@@ -22,6 +22,11 @@ export class RecentValues {
     return this.count === 0 ? 0 : (this.#words[(this.count - 1) % RECENT_VALUES] as number);
   }
 
+  /** The value that came so many before the newest (0 to RECENT_VALUES - 1); 0 where there was none. */
+  before(back: number): number {
+    return back >= this.count ? 0 : (this.#words[(this.count - 1 - back) % RECENT_VALUES] as number);
+  }
+
   add(value: number): void {
     const { count } = this;
     this.#words[count % RECENT_VALUES] = value;

@@ -6,7 +6,7 @@ import {
 } from "../../../../core/config/limits.ts";
 import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
-import type { FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
+import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
@@ -62,6 +62,8 @@ type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
 
 /** What begins earlier before the cycle is not told: it is history that an import has brought, or so late that ingestion would refuse it. */
 const TOLD_MS_MAX = 24 * 3600 * 1000;
+/** What is older before the cycle confirms nothing that people are to be told of now. */
+const CONFIRMED_MS_MAX = 10 * 60_000;
 /** Mark of a pair: its stream counts. */
 const COUNTS = 1;
 const NO_SERVICE: ServiceAtHand = {
@@ -93,6 +95,7 @@ export class PairPass implements WatchdogDetector {
   #learning = 0;
   #skipped: Partial<Record<Skipped, number>> = {};
   #firing: string[] = [];
+  #confirmed: ConfirmedPair[] = [];
 
   constructor(options: PairPassOptions, dependencies: PairPassDependencies) {
     this.#options = options;
@@ -149,9 +152,10 @@ export class PairPass implements WatchdogDetector {
   }
 
   takeFound(): FiringEpisodes | undefined {
-    if (this.#firing.length === 0) return undefined;
-    const found = { detector: DETECTOR_ADAPTIVE, firing: this.#firing };
+    if (this.#firing.length === 0 && this.#confirmed.length === 0) return undefined;
+    const found = { detector: DETECTOR_ADAPTIVE, firing: this.#firing, confirmed: this.#confirmed };
     this.#firing = [];
+    this.#confirmed = [];
     return found;
   }
 
@@ -230,6 +234,7 @@ export class PairPass implements WatchdogDetector {
     const count = groupObservations(this.#times, this.#values, read, sinceMs);
     if (count === 0) return 0;
     arena.load(pair);
+    const { confirmation } = this.#detector;
     for (let i = 0; i < count; i++) {
       const timeMs = this.#times[i] as number;
       const verdict = this.#detector.observe(timeMs, this.#values[i] as number, deployedMs);
@@ -237,8 +242,19 @@ export class PairPass implements WatchdogDetector {
         this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - TOLD_MS_MAX }, timeMs, verdict);
     }
     this.#episodes.flush();
-    arena.save(pair, this.#times[count - 1] as number, this.#detector.count);
+    const lastMs = this.#times[count - 1] as number;
+    arena.save(pair, lastMs, this.#detector.count);
+    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && Math.max(confirmation.alone, confirmation.shared) >= 1)
+      this.#confirm(slot, direction);
     return count;
+  }
+
+  /** Tells of the departure that the detector has just found to hold. */
+  #confirm(slot: number, direction: WatchdogSettings["direction"]): void {
+    const { tenant, environment, serviceId, metricName } = this.#dependencies.nameOf(slot);
+    const { alone, side } = this.#detector.confirmation;
+    const override = direction === "both" ? null : direction;
+    this.#confirmed.push({ tenant, environment, serviceId, metricName, isAlone: alone >= 1, side, direction: override });
   }
 
   /** A stream that counts now and did not before, or the reverse, has begun anew. */

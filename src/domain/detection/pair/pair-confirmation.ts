@@ -1,0 +1,146 @@
+// Whether a departure of a pair holds: the newest five values against a level that follows the last half hour and a robust spread that reaches hours back. A
+// lone outlier of correlated noise decays within them, an incident stays. It opens no anomaly; it says when people may be told of one.
+// Level and spread are M-estimates on the run: deviations count with at most CLIP spreads (Huber 1964), so that an incident moves neither soon.
+import type { RecentValues } from "../rolling/recent-values.ts";
+
+/** Numbers of state. */
+export const CONFIRMATION_WORDS = 3;
+const LEVEL = 0;
+/** Mean absolute deviation from the level, and mean absolute step, both of clipped ones. */
+const SPREAD = 1;
+const STEP = 2;
+
+/** Values that are looked at together; all but one of them must agree where one pair confirms alone. */
+const WIDTH = 5;
+const AGREEING = 4;
+/** The newest two and three are enough where they lie further out. */
+const TWO = 2;
+const THREE = 3;
+const LEVEL_WEIGHT = 0.03;
+const SPREAD_WEIGHT = 0.002;
+const CLIP = 2.5;
+const STEP_CLIP = 4;
+/** Values until whose end nothing is clipped. */
+const UNCLIPPED_VALUES = 20;
+/** Standard deviations of a normal per mean absolute deviation: sqrt(pi / 2). */
+const SD_PER_MEAN_DEVIATION = 1.2533;
+/** The spread is at least this share of that of the whole history: series that are mostly still have bursts which are nothing new. */
+const HISTORY_SD_SHARE = 0.2;
+const SD_RELATIVE_MIN = 1e-3;
+const SD_MIN = 1e-9;
+
+/** Standard deviations of the least of four in five, of three and of two; of each of five that are equal to a twentieth of a step, which noise never is. */
+const SHIFT_ALONE = 5;
+const THREE_ALONE = 8;
+const TWO_ALONE = 12;
+const STILL_ALONE = 3;
+const STILL_STEPS = 0.05;
+/** Mean of five steps in usual ones, each counted as at most BURST_CLIP. */
+const BURST_ALONE = 6;
+const BURST_CLIP = 8;
+/** What two metrics must reach together: mean of five, each of at most MEAN_CLIP standard deviations, and the mean of steps. */
+const MEAN_SHARED = 3.5;
+const MEAN_CLIP = 9;
+const BURST_SHARED = 3.5;
+
+/** Values before which nothing is confirmed, and from which on the bars are as they are: until then they are higher by YOUNG_BAR. */
+export const CONFIRMING_VALUES = 12;
+const MATURE_VALUES = 60;
+const YOUNG_BAR = 8 / SHIFT_ALONE;
+
+/** Confirmation of one pair over caller-owned state of CONFIRMATION_WORDS numbers, all 0 at the start. The fields tell of the newest value. */
+export class PairConfirmation {
+  readonly #words: Float64Array;
+  /** Of the pair, with the newest one in it. */
+  readonly #values: RecentValues;
+  /** Standard deviations of the newest WIDTH values from the level. */
+  readonly #deviations = new Float64Array(WIDTH);
+  /** Evidence in units of its bar: from 1 on the pair confirms by itself, or together with another metric of its service. */
+  alone = 0;
+  shared = 0;
+  /** Side of the level that the values lie on; 0 where they scatter. */
+  side: -1 | 0 | 1 = 0;
+
+  constructor(words: Float64Array, values: RecentValues) {
+    this.#words = words;
+    this.#values = values;
+  }
+
+  /** Judges the newest of the values, which are finite, and takes it in. `historySd` is that of the pair's whole history. */
+  observe(historySd: number): void {
+    const { count, newest } = this.#values;
+    if (count === 1) this.#words[LEVEL] = newest;
+    this.alone = 0;
+    this.shared = 0;
+    this.side = 0;
+    if (count > CONFIRMING_VALUES) this.#judge(historySd, count > MATURE_VALUES ? 1 : YOUNG_BAR);
+    this.#learn(count, newest);
+  }
+
+  #judge(historySd: number, bar: number): void {
+    const [level, spread, step] = this.#words as unknown as [number, number, number];
+    const sd = Math.max(SD_PER_MEAN_DEVIATION * spread, HISTORY_SD_SHARE * historySd, SD_RELATIVE_MIN * Math.abs(level), SD_MIN);
+    let sum = 0;
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    for (let back = 0; back < WIDTH; back++) {
+      const value = this.#values.before(back);
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+      const deviation = (value - level) / sd;
+      this.#deviations[back] = deviation;
+      sum += Math.max(-MEAN_CLIP, Math.min(MEAN_CLIP, deviation));
+    }
+    this.side = sum < 0 ? -1 : 1;
+    const isStill = step > 0 && high - low < STILL_STEPS * step;
+    const alone = Math.max(
+      this.#least(TWO) / TWO_ALONE,
+      this.#least(THREE) / THREE_ALONE,
+      isStill ? this.#least(WIDTH) / STILL_ALONE : 0,
+      this.#agreed() / SHIFT_ALONE,
+    );
+    const shared = Math.abs(sum) / WIDTH / MEAN_SHARED;
+    const burst = step > 0 ? this.#meanStep(step) : 0;
+    if (burst / BURST_SHARED > shared && burst / BURST_ALONE > alone) this.side = 0;
+    this.alone = Math.max(alone, burst / BURST_ALONE) / bar;
+    this.shared = Math.max(shared, burst / BURST_SHARED) / bar;
+  }
+
+  /** The nearest of the newest `width` deviations, on the side at hand. */
+  #least(width: number): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (let back = 0; back < width; back++) least = Math.min(least, this.side * (this.#deviations[back] as number));
+    return least;
+  }
+
+  /** What AGREEING of all deviations reach on the side at hand; sorts them. */
+  #agreed(): number {
+    const sorted = this.#deviations.sort();
+    return this.side < 0 ? -(sorted[AGREEING - 1] as number) : (sorted[WIDTH - AGREEING] as number);
+  }
+
+  /** Mean of the newest WIDTH steps in usual ones. */
+  #meanStep(usual: number): number {
+    let sum = 0;
+    for (let back = 0; back < WIDTH; back++) {
+      const step = Math.abs(this.#values.before(back) - this.#values.before(back + 1));
+      sum += Math.min(BURST_CLIP, step / Math.max(usual, SD_MIN));
+    }
+    return sum / WIDTH;
+  }
+
+  #learn(count: number, value: number): void {
+    const words = this.#words;
+    const [level, spread, step] = words as unknown as [number, number, number];
+    const isClipped = count > UNCLIPPED_VALUES;
+    const floor = Math.max(SD_RELATIVE_MIN * Math.abs(level), SD_MIN);
+    const most = isClipped ? CLIP * SD_PER_MEAN_DEVIATION * Math.max(spread, floor) : Number.POSITIVE_INFINITY;
+    const deviation = Math.max(-most, Math.min(most, value - level));
+    words[LEVEL] = level + Math.max(LEVEL_WEIGHT, 1 / count) * deviation;
+    words[SPREAD] = spread + Math.max(SPREAD_WEIGHT, 1 / count) * (Math.abs(deviation) - spread);
+    if (count === 1) return;
+    const mostStep = isClipped ? STEP_CLIP * Math.max(step, floor) : Number.POSITIVE_INFINITY;
+    const newest = Math.min(mostStep, Math.abs(value - this.#values.before(1)));
+    words[STEP] = step + Math.max(SPREAD_WEIGHT, 1 / count) * (newest - step);
+  }
+}
