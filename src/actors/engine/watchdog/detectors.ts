@@ -25,7 +25,7 @@ export interface DetectorDependencies {
 
 /** Of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
-  options: ServicesSettings,
+  options: ServicesSettings & { readonly minSamples: number },
   detectors: Partial<Record<WatchdogPass, WatchdogDetector>>,
   dependencies: DetectorDependencies,
 ): EngineWatchdog {
@@ -47,6 +47,6 @@ export function makeEngineWatchdog(
   );
   return new EngineWatchdog(
     { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
-    { services, monotonicMs: () => clock.monotonicMs() },
+    { services, records: kernel.records, samplesMin: options.minSamples, nameOf: streams.nameOf, monotonicMs: () => clock.monotonicMs() },
   );
 }
