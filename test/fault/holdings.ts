@@ -1,4 +1,5 @@
 // Everything that a server tells of what it holds, in a form that two servers can be compared by.
+import { DETECTOR_Z_SCORE } from "../../src/domain/detection/verdict.ts";
 import { isOfArrival } from "../support/arrival-series.ts";
 import { type LoadScript, recordContent, seriesKey } from "../support/load-sender-script.ts";
 import type { ServerProcess } from "../support/server-process.ts";
@@ -45,8 +46,9 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
     series,
     records: records.sort(),
     deadLetters,
+    // What the Watchdog's cycles find hangs on when they ran.
     anomalies: anomalies
-      .filter((each) => !isOfArrival(each.metric_name))
+      .filter((each) => each.detector === DETECTOR_Z_SCORE && !isOfArrival(each.metric_name))
       .map(anomalyLine)
       .sort(),
   };

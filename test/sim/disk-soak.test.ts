@@ -56,6 +56,8 @@ function body(minute: number, onSample: (stream: number, timeMs: number, value: 
     walks.forEach((walk, stream) => {
       const value = walk.next(at);
       records.push({ service_id: walk.service, metric_name: walk.metric, value, timestamp: formatRfc3339(timeMs) });
+      // A second member of the pair's anomalies, whose episodes have rows of their own.
+      if (stream === 0) records.push({ ...(records.at(-1) as object), attributes: { zone: "b" } });
       onSample(stream, timeMs, value);
     });
   }

@@ -22,6 +22,9 @@ async function statusOf(rig: Rig, tenant = "default") {
   return body;
 }
 
+/** Passes of a cycle, in their order. */
+const STAGES = ["pairs", "services", "arrivals", "saturation", "slo_burn", "cascade", "alerts"];
+
 describe("the status", () => {
   it("says what runs, and counts what there is", async () => {
     const rig = await serving({ engines: 2 });
@@ -107,7 +110,7 @@ describe("the status", () => {
     const { watchdog } = await statusOf(rig);
     expect(watchdog).toMatchObject({ last_run: new Date(START_MS).toISOString(), cycles: 1, failed_cycles: 0, layers: ["statistical"] });
     const none = { evaluated: 0, learning: 0, skipped: {}, last_run: new Date(START_MS).toISOString() };
-    expect(watchdog.passes).toMatchObject(["pairs", "services", "arrivals", "saturation"].map((pass) => ({ pass, ...none })));
+    expect(watchdog.passes).toMatchObject(STAGES.map((pass) => ({ pass, ...none })));
     for (const engine of rig.engines) engine.isDead = true;
     rig.monotonicMs += 60_000;
     await rig.drain();
