@@ -38,7 +38,7 @@ const YEAR_MS = 366 * 86_400_000;
 export function fitting(schema: RequestSchema): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(fitting));
+  if (schema.anyOf !== undefined && schema.properties === undefined) return fc.oneof(...schema.anyOf.map(fitting));
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
     case "string":
@@ -99,12 +99,13 @@ function fittingList({ items = {}, minItems = 0, maxItems = ITEMS_SHOWN }: Reque
 }
 
 function fittingObject(schema: RequestSchema): fc.Arbitrary<unknown> {
-  const { properties = {}, required = [], additionalProperties, propertyNames = { type: "string", minLength: 1 }, oneOf } = schema;
+  const { properties = {}, required = [], additionalProperties, propertyNames = { type: "string", minLength: 1 }, oneOf, anyOf } = schema;
   const members = Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, fitting(member)]));
   const own = fc.record(members, { requiredKeys: [...required] });
   const isOne = (value: object) => oneOf === undefined || oneOf.filter((choice) => hasRequired(choice, value)).length === 1;
+  const isAny = (value: object) => anyOf === undefined || anyOf.some((choice) => hasRequired(choice, value));
   const isMap = typeof additionalProperties === "object" && Object.keys(properties).length === 0;
-  if (!isMap) return own.filter(isOne);
+  if (!isMap) return own.filter((value) => isOne(value) && isAny(value));
   const limits = {
     minKeys: schema.minProperties ?? 0,
     maxKeys: Math.max(schema.minProperties ?? 0, Math.min(schema.maxProperties ?? ITEMS_SHOWN, ITEMS_SHOWN)),
@@ -120,7 +121,7 @@ function hasRequired({ required = [] }: RequestSchema, value: object): boolean {
 export function breaking(schema: RequestSchema): ReadonlyArray<readonly [rule: string, value: unknown]> {
   const broken: Array<readonly [string, unknown]> = [];
   if (schema.enum !== undefined) return [["enum", "none of these"]];
-  if (schema.anyOf !== undefined || schema.type === undefined || Array.isArray(schema.type)) return broken;
+  if ((schema.anyOf !== undefined && schema.properties === undefined) || schema.type === undefined || Array.isArray(schema.type)) return broken;
   const { type, minLength, maxLength, minimum, maximum, minItems, maxItems, pattern, format } = schema;
   broken.push(["type", type === "object" || type === "array" ? 5 : { object: true }]);
   if (type === "string") {

@@ -61,7 +61,8 @@ export const ANOMALIES_ENDPOINTS = [
       .refine(
         ({ resolved, feedback }) => resolved !== undefined || feedback !== undefined,
         "give resolved: true, or feedback as true_positive or false_positive",
-      ),
+      )
+      .meta({ anyOf: [{ required: ["resolved"] }, { required: ["feedback"] }] }),
     responses: { 200: ANOMALY_DETAIL },
     errors: ["unprocessable"],
     examples: {
