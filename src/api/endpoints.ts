@@ -6,6 +6,7 @@ import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
+import { COVERAGE_ENDPOINTS } from "./endpoints/coverage.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
@@ -25,6 +26,7 @@ export const ENDPOINTS = [
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...ALERTS_ENDPOINTS,
+  ...COVERAGE_ENDPOINTS,
   ...SERIES_ENDPOINTS,
   ...TENANTS_ENDPOINTS,
   ...LABELS_ENDPOINTS,

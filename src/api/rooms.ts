@@ -5,6 +5,7 @@ import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
+import { COVERAGE_ENDPOINTS } from "./endpoints/coverage.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
@@ -32,6 +33,7 @@ export const ROOMS: readonly Room[] = [
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
+  { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
   {
     title: "Pillars",

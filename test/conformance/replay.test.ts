@@ -22,13 +22,13 @@ function series(rows: number, from: number, to = rows): string[] {
   });
 }
 
-/** Rows of three metrics that follow one another; the second does not from `from` to `to`. */
+/** Rows of three metrics that follow one another; the second goes the other way from `from` to `to`, within its usual range. */
 function service(seed: number, rows: number, from: number, to: number): string[] {
   const random = seededRandom(seed);
   let load = 10;
   return Array.from({ length: rows }, (_, i) => {
     load += 0.1 * (10 - load) + random() - 0.5;
-    const cells = [load, i >= from && i < to ? 30 - load : 2 * load, load + random()];
+    const cells = [load, i >= from && i < to ? 40 - 2 * load : 2 * load, load + random()];
     return cells.map((cell) => cell.toFixed(4)).join(",");
   });
 }

@@ -15,7 +15,7 @@ const ALL: readonly Endpoint[] = ENDPOINTS;
 const NAMES: ReadonlySet<string> = new Set(ALL.map(({ name }) => name));
 const TENANT_ROLES: ReadonlySet<string> = new Set(["viewer", "operator", "admin"]);
 /** What moves by itself. */
-const VOLATILE: ReadonlySet<string> = new Set(["status", "pillarScores"]);
+const VOLATILE: ReadonlySet<string> = new Set(["status", "pillarScores", "coverage"]);
 /** Lists of what takes hours to come about: they have no second page here. */
 const EMPTY: ReadonlySet<string> = new Set(["saturationFires"]);
 /** Parameters without which a list or an object is not given. */

@@ -182,6 +182,10 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     { statuses: [200], isEmpty: true },
     { query: { service_id: SERVICE }, statuses: [200], isEmpty: true },
   ],
+  coverage: () => [
+    { statuses: [200], isEmpty: true },
+    { query: { service_id: SERVICE }, statuses: [200], isEmpty: true },
+  ],
   deleteLimit: () => [{ query: { service: SERVICE, metric: METRIC }, statuses: [204, 404] }],
   setWatchdogSettings: () => [{ body: { service_id: SERVICE, metric_name: METRIC, z_threshold: 7 }, statuses: [200, 201] }],
   watchdogSettings: ({ tokens }) => [

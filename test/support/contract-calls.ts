@@ -417,6 +417,11 @@ const MAP_CALLS: typeof CALLS = {
     await call("alertLedger", 200, { query: { service_id: SERVICE, metric_name: "m", at: iso() } });
     await call("alertLedger", 400, { query: { service_id: SERVICE, at: iso() } });
   },
+  coverage: async ({ call }) => {
+    await call("coverage", 200);
+    await call("coverage", 200, { query: { service_id: SERVICE, environment: "prod" } });
+    await call("coverage", 400, { query: { service_id: "" } });
+  },
   saturationFires: async ({ call }) => {
     await call("saturationFires", 200, { query: { state: "firing" } });
   },

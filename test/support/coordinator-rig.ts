@@ -99,6 +99,7 @@ export class FakeEngine implements EngineLink {
     if (query.type === "watchdog") return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, done: true };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };
+    if (query.type === "coverage") throw new Error("these streams have no detectors");
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
     }

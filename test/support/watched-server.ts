@@ -28,14 +28,17 @@ export class WatchedServer {
   server: SimulatedServer;
   #epoch = 1;
 
-  private constructor(startMs: number, engines: number) {
+  readonly #tenants: readonly string[];
+
+  private constructor(startMs: number, engines: number, tenants: readonly string[]) {
+    this.#tenants = tenants;
     this.machine = { clock: new VirtualClock(startMs), disk: new MemoryDisk(), control: new Map(), series: new Map() };
     this.engines = engines;
     this.server = this.#make();
   }
 
-  static async open(startMs: number, engines = 2): Promise<WatchedServer> {
-    const watched = new WatchedServer(startMs, engines);
+  static async open(startMs: number, engines = 2, tenants: readonly string[] = ["default"]): Promise<WatchedServer> {
+    const watched = new WatchedServer(startMs, engines, tenants);
     await watched.#open();
     return watched;
   }
@@ -92,7 +95,15 @@ export class WatchedServer {
 
   #make(): SimulatedServer {
     return new SimulatedServer(
-      { ...SMALL_SIZES, blockBytes: 65_536, engines: this.engines, epoch: this.#epoch, seed: this.#epoch, watchdogIntervalMs: MINUTE_MS },
+      {
+        ...SMALL_SIZES,
+        blockBytes: 65_536,
+        engines: this.engines,
+        epoch: this.#epoch,
+        seed: this.#epoch,
+        tenants: this.#tenants,
+        watchdogIntervalMs: MINUTE_MS,
+      },
       this.machine,
     );
   }

@@ -6,7 +6,6 @@ import { type Call, findCascades, type ServiceOnset } from "../../src/domain/ale
 import { deadManStep, pingEnded, UNPINGED } from "../../src/domain/alerting/dead-man-switch.ts";
 import { type EnsembleSignal, ensembleTier, isCorroborated } from "../../src/domain/alerting/ensemble.ts";
 import { CALM, paged, reopen } from "../../src/domain/alerting/flap-control.ts";
-import { exclusionGate, type ManualOverride, overrideFor } from "../../src/domain/alerting/manual-override.ts";
 import { rcaCooldownGate } from "../../src/domain/alerting/rca-cooldown.ts";
 
 const MINUTE = 60_000;
@@ -221,38 +220,6 @@ describe("cascade", () => {
         },
       ),
     );
-  });
-});
-
-describe("manual override", () => {
-  const target = { tenant: "t", environment: "prod", serviceId: "checkout", metricName: "latency" };
-  const base: ManualOverride = {
-    tenant: "t",
-    environment: null,
-    serviceId: "checkout",
-    metricName: null,
-    action: "fire",
-    tier: "high",
-    startsAtMs: START,
-    endsAtMs: START + MINUTE,
-    createdAtMs: START,
-  };
-  it("holds from its start to before its end", () => {
-    const at = (ms: number): boolean => overrideFor([base], target, START + ms) !== null;
-    expect([-1, 0, MINUTE - 1, MINUTE].map(at)).toEqual([false, true, true, false]);
-    expect(overrideFor([{ ...base, endsAtMs: null }], target, START + 1e12)).not.toBeNull();
-  });
-  it("is the most exact that applies, of equals the newest", () => {
-    const exclude = { ...base, action: "exclude" as const };
-    const choose = (...overrides: ManualOverride[]): string | undefined => overrideFor(overrides, target, START)?.action;
-    expect(choose(base, { ...exclude, metricName: "latency" })).toBe("exclude");
-    expect(choose({ ...exclude, metricName: "latency" }, base)).toBe("exclude");
-    expect(choose({ ...exclude, environment: "prod" }, { ...base, metricName: "latency" })).toBe("fire");
-    expect(choose(base, { ...exclude, createdAtMs: START + 1 })).toBe("exclude");
-    for (const other of [{ tenant: "u" }, { serviceId: "cart" }, { metricName: "errors" }, { environment: "staging" }]) {
-      expect(choose({ ...base, ...other })).toBeUndefined();
-    }
-    expect([null, base, exclude].map((override) => exclusionGate(override).passed)).toEqual([true, true, false]);
   });
 });
 

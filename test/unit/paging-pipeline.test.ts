@@ -233,6 +233,17 @@ describe("what people decide", () => {
       alertId: null,
     });
   });
+  it("the settings of the pair itself decide, and a manual override goes before its exclusion", () => {
+    const { sources } = new PagingRig();
+    const rig = new PagingRig({
+      settingsOf: (...of) => ({ ...sources.settingsOf(...of), excluded: of.join("/") === "default/checkout/latency" }),
+    });
+    const by = (change: Partial<Finding>) => rig.fire({ metricName: "latency", z: 9, ...change }).suppressedBy;
+    expect(by({})).toBe("exclusion");
+    expect(by({ detector: "manual" })).toBeNull();
+    for (const [i, change] of [{ metricName: "queue" }, { serviceId: "cart" }, { tenant: "u" }].entries())
+      expect([i, by({ ...change, atMs: START + i }) === "exclusion"]).toEqual([i, false]);
+  });
   it("direction by name, or as set", () => {
     const by = (direction: "both" | "high" | "low", metricName: string, z: number) =>
       new PagingRig({ settings: { direction } }).fire({ metricName, z }).suppressedBy;

@@ -225,3 +225,14 @@ describe("a metric that is missing", () => {
     expect(rig.cycle()).toMatchObject({ evaluated: 0, skipped: { too_few_values: 1 } });
   });
 });
+
+it("tells what became of a service in the last cycle", () => {
+  const rig = new Rig();
+  expect(rig.pass.serviceStates(KEY, null)).toEqual(["not_visited_yet"]);
+  rig.add("a");
+  rig.cycle();
+  expect([rig.pass.serviceStates(KEY, null), rig.pass.serviceStates(KEY, "")]).toEqual([["too_few_metrics"], ["too_few_metrics"]]);
+  rig.add("b");
+  rig.cycle();
+  expect([rig.pass.serviceStates(KEY, null), rig.pass.serviceStates(KEY, "staging")]).toEqual([["learning"], ["too_few_metrics"]]);
+});

@@ -6,6 +6,7 @@ import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator
 import type { StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { AlertBook } from "./alerts/alert-book.ts";
+import { ServiceFacts } from "./alerts/service-facts.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { ControlState } from "./control/control-state.ts";
 import type { WatchdogEnvironment } from "./control/watchdog-book.ts";
@@ -49,6 +50,7 @@ export class CommittedState {
   /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations = new Map<number, number>();
   readonly slo = new SloBook();
+  readonly services = new ServiceFacts();
   readonly metadata = new MetadataTable();
   /** What people have configured. */
   readonly configured: ControlState;

@@ -1,5 +1,6 @@
 // Asks engines about their streams. Each ask has its own number; an engine that does not answer is reported, never waited for without end:
 // the link behind it rejects in time.
+import type { CoverageAnswer, CoverageQuery } from "../../core/protocol/coverage.ts";
 import type {
   BehaviourAnswer,
   BehaviourQuery,
@@ -91,6 +92,11 @@ export class EngineClient {
   /** The next slice of a walk over one engine's services. */
   async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
     return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
+  }
+
+  /** The next slice of a walk over what an engine's detectors look at. */
+  async coverage(engine: number, query: Omit<CoverageQuery, "type" | "id">): Promise<CoverageAnswer> {
+    return (await this.#ask(engine, { type: "coverage", id: this.#nextId++, ...query })) as CoverageAnswer;
   }
 
   /** The next slice of a pass of the Watchdog over one engine's services. */

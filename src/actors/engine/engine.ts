@@ -379,6 +379,7 @@ export class Engine {
     else if (request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else if (request.type === "coverage") this.#dependencies.reply(this.#watchdog.coverage(request));
     else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
     else {
       if (request.type === "lane-mark") this.#checkpoints?.markNow();

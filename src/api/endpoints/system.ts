@@ -13,8 +13,21 @@ const STATUS_EXAMPLE = {
     metrics_monitored: 1250,
     anomalies_last_hour: 2,
     mode: "streaming",
-    layers: ["statistical"],
+    layers: ["statistical", "adaptive", "isolation_forest"],
     lag_seconds: 0.4,
+    cycles: 812,
+    failed_cycles: 0,
+    duration_ms: 640,
+    passes: [
+      {
+        pass: "pairs",
+        last_run: EXAMPLE_TIME,
+        work_ms: 310,
+        evaluated: 1180,
+        learning: 62,
+        skipped: { ended: 8 },
+      },
+    ],
   },
   vectorizer: {
     last_run: EXAMPLE_TIME,

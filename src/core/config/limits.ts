@@ -485,3 +485,13 @@ const ties: Array<[boolean, string]> = [
   [RECORDS_SCANNED_MAX >= PAGE_ROWS_MAX, "a page of records fits what a query looks at"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`limits.ts: it must hold that ${what}`);
+
+/** Streams that one answer on coverage looks at, over all engines: some 0.5 s of their time, in slices. */
+export const COVERAGE_STREAMS_MAX = 100_000;
+/** Streams of a slice, about 1 ms: each has its name read. */
+export const COVERAGE_STREAMS_PER_SLICE = 256;
+/** Attribute keys whose distinct values are counted, 1 KiB each; further ones are left out. */
+export const COVERAGE_KEYS_MAX = 1_000;
+/** Rows of a list of contributors, and metrics of a service, in one answer. */
+export const COVERAGE_TOP_ROWS = 20;
+export const COVERAGE_METRICS_MAX = 1_000;

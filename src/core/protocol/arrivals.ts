@@ -18,4 +18,8 @@ export interface ArrivalsFound {
   readonly unheard: ReadonlyArray<readonly [service: string, environment: string]>;
   /** Services (one for each environment) whose rhythm is known, by tenant. */
   readonly watched: Readonly<Record<string, number>>;
+  /** Services that are not mature yet, with the time of their first sample (rule 1.1.13). */
+  readonly young: ReadonlyArray<readonly [service: string, firstSeenMs: number]>;
+  /** Requests in a cycle, of services that count them and for which a minimum is set. */
+  readonly requests: ReadonlyArray<readonly [service: string, environment: string, count: number]>;
 }

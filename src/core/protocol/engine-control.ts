@@ -1,5 +1,6 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
+import type { CoverageAnswer, CoverageQuery, LayerCounts } from "./coverage.ts";
 import type { SaturationHistories, SaturationTold } from "./saturation.ts";
 import type { PlacedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
@@ -84,7 +85,7 @@ export interface ServiceHistoryQuery {
   readonly environment: string;
 }
 
-export type EngineQuery = StreamQuery | BehaviourQuery | WatchdogQuery | ServiceHistoryQuery | LaneMarkQuery;
+export type EngineQuery = StreamQuery | BehaviourQuery | CoverageQuery | WatchdogQuery | ServiceHistoryQuery | LaneMarkQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -247,12 +248,8 @@ export interface BehaviourAnswer {
   readonly done: boolean;
 }
 
-/** What a pass counts: evaluated, learning, and skipped by reason. Reasons are the constants of domain/detection/coverage.ts. */
-export interface WatchdogCounts {
-  readonly evaluated: number;
-  readonly learning: number;
-  readonly skipped: Readonly<Record<string, number>>;
-}
+/** What a pass counts. */
+export type WatchdogCounts = LayerCounts;
 
 /** What a pass tells of alerts that it has open: those of its detector that no engine names in a cycle are over. */
 export interface FiringEpisodes {
@@ -322,6 +319,7 @@ export type EngineAnswer =
   | SeriesDataAnswer
   | PendingChunksAnswer
   | BehaviourAnswer
+  | CoverageAnswer
   | WatchdogAnswer
   | LaneMarkAnswer;
 

@@ -9,8 +9,11 @@ export interface LiveSourcesOptions {
   readonly warmUpMinutes: number | undefined;
 }
 
-/** Traffic and ages of services are unknown so far: nothing is held back by them. */
-export function liveSources({ alerts, configured }: CommittedState, { startedAtMs, warmUpMinutes = 8 }: LiveSourcesOptions): PagingSources {
+/** Of services that no cycle has seen yet nothing is known: they count as mature, and nothing is held back for want of traffic. */
+export function liveSources(
+  { alerts, configured, services }: Pick<CommittedState, "alerts" | "configured" | "services">,
+  { startedAtMs, warmUpMinutes = 8 }: LiveSourcesOptions,
+): PagingSources {
   return {
     silences: configured.silences,
     inhibitions: INHIBITIONS,
@@ -18,8 +21,8 @@ export function liveSources({ alerts, configured }: CommittedState, { startedAtM
     startedAtMs,
     warmUpMinutes,
     settingsOf: (tenant, serviceId, metricName) => configured.watchdog.settingsOf(tenant, serviceId, metricName),
-    firstSeenMs: () => undefined,
+    firstSeenMs: (tenant, serviceId) => services.firstSeenMs(tenant, serviceId),
     feedbackFactor: (tenant, serviceId, family, nowMs) => alerts.feedback.factor(tenant, serviceId, family, nowMs),
-    requestsInCycle: () => undefined,
+    requestsInCycle: (tenant, environment, serviceId) => services.requestsInCycle(tenant, environment, serviceId),
   };
 }

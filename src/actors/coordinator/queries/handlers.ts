@@ -10,6 +10,7 @@ import { readLedger } from "./alerts/ledger.ts";
 import { listAudit } from "./audit.ts";
 import { runBacktest } from "./backtest/backtest.ts";
 import { callGraph } from "./call-graph.ts";
+import { coverage } from "./coverage.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
 import { dlqStats } from "./dlq/dlq-stats.ts";
@@ -52,6 +53,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   alert: oneAlert,
   acknowledgeAlert,
   assignAlert,
+  coverage,
   series: listSeries,
   seriesData,
   records: listRecords,

@@ -23,9 +23,12 @@ export interface DetectorDependencies {
   readonly clock: Clock;
 }
 
+/** WATCHDOG_INTERVAL_SECONDS where it is not given. */
+const CYCLE_MS_INITIAL = 60_000;
+
 /** Of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
-  options: ServicesSettings,
+  options: ServicesSettings & { readonly minSamples: number },
   detectors: Partial<Record<WatchdogPass, WatchdogDetector>>,
   dependencies: DetectorDependencies,
 ): EngineWatchdog {
@@ -42,11 +45,17 @@ export function makeEngineWatchdog(
     { ...streams, unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null },
   );
   const arrivals = new ArrivalsPass(
-    { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines) },
-    { kernel, counters, environmentOf: (slot) => shard.nameOf(slot).environment },
+    { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines), cycleMs: options.watchdogIntervalMs ?? CYCLE_MS_INITIAL },
+    {
+      kernel,
+      counters,
+      nameOf: streams.nameOf,
+      wantsTraffic: (tenant, serviceId) =>
+        shard.profiles.settingsOf(tenant, serviceId, "").minimumTraffic > 0 || shard.profiles.hasMetrics(tenant, serviceId),
+    },
   );
   return new EngineWatchdog(
     { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
-    { services, monotonicMs: () => clock.monotonicMs() },
+    { services, records: kernel.records, samplesMin: options.minSamples, nameOf: streams.nameOf, monotonicMs: () => clock.monotonicMs() },
   );
 }

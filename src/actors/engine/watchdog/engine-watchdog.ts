@@ -1,6 +1,7 @@
 // An engine's part of the Watchdog's cycle: for each pass a walk over its services. What a pass finds leaves through the outbox as verdict frames; what it
 // has looked at is counted.
 import { WATCHDOG_SLICE_MS } from "../../../core/config/limits.ts";
+import type { CoverageAnswer, CoverageQuery } from "../../../core/protocol/coverage.ts";
 import type {
   ServiceHistoryAnswer,
   ServiceHistoryQuery,
@@ -10,6 +11,8 @@ import type {
   WatchdogPass,
   WatchdogQuery,
 } from "../../../core/protocol/engine-control.ts";
+import { NOT_VISITED } from "../../../domain/detection/coverage.ts";
+import { CoverageWalk, type CoverageWalkDependencies } from "./coverage/coverage-walk.ts";
 import { type ServiceVisitor, ServiceWalk, type ServiceWalkDependencies } from "./service-walk.ts";
 import { noHistory } from "./services/service-history.ts";
 
@@ -25,19 +28,34 @@ export interface WatchdogDetector extends ServiceVisitor {
   take?(notice: WatchdogNotice): void;
   /** What it holds of a service for a training, where that is its matter. */
   history?(query: ServiceHistoryQuery): ServiceHistoryAnswer;
+  /** What it did with a stream in its last pass, in the words of domain/detection/coverage.ts. */
+  streamState?(slot: number): string;
+  /** The same of a service, one for each environment that was judged or why none was. */
+  serviceStates?(key: string, environment: string | null): readonly string[];
   /** Has all that it knows stored, before the end. */
   storeAll?(): void;
 }
 
 export const NO_COUNTS: WatchdogCounts = { evaluated: 0, learning: 0, skipped: {} };
 
+export interface EngineWatchdogDependencies
+  extends ServiceWalkDependencies,
+    Pick<CoverageWalkDependencies, "records" | "samplesMin" | "nameOf"> {}
+
 /** The detectors of an engine by pass; a pass without one is at its end at once. */
 export class EngineWatchdog {
   readonly #monotonicMs: () => number;
   readonly #passes = new Map<WatchdogPass, { readonly detector: WatchdogDetector; readonly walk: ServiceWalk }>();
 
-  constructor(detectors: Partial<Record<WatchdogPass, WatchdogDetector>>, dependencies: ServiceWalkDependencies) {
+  readonly #coverage: CoverageWalk;
+
+  constructor(detectors: Partial<Record<WatchdogPass, WatchdogDetector>>, dependencies: EngineWatchdogDependencies) {
     this.#monotonicMs = dependencies.monotonicMs;
+    this.#coverage = new CoverageWalk({
+      ...dependencies,
+      streamState: (pass, slot) => detectors[pass]?.streamState?.(slot) ?? NOT_VISITED,
+      serviceStates: (key, environment) => detectors.services?.serviceStates?.(key, environment) ?? [NOT_VISITED],
+    });
     for (const [pass, detector] of Object.entries(detectors)) {
       this.#passes.set(pass as WatchdogPass, { detector, walk: new ServiceWalk(detector, dependencies) });
     }
@@ -51,6 +69,11 @@ export class EngineWatchdog {
   /** Asks the pass over services. */
   history(query: ServiceHistoryQuery): ServiceHistoryAnswer {
     return this.#passes.get("services")?.detector.history?.(query) ?? noHistory(query.id);
+  }
+
+  /** Does the slice of a walk over what the detectors look at. */
+  coverage(query: CoverageQuery): CoverageAnswer {
+    return this.#coverage.answer(query);
   }
 
   storeAll(): void {

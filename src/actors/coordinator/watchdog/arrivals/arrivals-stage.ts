@@ -25,6 +25,7 @@ export class ArrivalsStage implements WatchdogStage {
   readonly #pass: WatchdogStage;
   #isLoaded = false;
   #stale: StaleService[] = [];
+  #found: ArrivalsFound[] = [];
   readonly #unheard = new Set<string>();
   readonly #unheardTenants = new Set<string>();
   #watched = new Map<string, number>();
@@ -39,10 +40,13 @@ export class ArrivalsStage implements WatchdogStage {
     if (!this.#isLoaded) this.#episodes.load(state.anomalies);
     this.#isLoaded = true;
     this.#stale = [];
+    this.#found = [];
     this.#unheard.clear();
     this.#unheardTenants.clear();
     this.#watched = new Map();
     const outcome = await this.#pass.run(cycle);
+    state.services.replace(this.#found);
+    this.#found = [];
     const startMs = monotonicMs();
     const changes = this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (place) => this.#isUnheard(place));
     await declare(changes.frames);
@@ -57,7 +61,9 @@ export class ArrivalsStage implements WatchdogStage {
     return this.#unheard.has(`${environment}\0${serviceKey(tenant, serviceId)}`);
   }
 
-  #take({ stale, unheard, watched }: ArrivalsFound): void {
+  #take(found: ArrivalsFound): void {
+    const { stale, unheard, watched } = found;
+    if (found.young.length + found.requests.length > 0) this.#found.push(found);
     for (const [service, environment] of unheard) {
       this.#unheard.add(`${environment}\0${service}`);
       this.#unheardTenants.add((JSON.parse(service) as [string])[0]);

@@ -7,6 +7,7 @@ import {
 import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
+import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
@@ -96,6 +97,9 @@ export class PairPass implements WatchdogDetector {
   #skipped: Partial<Record<Skipped, number>> = {};
   #firing: string[] = [];
   #confirmed: ConfirmedPair[] = [];
+  /** A stream found no room in the last cycle, in this one. */
+  #wasLimited = false;
+  #isLimited = false;
 
   constructor(options: PairPassOptions, dependencies: PairPassDependencies) {
     this.#options = options;
@@ -121,6 +125,8 @@ export class PairPass implements WatchdogDetector {
   begin(nowMs: number): void {
     this.#nowMs = nowMs;
     this.#service = NO_SERVICE;
+    this.#wasLimited = this.#isLimited;
+    this.#isLimited = false;
     this.#dependencies.deployments.forgetBefore(nowMs);
   }
 
@@ -157,6 +163,12 @@ export class PairPass implements WatchdogDetector {
     this.#firing = [];
     this.#confirmed = [];
     return found;
+  }
+
+  streamState(slot: number): string {
+    const pair = this.#pairs[slot] ?? 0;
+    if (pair === 0) return this.#isLimited || this.#wasLimited ? "pair_limit" : NOT_VISITED;
+    return this.arena.count(pair) < LEARNING_VALUES ? LEARNING : EVALUATED;
   }
 
   /** Takes a pair from the store. */
@@ -206,7 +218,10 @@ export class PairPass implements WatchdogDetector {
     if ((flags & FLAG_ENDED) !== 0) return this.#skip("ended", slot);
     if ((flags & FLAG_BUCKET) !== 0) return this.#skip("histogram_bucket", slot);
     const pair = this.#pairAt(slot);
-    if (pair === 0) return this.#skip("pair_limit", slot);
+    if (pair === 0) {
+      this.#isLimited = true;
+      return this.#skip("pair_limit", slot);
+    }
     const delayMs = own.evaluationDelaySeconds * 1000;
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
     const taken = this.#observe(slot, pair, untilMs, deployedMs, own.direction);

@@ -13,6 +13,7 @@ import type {
   SaturationTold,
   WantedHistory,
 } from "../../../../core/protocol/saturation.ts";
+import { EVALUATED, LEARNING } from "../../../../domain/detection/coverage.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
 import { holdTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
@@ -138,6 +139,10 @@ export class SaturationPass implements WatchdogDetector {
     return found;
   }
 
+  streamState(slot: number): string {
+    return this.#slots.state(slot);
+  }
+
   #isBounded(slot: number): boolean {
     const { tenant, serviceId, metricName } = this.#dependencies.nameOf(slot);
     return kindOfName(metricName) !== null || this.#told.limitFor(tenant, serviceId, metricName) !== null;
@@ -160,21 +165,21 @@ export class SaturationPass implements WatchdogDetector {
     service.units ??= saturationUnits(service.streams);
     const unit = service.units[service.unit++];
     // A stream that has left its slot since it was looked at is found again when it is back.
-    if (unit?.streams.every(({ slot, tag }) => this.#slots.tag(slot) === tag)) this.#judge(unit);
+    if (!unit?.streams.every(({ slot, tag }) => this.#slots.tag(slot) === tag)) return;
+    const state = this.#judge(unit);
+    if (state === EVALUATED) this.#evaluated++;
+    else if (state === LEARNING) this.#learning++;
+    else this.#skip(state);
+    for (const { slot } of unit.streams) this.#slots.setState(slot, state);
   }
 
-  #judge(unit: SaturationUnit): void {
+  /** What became of it, in the words of domain/detection/coverage.ts. */
+  #judge(unit: SaturationUnit): string {
     const place = this.#arena.placeOf(unit.key);
-    if (place === undefined) {
-      this.#skip("series_limit");
-      return;
-    }
+    if (place === undefined) return "series_limit";
     this.#arena.markPass(place, this.#pass);
     const slots = unit.streams.map(({ slot }) => slot);
-    if (!this.#prepare(place, unit, slots)) {
-      this.#learning++;
-      return;
-    }
+    if (!this.#prepare(place, unit, slots)) return LEARNING;
     const { tenant, environment, serviceId, metricName } = unit.name;
     const at = this.#arena.open(place);
     const series = SaturationSeries.attach(
@@ -188,9 +193,9 @@ export class SaturationPass implements WatchdogDetector {
     });
     series.detach(at);
     const unknown = gates.find(({ name, passed }) => !passed && (name === "limit_known" || name === "recent_value"));
-    if (unknown !== undefined) this.#skip(unknown.name === "limit_known" ? "no_declared_limit" : "no_recent_value");
-    else this.#evaluated++;
     if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, finding });
+    if (unknown === undefined) return EVALUATED;
+    return unknown.name === "limit_known" ? "no_declared_limit" : "no_recent_value";
   }
 
   /** Whether a series has its past; asks for what is stored where the rings do not hold all of it, again after an import of older values. */

@@ -3,6 +3,7 @@
 import { SERVICE_STATE_STORE_MS } from "../../../../core/config/limits.ts";
 import type { ServiceModelMessage } from "../../../../core/protocol/engine-control.ts";
 import { encodeServiceRow, serviceHash, servicePage } from "../../../../core/protocol/service-rows.ts";
+import { LEARNING } from "../../../../domain/detection/coverage.ts";
 import { ServiceDetector, serviceDetectorWords } from "../../../../domain/detection/multivariate/service-detector.ts";
 import { decodeServiceModel } from "../../../../domain/detection/multivariate/service-model-coding.ts";
 import type { ServicePlan } from "./service-plan.ts";
@@ -18,6 +19,8 @@ export class MonitoredService {
   /** 32 hex digits. */
   readonly hash: string;
   phase: Phase = "unknown";
+  /** What the last pass did with it (domain/detection/coverage.ts). */
+  state: string = LEARNING;
   /** Wall clock from which a model is wanted. */
   dueMs = 0;
   /** Cycle of the last question to the coordinator. */

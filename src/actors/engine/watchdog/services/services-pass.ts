@@ -18,6 +18,7 @@ import type {
   WatchdogNotice,
 } from "../../../../core/protocol/engine-control.ts";
 import { servicePage } from "../../../../core/protocol/service-rows.ts";
+import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
 import { isVectorFull, valueAgeMsMax } from "../../../../domain/detection/multivariate/service-vector.ts";
 import type { WatchdogDetector } from "../engine-watchdog.ts";
 import { MonitoredService } from "./monitored-service.ts";
@@ -144,6 +145,16 @@ export class ServicesPass implements WatchdogDetector {
     for (const { environments } of this.#known.values()) for (const service of environments) this.#store(service);
   }
 
+  serviceStates(key: string, environment: string | null): readonly string[] {
+    const known = this.#known.get(key);
+    if (known === undefined) return [NOT_VISITED];
+    const states = known.environments
+      .filter((service) => (environment ?? service.environment) === service.environment)
+      .map(({ state }) => state);
+    if (states.length === 0) return [known.isLimited ? "services_limit" : "too_few_metrics"];
+    return known.isLimited && environment === null ? [...states, "services_limit"] : states;
+  }
+
   #find({ key, environment }: { readonly key: string; readonly environment: string }): MonitoredService | undefined {
     return this.#known.get(key)?.environments.find((service) => service.environment === environment);
   }
@@ -208,25 +219,27 @@ export class ServicesPass implements WatchdogDetector {
   #judge(service: MonitoredService): void {
     const reader = this.#reader;
     const { names } = service.plan.shape;
-    if (names.length < METRICS_MIN) return this.#skip("too_few_metrics");
+    if (names.length < METRICS_MIN) return this.#skipService(service, "too_few_metrics");
     this.#wantWhatIsDue(service);
     if (service.phase !== "judged") {
       this.#learning++;
+      service.state = LEARNING;
       return;
     }
     reader.read(service.plan, this.#nowMs);
     const isNew = reader.newestMs > service.sampleMs;
     if (!isNew || !isVectorFull(reader.present, names.length)) {
       this.#endSilent(service);
-      return this.#skip(isNew ? "too_few_values" : "no_new_values");
+      return this.#skipService(service, isNew ? "too_few_values" : "no_new_values");
     }
     const detector = service.detector();
-    if (detector === undefined || this.#nowMs <= detector.newestMs) return this.#skip("clock_went_back");
+    if (detector === undefined || this.#nowMs <= detector.newestMs) return this.#skipService(service, "clock_went_back");
     service.sampleMs = reader.newestMs;
     detector.model.parts.levels.fillGaps(reader.values);
     const wasFiring = detector.isFiring;
     const verdict = detector.observe(this.#nowMs, reader.values);
     this.#evaluated++;
+    service.state = EVALUATED;
     const { suppressedBy } = verdict.gate;
     if (suppressedBy !== null) this.#skip(suppressedBy);
     const isTold = this.#episodes.take(service, detector, verdict, wasFiring);
@@ -265,6 +278,11 @@ export class ServicesPass implements WatchdogDetector {
     if (row === undefined) return;
     service.storedMs = this.#nowMs;
     this.#dependencies.store({ partition: service.partition, detector: DETECTOR_SERVICES, page: servicePage(service.hash) }, row);
+  }
+
+  #skipService(service: MonitoredService, reason: string): void {
+    service.state = reason;
+    this.#skip(reason);
   }
 
   #skip(reason: string, count = 1): void {

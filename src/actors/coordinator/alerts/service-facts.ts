@@ -1,0 +1,35 @@
+// What the last cycle's arrivals say of services, for the pipeline to a page: which are not mature yet, and how many requests those have had of which that
+// matters. Engines tell it anew each cycle, from streams whose first times their checkpoints hold: a restart loses nothing.
+import { ARRIVAL_SERVICES_MAX } from "../../../core/config/limits.ts";
+import type { ArrivalsFound } from "../../../core/protocol/arrivals.ts";
+import { serviceKey } from "../../../domain/series/stream-identity.ts";
+
+export class ServiceFacts {
+  #firstSeenMs = new Map<string, number>();
+  #requests = new Map<string, number>();
+
+  /** Puts the findings of a whole pass in the place of those before. */
+  replace(found: Iterable<Pick<ArrivalsFound, "young" | "requests">>): void {
+    const [firstSeenMs, requests] = [new Map<string, number>(), new Map<string, number>()];
+    for (const slice of found) {
+      for (const [service, atMs] of slice.young) if (firstSeenMs.size < ARRIVAL_SERVICES_MAX) firstSeenMs.set(service, atMs);
+      for (const [service, environment, count] of slice.requests)
+        if (requests.size < ARRIVAL_SERVICES_MAX) requests.set(placeOf(service, environment), count);
+    }
+    [this.#firstSeenMs, this.#requests] = [firstSeenMs, requests];
+  }
+
+  /** When a service that is not mature was first heard of; undefined for all others. */
+  firstSeenMs(tenant: string, serviceId: string): number | undefined {
+    return this.#firstSeenMs.get(serviceKey(tenant, serviceId));
+  }
+
+  /** Requests in the last cycle; undefined where none are counted, or no minimum is set. */
+  requestsInCycle(tenant: string, environment: string, serviceId: string): number | undefined {
+    return this.#requests.get(placeOf(serviceKey(tenant, serviceId), environment));
+  }
+}
+
+function placeOf(service: string, environment: string): string {
+  return `${environment}\0${service}`;
+}
