@@ -12,7 +12,6 @@ const STEP = 2;
 
 /** Values that are looked at together; all but one of them must agree where one pair confirms alone. */
 const WIDTH = 5;
-const AGREEING = 4;
 /** The newest two and three are enough where they lie further out. */
 const TWO = 2;
 const THREE = 3;
@@ -53,8 +52,8 @@ export class PairConfirmation {
   readonly #words: Float64Array;
   /** Of the pair, with the newest one in it. */
   readonly #values: RecentValues;
-  /** Standard deviations of the newest WIDTH values from the level. */
-  readonly #deviations = new Float64Array(WIDTH);
+  /** Standard deviations of the newest WIDTH values from the level, and of the one before them. */
+  readonly #deviations = new Float64Array(WIDTH + 1);
   /** Evidence in units of its bar: from 1 on the pair confirms by itself, or together with another metric of its service. */
   alone = 0;
   shared = 0;
@@ -78,21 +77,23 @@ export class PairConfirmation {
   }
 
   #judge(historySd: number, bar: number): void {
-    const [level, spread, step] = this.#words as unknown as [number, number, number];
+    const level = this.#words[LEVEL] as number;
+    const spread = this.#words[SPREAD] as number;
+    const step = this.#words[STEP] as number;
     const sd = Math.max(SD_PER_MEAN_DEVIATION * spread, HISTORY_SD_SHARE * historySd, SD_RELATIVE_MIN * Math.abs(level), SD_MIN);
     let sum = 0;
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
-    for (let back = 0; back < WIDTH; back++) {
-      const value = this.#values.before(back);
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-      const deviation = (value - level) / sd;
+    for (let back = 0; back <= WIDTH; back++) {
+      const deviation = (this.#values.before(back) - level) / sd;
       this.#deviations[back] = deviation;
+      if (back === WIDTH) break;
+      low = Math.min(low, deviation);
+      high = Math.max(high, deviation);
       sum += Math.max(-MEAN_CLIP, Math.min(MEAN_CLIP, deviation));
     }
     this.side = sum < 0 ? -1 : 1;
-    const isStill = step > 0 && high - low < STILL_STEPS * step;
+    const isStill = step > 0 && (high - low) * sd < STILL_STEPS * step;
     const alone = Math.max(
       this.#least(TWO) / TWO_ALONE,
       this.#least(THREE) / THREE_ALONE,
@@ -100,7 +101,7 @@ export class PairConfirmation {
       this.#agreed() / SHIFT_ALONE,
     );
     const shared = Math.abs(sum) / WIDTH / MEAN_SHARED;
-    const burst = step > 0 ? this.#meanStep(step) : 0;
+    const burst = step > 0 ? this.#meanStep(Math.max(step, SD_MIN) / sd) : 0;
     if (burst / BURST_SHARED > shared && burst / BURST_ALONE > alone) this.side = 0;
     this.alone = Math.max(alone, burst / BURST_ALONE) / bar;
     this.shared = Math.max(shared, burst / BURST_SHARED) / bar;
@@ -113,25 +114,33 @@ export class PairConfirmation {
     return least;
   }
 
-  /** What AGREEING of all deviations reach on the side at hand; sorts them. */
+  /** What all but one of the deviations reach on the side at hand. */
   #agreed(): number {
-    const sorted = this.#deviations.sort();
-    return this.side < 0 ? -(sorted[AGREEING - 1] as number) : (sorted[WIDTH - AGREEING] as number);
+    let least = Number.POSITIVE_INFINITY;
+    let second = Number.POSITIVE_INFINITY;
+    for (let back = 0; back < WIDTH; back++) {
+      const deviation = this.side * (this.#deviations[back] as number);
+      second = Math.min(second, Math.max(least, deviation));
+      least = Math.min(least, deviation);
+    }
+    return second;
   }
 
-  /** Mean of the newest WIDTH steps in usual ones. */
+  /** Mean of the newest WIDTH steps in usual ones; `usual` in standard deviations. */
   #meanStep(usual: number): number {
     let sum = 0;
     for (let back = 0; back < WIDTH; back++) {
-      const step = Math.abs(this.#values.before(back) - this.#values.before(back + 1));
-      sum += Math.min(BURST_CLIP, step / Math.max(usual, SD_MIN));
+      const step = Math.abs((this.#deviations[back] as number) - (this.#deviations[back + 1] as number));
+      sum += Math.min(BURST_CLIP, step / usual);
     }
     return sum / WIDTH;
   }
 
   #learn(count: number, value: number): void {
     const words = this.#words;
-    const [level, spread, step] = words as unknown as [number, number, number];
+    const level = words[LEVEL] as number;
+    const spread = words[SPREAD] as number;
+    const step = words[STEP] as number;
     const isClipped = count > UNCLIPPED_VALUES;
     const floor = Math.max(SD_RELATIVE_MIN * Math.abs(level), SD_MIN);
     const most = isClipped ? CLIP * SD_PER_MEAN_DEVIATION * Math.max(spread, floor) : Number.POSITIVE_INFINITY;
