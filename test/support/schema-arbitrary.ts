@@ -121,7 +121,8 @@ function hasRequired({ required = [] }: RequestSchema, value: object): boolean {
 export function breaking(schema: RequestSchema): ReadonlyArray<readonly [rule: string, value: unknown]> {
   const broken: Array<readonly [string, unknown]> = [];
   if (schema.enum !== undefined) return [["enum", "none of these"]];
-  if ((schema.anyOf !== undefined && schema.properties === undefined) || schema.type === undefined || Array.isArray(schema.type)) return broken;
+  if ((schema.anyOf !== undefined && schema.properties === undefined) || schema.type === undefined || Array.isArray(schema.type))
+    return broken;
   const { type, minLength, maxLength, minimum, maximum, minItems, maxItems, pattern, format } = schema;
   broken.push(["type", type === "object" || type === "array" ? 5 : { object: true }]);
   if (type === "string") {

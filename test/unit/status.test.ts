@@ -130,3 +130,17 @@ describe("the status", () => {
     expect(await statusOf(rig)).toMatchObject({ status: "degraded", components: { watchdog: "stalled" }, watchdog: { lag_seconds: 181 } });
   });
 });
+
+it("tells counts of all tenants to those who may see all tenants, or where there is one", async () => {
+  const rig = await serving({ watchdogIntervalMs: 60_000 });
+  await new Promise((resolve) => setImmediate(resolve));
+  const counts = async () => {
+    const { watchdog, vectorizer } = await statusOf(rig);
+    return [watchdog.passes[0].evaluated, vectorizer.services];
+  };
+  expect(await counts()).toEqual([0, 0]);
+  expect((await rig.ask("createTenant", {}, {}, "default", { tenant_id: "other", name: "Other", plan: "pro" })).status).toBe(201);
+  expect(await counts()).toEqual([null, null]);
+  const { body } = await rig.askAs({ tenant: "default", subject: "root", role: "super_admin" }, "status", {});
+  expect([body.watchdog.passes[0].evaluated, body.vectorizer.services]).toEqual([0, 0]);
+});

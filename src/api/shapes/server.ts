@@ -2,6 +2,11 @@
 import { z } from "zod";
 import { COUNT, COUNTS, TIMESTAMP } from "./scalars.ts";
 
+/** Of all tenants together. */
+const WHOLE_COUNT = COUNT.nullable().describe(
+  "of the whole server: null for those who may see one of several tenants; coverage tells of their own",
+);
+
 /** /healthz. */
 export const HEALTH = z.strictObject({
   status: z.string(),
@@ -49,9 +54,9 @@ export const STATUS = z
           pass: z.string(),
           last_run: TIMESTAMP,
           work_ms: z.number().min(0),
-          evaluated: COUNT,
-          learning: COUNT,
-          skipped: COUNTS.describe("by reason"),
+          evaluated: WHOLE_COUNT,
+          learning: WHOLE_COUNT,
+          skipped: COUNTS.nullable().describe("by reason; as evaluated"),
         }),
       ),
     }),
@@ -59,10 +64,10 @@ export const STATUS = z
       last_run: TIMESTAMP.nullable(),
       duration_ms: z.number(),
       work_ms: z.number(),
-      services: COUNT,
-      services_evaluated: COUNT,
-      streams: COUNT,
-      pillar_values: COUNT,
+      services: WHOLE_COUNT,
+      services_evaluated: WHOLE_COUNT,
+      streams: WHOLE_COUNT,
+      pillar_values: WHOLE_COUNT,
     }),
     store: z.strictObject({
       state: z.enum(["ok", "read_only"]),

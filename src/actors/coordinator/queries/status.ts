@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { STATUS } from "../../../api/shapes/server.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { reaches } from "../../../domain/access/roles.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
 import type { CoordinatorFacts, QueryContext, QueryRequest } from "./query-context.ts";
 
@@ -20,6 +21,7 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
     Array.from({ length: engines.count }, (_, engine) => engineStatus(context, principal.tenant, engine)),
   );
   const facts = context.facts();
+  const seesAll = reaches(principal.role, "super_admin") || state.configured.tenants.size === 1;
   const watchdog = watchdogState(facts, engineStates, nowMs());
   const store = facts.storeRefusal === null ? "ok" : "read_only";
   const isDegraded = store !== "ok" || watchdog !== "ok" || facts.vectorizer.state === "behind";
@@ -28,13 +30,13 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
     version: options.version,
     components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store },
     watchdog: {
-      ...watchdogView(facts),
+      ...watchdogView(facts, seesAll),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),
       anomalies_last_hour: state.anomalies.index(principal.tenant).count({ sinceMs: nowMs() - HOUR_MS }),
       mode: "streaming",
       lag_seconds: Math.max(0, nowMs() - facts.lastRunMs) / 1000,
     },
-    vectorizer: vectorizerView(facts.vectorizer),
+    vectorizer: vectorizerView(facts.vectorizer, seesAll),
     store: storeView(facts),
     engines: engineStates,
     listeners: { ...facts.listeners },
@@ -55,19 +57,19 @@ function watchdogState(facts: CoordinatorFacts, engines: readonly EngineStatus[]
 const LAYER_OF_PASS: Readonly<Record<string, string>> = { pairs: "adaptive", services: "isolation_forest" };
 
 /** A layer runs where its pass has something to look at. */
-function watchdogView({ watchdog, lastRunMs }: CoordinatorFacts) {
+function watchdogView({ watchdog, lastRunMs }: CoordinatorFacts, seesAll: boolean) {
   const passes = watchdog.stages.map((stage) => ({
     pass: stage.name,
     last_run: formatRfc3339(stage.lastRunMs),
     work_ms: stage.workMs,
-    evaluated: stage.counts.evaluated,
-    learning: stage.counts.learning,
-    skipped: { ...stage.counts.skipped },
+    evaluated: seesAll ? stage.counts.evaluated : null,
+    learning: seesAll ? stage.counts.learning : null,
+    skipped: seesAll ? { ...stage.counts.skipped } : null,
   }));
-  const active = passes.filter(({ evaluated, learning }) => evaluated + learning > 0);
+  const active = watchdog.stages.filter(({ counts }) => counts.evaluated + counts.learning > 0);
   return {
     last_run: formatRfc3339(watchdog.lastRunMs === 0 ? lastRunMs : watchdog.lastRunMs),
-    layers: ["statistical", ...active.flatMap(({ pass }) => LAYER_OF_PASS[pass] ?? [])],
+    layers: ["statistical", ...active.flatMap(({ name }) => LAYER_OF_PASS[name] ?? [])],
     cycles: watchdog.cycles,
     failed_cycles: watchdog.failures,
     duration_ms: watchdog.durationMs,
@@ -93,15 +95,16 @@ function storeView({ storeRefusal, disk }: CoordinatorFacts): Status["store"] {
 }
 
 /** Of the last tick; null before the first. */
-function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["vectorizer"]): Status["vectorizer"] {
+function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["vectorizer"], seesAll: boolean): Status["vectorizer"] {
+  const shown = (count: number) => (seesAll ? count : null);
   return {
     last_run: lastRunMs === 0 ? null : formatRfc3339(lastRunMs),
     duration_ms: counts.durationMs,
     work_ms: counts.workMs,
-    services: counts.services,
-    services_evaluated: counts.evaluated,
-    streams: counts.streams,
-    pillar_values: counts.values,
+    services: shown(counts.services),
+    services_evaluated: shown(counts.evaluated),
+    streams: shown(counts.streams),
+    pillar_values: shown(counts.values),
   };
 }
 
