@@ -54,6 +54,12 @@ export class EngineClient {
     return this.#links.length;
   }
 
+  /** Does work with every engine at once, and waits for all of it; then rejects with the first failure. */
+  async withEach(work: (engine: number) => Promise<void>): Promise<void> {
+    const ends = await Promise.allSettled(Array.from({ length: this.count }, (_, engine) => work(engine)));
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+
   /** The engine that holds a service's streams. */
   ownerOf(tenant: string, serviceId: string): number {
     return engineOf(partitionOf(tenant, serviceId), this.count);

@@ -3,7 +3,8 @@
 import { atLeast, atMost, type GateResult } from "../detection/gates/gate-result.ts";
 
 const WINDOW_MS = 300_000;
-const SERVICES_MIN = 3;
+/** Services that make a cascade. */
+export const CASCADE_SERVICES_MIN = 3;
 
 /** A service with an open episode; the earliest counts where it has several. */
 export interface ServiceOnset {
@@ -33,7 +34,7 @@ export function findCascades(onsets: readonly ServiceOnset[], calls: readonly Ca
   const found: Cascade[] = [];
   for (;;) {
     const group = largestGroup(left, calls);
-    if (group.length < SERVICES_MIN) return found;
+    if (group.length < CASCADE_SERVICES_MIN) return found;
     found.push(cascadeOf(group, calls));
     const taken = new Set(group.map(({ serviceId }) => serviceId));
     left = left.filter(({ serviceId }) => !taken.has(serviceId));
@@ -89,7 +90,7 @@ function cascadeOf(group: readonly ServiceOnset[], calls: readonly Call[]): Casc
     firstOnsetMs: first.onsetMs,
     orderedShare: ordered.length / inner.length,
     gates: [
-      atLeast("cascade_services", members.length, SERVICES_MIN),
+      atLeast("cascade_services", members.length, CASCADE_SERVICES_MIN),
       atMost("cascade_window_ms", last.onsetMs - first.onsetMs, WINDOW_MS),
     ],
   };

@@ -1,6 +1,8 @@
 // From episodes to pages on a virtual clock: anomalies as the coordinator keeps them, and the pipeline to a page over a memory of its own. Frames come in the
 // order of their times; equal input gives equal decisions.
+
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import { findingOf } from "../alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { decideAgain, decideEnd, decideFire } from "../alerting/paging/page-pipeline.ts";
@@ -8,7 +10,6 @@ import { PagingMemory } from "../alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
 import { tierOfZ } from "../detection/anomaly-score.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../incident/anomaly.ts";
-import { findingOf } from "./anomaly-finding.ts";
 
 /** What became of an anomaly when it was last decided on. */
 interface LastDecision {

@@ -1,9 +1,11 @@
 // What a transaction does to alerts: made over the committed ones, with the verdicts that it follows from, and taken over once committed. It may be thrown away
 // and made again.
+
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { alertView } from "../../../api/alert-view.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import { findingOf } from "../../../domain/alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../../../domain/alerting/paging/finding.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { decideAgain, decideEnd, decideFire } from "../../../domain/alerting/paging/page-pipeline.ts";
@@ -114,7 +116,11 @@ export class AlertDraft {
   }
 
   #decide(anomaly: Anomaly, kind: Finding["kind"]): Anomaly {
-    const { decision, ended } = decideFire(findingOf(anomaly, kind, this.#nowMs), this.#sources, this.#memory);
+    const { decision, ended } = decideFire(
+      findingOf(anomaly, kind, anomaly.paging?.alertId ?? null, this.#nowMs),
+      this.#sources,
+      this.#memory,
+    );
     if (ended !== undefined) this.#keepOfAlert(ended);
     const { tier, outcome, suppressedBy } = decision;
     const last = anomaly.paging;
@@ -149,35 +155,6 @@ function mayChange(before: Anomaly, after: Anomaly): boolean {
   if (before.z === after.z) return false;
   const reached = before.paging?.outcome === "paged" || before.paging?.outcome === "absorbed";
   return !reached || tierOfZ(before.z) !== tierOfZ(after.z);
-}
-
-function findingOf(anomaly: Anomaly, kind: Finding["kind"], atMs: number): Finding {
-  const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
-  const verdict = anomaly.verdict as {
-    readonly threshold?: unknown;
-    readonly baseline?: { readonly n?: unknown };
-    readonly gates?: unknown;
-  } | null;
-  const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
-  const services = detector === "cascade" && Array.isArray(attributes.members) ? attributes.members.map(String) : [];
-  return {
-    kind,
-    tenant,
-    environment,
-    serviceId,
-    metricName,
-    attributes,
-    anomalyId: anomaly.id,
-    detector,
-    operation: gates.some(({ name }) => name === "operation_bar"),
-    z,
-    threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
-    baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
-    services,
-    explanation,
-    alertId: anomaly.paging?.alertId ?? null,
-    atMs,
-  };
 }
 
 function keyOf({ state }: Alert): Uint8Array {

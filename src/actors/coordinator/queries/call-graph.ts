@@ -5,16 +5,13 @@
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { CALL_EDGES_MAX, CALL_MINUTES_READ_MAX } from "../../../core/config/limits.ts";
-import { type CallEdge, decodeCallEdges, serviceText } from "../../../domain/trace/call-edges.ts";
-import { callMinuteKey } from "../tables/call-rows.ts";
-import { scan } from "../tables/scan.ts";
+import { type CallEdge, serviceText } from "../../../domain/trace/call-edges.ts";
+import { readCalls } from "../tables/stored-calls.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
 import { timeRange } from "./time-range.ts";
 
 const MINUTE_MS = 60_000;
 const DEFAULT_SPAN_MS = 3_600_000;
-/** Rows between two turns of others. */
-const ROWS_PER_TURN = 100;
 
 interface Sum {
   readonly edge: CallEdge;
@@ -46,7 +43,7 @@ export async function callGraph(context: QueryContext, { principal, query }: Que
     if (query.environment !== undefined && query.environment !== callee.environment) return;
     add(sums, `${byMinute ? minute : ""}${serviceText(caller)}${serviceText(callee)}`, edge);
   };
-  await readEdges(context, principal.tenant, minutes, take);
+  await readCalls(context, principal.tenant, minutes, take);
   const edges = [...sums.values()].sort(compareSums);
   return done({
     edges: edges.slice(0, CALL_EDGES_MAX).map((sum) => view(sum, byMinute)),
@@ -54,22 +51,6 @@ export async function callGraph(context: QueryContext, { principal, query }: Que
     until: formatRfc3339(minutes.to * MINUTE_MS),
     complete: edges.length <= CALL_EDGES_MAX,
   });
-}
-
-async function readEdges(
-  { state, breathe }: QueryContext,
-  tenant: string,
-  { from, to }: { readonly from: number; readonly to: number },
-  take: (edge: CallEdge) => void,
-): Promise<void> {
-  const rows = [
-    ...state.series.range("call_minutes", { from: callMinuteKey(tenant, from), to: callMinuteKey(tenant, to) }),
-    ...scan(state.series, "call_sums"),
-  ];
-  for (const [i, { value }] of rows.entries()) {
-    for (const edge of decodeCallEdges(value)) take(edge);
-    if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await breathe();
-  }
 }
 
 function add(sums: Map<string, Sum>, key: string, edge: CallEdge): void {

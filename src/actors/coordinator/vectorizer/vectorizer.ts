@@ -162,7 +162,7 @@ export class Vectorizer {
     const pillars = this.#pillars;
     const walk = ++this.#walk;
     const sinceMs = nowMs() - BEHAVIOUR_MS;
-    const gatherFrom = async (engine: number) => {
+    await engines.withEach(async (engine) => {
       for (let done = false; !done; ) {
         const answer = await engines.behaviour(engine, { walk, sinceMs });
         const startMs = monotonicMs();
@@ -173,9 +173,7 @@ export class Vectorizer {
         done = answer.done;
         if (!done) await this.#rest(tookMs);
       }
-    };
-    const ends = await Promise.allSettled(Array.from({ length: engines.count }, (_, engine) => gatherFrom(engine)));
-    for (const end of ends) if (end.status === "rejected") throw end.reason;
+    });
   }
 
   /** Histories that have grown; and those of values that nothing has been mapped to for seven days go. */

@@ -27,23 +27,28 @@ interface OpenEpisode {
   readonly frame: Omit<EpisodeFrame, "transition" | "observedAtMs">;
 }
 
-export interface RuleChanges {
-  readonly frames: readonly EpisodeFrame[];
-  /** Takes them over, once they are declared. */
-  apply(): void;
+export interface RuleEpisodesDependencies {
+  readonly state: { readonly anomalies: AnomalyBook };
+  /** Stores frames; rejects with StoreError, and then nothing has changed. */
+  declare(frames: readonly EpisodeFrame[]): Promise<void>;
 }
 
 /** The episodes of one detector. */
 export class RuleEpisodes {
   readonly #detector: string;
+  readonly #dependencies: RuleEpisodesDependencies;
   #open = new Map<string, OpenEpisode>();
+  #isLoaded = false;
 
-  constructor(detector: string) {
+  constructor(detector: string, dependencies: RuleEpisodesDependencies) {
     this.#detector = detector;
+    this.#dependencies = dependencies;
   }
 
-  /** Reads what is open; to be called once, after the book was loaded. */
-  load(book: AnomalyBook): void {
+  /** Reads what is open, at the first call. */
+  load(): void {
+    if (this.#isLoaded) return;
+    const book = this.#dependencies.state.anomalies;
     for (const place of book.openAnomalies()) {
       if (place.detector !== this.#detector) continue;
       const anomaly = book.read(place);
@@ -57,6 +62,7 @@ export class RuleEpisodes {
         frame: { ...frame, episodeId: id, detector: this.#detector, arrivalMs: 0 },
       });
     }
+    this.#isLoaded = true;
   }
 
   get openCount(): number {
@@ -68,8 +74,8 @@ export class RuleEpisodes {
     return this.#open.get(keyOf(place))?.startedAtMs;
   }
 
-  /** What one cycle changes. `stays` says of an episode that was not found again whether it goes on all the same, as nothing is known of it yet. */
-  settle(findings: readonly RuleFinding[], nowMs: number, stays: (place: RulePlace) => boolean = () => false): RuleChanges {
+  /** Declares what one cycle changes. `stays` says of an episode that was not found again whether it goes on all the same, as nothing is known of it yet. */
+  async settle(findings: readonly RuleFinding[], nowMs: number, stays: (place: RulePlace) => boolean = () => false): Promise<void> {
     const after = new Map<string, OpenEpisode>();
     const frames: EpisodeFrame[] = [];
     for (const finding of findings) {
@@ -87,12 +93,8 @@ export class RuleEpisodes {
       if (stays(episode.frame)) after.set(key, episode);
       else frames.push({ ...episode.frame, transition: "close", observedAtMs: nowMs });
     }
-    return {
-      frames,
-      apply: () => {
-        this.#open = after;
-      },
-    };
+    await this.#dependencies.declare(frames);
+    this.#open = after;
   }
 
   #episodeOf(finding: RuleFinding, before: OpenEpisode | undefined): OpenEpisode {

@@ -168,8 +168,7 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
     every,
     run: async (cycle) => {
       const total = new PassTotal();
-      const ends = await Promise.allSettled(Array.from({ length: engines.count }, (_, engine) => walk(engine, cycle, total)));
-      for (const end of ends) if (end.status === "rejected") throw end.reason;
+      await engines.withEach((engine) => walk(engine, cycle, total));
       return { counts: total.counts(), workMs: total.workMs };
     },
   };

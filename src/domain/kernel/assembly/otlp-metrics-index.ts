@@ -7,6 +7,7 @@
 // Sketch: 2 ns a field of a point.
 import { SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_BAD_PROTOBUF, STATUS_ODD_BODY } from "../../../core/layout/kernel-status";
+import { isResource } from "./otlp-resource";
 import { fieldNumber, payload, readField, varint, readVarint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 
 const FIELD_NAME: u32 = 1;
@@ -87,15 +88,6 @@ function indexResource(start: usize, end: usize): bool {
     if (fieldNumber != 2) continue;
     const content = payload;
     if (!indexScope(content, p)) return false;
-  }
-  return true;
-}
-
-/** Resource {1: attribute}. */
-function isResource(p: usize, end: usize): bool {
-  while (p < end) {
-    p = readField(p, end);
-    if (p == 0 || (fieldNumber == 1 && wireType != WIRE_BYTES)) return false;
   }
   return true;
 }

@@ -4,6 +4,7 @@
 // https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/trace/v1/trace.proto
 // Sketch: 2 ns a field of a span.
 import { STATUS_BAD_PROTOBUF, STATUS_ODD_BODY, STATUS_OK } from "../../../core/layout/kernel-status";
+import { isResource } from "./otlp-resource";
 import { fieldNumber, payload, readField, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 
 /** A message given in several fields, which the walk does not put together. */
@@ -38,15 +39,6 @@ function isGroup(p: usize, end: usize): bool {
     }
   }
   if (resources > 1) odd = true;
-  return true;
-}
-
-/** Resource {1: attribute}. */
-function isResource(p: usize, end: usize): bool {
-  while (p < end) {
-    p = readField(p, end);
-    if (p == 0 || (fieldNumber == 1 && wireType != WIRE_BYTES)) return false;
-  }
   return true;
 }
 

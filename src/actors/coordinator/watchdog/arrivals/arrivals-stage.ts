@@ -21,9 +21,8 @@ export class ArrivalsStage implements WatchdogStage {
   readonly name = "arrivals";
   readonly every = 1;
   readonly #context: StagesContext;
-  readonly #episodes = new RuleEpisodes(DETECTOR);
+  readonly #episodes: RuleEpisodes;
   readonly #pass: WatchdogStage;
-  #isLoaded = false;
   #stale: StaleService[] = [];
   #found: ArrivalsFound[] = [];
   readonly #unheard = new Set<string>();
@@ -32,13 +31,13 @@ export class ArrivalsStage implements WatchdogStage {
 
   constructor(context: StagesContext) {
     this.#context = context;
+    this.#episodes = new RuleEpisodes(DETECTOR, context);
     this.#pass = enginePass("arrivals", 1, { ...context, take: (_engine, found) => this.#take(found as ArrivalsFound) });
   }
 
   async run(cycle: Cycle): Promise<StageOutcome> {
-    const { state, declare, counters, monotonicMs } = this.#context;
-    if (!this.#isLoaded) this.#episodes.load(state.anomalies);
-    this.#isLoaded = true;
+    const { state, counters, monotonicMs } = this.#context;
+    this.#episodes.load();
     this.#stale = [];
     this.#found = [];
     this.#unheard.clear();
@@ -48,9 +47,7 @@ export class ArrivalsStage implements WatchdogStage {
     state.services.replace(this.#found);
     this.#found = [];
     const startMs = monotonicMs();
-    const changes = this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (place) => this.#isUnheard(place));
-    await declare(changes.frames);
-    changes.apply();
+    await this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (place) => this.#isUnheard(place));
     counters.set("servicesStale", this.#stale.length);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }

@@ -1,22 +1,18 @@
 // The Watchdog's stage over services that fail together: three or more of a tenant and environment that calls join and whose anomalies began within five minutes
 // are one cascade, on the service that the others most likely fail because of.
 import { CASCADE_EDGES_MAX, CASCADE_ONSETS_MAX } from "../../../../core/config/limits.ts";
-import { type Call, type Cascade, findCascades, type ServiceOnset } from "../../../../domain/alerting/cascade.ts";
+import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../../../domain/alerting/cascade.ts";
 import { ruleVerdict, TIER_Z } from "../../../../domain/detection/gates/rule-verdict.ts";
-import { decodeCallEdges } from "../../../../domain/trace/call-edges.ts";
-import { callMinuteKey } from "../../tables/call-rows.ts";
-import { scan } from "../../tables/scan.ts";
+import { readCalls } from "../../tables/stored-calls.ts";
 import { RuleEpisodes, type RuleFinding } from "../rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 
 const DETECTOR = "cascade";
 const METRIC = "service.cascade";
-const SERVICES_MIN = 3;
 const MINUTE_MS = 60_000;
 /** Calls of so long join services. */
 const CALLS_MINUTES = 60;
-const ROWS_PER_BREATH = 100;
 /** Members that are named in an attribute and in the text. */
 const NAMED_MAX = 50;
 const TOLD_MAX = 8;
@@ -32,30 +28,27 @@ export class CascadeStage implements WatchdogStage {
   readonly name = "cascade";
   readonly every = 1;
   readonly #context: StagesContext;
-  readonly #episodes = new RuleEpisodes(DETECTOR);
-  #isLoaded = false;
+  readonly #episodes: RuleEpisodes;
 
   constructor(context: StagesContext) {
     this.#context = context;
+    this.#episodes = new RuleEpisodes(DETECTOR, context);
   }
 
   async run({ nowMs }: Cycle): Promise<StageOutcome> {
-    const { state, declare, counters, monotonicMs } = this.#context;
+    const { counters, monotonicMs } = this.#context;
     const startMs = monotonicMs();
-    if (!this.#isLoaded) this.#episodes.load(state.anomalies);
-    this.#isLoaded = true;
+    this.#episodes.load();
     const findings: RuleFinding[] = [];
     let evaluated = 0;
     for (const place of this.#places()) {
       const services = new Set(place.onsets.map(({ serviceId }) => serviceId));
       evaluated += services.size;
-      if (services.size < SERVICES_MIN) continue;
+      if (services.size < CASCADE_SERVICES_MIN) continue;
       const calls = await this.#callsAmong(place, services, nowMs);
       for (const cascade of findCascades(place.onsets, calls)) findings.push(findingOf(place, this.#withKnownRoot(place, cascade), nowMs));
     }
-    const changes = this.#episodes.settle(findings, nowMs);
-    await declare(changes.frames);
-    changes.apply();
+    await this.#episodes.settle(findings, nowMs);
     counters.set("cascadesOpen", this.#episodes.openCount);
     return { counts: { evaluated, learning: 0, skipped: {} }, workMs: monotonicMs() - startMs };
   }
@@ -81,21 +74,13 @@ export class CascadeStage implements WatchdogStage {
   }
 
   async #callsAmong({ tenant, environment }: Place, services: ReadonlySet<string>, nowMs: number): Promise<Call[]> {
-    const { state, breathe } = this.#context;
-    const toMinute = Math.ceil(nowMs / MINUTE_MS) + 1;
-    const rows = [
-      ...state.series.range("call_minutes", { from: callMinuteKey(tenant, toMinute - CALLS_MINUTES), to: callMinuteKey(tenant, toMinute) }),
-      ...scan(state.series, "call_sums"),
-    ];
+    const to = Math.ceil(nowMs / MINUTE_MS) + 1;
     const calls = new Map<string, Call>();
-    for (const [i, { value }] of rows.entries()) {
-      if (i % ROWS_PER_BREATH === ROWS_PER_BREATH - 1) await breathe();
-      for (const { caller, callee } of decodeCallEdges(value)) {
-        if (callee.tenant !== tenant || callee.environment !== environment || calls.size >= CASCADE_EDGES_MAX) continue;
-        if (!services.has(caller.serviceId) || !services.has(callee.serviceId)) continue;
-        calls.set(JSON.stringify([caller.serviceId, callee.serviceId]), { caller: caller.serviceId, callee: callee.serviceId });
-      }
-    }
+    await readCalls(this.#context, tenant, { from: to - CALLS_MINUTES, to }, ({ caller, callee }) => {
+      if (callee.tenant !== tenant || callee.environment !== environment || calls.size >= CASCADE_EDGES_MAX) return;
+      if (!services.has(caller.serviceId) || !services.has(callee.serviceId)) return;
+      calls.set(JSON.stringify([caller.serviceId, callee.serviceId]), { caller: caller.serviceId, callee: callee.serviceId });
+    });
     return [...calls.values()];
   }
 }
@@ -121,10 +106,10 @@ function findingOf(
       observed: members.length,
       expected: 0,
       lower: 0,
-      upper: SERVICES_MIN - 1,
+      upper: CASCADE_SERVICES_MIN - 1,
       // A cascade is high, and tells more the more it takes down.
-      z: TIER_Z.high + Math.log2(members.length / SERVICES_MIN),
-      threshold: SERVICES_MIN,
+      z: TIER_Z.high + Math.log2(members.length / CASCADE_SERVICES_MIN),
+      threshold: CASCADE_SERVICES_MIN,
       baselineValues: 0,
       baselineAgeSeconds: (nowMs - firstOnsetMs) / 1000,
       gates,

@@ -1,5 +1,4 @@
 // The Watchdog's stage over SLOs: how fast each burns its error budget. Of several of one service the worst is told.
-
 import { ruleVerdict, TIER_Z } from "../../../../domain/detection/gates/rule-verdict.ts";
 import { type BurnEvaluation, type BurnFinding, OBJECTIVE_DEFAULT } from "../../../../domain/detection/service/slo-burn.ts";
 import { RuleEpisodes, type RuleFinding } from "../rule-episodes.ts";
@@ -18,20 +17,21 @@ export class SloStage implements WatchdogStage {
   readonly name = "slo_burn";
   readonly every = 1;
   readonly #context: StagesContext;
-  readonly #episodes = new RuleEpisodes(DETECTOR);
-  #isLoaded = false;
+  readonly #episodes: RuleEpisodes;
+  #isRestored = false;
 
   constructor(context: StagesContext) {
     this.#context = context;
+    this.#episodes = new RuleEpisodes(DETECTOR, context);
   }
 
   async run({ number, nowMs }: Cycle): Promise<StageOutcome> {
-    const { state, declare, counters, monotonicMs, breathe, edit } = this.#context;
+    const { state, counters, monotonicMs, breathe, edit } = this.#context;
     const startMs = monotonicMs();
-    if (!this.#isLoaded) {
-      this.#episodes.load(state.anomalies);
+    this.#episodes.load();
+    if (!this.#isRestored) {
       await state.slo.restore(state.series, nowMs, breathe);
-      this.#isLoaded = true;
+      this.#isRestored = true;
     }
     const worst = new Map<string, RuleFinding>();
     let evaluated = 0;
@@ -43,9 +43,7 @@ export class SloStage implements WatchdogStage {
       const other = worst.get(key);
       if (other === undefined || finding.verdict.z > other.verdict.z) worst.set(key, finding);
     }
-    const changes = this.#episodes.settle([...worst.values()], nowMs);
-    await declare(changes.frames);
-    changes.apply();
+    await this.#episodes.settle([...worst.values()], nowMs);
     if (number % FORGET_CYCLES === 0) await edit(() => state.slo.forget(state.series, nowMs));
     counters.set("sloWindows", state.slo.size);
     counters.set("sloWindowsRefused", state.slo.refused);

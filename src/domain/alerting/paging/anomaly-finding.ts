@@ -1,6 +1,6 @@
 // An anomaly as the pipeline to a page is asked about it.
-import type { Finding } from "../alerting/paging/finding.ts";
-import type { Anomaly } from "../incident/anomaly.ts";
+import type { Anomaly } from "../../incident/anomaly.ts";
+import type { Finding } from "./finding.ts";
 
 /** `alertId` is that of the alert which it belongs to already. */
 export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: string | null, atMs: number): Finding {
@@ -11,6 +11,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: stri
     readonly gates?: unknown;
   } | null;
   const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
+  const services = detector === "cascade" && Array.isArray(attributes.members) ? attributes.members.map(String) : [];
   return {
     kind,
     tenant,
@@ -24,7 +25,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: stri
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
     baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
-    services: [],
+    services,
     explanation,
     alertId,
     atMs,
