@@ -20,6 +20,8 @@ export class Outbox {
   #sent = 0;
   #moved = 0;
   #lastCarrier = 0;
+  /** Something has gone into the ring that the coordinator may wait for and has not been told of. */
+  #isUntold = false;
 
   constructor(memory: EngineMemory, ringBell: () => void) {
     this.#ring = new CoordinatorRingWriter(memory);
@@ -33,13 +35,25 @@ export class Outbox {
     this.#waitingBytes += payload.byteLength;
   }
 
+  /** The same for a payload that is valid during the call alone: it goes into the ring at once, and is copied where it must wait. */
+  sendView(kind: number, payload: Uint8Array): void {
+    const isNext = this.#waiting.length === 0;
+    if (!isNext || CARRIERS.has(kind)) return this.send(kind, new Uint8Array(payload));
+    const before = this.#ring.position;
+    if (this.#ring.write(kind, payload)) {
+      this.#sent++;
+      this.#moved++;
+    } else this.send(kind, new Uint8Array(payload));
+    this.#isUntold ||= this.#ring.position !== before;
+  }
+
   sendJson(kind: number, message: object): void {
     this.send(kind, this.#encoder.encode(JSON.stringify(message)));
   }
 
   /** Moves what fits into the ring and tells the coordinator where it waits for that; of a frame larger than the ring that is a part, which must be read before the rest fits. */
   flush(): boolean {
-    if (this.#waiting.length === 0) return false;
+    if (this.#waiting.length === 0 && !this.#isUntold) return false;
     const before = this.#ring.position;
     while (this.#taken < this.#waiting.length) {
       const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
@@ -52,7 +66,8 @@ export class Outbox {
       this.#waiting = [];
       this.#taken = 0;
     }
-    const wrote = this.#ring.position !== before;
+    const wrote = this.#isUntold || this.#ring.position !== before;
+    this.#isUntold = false;
     if (wrote && this.#ring.isAwaited()) this.#ringBell();
     return wrote;
   }

@@ -1,12 +1,21 @@
 // A set of 64-bit ids, such as hashes of spans: open addressing, 8 bytes a place, at most half full. About 20 ns a look-up in cache.
 
+import type { WordPool } from "./word-pool.ts";
+
 const PLACES_FIRST = 32;
+const NOTHING = new Uint32Array(0);
 
 /** Ids as two 32-bit halves that are well mixed: the low one is the place. */
 export class IdSet {
+  readonly #pool: WordPool;
   /** Pairs (high, low); both 0 where a place is free. */
-  #words = new Uint32Array(2 * PLACES_FIRST);
+  #words: Uint32Array;
   #size = 0;
+
+  constructor(pool: WordPool) {
+    this.#pool = pool;
+    this.#words = pool.take(2 * PLACES_FIRST);
+  }
 
   get size(): number {
     return this.#size;
@@ -29,6 +38,12 @@ export class IdSet {
     return this.#words[(low << 1) & (this.#words.length - 1)]!;
   }
 
+  /** Gives its memory back; it must not be used any more. */
+  release(): void {
+    this.#pool.give(this.#words);
+    this.#words = NOTHING;
+  }
+
   /** Calls with each id, in no order. */
   forEach(visit: (high: number, low: number) => void): void {
     const words = this.#words;
@@ -46,7 +61,7 @@ export class IdSet {
 
   #grow(): void {
     const before = this.#words;
-    this.#words = new Uint32Array(2 * before.length);
+    this.#words = this.#pool.take(2 * before.length);
     for (let at = 0; at < before.length; at += 2) {
       const high = before[at]!;
       const low = before[at + 1]!;
@@ -55,5 +70,6 @@ export class IdSet {
       this.#words[to] = high;
       this.#words[to + 1] = low;
     }
+    this.#pool.give(before);
   }
 }

@@ -290,9 +290,11 @@ export const FOLDED_SERVICES_MAX = 20_000;
 export const FOLD_CELLS_MAX = 100_000;
 /** Ids of one engine that open windows remember: 16 B each. A service at 300,000 spans/s has 4,500,000 in the 15 s that its windows are open. */
 export const WINDOW_IDS_MAX = 8_000_000;
+/** Memory of closed windows' ids that waits for the next ones, in one engine: what 15 s of 100,000 spans/s take at least. */
+export const WINDOW_IDS_KEPT_BYTES_MAX = 32 * 1024 * 1024;
 /** Partitions that traces hash to, the first of all: fewer make fewer, fuller messages, and as many as engines at most share them evenly. */
 export const TRACE_PARTITIONS = 64;
-/** Spans of one partition of traces that are held for 5 minutes: 56 B each, so all hold 4,194,304 in 224 MiB, 14,000 spans/s; beyond, less long. A power of two. */
+/** Spans of one partition of traces that are held for 5 minutes: 24 B each, and 36 while their parent has not come, so all hold 4,194,304 in 96 to 240 MiB, 14,000 spans/s; beyond, less long. A power of two. */
 export const JOIN_SPANS_MAX = 65_536;
 /** Services that one engine joins traces of, since its start; spans of further ones are not joined: 200,000 x 100 B. */
 export const JOIN_SERVICES_MAX = 200_000;

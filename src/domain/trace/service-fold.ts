@@ -1,5 +1,6 @@
 // Folds the spans of one service into windows: requests, errors and durations of the service and of each operation (decisions: 10 s by end time).
 // Sketch: 60-100 ns a span while its window and operation are those in cache; 0.3-1 KiB for an operation in a window.
+import type { WordPool } from "../../core/base/word-pool.ts";
 import type { OpenWindow } from "../window/open-windows.ts";
 import { OpenWindows } from "../window/open-windows.ts";
 import { DurationSketch } from "./duration-sketch.ts";
@@ -41,12 +42,16 @@ function series<S>(name: string, scope: "service" | "operation"): FoldSeries<S> 
 
 /** One service. `S` is what the owner keeps with each series. */
 export class ServiceFold<S> {
-  readonly windows = new OpenWindows<FoldCell<S>[]>(() => []);
+  readonly windows: OpenWindows<FoldCell<S>[]>;
   /** Series times open windows; its owner takes those off that have been closed. */
   cells = 0;
   readonly #service: FoldSeries<S> = series<S>("", "service");
   readonly #other: FoldSeries<S> = series<S>(OTHER_OPERATION, "operation");
   readonly #operations = new Map<string, FoldSeries<S>>();
+
+  constructor(pool: WordPool) {
+    this.windows = new OpenWindows<FoldCell<S>[]>(pool, () => []);
+  }
 
   /** The operation of that name, or OTHER where there are too many. */
   operation(name: string, window: number): FoldSeries<S> {

@@ -178,10 +178,10 @@ export class SpanBlockWriter {
     for (let i = 0; i < bytes; i++) sink.bytes[sink.at++] = hex === "" ? 0 : (digit(hex, 2 * i) << 4) | digit(hex, 2 * i + 1);
   }
 
-  /** The block, a copy. */
+  /** The block, valid until the writer is used again. */
   finish(): Uint8Array {
     this.#sink.view.setUint32(SPANS_AT, this.#spans, true);
-    return this.#sink.bytes.slice(0, this.#sink.at);
+    return this.#sink.bytes.subarray(0, this.#sink.at);
   }
 }
 

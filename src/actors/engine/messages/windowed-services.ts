@@ -4,7 +4,8 @@
 //   SERVICE     newest closing varint, closed windows, the fold's own entries
 //   CELLS       window varint, closing varint, cells ...
 //   IDS         window varint, closing varint, {high u32, low u32} ...
-import { FOLD_CELLS_MAX, FOLDED_SERVICES_MAX, HANDLER_PIECE_BYTES, WINDOW_IDS_MAX } from "../../../core/config/limits.ts";
+import { FOLD_CELLS_MAX, FOLDED_SERVICES_MAX, HANDLER_PIECE_BYTES, WINDOW_IDS_KEPT_BYTES_MAX, WINDOW_IDS_MAX } from "../../../core/config/limits.ts";
+import { WordPool } from "../../../core/base/word-pool.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
@@ -32,7 +33,8 @@ export interface Fold<C> {
 
 /** What one kind of items does with its folds: `C` is a cell, `E` an entry that a fold keeps besides its windows. */
 export interface FoldKind<F extends Fold<C>, C, E> {
-  make(): F;
+  /** `pool` is where the ids of its windows lie. */
+  make(pool: WordPool): F;
   /** A window ends; late where it was closed before. */
   end(name: ServiceName, fold: F, open: OpenWindow<C[]>, isLate: boolean, arrivalMs: number): void;
   /** All windows that are due have ended. */
@@ -53,6 +55,7 @@ export interface WindowedService<F> {
 /** The services of one engine and one kind of items. */
 export class WindowedServices<F extends Fold<C>, C, E> {
   readonly #kind: FoldKind<F, C, E>;
+  readonly #pool = new WordPool(WINDOW_IDS_KEPT_BYTES_MAX);
   readonly #partitions: Array<Map<string, WindowedService<F>>> = Array.from({ length: PARTITIONS }, () => new Map());
   /** Those with open windows. */
   readonly #active = new Set<WindowedService<F>>();
@@ -89,7 +92,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     let service = services.get(key);
     if (service === undefined) {
       if (this.#services >= FOLDED_SERVICES_MAX) return undefined;
-      service = { name, fold: this.#kind.make() };
+      service = { name, fold: this.#kind.make(this.#pool) };
       services.set(key, service);
       this.#services++;
     }
@@ -123,6 +126,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
         this.#ids -= open.ids.size;
         service.fold.cells -= open.content.length;
         this.#kind.end(service.name, service.fold, open, isLate, arrivalOf(closingMs(open.closing)));
+        open.ids.release();
       }
       if (windows.size === 0) this.#active.delete(service);
     }

@@ -1,4 +1,5 @@
 // The shard's side of spans, by service: windows that close into series of the service and of its operations.
+import type { WordPool } from "../../../core/base/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { FLAG_OPERATION } from "../../../core/layout/stream-record.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
@@ -119,8 +120,8 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     this.#dependencies = dependencies;
   }
 
-  make(): SpanFold {
-    return new ServiceFold<Streams>();
+  make(pool: WordPool): SpanFold {
+    return new ServiceFold<Streams>(pool);
   }
 
   end(name: ServiceName, _: SpanFold, open: FoldWindow<Streams>, isLate: boolean, arrivalMs: number): void {
