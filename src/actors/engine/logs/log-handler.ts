@@ -1,6 +1,7 @@
 // What a shard does with messages on logs: counts by severity and template, in windows that close into series.
-import type { WordPool } from "../../../core/base/word-pool.ts";
+
 import { hash128 } from "../../../core/base/hash128.ts";
+import type { WordPool } from "../../../core/base/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";

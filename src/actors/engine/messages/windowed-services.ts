@@ -4,8 +4,15 @@
 //   SERVICE     newest closing varint, closed windows, the fold's own entries
 //   CELLS       window varint, closing varint, cells ...
 //   IDS         window varint, closing varint, {high u32, low u32} ...
-import { FOLD_CELLS_MAX, FOLDED_SERVICES_MAX, HANDLER_PIECE_BYTES, WINDOW_IDS_KEPT_BYTES_MAX, WINDOW_IDS_MAX } from "../../../core/config/limits.ts";
+
 import { WordPool } from "../../../core/base/word-pool.ts";
+import {
+  FOLD_CELLS_MAX,
+  FOLDED_SERVICES_MAX,
+  HANDLER_PIECE_BYTES,
+  WINDOW_IDS_KEPT_BYTES_MAX,
+  WINDOW_IDS_MAX,
+} from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
