@@ -83,22 +83,19 @@ export class SpanFolds {
   /** Reads a message into `#words`, adds its operations, and loads what its spans will be looked for in; answers how many words its spans take. */
   #read(reader: WindowMessageReader, fold: SpanFold | undefined, operations: Operation[]): number {
     const words = this.#words;
-    const ids = fold?.windows.lastIds;
-    let touched = 0;
     let at = 0;
     for (; reader.next(); at += SPAN_WORDS) {
       const { name, flags, window, amount: bucket, high, low } = reader;
       if (bucket > BUCKET_LAST) throw new Error(`a span has a duration of bucket ${bucket}`);
-      if (reader.newName !== undefined && fold !== undefined) operations.push(fold.operation(reader.newName, window));
+      if (reader.isNewName && fold !== undefined) operations.push(operationOf(fold, reader));
       words[at] = name - 1;
       words[at + FLAGS] = flags;
       words[at + WINDOW] = window;
       words[at + BUCKET] = bucket;
       words[at + HIGH] = high;
       words[at + LOW] = low;
-      if (ids !== undefined) touched += ids.touch(low);
     }
-    this.touched = touched;
+    this.touched = fold?.windows.lastIds?.touchAll(words, LOW, at, SPAN_WORDS) ?? 0;
     return at;
   }
 
@@ -110,6 +107,16 @@ export class SpanFolds {
     const closing = closingOf(window, arrivalWallMs);
     return fold.take(operation, words[at + FLAGS]!, window, closing, words[at + BUCKET]!, words[at + HIGH]!, words[at + LOW]!, room);
   }
+}
+
+/** The operation of the item at hand, whose name is new in its message. */
+function operationOf(fold: SpanFold, reader: WindowMessageReader): Operation {
+  const { nameFrom } = reader;
+  const known = fold.operationOfBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom);
+  if (known !== undefined) return known;
+  const operation = fold.operation(reader.newName as string, reader.window);
+  fold.rememberBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom, operation);
+  return operation;
 }
 
 /** What the windows of spans hold and come to. */
