@@ -51,10 +51,17 @@ export class IdSet {
     this.#words = NOTHING;
   }
 
-  /** Calls with each id, in no order. */
-  forEach(visit: (high: number, low: number) => void): void {
+  /** All ids as pairs (high, low), in no order. */
+  list(): Uint32Array {
     const words = this.#words;
-    for (let at = 0; at < words.length; at += 2) if ((words[at]! | words[at + 1]!) !== 0) visit(words[at]!, words[at + 1]!);
+    const pairs = new Uint32Array(2 * this.#size);
+    let to = 0;
+    for (let at = 0; at < words.length; at += 2) {
+      if ((words[at]! | words[at + 1]!) === 0) continue;
+      pairs[to++] = words[at]!;
+      pairs[to++] = words[at + 1]!;
+    }
+    return pairs;
   }
 
   /** Its place, or the free one where it would go. */

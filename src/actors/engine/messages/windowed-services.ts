@@ -5,6 +5,7 @@
 //   CELLS       window varint, closing varint, cells ...
 //   IDS         window varint, closing varint, {high u32, low u32} ...
 
+import type { IdSet } from "../../../core/base/id-set.ts";
 import { WordPool } from "../../../core/base/word-pool.ts";
 import {
   FOLD_CELLS_MAX,
@@ -24,6 +25,7 @@ import { closingMs, closingsUpTo } from "../../../domain/window/window-time.ts";
 const PIECE_SERVICE = 1;
 const PIECE_CELLS = 2;
 const PIECE_IDS = 3;
+const ID_BYTES = 8;
 /** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
 const REPLAY_SLACK_MS = 2_000;
 /** A closing so long ago was missed because the server was down: it says nothing of the latency. */
@@ -176,10 +178,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
         return sink;
       };
       yield* pieces(open.content, begin(PIECE_CELLS), (sink, cell) => this.#kind.writeCell(sink, cell));
-      yield* pieces(idsOf(open), begin(PIECE_IDS), (sink, [high, low]) => {
-        sink.u32(high);
-        sink.u32(low);
-      });
+      yield* idPieces(open.ids, begin(PIECE_IDS));
     }
   }
 
@@ -233,8 +232,18 @@ function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (sink: Byt
   yield sink.bytes.slice(0, sink.at);
 }
 
-function idsOf({ ids }: OpenWindow<unknown>): Array<readonly [number, number]> {
-  const list: Array<readonly [number, number]> = [];
-  ids.forEach((high, low) => list.push([high, low]));
-  return list;
+/** Ids two words each, in pieces that begin with a head; one piece at least. */
+function* idPieces(ids: IdSet, begin: () => ByteSink): Generator<Uint8Array> {
+  const words = ids.list();
+  let at = 0;
+  do {
+    const sink = begin();
+    sink.reserve(Math.min(HANDLER_PIECE_BYTES + ID_BYTES, 4 * (words.length - at)));
+    for (; at < words.length && sink.at <= HANDLER_PIECE_BYTES; at += 2) {
+      sink.view.setUint32(sink.at, words[at]!, true);
+      sink.view.setUint32(sink.at + 4, words[at + 1]!, true);
+      sink.at += ID_BYTES;
+    }
+    yield sink.bytes.subarray(0, sink.at);
+  } while (at < words.length);
 }
