@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Silence } from "../../src/domain/alerting/silence.ts";
 import { INHIBITIONS } from "../../src/domain/alerting/inhibition.ts";
+import type { Silence } from "../../src/domain/alerting/silence.ts";
 import { type BacktestOutcome, backtest } from "../../src/domain/backtest/backtest.ts";
 import { type BacktestFacts, type BacktestSeries, type BacktestVariant, NO_FACTS } from "../../src/domain/backtest/history.ts";
 import { UTC_OFFSET } from "../../src/domain/detection/seasonal/time-zone-hours.ts";
@@ -46,7 +46,13 @@ const run = (
   sinceHour = 2,
   facts: BacktestFacts = NO_FACTS,
 ): Promise<BacktestOutcome> => {
-  const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs: START_MS + sinceHour * HOURS * MINUTE_MS };
+  const options = {
+    window: 120,
+    samplesMin: 12,
+    intervalMs: MINUTE_MS,
+    offsetMs: UTC_OFFSET,
+    sinceMs: START_MS + sinceHour * HOURS * MINUTE_MS,
+  };
   return backtest(all, facts, { before, after }, { ...options, untilMs: START_MS + 24 * HOURS * MINUTE_MS }, () => Promise.resolve());
 };
 

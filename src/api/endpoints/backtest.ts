@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX, NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX } from "../../core/config/backtest-limits.ts";
+import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";

@@ -2,7 +2,7 @@
 import { type BacktestView, backtestView } from "../../api/backtest-view.ts";
 import { overridesOf } from "../../api/shapes/watchdog-settings.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
-import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/limits.ts";
+import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/backtest-limits.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
 import type { Silence } from "../../domain/alerting/silence.ts";

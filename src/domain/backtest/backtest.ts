@@ -5,7 +5,7 @@
  *
  * What both variants judge alike is run once. About 10 us a sample; `pause` is awaited every few milliseconds.
  */
-import { BACKTEST_EVALUATIONS_MAX } from "../../core/config/limits.ts";
+import { BACKTEST_EVALUATIONS_MAX } from "../../core/config/backtest-limits.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { identityText } from "../series/stream-identity.ts";

@@ -14,8 +14,8 @@ const WINDOW_US = 7;
 const PAIR_US = 3;
 
 /** Where a finding comes from: of two at one time, that of the lower number comes first. */
-export const STAGE_SAMPLES = 0;
-export const STAGE_PAIRS = 1;
+const STAGE_SAMPLES = 0;
+const STAGE_PAIRS = 1;
 export const STAGE_SERVICES = 2;
 
 /** A transition or a confirmation, and when it is known. */

@@ -1,6 +1,7 @@
 // What the joint detector of each service finds, in both variants: a model trained by the live function on the history up to the beginning, and anew when it is due,
 // and the vectors after it judged once a cycle. Where both variants leave out the same metrics it runs once.
-import { BACKTEST_TRAININGS_MAX, SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
+import { BACKTEST_TRAININGS_MAX } from "../../core/config/backtest-limits.ts";
+import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { serviceHash, servicePage } from "../../core/protocol/service-rows.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../detection/multivariate/service-columns.ts";
@@ -85,7 +86,7 @@ export function servicesOf(all: readonly PlacedSeries[]): ReadonlyArray<readonly
 }
 
 /** The vector of a service as the engines choose it, without excluded metrics and buckets; undefined where it has too few metrics. */
-export function columnsOf(
+function columnsOf(
   members: readonly PlacedSeries[],
   { settingsOf }: Pick<BacktestVariant, "settingsOf">,
 ): VectorColumns | undefined {

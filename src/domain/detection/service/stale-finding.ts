@@ -1,10 +1,9 @@
 // Silent services as findings: each one of its own, or one on ingestion where most of a tenant's fell silent together.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { StaleService } from "../../../core/protocol/arrivals.ts";
-import { INGESTION_SERVICE } from "../../alerting/inhibition.ts";
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
 import type { RuleFinding } from "./rule-episode-set.ts";
-import { tenantSilence } from "./tenant-silence.ts";
+import { INGESTION_SERVICE, tenantSilence } from "./tenant-silence.ts";
 
 export const DETECTOR_STALE = "stale";
 const STALE_METRIC = "service.stale";

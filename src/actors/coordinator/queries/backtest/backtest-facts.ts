@@ -1,5 +1,5 @@
 // What a backtest has to know besides samples: what people said, deployments, declared limits, SLO records, calls.
-import { BACKTEST_RECORDS_MAX } from "../../../../core/config/limits.ts";
+import { BACKTEST_RECORDS_MAX } from "../../../../core/config/backtest-limits.ts";
 import type { Call } from "../../../../domain/alerting/cascade.ts";
 import type { BacktestFacts, BacktestLayer, SloValue } from "../../../../domain/backtest/history.ts";
 import { KeyReader } from "../../../../domain/codec/key.ts";

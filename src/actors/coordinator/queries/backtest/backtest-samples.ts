@@ -1,6 +1,6 @@
 // The stored series that a backtest goes over, with the day before it for their baselines.
 import { type Outcome, refused } from "../../../../api/refusal.ts";
-import { BACKTEST_SAMPLES_MAX, BACKTEST_SERIES_MAX } from "../../../../core/config/limits.ts";
+import { BACKTEST_SAMPLES_MAX, BACKTEST_SERIES_MAX } from "../../../../core/config/backtest-limits.ts";
 import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT } from "../../../../core/layout/stream-record.ts";
 import type { SeriesSummary } from "../../../../core/protocol/engine-control.ts";
 import type { BacktestSeries } from "../../../../domain/backtest/history.ts";

@@ -2,7 +2,7 @@
 import { backtestView } from "../../../../api/backtest-view.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { overridesOf } from "../../../../api/shapes/watchdog-settings.ts";
-import { BACKTEST_CYCLES_MAX } from "../../../../core/config/limits.ts";
+import { BACKTEST_CYCLES_MAX } from "../../../../core/config/backtest-limits.ts";
 import { INHIBITIONS } from "../../../../domain/alerting/inhibition.ts";
 import { matcherProblem } from "../../../../domain/alerting/label-matcher.ts";
 import type { Silence } from "../../../../domain/alerting/silence.ts";

@@ -1,9 +1,9 @@
 // The Watchdog's stage over arrivals: a service that is silent for too long is an anomaly of its own, unless most of its tenant's fell silent with it: then it is
 // the way in that is broken, and that is one anomaly.
 import type { ArrivalsFound, StaleService } from "../../../../core/protocol/arrivals.ts";
-import { INGESTION_SERVICE } from "../../../../domain/alerting/inhibition.ts";
 import type { RuleFinding, RulePlace } from "../../../../domain/detection/service/rule-episode-set.ts";
 import { DETECTOR_STALE, staleFindings } from "../../../../domain/detection/service/stale-finding.ts";
+import { INGESTION_SERVICE } from "../../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import { RuleEpisodes } from "../rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
