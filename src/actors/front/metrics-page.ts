@@ -48,7 +48,12 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["samplesReplaced", "counter", "vedette_samples_replaced_total", "Samples that replaced the newest of their stream"],
   ["staleMarkers", "counter", "vedette_stale_markers_total", "Stale markers taken"],
   ["counterResets", "counter", "vedette_counter_resets_total", "Resets of cumulative counters"],
-  ["samplesUnobserved", "counter", "vedette_samples_unobserved_total", "Remote-write samples that were a NaN: no observation, not stored"],
+  [
+    "samplesUnobserved",
+    "counter",
+    "vedette_samples_unobserved_total",
+    "Remote-write samples of a summary's quantile that were a NaN: no observation, not stored",
+  ],
   [
     "samplesPassedOver",
     "counter",
