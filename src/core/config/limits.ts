@@ -431,6 +431,10 @@ export const SILENCE_COMMENT_CHARACTERS_MAX = 1_000;
 /** Decisions of one answer of the ledger, and streams of a pair that are judged again. */
 export const LEDGER_ANSWER_ROWS_MAX = 500;
 export const LEDGER_STREAMS_MAX = 16;
+/** Samples of a stream that its long baselines are made again from, two weeks of minutes: 60 ms in slices; of a service for its model, and its streams. */
+export const LEDGER_HISTORY_SAMPLES_MAX = 20_000;
+export const LEDGER_SERVICE_SAMPLES_MAX = 100_000;
+export const LEDGER_SERVICE_STREAMS_MAX = 256;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 

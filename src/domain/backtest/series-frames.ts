@@ -5,8 +5,8 @@ import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresh
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import type { BacktestFacts, BacktestOptions, BacktestSeries } from "./history.ts";
-import { PairTrack } from "./pair-track.ts";
-import { WindowTrack } from "./window-track.ts";
+import { PairTrack } from "./tracks/pair-track.ts";
+import { WindowTrack } from "./tracks/window-track.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
 /** Of one sample under layer 1, and of one under the long baselines. */

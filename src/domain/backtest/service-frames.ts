@@ -11,7 +11,7 @@ import { isBucketSeries } from "../series/classification.ts";
 import { serviceKey } from "../series/stream-identity.ts";
 import type { BacktestSeries, BacktestVariant, LayerReport } from "./history.ts";
 import { type BothFrames, type SeriesFramesOptions, STAGE_SERVICES, type TimedFrame } from "./series-frames.ts";
-import { ServiceTrack } from "./service-track.ts";
+import { ServiceTrack } from "./tracks/service-track.ts";
 
 /** Of one vector: the model's components and trees. */
 const VECTOR_US = 150;
@@ -86,7 +86,7 @@ export function servicesOf(all: readonly PlacedSeries[]): ReadonlyArray<readonly
 }
 
 /** The vector of a service as the engines choose it, without excluded metrics and buckets; undefined where it has too few metrics. */
-function columnsOf(
+export function columnsOf(
   members: readonly PlacedSeries[],
   { settingsOf }: Pick<BacktestVariant, "settingsOf">,
 ): VectorColumns | undefined {

@@ -8,7 +8,7 @@ import type { PageDecision } from "../../../src/domain/alerting/paging/page-deci
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../../src/domain/alerting/paging/paging-sources.ts";
 import { ServiceConfirmations } from "../../../src/domain/alerting/paging/service-confirmations.ts";
 import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
-import { PairFindings } from "../../../src/domain/backtest/pair-findings.ts";
+import { PairFindings } from "../../../src/domain/backtest/tracks/pair-findings.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
 import { decodeEpisode, encodeEpisode } from "../../../src/domain/incident/episode-codec.ts";
 import { episodeFrame } from "../../../src/domain/incident/episode-frame.ts";

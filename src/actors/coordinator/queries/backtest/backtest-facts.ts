@@ -52,9 +52,9 @@ function leftOut({ serviceId, metricName }: SampleSelection, saturationEnabled: 
 }
 
 /** Event records that tell of deployments, by service, ascending; of the newest BACKTEST_RECORDS_MAX records of the range. */
-async function deploymentsOf(
+export async function deploymentsOf(
   { state, breathe }: QueryContext,
-  { tenant, serviceId, sinceMs, untilMs }: SampleSelection,
+  { tenant, serviceId, sinceMs, untilMs }: Pick<SampleSelection, "tenant" | "serviceId" | "sinceMs" | "untilMs">,
 ): Promise<Map<string, number[]>> {
   const service = serviceId === null ? undefined : serviceBytes(serviceId);
   const from = tenantTimeBound(tenant, Math.max(0, sinceMs - 2 * DAY_MS));

@@ -1,12 +1,12 @@
 // One series under the detector of long baselines, as the Watchdog's cycles see it: in each cycle the values that have come by then and are old enough, taken
 // together by the minute, are observed (actors/engine/watchdog/pairs does so live).
-import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
-import type { ConfirmedPair } from "../../core/protocol/engine-control.ts";
-import type { PairVerdict } from "../detection/pair/pair-detector.ts";
-import { groupObservations } from "../detection/rolling/observation-groups.ts";
-import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
-import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
-import type { BacktestSeries } from "./history.ts";
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
+import type { PairVerdict } from "../../detection/pair/pair-detector.ts";
+import { groupObservations } from "../../detection/rolling/observation-groups.ts";
+import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
+import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
+import type { BacktestSeries } from "../history.ts";
 import { PairFindings } from "./pair-findings.ts";
 
 export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "evaluationDelaySeconds"> {

@@ -1,9 +1,9 @@
 // One service under its joint detector, as transitions of its episodes (actors/engine/watchdog/services does so live).
-import { hash128 } from "../../core/base/hash128.ts";
-import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
-import { ServiceDetector, type ServiceVerdict } from "../detection/multivariate/service-detector.ts";
-import { decodeServiceModel } from "../detection/multivariate/service-model-coding.ts";
-import { valueAgeMsMax } from "../detection/multivariate/service-vector.ts";
+import { hash128 } from "../../../core/base/hash128.ts";
+import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
+import { decodeServiceModel } from "../../detection/multivariate/service-model-coding.ts";
+import { valueAgeMsMax } from "../../detection/multivariate/service-vector.ts";
 import {
   DETECTOR_SERVICE,
   explainService,
@@ -11,7 +11,7 @@ import {
   type ServiceFinding,
   serviceVerdict,
   serviceZ,
-} from "../detection/multivariate/service-verdict.ts";
+} from "../../detection/multivariate/service-verdict.ts";
 
 /** A peak that is so much higher than the one told last is told. */
 const PEAK_GROWTH = 1.5;
@@ -34,6 +34,7 @@ export class ServiceTrack {
   #training: Training = { rows: 0, trainedMs: 0 };
   #peakZ = 0;
   #sampleMs = 0;
+  #verdict: ServiceVerdict | undefined;
 
   /** `metrics` are those of the vector, `hash` is the service's (core/protocol/service-rows.ts). */
   constructor(name: StreamName, metrics: readonly string[], hash: string) {
@@ -44,10 +45,6 @@ export class ServiceTrack {
 
   get isTrained(): boolean {
     return this.#detector !== undefined;
-  }
-
-  get training(): Training {
-    return this.#training;
   }
 
   /** Takes a new model; the state that has read vectors goes on. */
@@ -67,6 +64,7 @@ export class ServiceTrack {
     detector.model.parts.levels.fillGaps(values);
     const wasFiring = detector.isFiring;
     const verdict = detector.observe(cycleMs, values);
+    this.#verdict = verdict;
     if (verdict.gate.opened) {
       this.#peakZ = serviceZ(verdict);
       return this.#frame("open", verdict);
@@ -77,9 +75,11 @@ export class ServiceTrack {
     return this.#frame("update", verdict);
   }
 
-  /** The verdict record of the vector judged last. */
-  explain(verdict: ServiceVerdict) {
-    return serviceVerdict(this.#detector as ServiceDetector, this.#finding(verdict));
+  /** What was said of the newest vector; undefined before the first. */
+  get newest() {
+    const [verdict, detector] = [this.#verdict, this.#detector];
+    if (verdict === undefined || detector === undefined) return undefined;
+    return { verdict, sampleMs: this.#sampleMs, bar: detector.gate.bar, record: serviceVerdict(detector, this.#finding(verdict)) };
   }
 
   /** A cycle without a new vector: an alert of which nothing more is heard is over. */

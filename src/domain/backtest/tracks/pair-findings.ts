@@ -1,11 +1,11 @@
 // What the detector of long baselines finds on one series: transitions of its episodes, and what it confirms.
-import { hash128 } from "../../core/base/hash128.ts";
-import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
-import type { ConfirmedPair } from "../../core/protocol/engine-control.ts";
-import { PairDetector, type PairVerdict } from "../detection/pair/pair-detector.ts";
-import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../detection/pair/pair-verdict.ts";
-import { type OffsetMs, UTC_OFFSET } from "../detection/seasonal/time-zone-hours.ts";
-import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
+import { hash128 } from "../../../core/base/hash128.ts";
+import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
+import { PairDetector, type PairVerdict } from "../../detection/pair/pair-detector.ts";
+import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
+import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
+import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 
 /** What is older before the cycle confirms nothing that people are to be told of now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
