@@ -3,9 +3,9 @@ import { helpFor } from "../../src/cli/help.ts";
 
 describe("help", () => {
   it("is the whole text, or a command's own lines", () => {
-    for (const whole of ["--help", "-h", "help"]) expect(helpFor(whole, [])).toMatch(/vedette demo[^]*PORT/);
+    for (const whole of ["--help", "-h", "help"]) expect(helpFor(whole, [])).toMatch(/vedette demo[\s\S]*PORT/);
     const replay = helpFor("replay", ["--help"]);
-    expect(replay).toMatch(/^ {2}vedette replay FILE [^]*--train FILE/);
+    expect(replay).toMatch(/^ {2}vedette replay FILE [\s\S]*--train FILE/);
     expect(replay).not.toMatch(/vedette backtest|PORT/);
     for (const command of ["demo", "import", "token", "backtest"]) {
       expect(
