@@ -6,9 +6,10 @@ import { INGESTION_SERVICE } from "../../../../domain/alerting/inhibition.ts";
 import { ruleVerdict, TIER_Z } from "../../../../domain/detection/gates/rule-verdict.ts";
 import { tenantSilence } from "../../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+import { enginePass } from "../engine-pass.ts";
 import { RuleEpisodes, type RuleFinding, type RulePlace } from "../rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
-import { type Cycle, enginePass, type StageOutcome, type WatchdogStage } from "../watchdog.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 
 const DETECTOR = "stale";
 const STALE_METRIC = "service.stale";
