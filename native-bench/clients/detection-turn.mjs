@@ -33,13 +33,13 @@ export function clientCore({ pin }) {
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{file: string, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ * @param {{file: string, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
  *   `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
-export async function detectionTurn(context, { file, requestsPerSecond, requests, env, during }) {
-  const server = await context.startServer("vedette", { env });
+export async function detectionTurn(context, { file, requestsPerSecond, requests, env, dataDir, during }) {
+  const server = await context.startServer("vedette", { env, dataDir });
   const timesFile = join(context.workDir, `times-${server.port}.txt`);
   const watch = startWatch(context, server);
   let finish;

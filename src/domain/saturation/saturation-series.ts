@@ -6,7 +6,7 @@ import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
 import { type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
-import { type SaturationEvaluation, type SaturationFinding, saturationFinding } from "./saturation-finding.ts";
+import { type SaturationEvaluation, type SaturationFinding, type SaturationObservation, saturationFinding } from "./saturation-finding.ts";
 import { HISTORY_HEAD_VALUES, HISTORY_VALUES, SaturationHistory } from "./saturation-history.ts";
 import { saturationTier } from "./saturation-tier.ts";
 import { medianInPlace } from "./trend.ts";
@@ -174,7 +174,12 @@ export class SaturationSeries {
     this.heldTier = tier;
     this.heldLevel = level?.tier != null;
     const gates = [...result.gates, ...(level?.gates ?? [])];
-    const observation = {
+    const isFound = tier !== null || this.heldLevel;
+    return { finding: isFound ? this.strongest(this.observation(nowMs, bounds), result, tier, level) : null, gates };
+  }
+
+  private observation(nowMs: number, bounds: Bounds): SaturationObservation {
+    return {
       names: this.names,
       nowMs,
       bounds,
@@ -183,11 +188,10 @@ export class SaturationSeries {
       baselineValues: this.history.slotPoints(nowMs, BASELINE_MINUTES).t.length,
       ageSeconds: Math.max(0, (nowMs - this.firstMs) / 1000),
     };
-    return { finding: this.strongest(observation, result, tier, level), gates };
   }
 
   private strongest(
-    observation: Parameters<typeof saturationFinding>[0],
+    observation: SaturationObservation,
     result: ProjectionResult,
     tier: Tier | null,
     level: LevelFinding | null,
