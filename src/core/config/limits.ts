@@ -444,6 +444,10 @@ export const SILENCES_PER_TENANT_MAX = 1_000;
 export const SILENCES_MAX = 20_000;
 export const LABEL_MATCHERS_MAX = 32;
 export const SILENCE_COMMENT_CHARACTERS_MAX = 1_000;
+/** Inhibition rules of a tenant and of all: each is asked about each alert that changes. Labels that must be equal. */
+export const INHIBITIONS_PER_TENANT_MAX = 100;
+export const INHIBITIONS_MAX = 5_000;
+export const INHIBITION_EQUAL_MAX = 16;
 /** Decisions of one answer of the ledger, and streams of a pair that are judged again. */
 export const LEDGER_ANSWER_ROWS_MAX = 500;
 export const LEDGER_STREAMS_MAX = 16;
