@@ -52,6 +52,7 @@ import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { readDetectorStates } from "./tables/detector-states.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
+import { CyclePace } from "./watchdog/cycle-pace.ts";
 import { watchdogStages } from "./watchdog/stages.ts";
 import { Watchdog } from "./watchdog/watchdog.ts";
 
@@ -199,11 +200,13 @@ export class Coordinator {
         edit: (work) => this.#edit(work),
       },
     );
+    const pace = new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY);
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
       watchdogStages(options, {
         ...shared,
         engines: engineClient,
+        pace,
         store: (operations) => this.#edit(() => controlStore.commit(operations)),
         declare: (frames) => this.#declare(frames),
         settle: () => this.#settle(),
@@ -212,7 +215,7 @@ export class Coordinator {
         log: (line) => emit({ type: "log", level: "warn", line }),
         alertsMax,
       }),
-      { ...dependencies, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
+      { ...dependencies, pace, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
     this.#queries = this.#queryContext(engineClient);
   }

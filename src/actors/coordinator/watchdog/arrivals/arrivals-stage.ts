@@ -5,9 +5,10 @@ import type { RuleFinding, RulePlace } from "../../../../domain/detection/servic
 import { DETECTOR_STALE, staleFindings } from "../../../../domain/detection/service/stale-finding.ts";
 import { INGESTION_SERVICE } from "../../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+import { enginePass } from "../engine-pass.ts";
 import { RuleEpisodes } from "../rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
-import { type Cycle, enginePass, type StageOutcome, type WatchdogStage } from "../watchdog.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 
 export class ArrivalsStage implements WatchdogStage {
   readonly name = "arrivals";
