@@ -36,7 +36,7 @@ import { HistoryRun } from "./history/history-run.ts";
 import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
 import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Partition } from "./partition.ts";
+import { BLOCK_FRAME_HEAD_BYTES, type Partition } from "./partition.ts";
 import type { ServiceIndex } from "./service-index.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { StreamProfiles } from "./watchdog/stream-profiles.ts";
@@ -89,9 +89,12 @@ export class Shard {
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
   readonly #history: HistoryRun;
+  /** Where blocks are put together: 64 KiB each, of which an array each would be a full collection of garbage every half second. */
+  readonly #blockRoom: Uint8Array;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
+    this.#blockRoom = new Uint8Array(BLOCK_FRAME_HEAD_BYTES + options.blockBytes);
     this.#dependencies = dependencies;
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
@@ -275,7 +278,7 @@ export class Shard {
   /** Where a chunk of so many bytes waits for its block; one that it would not fit leaves before. */
   #chunksFor(slot: number, bytes: number): ChunkBlockBuilder {
     const partition = this.partitionOf(slot);
-    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.send(FRAME_BLOCK, partition.takeBlock());
+    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.sendTransient(FRAME_BLOCK, partition.takeBlock(this.#blockRoom));
     return partition.chunks;
   }
 

@@ -85,10 +85,10 @@ export class ChunkBlockBuilder {
   }
 
   /**
-   * Returns the block of all waiting chunks (at least one), behind `headRoom` (a multiple of four) zero bytes, in an array that the caller owns,
-   * and starts anew. Of one stream's chunks with equal first times the later keeps its place.
+   * Returns the block of all waiting chunks (at least one), behind `headRoom` (a multiple of four) bytes for the caller, and starts anew: at the beginning
+   * of `room` where that is large enough, else in an array that the caller owns. Of one stream's chunks with equal first times the later keeps its place.
    */
-  finish(headRoom = 0): Uint8Array {
+  finish(headRoom = 0, room?: Uint8Array): Uint8Array {
     if (this.#count === 0) throw new RangeError("a block holds at least one chunk");
     const words = this.#words;
     const places = this.#orderedPlaces();
@@ -101,7 +101,7 @@ export class ChunkBlockBuilder {
       minMs = Math.min(minMs, this.#view.getFloat64(4 * place + CR_FIRST_TIME, true));
       maxMs = Math.max(maxMs, this.#view.getFloat64(4 * place + CR_LAST_TIME, true));
     }
-    const block = encodeChunkBlock({ words, places, streams, chunkBytes: this.#chunkBytes, minMs, maxMs }, headRoom);
+    const block = encodeChunkBlock({ words, places, streams, chunkBytes: this.#chunkBytes, minMs, maxMs }, headRoom, room);
     this.#end = 0;
     this.#count = 0;
     this.#chunkBytes = 0;
