@@ -226,7 +226,7 @@ export class Shard {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       const isParked = kernel.eventsCount() === 1 && kernel.events.kind(0) === EVENT_PARKED;
       if (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch)) done--;
-      for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
+      for (let i = 0; i < kernel.eventsCount(); i++) this.#takeEvent(i);
       kernel.eventsReset();
     }
     if (!this.#isHistory) return;
@@ -250,9 +250,15 @@ export class Shard {
     this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs });
   }
 
+  /** Nearly all events are due chunks: no object is made for those. */
+  #takeEvent(index: number): void {
+    const { kernel } = this.#dependencies;
+    if (kernel.events.kind(index) === EVENT_CHUNK_DUE) this.#takeDueChunk(kernel.events.slot(index));
+    else this.#handle(kernel.event(index));
+  }
+
   #handle(event: ShardEvent): void {
-    if (event.kind === EVENT_CHUNK_DUE) this.#takeDueChunk(event.slot);
-    else if (event.kind === EVENT_LATE) this.#takeLate(event);
+    if (event.kind === EVENT_LATE) this.#takeLate(event);
     else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);

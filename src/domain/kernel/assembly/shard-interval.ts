@@ -4,7 +4,7 @@
 import { SR_COUNT, SR_HEAD, SR_INTERVAL, WINDOW_MAX } from "../../../core/layout/stream-record";
 import { intervalsOf } from "./shard-table";
 
-const INTERVAL_MAX: f64 = 4294967295;
+export const INTERVAL_MAX: f64 = 4294967295;
 
 /** What a ring keeps of the time since the value before, ms. */
 // @ts-ignore

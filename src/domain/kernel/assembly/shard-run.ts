@@ -11,7 +11,7 @@ import {
 import { deltaOf, falls, isIrregular } from "./shard-counter";
 import { floorSdOf, openLevel, quietFactor, SUSPECTS } from "./shard-episode";
 import { countSamples } from "./shard-event";
-import { intervalIsDue, intervalOf } from "./shard-interval";
+import { INTERVAL_MAX, intervalIsDue } from "./shard-interval";
 import { hasMask, hasLostDigits, limited, topBits, VALUE_LIMIT, windowInverse, windowValues } from "./shard-statistics";
 import { ringOf } from "./shard-table";
 
@@ -34,8 +34,12 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   const ref = load<u32>(row, ROW_REF);
   const window = windowValues(), inverse = windowInverse;
   const pushes = <u32>load<u8>(r, SR_PUSHES);
-  let last = load<f64>(r, SR_LAST_TIME);
-  if (pushes >= window || !(last > 0)) return 0;
+  const last = load<f64>(r, SR_LAST_TIME);
+  if (pushes >= window || !(last > 0) || floor(baseMs) != baseMs) return 0;
+  let offset = load<u32>(row, ROW_OFFSET);
+  let elapsed = baseMs + <f64>offset - last;
+  if (!(elapsed > 0 && elapsed <= INTERVAL_MAX)) return 0;
+  let interval = <u32>elapsed;
   const factor = quietFactor(openLevel(r, window));
   const k = <f64>(window - 1), n = <f64>window;
   const ring = ringOf(r);
@@ -49,12 +53,11 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   let head = load<u32>(r, SR_HEAD), run = <u32>load<u8>(r, SR_RUN), scale = <u32>load<u16>(r, SR_M2_SCALE);
   let mean = load<f64>(r, SR_MEAN), m2 = load<f64>(r, SR_M2), resolution = load<f64>(r, SR_RESOLUTION);
   let newest = load<f64>(r, SR_LAST_VALUE), raw = load<f64>(r, SR_LAST_RAW), rawBefore: f64 = 0;
+  let newestLimited = limited(newest), newestOffset: u32 = 0;
   let taken: u32 = 0;
-  for (; row < stop && load<u32>(row, ROW_REF) == ref; row += ROW_BYTES) {
-    const time = baseMs + <f64>load<u32>(row, ROW_OFFSET);
+  while (row < stop) {
     const sent = load<f64>(row, ROW_VALUE);
-    const elapsed = time - last;
-    if (sent - sent != 0 || !(elapsed > 0) || m2 == 0 || intervalIsDue(number + taken + 1)) break;
+    if (sent - sent != 0 || m2 == 0 || intervalIsDue(number + taken + 1)) break;
     let value = sent;
     if (counts) {
       if (falls(sent, raw) || isIrregular(elapsed, usual)) break;
@@ -62,12 +65,20 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
     }
     if (abs(value) > VALUE_LIMIT) break;
     const d = value - pivot, distance = d - mean;
-    const floor = floorSdOf(pivot + mean, resolution);
-    if (!(distance * distance * k < factor * max(m2, floor * floor * k))) break;
-    const runNow = value == limited(newest) ? min(run + 1, <u32>WINDOW_MAX) : 1;
-    if (runNow >= window) break;
+    const squared = distance * distance * k;
+    if (!(squared < factor * m2)) {
+      const floor = floorSdOf(pivot + mean, resolution);
+      if (!(squared < factor * (floor * floor * k))) break;
+    }
+    let runNow: u32 = 1;
+    if (value == newestLimited) {
+      runNow = min(run + 1, <u32>WINDOW_MAX);
+      if (runNow >= window) break;
+    }
     const place = head >= window ? head - window : head + WINDOW_MAX - window;
-    const old = limited(load<f64>(ring + (<usize>place << 3), RING_VALUES)) - pivot;
+    let old = load<f64>(ring + (<usize>place << 3), RING_VALUES);
+    if (abs(old) > VALUE_LIMIT) old = limited(old);
+    old -= pivot;
     const step = d - old;
     const meanNow = mean + step * inverse;
     const m2Now = m2 + step * ((d - meanNow) + (old - mean));
@@ -76,17 +87,24 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
     const move = abs(value - newest);
     if (move > 0 && (move < resolution || resolution == 0)) resolution = move;
     store<f64>(ring + (<usize>head << 3), value, RING_VALUES);
-    store<u32>(ring + (<usize>head << 2), intervalOf(elapsed), RING_INTERVALS);
+    store<u32>(ring + (<usize>head << 2), interval, RING_INTERVALS);
     head = head + 1 == WINDOW_MAX ? 0 : head + 1;
     if (top > scale) scale = top;
     mean = meanNow;
     m2 = m2Now;
     run = runNow;
-    newest = value;
-    last = time;
+    newest = newestLimited = value;
     rawBefore = raw;
     raw = sent;
+    newestOffset = offset;
     taken++;
+    row += ROW_BYTES;
+    // The next row, if it is there, is the stream's and newer.
+    if (row == stop || load<u32>(row, ROW_REF) != ref) break;
+    offset = load<u32>(row, ROW_OFFSET);
+    if (offset <= newestOffset) break;
+    interval = offset - newestOffset;
+    elapsed = <f64>interval;
   }
   if (taken == 0) return 0;
   store<u32>(r, head, SR_HEAD);
@@ -95,7 +113,7 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   store<u8>(r, pushes + taken, SR_PUSHES);
   store<u8>(r, run, SR_RUN);
   store<u16>(r, scale, SR_M2_SCALE);
-  store<f64>(r, last, SR_LAST_TIME);
+  store<f64>(r, baseMs + <f64>newestOffset, SR_LAST_TIME);
   store<f64>(r, resolution, SR_RESOLUTION);
   store<f64>(r, newest, SR_LAST_VALUE);
   store<f64>(r, samples + <f64>taken, SR_SAMPLES);
