@@ -88,7 +88,12 @@ export class FakeEngine implements EngineLink {
   }
 
   takeFrames(most: number): EngineFrame[] {
-    return this.frames.splice(0, most);
+    return this.frames.splice(0, most).map(({ kind, payload }) => ({ kind, payload: Uint8Array.from(payload) }));
+  }
+
+  /** What was given back is overwritten, so that whoever reads it later is found out. */
+  reuse(payload: Uint8Array): void {
+    payload.fill(0xff);
   }
 
   async ask(query: EngineQuery): Promise<EngineAnswer> {

@@ -120,6 +120,10 @@ class EngineThreadLink implements EngineLink {
     return frames;
   }
 
+  reuse(payload: Uint8Array): void {
+    this.#ring.reuse(payload);
+  }
+
   /** From now on the engine sends word of the next frame; true when one is there already. */
   awaitFrames(): boolean {
     return this.#ring.awaitFrames();
