@@ -10,7 +10,7 @@ import {
   PACED_REFUSALS_PER_TICK,
   REFUSAL_TICK_MS,
   REFUSALS_PER_TURN,
-} from "../../src/core/config/limits.ts";
+} from "../../src/core/config/refusal-limits.ts";
 import { parsePlanRates } from "../../src/domain/access/plans.ts";
 
 const REFUSAL = { code: "rate_limit_exceeded", message: "too many" } as const;

@@ -9,7 +9,7 @@ import {
   PACED_REFUSALS_PER_TICK,
   REFUSAL_TICK_MS,
   REFUSALS_PER_TURN,
-} from "../../../core/config/limits.ts";
+} from "../../../core/config/refusal-limits.ts";
 
 /** A request that is to be refused. */
 export interface RefusedRequest {
