@@ -45,8 +45,6 @@ export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 export const USAGE_MONTHS_KEPT = 36;
 /** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
 export const KEY_BUCKETS_MAX = 100_000;
-/** Requests beyond a rate that are answered in one turn of the front's event loop: at 15 us each, a quarter of a millisecond for whoever keeps to its rate. */
-export const REFUSALS_PER_TURN = 16;
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
 export const METRIC_METADATA_MAX = 50_000;
 /** Characters of a metric's help and unit; what is longer is cut. */
