@@ -112,6 +112,7 @@ async function momentOf(context: QueryContext, summary: SeriesSummary, atMs: num
     window,
     operation: (flags & FLAG_OPERATION) !== 0,
     percent: (flags & FLAG_PERCENT) !== 0,
+    bucketWidth: summary.bucketWidth,
   });
   return momentView(summary, moment !== undefined && atMs - moment.sampleMs <= SAMPLE_AGE_MS_MAX ? moment : undefined);
 }
