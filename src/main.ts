@@ -35,7 +35,7 @@ import { runBacktest } from "./cli/backtest/backtest.ts";
 import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { describeError } from "./cli/error-description.ts";
-import { HELP } from "./cli/help.ts";
+import { helpFor } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
@@ -480,7 +480,8 @@ function readConfig(): Config {
 
 async function main(): Promise<void> {
   const [command = "serve", ...rest] = process.argv.slice(2);
-  if (command === "--help" || command === "help" || command === "-h") writeLine(HELP);
+  const help = helpFor(command, rest);
+  if (help !== undefined) writeLine(help);
   else if (command === "--version") writeLine(VERSION);
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);

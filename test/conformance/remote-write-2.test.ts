@@ -127,8 +127,8 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
       ]),
       { labels: [["job", "partly2"]], samples: [{ value: 1, time }] },
     ]);
-    expect([answer.status, answer.json().error, ...written(answer)]).toEqual([400, "missing_metric_name", "3", "0", "0"]);
-    expect(answer.json().message).toMatch(/^2 of 5 samples were refused, the others are stored; the first: /);
+    expect([answer.status, answer.json().error, ...written(answer)]).toEqual([400, "missing_metric_name", "2", "0", "0"]);
+    expect(answer.json().message).toMatch(/^3 of 5 samples were refused, the others are stored; the first: /);
     const damaged = await post(Uint8Array.from([0x2a, 0x05, 0x0a]));
     expect([damaged.status, damaged.json().error, ...written(damaged)]).toEqual([400, "invalid_protobuf", "0", "0", "0"]);
     const refs = Uint8Array.from(bytesField(5, [...bytesField(1, [7, 8]), ...bytesField(2, varintField(2, time))]));
@@ -137,11 +137,12 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
     expect(await values("partly2", "kept")).toEqual([1]);
   });
 
-  check("a NaN is no observation: 204, nothing stored, no dead letter; in 1.0 too", async () => {
+  check("a NaN of a summary's quantile is no observation: 204, nothing stored, no dead letter; in 1.0 too", async () => {
     const before = await client.metric('vedette_samples_unobserved_total{engine="0"}');
     const letters = (await client.get("/api/v1/debug/dlq-stats")).json().total_failed;
     const time = Date.now();
-    const series = one("quantile", "unobserved", [{ value: Number.NaN, time }]);
+    const plain = one("gc_seconds", "unobserved", [{ value: Number.NaN, time }]);
+    const series = { ...plain, labels: [...plain.labels, ["quantile", "0.5"]] } as Series2;
     const answer = await post2([series]);
     expect([answer.status, ...written(answer)]).toEqual([204, "1", "0", "0"]);
     expect((await client.postRemoteWrite(compressSync(Buffer.from(encodeBody([series]))))).status).toBe(204);
@@ -152,8 +153,24 @@ describe.each(ENGINES)("remote-write over $kind", ({ kind, skipped }) => {
         ),
       )
       .toBeGreaterThanOrEqual(before + 2);
-    expect(await values("unobserved", "quantile")).toEqual([]);
+    expect(await values("unobserved", "gc_seconds")).toEqual([]);
     expect((await client.get("/api/v1/debug/dlq-stats")).json().total_failed).toBe(letters);
+  });
+
+  check("any other NaN is refused, kept as a dead letter, and the others are stored; in 1.0 too", async () => {
+    const time = Date.now();
+    const samples = [
+      { value: Number.NaN, time: time - 1000 },
+      { value: 3, time },
+    ];
+    const second = await post2([one("ratio", "broken2", samples)]);
+    expect([second.status, second.json().error, ...written(second)]).toEqual([400, "invalid_value", "1", "0", "0"]);
+    const first = await client.postRemoteWrite(compressSync(Buffer.from(encodeBody([one("ratio", "broken1", samples)]))));
+    expect([first.status, first.json().error]).toEqual([400, "invalid_value"]);
+    expect(first.json().message).toMatch(/^1 of 2 samples were refused, the others are stored; the first: invalid_value: /);
+    for (const service of ["broken1", "broken2"]) expect(await values(service, "ratio")).toEqual([3]);
+    const { entries } = (await client.get("/api/v1/dlq?reason=invalid_value&service_id=broken1")).json();
+    expect(entries).toHaveLength(1);
   });
 
   check("stale markers end a stream, repeated and late samples change nothing", async () => {

@@ -412,6 +412,30 @@ const MAP_CALLS: typeof CALLS = {
     for (const { silence_id: id } of silences) await call("deleteSilence", 204, { path: { id } });
     await call("deleteSilence", 404, { path: { id: "0".repeat(32) } });
   },
+  createInhibition: async ({ call }) => {
+    const source_matchers = [{ name: "service_id", operator: "=", value: "nobody" }];
+    const rule = { source_matchers, target_matchers: [{ name: "service_id", operator: "=~", value: "no.*" }], equal: ["environment"] };
+    await call("createInhibition", 201, { body: { ...rule, comment: "contract" } });
+    await call("createInhibition", 201, { body: rule });
+    await call("createInhibition", 400, { body: { ...rule, target_matchers: [] } });
+    await call("createInhibition", 400, {
+      body: { ...rule, target_matchers: [{ ...source_matchers[0], operator: "=~", value: "(a+)+" }] },
+    });
+  },
+  inhibitions: async ({ call }) => {
+    const first = await call("inhibitions", 200, { query: { limit: "1" } });
+    await call("inhibitions", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  inhibition: async ({ call }) => {
+    const { inhibitions } = await call("inhibitions", 200);
+    await call("inhibition", 200, { path: { id: inhibitions[0].inhibition_id } });
+    await call("inhibition", 404, { path: { id: "0".repeat(32) } });
+  },
+  deleteInhibition: async ({ call }) => {
+    const { inhibitions } = await call("inhibitions", 200);
+    for (const { inhibition_id: id } of inhibitions) await call("deleteInhibition", 204, { path: { id } });
+    await call("deleteInhibition", 404, { path: { id: "0".repeat(32) } });
+  },
   alertLedger: async ({ call }) => {
     await call("alertLedger", 200, { query: { service_id: SERVICE } });
     await call("alertLedger", 200, { query: { service_id: SERVICE, metric_name: "m", at: iso() } });

@@ -96,7 +96,8 @@ export class FakeEngine implements EngineLink {
     if (this.isDead) throw new Error("no answer");
     if (query.type === "lane-mark") return query;
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
-    if (query.type === "watchdog") return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, done: true };
+    if (query.type === "watchdog")
+      return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, share: 1, wasBusy: false, waits: false, done: true };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "coverage") throw new Error("these streams have no detectors");

@@ -216,7 +216,7 @@ export function expectedOf2(series: readonly RawSeries2[]): Staged[] {
     labels === undefined
       ? []
       : samples
-          .filter(({ bits }) => !isUnobserved(bits))
+          .filter(({ bits }) => !isUnobserved(bits, labels))
           .map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })),
   );
 }
@@ -230,7 +230,7 @@ export function expectedStarts(series: readonly RawSeries2[], known: Map<string,
     const lines = told[stream] ?? [];
     for (const { bits, time, start } of samples) {
       const now = start !== 0n ? start : created !== 0n ? created : 0n;
-      if (now <= 0n || isUnobserved(bits) || codeOf(bits, time) !== 0) continue;
+      if (now <= 0n || isUnobserved(bits, labels) || codeOf(bits, time) !== 0) continue;
       if (known.get(stream) !== now) lines.push(`${time} ${now}`);
       known.set(stream, now);
     }

@@ -128,13 +128,14 @@ export function expectedOf(series: readonly RawSeries[]): Staged[] {
     labels === undefined || labels.length === 0
       ? []
       : samples
-          .filter(({ bits }) => !isUnobserved(bits))
+          .filter(({ bits }) => !isUnobserved(bits, labels))
           .map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })),
   );
 }
 
-/** A NaN that is no stale marker. */
-export function isUnobserved(bits: bigint): boolean {
+/** A NaN of a summary's quantile that is no stale marker. */
+export function isUnobserved(bits: bigint, labels: ReadonlyArray<readonly [string, string]>): boolean {
+  if (!labels.some(([name]) => name === "quantile")) return false;
   return (bits & 0x7ff0000000000000n) === 0x7ff0000000000000n && (bits & 0xfffffffffffffn) !== 0n && bits !== 0x7ff0000000000002n;
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { INHIBITIONS } from "../../src/domain/alerting/inhibition.ts";
 import type { Silence } from "../../src/domain/alerting/silence.ts";
-import { type BacktestOutcome, type BacktestVariant, backtest } from "../../src/domain/backtest/backtest.ts";
-import type { BacktestSeries } from "../../src/domain/backtest/window-track.ts";
+import { type BacktestOutcome, backtest } from "../../src/domain/backtest/backtest.ts";
+import { type BacktestFacts, type BacktestSeries, type BacktestVariant, NO_FACTS } from "../../src/domain/backtest/history.ts";
+import { UTC_OFFSET } from "../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { effectiveSettings, environmentSettings, type WatchdogOverrides } from "../../src/domain/detection/watchdog-settings.ts";
 import { generator } from "../support/generator.ts";
 
@@ -26,6 +28,7 @@ function series(serviceId: string, departures: Readonly<Record<number, number>>,
 const variant = (overrides: WatchdogOverrides = {}, silences: readonly Silence[] = []): BacktestVariant => ({
   settingsOf: () => effectiveSettings(environmentSettings({}), overrides),
   silences,
+  inhibitions: INHIBITIONS,
 });
 
 const silence = (startHour: number, endHour: number, service: string): Silence => ({
@@ -36,8 +39,22 @@ const silence = (startHour: number, endHour: number, service: string): Silence =
   comment: "",
 });
 
-const run = (all: readonly BacktestSeries[], before: BacktestVariant, after: BacktestVariant, sinceHour = 2): Promise<BacktestOutcome> =>
-  backtest(all, before, after, { window: 120, samplesMin: 12, sinceMs: START_MS + sinceHour * HOURS * MINUTE_MS }, () => Promise.resolve());
+const run = (
+  all: readonly BacktestSeries[],
+  before: BacktestVariant,
+  after: BacktestVariant,
+  sinceHour = 2,
+  facts: BacktestFacts = NO_FACTS,
+): Promise<BacktestOutcome> => {
+  const options = {
+    window: 120,
+    samplesMin: 12,
+    intervalMs: MINUTE_MS,
+    offsetMs: UTC_OFFSET,
+    sinceMs: START_MS + sinceHour * HOURS * MINUTE_MS,
+  };
+  return backtest(all, facts, { before, after }, { ...options, untilMs: START_MS + 24 * HOURS * MINUTE_MS }, () => Promise.resolve());
+};
 
 const hours = (pages: BacktestOutcome["newly"]) =>
   pages.map(({ page }) => `${page.serviceId} ${((page.atMs - START_MS) / MINUTE_MS / HOURS) | 0}`);

@@ -92,7 +92,7 @@ describe("remote-write flow", () => {
     expect([kernel.remoteWriteStep(), kernel.rejectsCount(), kernel.stagedRows()]).toEqual([STATUS_DONE, 2, 0]);
   });
 
-  it("rejects infinities and times outside the window, keeps stale markers, and passes over a NaN", () => {
+  it("rejects what is not finite and times outside the window, and keeps stale markers", () => {
     const samples = [
       { value: 1, time: BASE_MS - 1 },
       { value: 1, time: BASE_MS },
@@ -113,12 +113,28 @@ describe("remote-write flow", () => {
       [-1, REJECT_TOO_OLD],
       [0, REJECT_INVALID_VALUE],
       [0, REJECT_INVALID_VALUE],
+      [0, REJECT_INVALID_VALUE],
       [WINDOW_MS + 1, REJECT_IN_FUTURE],
       [-5 - BASE_MS, REJECT_TOO_OLD],
     ]);
-    expect(kernel.remoteWriteUnobserved()).toBe(1);
+    expect(kernel.remoteWriteUnobserved()).toBe(0);
     expect(staged[2]?.bits).toBe(0x7ff0000000000002n);
     expect(new Set(staged.map(({ stream }) => stream))).toEqual(new Set(['[["__name__","a"]]']));
+  });
+
+  it("takes a NaN for no observation where it is a summary's quantile, and only there", () => {
+    const nan = sampleField({ value: Number.NaN, time: BASE_MS });
+    const series = (...labels: readonly number[][]) => bytesField(1, [...labels.flat(), ...nan]);
+    const name = labelField("__name__", "gc_seconds");
+    const unobserved = (body: readonly number[]) => {
+      const { staged } = harness.ingest(Uint8Array.from(body));
+      return [staged.map(({ code }) => code), kernel.remoteWriteUnobserved()];
+    };
+    expect(unobserved(series(name, labelField("quantile", "0.5")))).toEqual([[], 1]);
+    expect(unobserved(series(labelField("quantile", "0.5"), name))).toEqual([[], 1]);
+    for (const other of [labelField("quantile2", "0.5"), labelField("Quantile", "1"), labelField("q", "quantile")]) {
+      expect(unobserved(series(name, other))).toEqual([[REJECT_INVALID_VALUE], 0]);
+    }
   });
 
   it("answers BAD_LABELS for samples without labels, and passes over series without samples", () => {

@@ -61,6 +61,7 @@ export interface CoordinatorThreadData {
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
     readonly saturationEnabled: boolean;
+    readonly timeZone: string;
   };
 }
 
@@ -202,6 +203,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
     watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
     saturationEnabled: settings.saturationEnabled,
+    timeZone: settings.timeZone,
     ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
   };
 }

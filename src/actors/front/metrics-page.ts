@@ -48,7 +48,12 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["samplesReplaced", "counter", "vedette_samples_replaced_total", "Samples that replaced the newest of their stream"],
   ["staleMarkers", "counter", "vedette_stale_markers_total", "Stale markers taken"],
   ["counterResets", "counter", "vedette_counter_resets_total", "Resets of cumulative counters"],
-  ["samplesUnobserved", "counter", "vedette_samples_unobserved_total", "Remote-write samples that were a NaN: no observation, not stored"],
+  [
+    "samplesUnobserved",
+    "counter",
+    "vedette_samples_unobserved_total",
+    "Remote-write samples of a summary's quantile that were a NaN: no observation, not stored",
+  ],
   [
     "samplesPassedOver",
     "counter",
@@ -179,6 +184,7 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ],
   ["servicesStale", "gauge", "vedette_services_stale", "Services that are silent for longer than they ever are"],
   ["silences", "gauge", "vedette_silences", "Silences and maintenance windows, expired ones too"],
+  ["inhibitions", "gauge", "vedette_inhibitions", "Inhibition rules that people have made"],
   ["sloWindows", "gauge", "vedette_slo_windows", "SLOs whose burn is watched"],
   ["sloWindowsRefused", "counter", "vedette_slo_records_unwatched_total", "SLO records beyond the SLOs that may be watched"],
   ["cascadesOpen", "gauge", "vedette_cascades_open", "Cascades that are not over"],

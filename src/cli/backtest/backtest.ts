@@ -36,7 +36,13 @@ function fileEnvironment(config: Config) {
     rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
     dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
   });
-  return { settings, window: config.WATCHDOG_WINDOW, samplesMin: config.WATCHDOG_MIN_SAMPLES };
+  return {
+    settings,
+    window: config.WATCHDOG_WINDOW,
+    samplesMin: config.WATCHDOG_MIN_SAMPLES,
+    intervalMs: 1000 * config.WATCHDOG_INTERVAL_SECONDS,
+    timeZone: config.DETECTION_TIMEZONE,
+  };
 }
 
 async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {

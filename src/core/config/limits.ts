@@ -375,10 +375,17 @@ export const PILLAR_HISTORIES_PER_COMMIT = 250;
 export const VECTORIZER_BUSY_SHARE = 0.2;
 export const VECTORIZER_REST_MS_MAX = 20;
 
-/** A slice of a Watchdog pass holds its engine about as long as a small body does. */
-export const WATCHDOG_SLICE_MS = 0.5;
-/** Share of a thread that a Watchdog pass takes while it runs: streaming verdicts go first. */
-export const WATCHDOG_BUSY_SHARE = 0.5;
+/** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
+export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
+export const WATCHDOG_CYCLE_SHARE_GOAL = 0.2;
+/** Work of a Watchdog pass between two bodies: about what a small body takes, and while a cycle is behind at most what a large one does. */
+export const WATCHDOG_SLICE_MS_MIN = 0.5;
+export const WATCHDOG_SLICE_MS_MAX = 2;
+/** Work of a pass for one question: the more, the less is asked; its answer comes in so many ms at the latest, whatever else the engine does. */
+export const WATCHDOG_QUESTION_MS_MIN = 2;
+export const WATCHDOG_QUESTION_MS_MAX = 8;
+export const WATCHDOG_ANSWER_MS = 100;
+/** Between two questions to a busy engine, however little there is to do. */
 export const WATCHDOG_REST_MS_MAX = 20;
 /** Pairs whose long baselines make one page of 52 KB: a partition of few streams wastes little, and a row of the store holds as many. */
 export const LONG_BASELINE_PAGE_PAIRS = 16;
@@ -400,15 +407,6 @@ export const PROFILE_SLOTS_PER_STEP = 256;
 /** Places (tenant, service, metric) with settings of the Watchdog of their own, of a tenant and of all: 0.5 KiB each in every engine. */
 export const WATCHDOG_PLACES_PER_TENANT_MAX = 5_000;
 export const WATCHDOG_PLACES_MAX = 50_000;
-/** Samples of one backtest, those for its baselines included: at 10 us each it answers before clients give up. */
-export const BACKTEST_SAMPLES_MAX = 300_000;
-/** Values of a file that one on the command line takes: 50 s, and 16 bytes each. */
-export const BACKTEST_FILE_SAMPLES_MAX = 5_000_000;
-export const BACKTEST_SERIES_MAX = 1_000;
-export const BACKTEST_SILENCES_MAX = 100;
-/** Pages of either kind, and rows by service and day, that its answer shows. */
-export const BACKTEST_EXAMPLES_MAX = 50;
-export const BACKTEST_ROWS_MAX = 1_000;
 /** UTF-8 bytes of such a place's service and metric together: its key holds both. */
 export const WATCHDOG_NAMES_BYTES_MAX = 1_600;
 
@@ -438,9 +436,17 @@ export const SILENCES_PER_TENANT_MAX = 1_000;
 export const SILENCES_MAX = 20_000;
 export const LABEL_MATCHERS_MAX = 32;
 export const SILENCE_COMMENT_CHARACTERS_MAX = 1_000;
+/** Inhibition rules of a tenant and of all: each is asked about each alert that changes. Labels that must be equal. */
+export const INHIBITIONS_PER_TENANT_MAX = 100;
+export const INHIBITIONS_MAX = 5_000;
+export const INHIBITION_EQUAL_MAX = 16;
 /** Decisions of one answer of the ledger, and streams of a pair that are judged again. */
 export const LEDGER_ANSWER_ROWS_MAX = 500;
 export const LEDGER_STREAMS_MAX = 16;
+/** Samples of a stream that its long baselines are made again from, two weeks of minutes: 60 ms in slices; of a service for its model, and its streams. */
+export const LEDGER_HISTORY_SAMPLES_MAX = 20_000;
+export const LEDGER_SERVICE_SAMPLES_MAX = 100_000;
+export const LEDGER_SERVICE_STREAMS_MAX = 256;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 

@@ -53,17 +53,22 @@ export class IncidentRun {
   }
 
   /** Once a cycle: asks again what has held alerts back. */
-  cycle(tenant: string, nowMs: number): void {
-    for (const alert of [...this.#memory.firing(tenant)]) {
-      const decision = decideAgain(alert, this.#sources, this.#memory, nowMs);
-      if (decision !== undefined) this.#decided(decision);
+  cycle(nowMs: number): void {
+    for (const tenant of this.#memory.tenantsFiring) {
+      for (const alert of [...this.#memory.firing(tenant)]) {
+        if (alert.heldBy === null) continue;
+        const decision = decideAgain(alert, this.#sources, this.#memory, nowMs);
+        if (decision !== undefined) this.#decided(decision);
+      }
     }
   }
 
-  /** Whether an alert that fires is held back, so that `cycle` may have something to do. */
-  holdsBack(tenants: Iterable<string>): boolean {
-    for (const tenant of tenants) for (const { heldBy } of this.#memory.firing(tenant)) if (heldBy !== null) return true;
-    return false;
+  /** Anomalies that are open. */
+  *openAnomalies(): Generator<Anomaly> {
+    for (const id of this.#open.values()) {
+      const anomaly = this.#anomalies.get(id);
+      if (anomaly !== undefined) yield anomaly;
+    }
   }
 
   #resolve(anomaly: Anomaly, nowMs: number): void {

@@ -25,7 +25,7 @@ export interface MomentVerdict {
 }
 
 /** Samples before the moment from which the detector's state is as it was: five windows. */
-export const MOMENT_SAMPLES = 600;
+const MOMENT_SAMPLES = 600;
 const TABLES_KEPT_MAX = 8;
 const tables = new Map<string, Float64Array>();
 

@@ -5,6 +5,8 @@
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
+import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
+import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
 
 /** A service of an environment. */
@@ -20,6 +22,8 @@ const SIGNAL_MS = 120_000;
 export class PagingMemory {
   readonly #base: PagingMemory | undefined;
   readonly #alerts = new Map<string, Alert>();
+  /** Firing alerts that keep others quiet by rules of people. */
+  readonly ruleInhibitors: InhibitorIndex;
   /** The newest alert of each key, by its id. */
   readonly #newest = new Map<string, string>();
   readonly #signals = new Map<string, readonly EnsembleSignal[]>();
@@ -31,8 +35,10 @@ export class PagingMemory {
   /** Resolved ones, the longest resolved first; of a base alone. */
   readonly #resolved = new Set<string>();
 
-  constructor(base?: PagingMemory) {
+  /** `rules` are those of the base where there is one. */
+  constructor(base?: PagingMemory, rules?: InhibitionRules) {
     this.#base = base;
+    this.ruleInhibitors = new InhibitorIndex(base?.ruleInhibitors, rules);
   }
 
   /** What was changed here; of a memory over another one what is to be stored. */
@@ -68,9 +74,15 @@ export class PagingMemory {
     return [...this.#firing.keys()];
   }
 
+  /** Rules of the tenant have changed. */
+  rulesChanged(tenant: string): void {
+    for (const alert of this.firing(tenant)) this.ruleInhibitors.put(alert);
+  }
+
   keep(alert: Alert): void {
     const { id, key } = alert.state;
     this.#alerts.set(id, alert);
+    this.ruleInhibitors.put(alert);
     const text = keyText(key);
     const newestId = this.#newestId(text);
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
@@ -85,6 +97,7 @@ export class PagingMemory {
     if (alert === undefined) return;
     const { key } = alert.state;
     this.#alerts.delete(id);
+    this.ruleInhibitors.remove(id);
     this.#resolved.delete(id);
     this.#unplace(key.tenant, id);
     if (this.#newest.get(keyText(key)) === id) this.#newest.delete(keyText(key));

@@ -101,7 +101,7 @@ function begin(samples: i32, end: usize, tenantIndex: u32, base: f64, min: f64, 
   return samples;
 }
 
-/** Samples of the body that were no observation (a NaN) and so are not staged. */
+/** Samples of the body that were no observation (a NaN for a summary's quantile) and so are not staged. */
 export function remoteWriteUnobserved(): u32 {
   return unobserved;
 }
@@ -365,6 +365,20 @@ function usualTime(word: u64): i64 {
   return (pairs & 0x3fff) | ((pairs >> 2) & 0xfffc000) | ((pairs >> 4) & 0x3fff0000000);
 }
 
+/** A label's tag and the length of its name, and the name: of a summary's quantile. */
+const QUANTILE_HEAD: u16 = 0x080a;
+const QUANTILE: u64 = 0x656c69746e617571;
+
+/** Whether the series at hand has a label `quantile`; what its labels' values hold is not told apart from labels. */
+function isQuantile(): bool {
+  const inBody = !isVersion2;
+  let p: usize = inBody ? spanPointer : labelsOf(load<u32>(entryAt, ENTRY_SPAN), load<u32>(entryAt, ENTRY_SPAN_BYTES));
+  const end = p + (inBody ? spanBytes : labelsBytes());
+  if (p == 0) return false;
+  for (; p + 10 <= end; p++) if (load<u16>(p) == QUANTILE_HEAD && load<u64>(p, 2) == QUANTILE) return true;
+  return false;
+}
+
 /** Stages the samples of the series at hand, from fieldsAt on. */
 function stageSamples(): i32 {
   const rows = stagingPointer(destination);
@@ -396,7 +410,7 @@ function stageSamples(): i32 {
       if (sampleStart != 0 && sampleStart != toldStart) newStart = toldStart = sampleStart;
     }
     const invalid = (bits & EXPONENT) == EXPONENT && bits != STALE_MARKER;
-    if (invalid && (bits & MANTISSA) != 0) {
+    if (invalid && (bits & MANTISSA) != 0 && isQuantile()) {
       unobserved++;
       p = next;
       continue;
