@@ -57,36 +57,8 @@ export const watchdog = {
         rate = result.warm.samplesPerSecond;
         return result;
       },
-      cycles: () => {
-        rmSync(own, { recursive: true, force: true });
-        cpSync(prepared, own, { recursive: true });
-        let endRounds;
-        return detectionTurn(context, {
-          ...beside(plants[size]),
-          dataDir: own,
-          during: async (server) => {
-            endRounds = sendRounds(context, server, { services: services[size], rounds: roundsMax, stepMs: cycleMs });
-            const isRipe = ({ cycles, pairs, models }) => cycles >= 2 && pairs >= series && models >= modelled[size];
-            return watchCycles(server, await untilFigures(server, isRipe));
-          },
-          after: async () => {
-            endRounds();
-          },
-        });
-      },
-      first: () => {
-        let first;
-        return detectionTurn(context, {
-          ...beside(plants[size]),
-          during: async (server) => {
-            await sendWhole(context, server, files.history);
-            return async () => first;
-          },
-          after: async (server) => {
-            first = await untilFigures(server, ({ cycles, pairs }) => cycles >= 2 && pairs >= series);
-          },
-        });
-      },
+      cycles: () => cyclesTurn(context, beside(plants[size]), { prepared, own, services: services[size], models: modelled[size] }),
+      first: () => firstTurn(context, beside(plants[size]), { file: files.history, series }),
     });
     rmSync(own, { recursive: true, force: true });
     rmSync(prepared, { recursive: true, force: true });
@@ -122,6 +94,40 @@ export const watchdog = {
     };
   },
 };
+
+/** Cycles of a server that has all its baselines and models, each series with a new value in each. */
+function cyclesTurn(context, load, { prepared, own, services, models: modelsWanted }) {
+  rmSync(own, { recursive: true, force: true });
+  cpSync(prepared, own, { recursive: true });
+  let endRounds;
+  return detectionTurn(context, {
+    ...load,
+    dataDir: own,
+    during: async (server) => {
+      endRounds = sendRounds(context, server, { services, rounds: roundsMax, stepMs: cycleMs });
+      const isRipe = ({ cycles, pairs, models }) => cycles >= 2 && pairs >= services * seriesPerService && models >= modelsWanted;
+      return watchCycles(server, await untilFigures(server, isRipe));
+    },
+    after: async () => {
+      endRounds();
+    },
+  });
+}
+
+/** The first cycle over what came at once. */
+function firstTurn(context, load, { file, series }) {
+  let first;
+  return detectionTurn(context, {
+    ...load,
+    during: async (server) => {
+      await sendWhole(context, server, file);
+      return async () => first;
+    },
+    after: async (server) => {
+      first = await untilFigures(server, ({ cycles, pairs }) => cycles >= 2 && pairs >= series);
+    },
+  });
+}
 
 function p99Line(label, results) {
   const note = `in its bucket, at most ${results.map(({ server }) => `${shown(server.boundMs)} ms`).join(", ")}`;

@@ -1,8 +1,9 @@
 // The gates by which people and rules hold alerts back for a while, and how the ledger names what held one.
 import { type GateResult, holds } from "../../detection/gates/gate-result.ts";
+import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { PagingMemory } from "../paging/paging-memory.ts";
-import type { Hold, PagingSources } from "../paging/paging-sources.ts";
+import type { PagingSources } from "../paging/paging-sources.ts";
 
 const INHIBITED = "inhibited";
 const SILENCED = "silenced";
