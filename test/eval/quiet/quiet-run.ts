@@ -123,7 +123,6 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
           threshold: SETTINGS.zThreshold,
           direction: () => SETTINGS.direction,
           minSamples: 12,
-          bucketWidth: 0,
           baseline: () => rig.shard.baseline(event.slot, event.timeMs),
           hashText: (text) => Buffer.from(hash128(text), "hex"),
         });

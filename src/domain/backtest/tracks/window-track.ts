@@ -58,8 +58,6 @@ export class WindowTrack {
       threshold,
       direction: () => direction,
       minSamples: samplesMin,
-      // Buckets are not stored.
-      bucketWidth: 0,
       baseline: () => ({ values: values.slice(first, place), ageSeconds }),
       hashText: (text) => Buffer.from(hash128(text), "hex"),
     });
