@@ -430,6 +430,7 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
     firstTimeMs: times[0] ?? null,
     ended: false,
     keptAsRecords: false,
+    bucketWidth: 0,
     ...change,
   };
   const streamId = Uint8Array.from(Buffer.from(hash128(JSON.stringify(summary)), "hex"));

@@ -338,6 +338,7 @@ export class Shard {
       threshold: this.profiles.thresholdOf(slot),
       direction: () => this.profiles.directionOf(slot),
       minSamples: this.#options.minSamples,
+      bucketWidth: kernel.records.width(slot),
       baseline: () => kernel.baseline(slot, event.timeMs),
       hashText: (text) => this.#hashBytes(text),
     });

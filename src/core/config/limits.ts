@@ -168,13 +168,14 @@ export const DEAD_LETTER_AGE_MS_MAX = 7 * 24 * 3600 * 1000;
 export const DEAD_LETTER_BYTES_MAX = 1024 * 1024 * 1024;
 /** Letters that were replayed or deleted, remembered for as long as letters are kept so that none enters twice: 100 B each. */
 export const DEAD_LETTER_ENDS_MAX = 2_000_000;
-/** Letters of one batch of a replay: read, judged and written in some 5 ms, and taken by an engine in as much. */
-export const REPLAY_BATCH_LETTERS = 250;
-/** Bytes of one batch; a single larger letter goes alone. */
-export const REPLAY_BATCH_BYTES = 256 * 1024;
+/** Letters of a replay that go to an engine at once: taken by it in some 2 ms, and out of the queue in one transaction of as much. */
+export const REPLAY_BODY_LETTERS = 250;
+/** Bytes of them, and of a batch, which is read at once and whose bodies go one after another; a single larger letter goes alone. */
+export const REPLAY_BODY_BYTES = 256 * 1024;
+export const REPLAY_BATCH_BYTES = 1024 * 1024;
 /** How far back rows of a replay's history reach: letters are kept for seven days and were at most a day late; a day to spare. */
 export const REPLAY_HISTORY_LEAD_MS = 9 * 24 * 3600 * 1000;
-/** Letters looked at in one step for those that a filter selects: 1,000 at 4 us. */
+/** Letters looked at in one step for those that a selection takes, and of a batch at most: 1,000 at 4 us. */
 export const REPLAY_SCAN_ROWS = 1_000;
 /** Letters a second over all jobs, and the share of the time that batches may take: a million in under two minutes beside live telemetry. */
 export const REPLAY_LETTERS_PER_SECOND_MAX = 10_000;

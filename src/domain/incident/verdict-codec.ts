@@ -24,6 +24,7 @@ const WORDS = [
   "isolation_forest",
   "adaptive",
   "direction",
+  "bucket_width",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

@@ -5,12 +5,12 @@ import {
   EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_PARKED, EVENT_REPLACE,
 } from "../../../core/layout/kernel-event";
 import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
-import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../../core/layout/row-frame";
+import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame";
 import {
   FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
   SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
-import { addBucketSample } from "./shard-bucket";
+import { addBucketSample, takeWidth } from "./shard-bucket";
 import { convert, deltaFlags, scoredDelta, storedDelta, takeStart } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
 import {
@@ -36,7 +36,7 @@ export {
 
 /** Prometheus' stale marker: a NaN with this payload. */
 const STALE_BITS: u64 = 0x7ff0000000000002;
-const START_BITS: u64 = 0xffffffffffff;
+const MARKER_BITS: u64 = 0xffffffffffff;
 const GAP_FACTOR: f64 = 10;
 /** Rows ahead whose record's header is touched, so that its cache misses overlap the rows before: 10-30 % where streams come in no order. */
 const HEADERS_AHEAD: u32 = 40;
@@ -218,7 +218,8 @@ function learnResolution(r: usize, value: f64): void {
 function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
   const bits = reinterpret<u64>(value);
   if (bits != STALE_BITS) {
-    if (bits >>> 48 == START_MARKER_HIGH) takeStart(r, time, <f64>(bits & START_BITS));
+    if (bits >>> 48 == START_MARKER_HIGH) takeStart(r, time, <f64>(bits & MARKER_BITS));
+    else if (bits >>> 48 == WIDTH_MARKER_HIGH) takeWidth(r, time, reinterpret<f64>((bits & MARKER_BITS) << 16));
     else countInvalid();
     return;
   }

@@ -109,6 +109,7 @@ async function momentOf(context: QueryContext, layers: MomentLayers, summary: Se
     window,
     operation: (series.flags & FLAG_OPERATION) !== 0,
     percent: (series.flags & FLAG_PERCENT) !== 0,
+    bucketWidth: summary.bucketWidth,
   });
   const moment = found !== undefined && atMs - found.sampleMs <= SAMPLE_AGE_MS_MAX ? found : undefined;
   const statistical = statisticalMoment(moment, excluded, samplesMin);
