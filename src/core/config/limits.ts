@@ -158,7 +158,7 @@ export const SIGNAL_SERVICES_MAX = 20_000;
 export const CONFIRMATIONS_PER_SERVICE_MAX = 4;
 /** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
 export const RCA_PAIRS_MAX = 50_000;
-/** Anomalies kept whole in memory, at 2 KB: those of the last second at the most that is stored in one. */
+/** Rows of anomalies kept in memory, at 0.6 KB: those of the last second at the most that is stored in one. */
 export const ANOMALIES_RECENT_MAX = 1_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
 export const ANOMALIES_PER_COMMIT_MAX = 50;

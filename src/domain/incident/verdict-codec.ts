@@ -24,6 +24,21 @@ const WORDS = [
   "isolation_forest",
   "adaptive",
   "direction",
+  "exclusion",
+  "warmup",
+  "threshold",
+  "feedback",
+  "minimum_traffic",
+  "ensemble",
+  "tier",
+  "confirmation",
+  "inhibited",
+  "silenced",
+  "dedup",
+  "flapping",
+  "acknowledged",
+  "manual_override",
+  "rca_cooldown",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

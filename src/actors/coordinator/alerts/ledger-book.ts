@@ -6,7 +6,7 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../tables/scan.ts";
 import { decodeStored, encodeStored } from "../tables/stored-json.ts";
 import { tenantTimeKey } from "../tables/tables.ts";
-import { decodeDecision, encodeDecision } from "./alert-row.ts";
+import { decodeDecision, encodeDecision } from "./rows/decision-row.ts";
 
 interface LedgerCount {
   readonly tenant: string;

@@ -212,7 +212,7 @@ function servicesOf(finding: Finding, newest: Alert | undefined): readonly strin
 }
 
 function inhibitionGate(tenant: string, labels: Labels, sources: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
-  return holds("inhibited", sources.inhibitions.inhibited(tenant, labels, () => memory.firing(tenant), nowMs) === undefined);
+  return holds("inhibited", sources.inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), nowMs) === undefined);
 }
 
 function silenceGate(tenant: string, labels: Labels, sources: PagingSources, nowMs: number): GateResult {

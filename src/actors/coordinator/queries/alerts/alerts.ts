@@ -7,7 +7,7 @@ import { type Alert, isFiring, withChange } from "../../../../domain/alerting/pa
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import { tierOfZ } from "../../../../domain/detection/anomaly-score.ts";
 import type { AlertFilter } from "../../alerts/alert-index.ts";
-import { decodeDecision } from "../../alerts/alert-row.ts";
+import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import type { Change } from "../../control/changes.ts";
 import { scan } from "../../tables/scan.ts";
 import { tenantTimeBound } from "../../tables/tables.ts";

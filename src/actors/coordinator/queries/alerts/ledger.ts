@@ -12,7 +12,7 @@ import type { PageDecision } from "../../../../domain/alerting/paging/page-decis
 import { MOMENT_SAMPLES, type MomentVerdict, momentVerdict } from "../../../../domain/detection/moment-verdict.ts";
 import { flagsOfPoint } from "../../../../domain/series/classification.ts";
 import { canonicalAttributes } from "../../../../domain/series/stream-identity.ts";
-import { decodeDecision } from "../../alerts/alert-row.ts";
+import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import { scanNewest } from "../../tables/scan.ts";
 import { tenantTimeBound } from "../../tables/tables.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
