@@ -21,6 +21,8 @@ export interface CommitterDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
+  /** Whether anybody reads the event stream; where it is not given, somebody does. */
+  isHeard?(): boolean;
   /** From the arrival of the bytes to the stored anomaly. */
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
@@ -136,7 +138,7 @@ export class Committer {
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
     counters.add("lettersReplayed", deadLetters.replayed);
-    this.tell([...verdicts.events(), ...alerts.events()]);
+    if (this.#dependencies.isHeard?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
   }
 
   #applySeries(transaction: Transaction): void {

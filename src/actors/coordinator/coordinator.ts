@@ -100,6 +100,8 @@ export interface CoordinatorDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
+  /** Whether anybody reads the event stream; where it is not given, somebody does. */
+  isHeard?(): boolean;
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
   measureDisk(): DiskMeasure;

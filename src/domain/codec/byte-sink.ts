@@ -67,6 +67,12 @@ export class ByteSink {
     this.at += 8;
   }
 
+  /** UTF-8 without its length. */
+  utf8(value: string): void {
+    this.reserve(3 * value.length);
+    this.at += encoder.encodeInto(value, this.bytes.subarray(this.at)).written;
+  }
+
   /** {UTF-8 bytes varint, UTF-8}. */
   text(value: string): void {
     if (value.length < SHORT_CHARACTERS && this.#ascii(value)) return;

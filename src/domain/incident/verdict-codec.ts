@@ -149,9 +149,18 @@ function writeRecord(sink: ByteSink, verdict: Verdict): void {
 
 function readRecord(reader: ByteReader): Verdict {
   const detector = readWord(reader);
-  const [observed, expected, lower, upper] = [reader.double(), reader.double(), reader.double(), reader.double()];
-  const [z, p, threshold] = [reader.double(), reader.double(), reader.double()];
-  const [n, mean, sd, median, age_seconds] = [reader.double(), reader.double(), reader.double(), reader.double(), reader.double()];
+  const observed = reader.double();
+  const expected = reader.double();
+  const lower = reader.double();
+  const upper = reader.double();
+  const z = reader.double();
+  const p = reader.double();
+  const threshold = reader.double();
+  const n = reader.double();
+  const mean = reader.double();
+  const sd = reader.double();
+  const median = reader.double();
+  const age_seconds = reader.double();
   const bucket = readOptional(reader);
   const suppressed_by = readOptional(reader);
   const gates = listOf(reader, () => readGate(reader));
