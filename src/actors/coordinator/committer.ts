@@ -92,19 +92,13 @@ export class Committer {
     if (events.length > 0) this.#dependencies.emit({ type: "events", events });
   }
 
-  /** Stores rows of the ledger that no frames have taken along. */
-  async storeLedger(): Promise<void> {
-    const { series, alerts } = this.#dependencies.state;
-    const operations = alerts.ledger.operations();
-    if (operations.length === 0) return;
-    await series.commit(operations);
-    this.#ledgerStored();
-  }
-
-  #ledgerStored(): void {
-    const { state, counters } = this.#dependencies;
-    state.alerts.ledger.stored();
-    counters.set("ledgerRows", state.alerts.ledger.size);
+  /** Stores rows of the ledger that no frames have taken along: all where there is nothing else to do, else those that have waited for some time. */
+  async storeLedger(isIdle: boolean): Promise<void> {
+    const { state, counters, nowMs } = this.#dependencies;
+    const { ledger } = state.alerts;
+    if (!ledger.isWaiting || !(isIdle || ledger.isDue(nowMs()))) return;
+    await ledger.store();
+    counters.set("ledgerRows", ledger.size);
   }
 
   /** Lets log segments go that are covered now. Both stores are flushed first: after a loss of power the log would be missed. */
@@ -143,7 +137,8 @@ export class Committer {
 
   #applySeries(transaction: Transaction): void {
     const { state, counters } = this.#dependencies;
-    this.#ledgerStored();
+    state.alerts.ledger.stored();
+    counters.set("ledgerRows", state.alerts.ledger.size);
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
     for (const [record, id] of transaction.sloRecords) state.slo.take(record, id);

@@ -374,7 +374,7 @@ export class Coordinator {
       await this.#committer.commit(pick.frames);
       this.#intake.confirm(pick);
     }
-    await this.#committer.storeLedger();
+    await this.#committer.storeLedger(pick.frames.length === 0);
     await this.#committer.raiseFloor();
     return pick.frames.length > 0;
   }

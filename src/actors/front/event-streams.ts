@@ -142,5 +142,8 @@ export class EventStreams {
 function joined(chunks: readonly EventChunk[]): Pick<EventChunk, "bytes" | "count"> {
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return first;
-  return { bytes: new Uint8Array(Buffer.concat(chunks.map(({ bytes }) => bytes))), count: chunks.reduce((sum, { count }) => sum + count, 0) };
+  return {
+    bytes: new Uint8Array(Buffer.concat(chunks.map(({ bytes }) => bytes))),
+    count: chunks.reduce((sum, { count }) => sum + count, 0),
+  };
 }

@@ -162,6 +162,9 @@ export const RCA_PAIRS_MAX = 50_000;
 export const ANOMALIES_RECENT_MAX = 1_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
 export const ANOMALIES_PER_COMMIT_MAX = 50;
+/** Rows of the ledger that wait for other rows of `series`, and how long: a commit of their own after each verdict would be half of what verdicts commit. */
+export const LEDGER_ROWS_GATHERED_MAX = 50;
+export const LEDGER_GATHER_MS_MAX = 50;
 /** Rows of any list (contract: anomalies page). */
 export const PAGE_ROWS_MAX = 1_000;
 export const PAGE_ROWS_DEFAULT = 50;

@@ -2,8 +2,8 @@
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
-import { readWord, writeWord } from "../../../domain/incident/verdict-codec.ts";
 import type { PageOutcome } from "../../../domain/incident/page-outcome.ts";
+import { readWord, writeWord } from "../../../domain/incident/verdict-codec.ts";
 import { ID_BYTES } from "./tables.ts";
 
 /** What is longer is no text that was stored. */

@@ -70,7 +70,8 @@ export class PagingMemory {
   *inhibitors(tenant: string): Generator<Alert> {
     for (const alert of this.#base?.inhibitors(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
     if (this.#base === undefined) yield* this.#inhibiting.get(tenant)?.values() ?? [];
-    else for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
+    else
+      for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
   }
 
   /** Tenants with firing alerts; of a base alone. */

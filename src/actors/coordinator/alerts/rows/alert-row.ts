@@ -6,12 +6,12 @@
 //   {assignee}, updated f64, history (at f64, kind and tier u8, {by}, {note})
 //
 // Lists begin with their length. Version 1 is JSON (first-version.ts) and is read. An alert is stored again with each of its anomalies: packed it costs a fifth.
-import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
+
 import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
+import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
+import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
 import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
-import { decodeFirstAlert } from "./first-version.ts";
 import {
   readId,
   readList,
@@ -26,6 +26,7 @@ import {
   writeOptionalWord,
   writeTier,
 } from "../../tables/row-fields.ts";
+import { decodeFirstAlert } from "./first-version.ts";
 
 const VERSION = 2;
 /** Part of the format. */

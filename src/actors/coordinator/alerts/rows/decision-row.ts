@@ -11,7 +11,6 @@ import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
 import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
 import type { GateResult } from "../../../../domain/detection/gates/gate-result.ts";
 import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
-import { decodeFirstDecision } from "./first-version.ts";
 import {
   readId,
   readList,
@@ -26,6 +25,7 @@ import {
   writeOutcome,
   writeTier,
 } from "../../tables/row-fields.ts";
+import { decodeFirstDecision } from "./first-version.ts";
 
 const VERSION = 2;
 /** Part of the format, these three. */

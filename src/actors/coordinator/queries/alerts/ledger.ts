@@ -15,7 +15,7 @@ import { canonicalAttributes } from "../../../../domain/series/stream-identity.t
 import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import { scanNewest } from "../../tables/scan.ts";
 import { tenantTimeBound } from "../../tables/tables.ts";
-import type { QueryContext, QueryRequest } from "../query-context.ts";
+import { type QueryContext, type QueryRequest, settleLedger } from "../query-context.ts";
 import { askSeriesData } from "../series.ts";
 import { readSamples } from "../stored-samples.ts";
 import { timeRange } from "../time-range.ts";
@@ -51,6 +51,7 @@ export async function readLedger(context: QueryContext, { principal, query }: Qu
     metricName: query.metric_name,
     environment: query.environment,
   };
+  await settleLedger(context);
   const toMs = Math.min(range.value.toMs, context.nowMs() + AFTER_MS);
   const { decisions, complete } = await decisionsOf(context, filter, Math.max(0, range.value.fromMs), toMs);
   const moments = at === undefined ? [] : await momentsOf(context, filter, at);
