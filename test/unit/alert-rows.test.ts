@@ -99,6 +99,33 @@ describe("a row of the version before", () => {
   });
 });
 
+describe("members that grow", () => {
+  const member = (i: number) => ({
+    anomalyId: String(i).padStart(32, "0"),
+    serviceId: i % 3 === 0 ? "cart" : "checkout",
+    metricName: `m${i}`,
+  });
+  const alert = (id: string, members: Alert["members"]): Alert => ({ ...ALERT, state: { ...ALERT.state, id }, members });
+
+  it("are all there after each, also where other alerts grow between", () => {
+    let members: Alert["members"] = [];
+    for (let i = 0; i < 50; i++) {
+      members = [...members, member(i)];
+      for (const id of ["a".repeat(32), "b".repeat(32)]) expect(decodeAlert(encodeAlert(alert(id, members))).members).toEqual(members);
+    }
+  });
+
+  it("are written anew where the alert was read from the store, or is another one of that id", () => {
+    const id = "c".repeat(32);
+    const members = [member(1), member(2), member(3)];
+    encodeAlert(alert(id, members));
+    for (const others of [members.map((one) => ({ ...one, metricName: "other" })), members.slice(0, 2), [], [members[0], member(9)]]) {
+      const changed = alert(id, others as Alert["members"]);
+      expect(decodeAlert(encodeAlert(changed)).members).toEqual(others);
+    }
+  });
+});
+
 describe("a row", () => {
   const ROWS: ReadonlyArray<readonly [string, Uint8Array, (bytes: Uint8Array) => unknown]> = [
     ["of an alert", encodeAlert(ALERT), decodeAlert],

@@ -7,6 +7,7 @@
 //
 // Lists begin with their length. Version 1 is JSON (first-version.ts) and is read. An alert is stored again with each of its anomalies: packed it costs a fifth.
 
+import { ALERT_MEMBERS_WRITTEN_MAX } from "../../../../core/config/limits.ts";
 import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
 import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
@@ -35,6 +36,16 @@ const DAMAGE = "a stored alert is damaged";
 
 const sink = new ByteSink(8192);
 
+/** Members of an alert as they stand in its row. */
+interface WrittenMembers {
+  readonly members: readonly AlertMember[];
+  readonly bytes: Uint8Array;
+}
+
+const NOTHING_WRITTEN: WrittenMembers = { members: [], bytes: new Uint8Array(0) };
+/** By the id of their alert, the one that grew longest ago first. */
+const written = new Map<string, WrittenMembers>();
+
 /** Encodes an alert; `decodeAlert` gives it back equal. */
 export function encodeAlert(alert: Alert): Uint8Array {
   sink.at = 0;
@@ -42,7 +53,7 @@ export function encodeAlert(alert: Alert): Uint8Array {
   writeState(alert.state);
   writeLabels(alert.labels);
   writePeak(alert.peak);
-  writeMembers(alert.members, alert.state.key.serviceId);
+  writeMembers(alert);
   sink.varint(alert.anomalies);
   sink.varint(alert.open);
   sink.varint(alert.pages);
@@ -143,13 +154,35 @@ function readPeak(reader: ByteReader): AlertPeak {
   };
 }
 
-function writeMembers(members: readonly AlertMember[], ownService: string): void {
+/** Members only grow: those that were written before are copied. */
+function writeMembers({ state, members }: Alert): void {
+  const { id, key } = state;
   sink.varint(members.length);
-  for (const { anomalyId, serviceId, metricName } of members) {
-    writeId(sink, anomalyId);
-    sink.text(metricName);
-    writeOptionalText(sink, serviceId === ownService ? null : serviceId);
+  const from = sink.at;
+  const known = written.get(id);
+  const copied = known !== undefined && beginsWith(members, known.members) ? known : NOTHING_WRITTEN;
+  sink.copy(copied.bytes);
+  if (copied.members === members) return;
+  for (let i = copied.members.length; i < members.length; i++) writeMember(members[i] as AlertMember, key.serviceId);
+  written.delete(id);
+  written.set(id, { members, bytes: sink.bytes.slice(from, sink.at) });
+  if (written.size <= ALERT_MEMBERS_WRITTEN_MAX) return;
+  for (const longestAgo of written.keys()) {
+    written.delete(longestAgo);
+    return;
   }
+}
+
+/** The same objects at both ends: a list of members is only ever made longer. */
+function beginsWith(members: readonly AlertMember[], first: readonly AlertMember[]): boolean {
+  const last = first.length - 1;
+  return last < members.length && members[0] === first[0] && members[last] === first[last];
+}
+
+function writeMember({ anomalyId, serviceId, metricName }: AlertMember, ownService: string): void {
+  writeId(sink, anomalyId);
+  sink.text(metricName);
+  writeOptionalText(sink, serviceId === ownService ? null : serviceId);
 }
 
 function readMember(reader: ByteReader, ownService: string): AlertMember {
