@@ -82,3 +82,21 @@ it("pages what lies between two thresholds no longer, alike for 1, 2 and 4 engin
     "cascade 3 null",
   ]);
 });
+
+it("is one at a time, says how far it is, and ends after a minute", async () => {
+  const { server, machine } = await filled(1);
+  const body = { since: at(60), until: at(MINUTES), settings: { z_threshold: 8 } };
+  const told = async () => {
+    const answers = await Promise.allSettled([ask(server, body), ask(server, body)]);
+    return answers.map((answer) => (answer.status === "fulfilled" ? "done" : String(answer.reason)));
+  };
+  const [first, second] = await told();
+  expect(first).toBe("done");
+  expect(second).toMatch(/a backtest runs already, \d+ % of it done/);
+  const late = ask(server, body).catch(String);
+  // It has begun by then, and is far from its end.
+  for (let turns = 0; turns < 50; turns++) await Promise.resolve();
+  machine.clock.advance(61_000);
+  expect(await late).toMatch(/ended after 60 s, \d+ % of it done/);
+  expect(await ask(server, body)).toMatchObject({ series: 4 });
+});

@@ -111,4 +111,23 @@ describe("a backtest", () => {
     ];
     expect(JSON.stringify(two)).toBe(JSON.stringify(one));
   });
+
+  it("says how far it is whenever it lets others have a turn, and ends where it is told to", async () => {
+    const shares: number[] = [];
+    const options = {
+      window: 120,
+      samplesMin: 12,
+      intervalMs: MINUTE_MS,
+      offsetMs: UTC_OFFSET,
+      sinceMs: START_MS,
+      untilMs: START_MS + 24 * HOURS * MINUTE_MS,
+    };
+    const variants = { before: variant(), after: variant({ zThreshold: 8 }) };
+    await backtest(services, NO_FACTS, variants, options, async (share) => void shares.push(share));
+    expect(shares.length).toBeGreaterThan(10);
+    expect([...shares].sort((a, b) => a - b)).toEqual(shares);
+    expect([(shares[0] as number) >= 0, (shares.at(-1) as number) > 0.5, (shares.at(-1) as number) <= 1]).toEqual([true, true, true]);
+    const stop = () => Promise.reject(new Error("enough"));
+    await expect(backtest(services, NO_FACTS, variants, options, stop)).rejects.toThrow("enough");
+  });
 });

@@ -2,7 +2,7 @@
 import { backtestView } from "../../../../api/backtest-view.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { overridesOf } from "../../../../api/shapes/watchdog-settings.ts";
-import { BACKTEST_CYCLES_MAX } from "../../../../core/config/backtest-limits.ts";
+import { BACKTEST_CYCLES_MAX, BACKTEST_MS_MAX } from "../../../../core/config/backtest-limits.ts";
 import { INHIBITIONS } from "../../../../domain/alerting/inhibition.ts";
 import { matcherProblem } from "../../../../domain/alerting/label-matcher.ts";
 import type { Silence } from "../../../../domain/alerting/silence.ts";
@@ -18,8 +18,11 @@ import { selectedSamples } from "./backtest-samples.ts";
 /** Of the Watchdog where nothing is set. */
 const CYCLE_MS = 60_000;
 
-/** Servers that run one now: a second would take the time of the first, and both would be late. */
-const running = new WeakSet<CommittedState>();
+/** Servers that run one now, with the share of it that is done: a second would take the time of the first, and both would be late. */
+const running = new WeakMap<CommittedState, number>();
+
+/** Ends one that takes too long: nobody waits for its answer any more. */
+class BacktestLateError extends Error {}
 
 /** Runs the present settings and the changed ones over stored history. */
 export async function runBacktest(context: QueryContext, request: QueryRequest<"backtest">): Promise<Outcome<unknown>> {
@@ -29,10 +32,18 @@ export async function runBacktest(context: QueryContext, request: QueryRequest<"
   const matchers = (request.body.silences?.add ?? []).flatMap((silence) => silence.matchers);
   const problem = matchers.map(matcherProblem).find((each) => each !== null);
   if (problem !== undefined) return refused("bad_request", problem);
-  if (running.has(state)) return refused("overloaded", "a backtest runs already; try again when it is done");
-  running.add(state);
+  const share = running.get(state);
+  if (share !== undefined)
+    return refused("overloaded", `a backtest runs already, ${Math.floor(100 * share)} % of it done; try again when it is through`);
+  running.set(state, 0);
   try {
     return await compare(context, request, sinceMs, untilMs);
+  } catch (error) {
+    if (!(error instanceof BacktestLateError)) throw error;
+    return refused(
+      "overloaded",
+      `the backtest was ended after ${BACKTEST_MS_MAX / 1000} s, ${Math.floor(100 * (running.get(state) ?? 0))} % of it done: the server has other work; give a shorter time or fewer series, or try again later`,
+    );
   } finally {
     running.delete(state);
   }
@@ -44,6 +55,12 @@ async function compare(
   sinceMs: number,
   untilMs: number,
 ): Promise<Outcome<unknown>> {
+  const endMs = context.nowMs() + BACKTEST_MS_MAX;
+  const pause = async (share: number) => {
+    if (context.nowMs() > endMs) throw new BacktestLateError();
+    running.set(context.state, share);
+    await context.breathe();
+  };
   const { tenant } = request.principal;
   const { service_id, metric_name, environment } = request.body;
   const both = variants(context, request);
@@ -70,7 +87,7 @@ async function compare(
       `the samples reach over ${cycleCount} cycles of the Watchdog, and a backtest takes ${BACKTEST_CYCLES_MAX}; give a shorter time`,
     );
   const facts = await backtestFacts(context, selection, firstSeenMs);
-  const outcome = await backtest(series, { ...facts, counting }, both, options, () => context.breathe());
+  const outcome = await backtest(series, { ...facts, counting }, both, options, pause);
   return done(backtestView(outcome, { sinceMs, untilMs, series: series.length, samples }));
 }
 
