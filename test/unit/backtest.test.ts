@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_INHIBITION_RULES } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
 import { INHIBITIONS } from "../../src/domain/alerting/inhibition.ts";
 import type { Silence } from "../../src/domain/alerting/silence.ts";
 import { type BacktestOutcome, backtest } from "../../src/domain/backtest/backtest.ts";
@@ -29,6 +30,7 @@ const variant = (overrides: WatchdogOverrides = {}, silences: readonly Silence[]
   settingsOf: () => effectiveSettings(environmentSettings({}), overrides),
   silences,
   inhibitions: INHIBITIONS,
+  inhibitionRules: NO_INHIBITION_RULES,
 });
 
 const silence = (startHour: number, endHour: number, service: string): Silence => ({
