@@ -10,6 +10,8 @@ export const METRIC_OF_SERVICE = "service.multivariate";
 const LAYERS = ["statistical", "isolation_forest"] as const;
 /** Evidence is taken for Student's t with so many degrees of freedom: what a broken relation leaves over has heavy tails. */
 const EVIDENCE_FREEDOM = 3;
+/** The bar of the evidence as an equivalent z: what the verdict's z is held against. */
+const Z_BAR = equivalentZ(EVIDENCE_BAR, EVIDENCE_FREEDOM);
 /** Metrics that the sentence names; that a verdict names, and of which their values are given. */
 const EXPLAINED = 3;
 const CONTRIBUTIONS_MAX = 16;
@@ -47,7 +49,7 @@ export function serviceVerdict(detector: ServiceDetector, finding: ServiceFindin
     upper: EVIDENCE_BAR,
     z,
     p: reportedProbability(logNormalTail(z)),
-    threshold: EVIDENCE_BAR,
+    threshold: Z_BAR,
     baseline: { n: rows, mean: 0, sd: 1, median: 0, bucket: null, age_seconds: Math.max(0, (timeMs - trainedMs) / 1000) },
     contributions: shares.slice(0, CONTRIBUTIONS_MAX).map(({ feature, share }) => ({ feature, delta_score: share * anomalyScore(z) })),
     gates: [
