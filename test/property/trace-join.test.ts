@@ -62,7 +62,7 @@ const callText = (...call: readonly (number | boolean)[]) => call.join(" ");
 /** Few keys, of which many share the low bits that a chain goes by, some with the highest bits set. */
 const keyArbitrary = fc.tuple(
   fc.constantFrom(1, 0x80000000, 0xffffffff),
-  fc.integer({ min: 0, max: 40 }).map((low) => ((low % 8) + (low >> 3) * 0x20000000) >>> 0),
+  fc.integer({ min: 0, max: 15 }).map((low) => ((low % 8) + (low >> 3) * 0x20000000) >>> 0),
 );
 const spanArbitrary = fc.record({
   key: keyArbitrary,
@@ -100,7 +100,7 @@ function heldBy(join: TraceJoin): Held[] {
 const stepArbitrary = fc.record({
   spans: fc.array(spanArbitrary, { minLength: 1, maxLength: 30 }),
   /** Spans of other keys, which push the others out. */
-  strangers: fc.integer({ min: 0, max: 40 }),
+  strangers: fc.integer({ min: 0, max: 80 }),
   expires: fc.boolean(),
   restores: fc.boolean(),
 });
