@@ -1,10 +1,9 @@
 // One tenant sends a hundred times what its plan allows: what another tenant notices of it, and how exact the limit is.
-import { SignJWT } from "jose";
 import { clientCore } from "../clients/detection-turn.mjs";
+import { TOKEN_ENV, tenantHeader } from "../servers/bench-tenants.mjs";
 import { JSON_HEADERS, SINGLE_PATH } from "../servers/vedette.mjs";
 import { conditions, ratioLine, takeTurns } from "../turns.mjs";
 
-const secret = "a secret of the bench, 32 bytes or more";
 const allowedPerSecond = 100;
 const floodPerSecond = 100 * allowedPerSecond;
 /** Over these the flood asks: a client with a pool of connections, and one that opens many. */
@@ -68,16 +67,9 @@ function cores({ serverCpuSeconds, seconds: lasted }) {
 
 /** A fresh server with both tenants; what the neighbour sees, and what became of the flood where it has connections. */
 async function turn(context, file, connections) {
-  const server = await context.startServer("vedette", { env: { JWT_SECRET: secret, PLAN_LIMITS: `starter=${allowedPerSecond}` } });
+  const server = await context.startServer("vedette", { env: { ...TOKEN_ENV, PLAN_LIMITS: `starter=${allowedPerSecond}` } });
   try {
-    const operator = await authorization("default", "super_admin");
-    const headersOf = async (tenant_id, plan) => {
-      const body = JSON.stringify({ tenant_id, name: tenant_id, plan });
-      const headers = { "Content-Type": "application/json", Authorization: operator };
-      const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/tenants`, { method: "POST", headers, body });
-      if (answer.status !== 201) throw new Error(`the tenant is answered ${answer.status}: ${await answer.text()}`);
-      return [...JSON_HEADERS, `Authorization: ${await authorization(tenant_id, "operator")}`];
-    };
+    const headersOf = async (tenant, plan) => [...JSON_HEADERS, await tenantHeader(server, tenant, plan)];
     const neighbour = await headersOf("neighbour", "enterprise");
     const greedy = await headersOf("greedy", "starter");
     const sending = { server, file, path: SINGLE_PATH };
@@ -106,9 +98,4 @@ async function turn(context, file, connections) {
   } finally {
     await server.kill();
   }
-}
-
-async function authorization(tenant, role) {
-  const content = { sub: "bench", tenant_id: tenant, role, exp: Math.floor(Date.now() / 1000) + 3600 };
-  return `Bearer ${await new SignJWT(content).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(secret))}`;
 }

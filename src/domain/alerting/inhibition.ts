@@ -8,9 +8,9 @@ import type { ActiveInhibitions } from "./paging/paging-sources.ts";
 
 /** The rules that hold for every tenant. */
 export const INHIBITIONS: ActiveInhibitions = {
-  inhibited: (_tenant, labels, firing) => {
+  inhibited: (_tenant, labels, inhibitors) => {
     if (!isOfMember(labels) && !isOfSilence(labels)) return undefined;
-    for (const alert of firing()) {
+    for (const alert of inhibitors()) {
       if (isSame(alert.labels, labels)) continue;
       const hold = holdOf(alert, labels);
       if (hold !== undefined) return hold;
@@ -18,6 +18,12 @@ export const INHIBITIONS: ActiveInhibitions = {
     return undefined;
   },
 };
+
+/** Whether an alert may hold others back while it fires: few may, and every finding asks them. */
+export function mayInhibit({ state }: Alert): boolean {
+  const { family, serviceId } = state.key;
+  return family === "cascade" || (family === "stale" && serviceId === INGESTION_SERVICE);
+}
 
 function holdOf({ state, services, peak }: Alert, labels: Labels): Hold | undefined {
   const { environment, serviceId, family } = state.key;

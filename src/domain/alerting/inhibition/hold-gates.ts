@@ -18,7 +18,7 @@ export function holdGates(
   memory: PagingMemory,
   nowMs: number,
 ): { readonly gates: readonly GateResult[]; readonly hold: Hold | undefined } {
-  const builtIn = inhibitions.inhibited(tenant, labels, () => memory.firing(tenant), nowMs);
+  const builtIn = inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), nowMs);
   const inhibition = builtIn ?? memory.ruleInhibitors.holdFor(tenant, labels);
   const silence = silences.silenced(tenant, labels, nowMs);
   return { gates: [holds(INHIBITED, inhibition === undefined), holds(SILENCED, silence === undefined)], hold: inhibition ?? silence };

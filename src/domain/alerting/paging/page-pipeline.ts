@@ -25,8 +25,9 @@ import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import type { PageDecision } from "./page-decision.ts";
-import { type PagingMemory, placeText } from "./paging-memory.ts";
+import type { PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
+import { placeText } from "./service-place.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
 const MINUTE_MS = 60_000;

@@ -13,8 +13,8 @@ export interface ActiveSilences {
 
 /** Rules by which one firing alert keeps others quiet. */
 export interface ActiveInhibitions {
-  /** `firing` are the tenant's; the alert that is asked about may be among them. */
-  inhibited(tenant: string, labels: Labels, firing: () => Iterable<Alert>, nowMs: number): Hold | undefined;
+  /** `inhibitors` are the tenant's firing alerts that may hold others back (inhibition.ts); the alert that is asked about may be among them. */
+  inhibited(tenant: string, labels: Labels, inhibitors: () => Iterable<Alert>, nowMs: number): Hold | undefined;
 }
 
 export interface PagingSources {
