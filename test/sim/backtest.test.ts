@@ -82,3 +82,13 @@ it("pages what lies between two thresholds no longer, alike for 1, 2 and 4 engin
     "cascade 3 null",
   ]);
 });
+
+it("keeps quiet what an inhibition rule keeps quiet", async () => {
+  const { server } = await filled(1);
+  const body = { since: at(60), until: at(MINUTES), settings: { z_threshold: 8 } };
+  const matcher = (value: string) => ({ name: "service_id", operator: "=", value });
+  const rule = { source_matchers: [matcher("far")], target_matchers: [matcher("slight")], equal: ["environment"] };
+  expect(await ask(server, body)).toMatchObject({ pages: { before: 2, after: 1 } });
+  await server.query("createInhibition", {}, "default", rule);
+  expect(await ask(server, body)).toMatchObject({ pages: { before: 1, after: 1, newly: 0, no_longer: 0 } });
+}, 120_000);

@@ -2,6 +2,7 @@
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { Call } from "../alerting/cascade.ts";
 import type { AnomalyOpinion } from "../alerting/feedback.ts";
+import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
 import type { ActiveInhibitions } from "../alerting/paging/paging-sources.ts";
 import type { Silence } from "../alerting/silence.ts";
 import type { TrainingJob, TrainingResult } from "../detection/multivariate/service-training.ts";
@@ -73,6 +74,8 @@ export interface BacktestVariant {
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
   readonly silences: readonly Silence[];
   readonly inhibitions: ActiveInhibitions;
+  /** Those of people. */
+  readonly inhibitionRules?: InhibitionRules;
 }
 
 export interface BacktestOptions {

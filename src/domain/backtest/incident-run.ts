@@ -2,6 +2,7 @@
 // order of their times; equal input gives equal decisions.
 
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
 import { findingOf } from "../alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
@@ -23,15 +24,16 @@ const UNDECIDED: LastDecision = { alertId: null, reached: false };
 export class IncidentRun {
   readonly #sources: PagingSources;
   readonly #decided: (decision: PageDecision) => void;
-  readonly #memory = new PagingMemory();
+  readonly #memory: PagingMemory;
   /** Anomalies that may still change, by id; episodes that are open. */
   readonly #anomalies = new Map<string, Anomaly>();
   readonly #open = new Map<string, string>();
   readonly #episodes = new Map<string, Episode>();
   readonly #decisions = new Map<string, LastDecision>();
 
-  /** `decided` is given each decision, in order. */
-  constructor(sources: PagingSources, decided: (decision: PageDecision) => void) {
+  /** `decided` is given each decision, in order; `rules` are inhibition rules of people, none where they are not given. */
+  constructor(sources: PagingSources, decided: (decision: PageDecision) => void, rules?: InhibitionRules) {
+    this.#memory = new PagingMemory(undefined, rules);
     this.#sources = sources;
     this.#decided = decided;
   }

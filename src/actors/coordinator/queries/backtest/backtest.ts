@@ -99,12 +99,15 @@ function variants(
     }),
   );
   const removed = new Set(body.silences?.remove);
+  const rules = state.configured.inhibitions.rulesOf(principal.tenant);
+  const inhibitionRules = { rulesOf: () => rules };
   return {
-    before: { settingsOf, silences: present, inhibitions: INHIBITIONS },
+    before: { settingsOf, silences: present, inhibitions: INHIBITIONS, inhibitionRules },
     after: {
       settingsOf: (...of) => effectiveSettings(settingsOf(...of), overrides),
       silences: [...present.filter(({ id }) => !removed.has(id)), ...added],
       inhibitions: INHIBITIONS,
+      inhibitionRules,
     },
   };
 }
