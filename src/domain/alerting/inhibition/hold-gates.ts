@@ -2,7 +2,8 @@
 import { type GateResult, holds } from "../../detection/gates/gate-result.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { PagingMemory } from "../paging/paging-memory.ts";
-import type { Hold, PagingSources } from "../paging/paging-sources.ts";
+import type { PagingSources } from "../paging/paging-sources.ts";
+import type { Hold } from "./hold.ts";
 
 const INHIBITED = "inhibited";
 const SILENCED = "silenced";

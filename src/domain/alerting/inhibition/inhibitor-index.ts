@@ -2,7 +2,7 @@
 // through the alerts that fire. An index over another one reads through it, as the memory does that it belongs to.
 import type { Labels } from "../label-matcher.ts";
 import { type Alert, isFiring } from "../paging/alert.ts";
-import type { Hold } from "../paging/paging-sources.ts";
+import type { Hold } from "./hold.ts";
 import { type CompiledInhibition, type InhibitionRules, NO_INHIBITION_RULES } from "./inhibition-rule.ts";
 
 /** Where an alert stands as a source. */
@@ -73,7 +73,8 @@ export class InhibitorIndex {
   }
 
   #hasSources(tenant: string): boolean {
-    return this.#counts.has(tenant) || (this.#base !== undefined && this.#base.#hasSources(tenant));
+    if (this.#counts.has(tenant)) return true;
+    return this.#base === undefined ? false : this.#base.#hasSources(tenant);
   }
 
   #placesOf({ state, labels }: Alert): string[] {

@@ -15,6 +15,7 @@ import type { PageOutcome } from "../../incident/page-outcome.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { ensembleTier } from "../ensemble.ts";
 import { CALM, paged, pauseGate } from "../flap-control.ts";
+import type { Hold } from "../inhibition/hold.ts";
 import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
@@ -25,7 +26,7 @@ import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import type { PageDecision } from "./page-decision.ts";
 import { type PagingMemory, placeText } from "./paging-memory.ts";
-import type { Hold, PagingSources } from "./paging-sources.ts";
+import type { PagingSources } from "./paging-sources.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
 const MINUTE_MS = 60_000;

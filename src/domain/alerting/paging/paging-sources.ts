@@ -1,15 +1,10 @@
 // What the pipeline asks of the rest of the service. All of it is looked up in memory: a decision waits for nothing.
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { DetectorFamily } from "../ensemble.ts";
+import type { Hold } from "../inhibition/hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Alert } from "./alert.ts";
 import type { ServiceConfirmations } from "./service-confirmations.ts";
-
-/** What holds an alert back, by the name that people know it by. */
-export interface Hold {
-  readonly id: string;
-  readonly comment: string;
-}
 
 /** Silences and maintenance windows in force. */
 export interface ActiveSilences {
