@@ -94,7 +94,9 @@ class Server {
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
-  readonly #streams = new EventStreams(systemClock);
+  /** One word: how many read the event stream. */
+  readonly #readerCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #streams = new EventStreams(systemClock, this.#readerCount);
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
@@ -184,6 +186,7 @@ class Server {
       memories: this.#memories,
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
+      readerCount: this.#readerCount,
       mainPort: second.raw,
       settings: coordinatorSettings(config),
     };
@@ -203,7 +206,7 @@ class Server {
     if (message.type === "answer") this.#queries.answer(message);
     else if (message.type === "replay-batch") this.#courier.take(message);
     else if (message.type === "access") this.#takeAccess(message.changes);
-    else if (message.type === "events") this.#streams.push(message.events);
+    else if (message.type === "event-chunks") this.#streams.push(message.chunks);
     else if (message.type === "cycle-completed") this.#heartbeat.cycleCompleted(message.cycles);
     else if (message.type === "log") this.#log(message.level, message.line);
   }
@@ -250,7 +253,7 @@ class Server {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
-    const refusals = new RefusalQueue(setImmediate);
+    const refusals = new RefusalQueue({ endOfTurn: setImmediate, after: setTimeout, monotonicMs: systemClock.monotonicMs });
     const vitals = new Vitals({
       clock: systemClock,
       startedMs,

@@ -35,109 +35,100 @@ export const watchdog = {
   quick: false,
   async run(context) {
     const size = context.quick ? "quick" : "whole";
-    const files = await bodyFiles(context, size);
     const series = services[size] * seriesPerService;
-    const of = { context, size, series, files, prepared: await preparedFolder(context, files, modelled[size], series) };
+    const endMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
+    const shape = { stepMs: cycleMs };
+    const files = {
+      earlier: await context.bodies.get("watched-services", {
+        ...shape,
+        services: modelled[size],
+        samplesPerSeries: earlier,
+        endMs: endMs - history * cycleMs,
+      }),
+      history: await context.bodies.get("watched-services", { ...shape, services: services[size], samplesPerSeries: history, endMs }),
+      planted: await context.bodies.get("planted"),
+      saturating: await context.bodies.get("A"),
+    };
+    const prepared = await preparedFolder(context, files, modelled[size], series);
+    const own = join(context.workDir, "watched-copy");
     let rate = 0;
+    const beside = (requests) => ({ file: files.planted, requestsPerSecond: rate / 2 / samplesPerRequest, requests, env });
     const turns = await takeTurns(context, {
       saturation: async () => {
         const result = await serverTurn(context, "vedette", { file: files.saturating, connections: 5, coldRequests: 50 });
         rate = result.warm.samplesPerSecond;
         return result;
       },
-      cycles: () => cyclesTurn(of, rate / 2),
-      first: () => firstTurn(of, rate / 2),
+      cycles: () => cyclesTurn(context, beside(plants[size]), { prepared, own, services: services[size], models: modelled[size] }),
+      first: () => firstTurn(context, beside(plants[size]), { file: files.history, series }),
     });
-    rmSync(of.prepared, { recursive: true, force: true });
-    return { lines: linesOf(turns, series), notMeasured: [] };
+    rmSync(own, { recursive: true, force: true });
+    rmSync(prepared, { recursive: true, force: true });
+    const cycles = turns.cycles.map(({ bystanders }) => bystanders);
+    const firsts = turns.first.map(({ bystanders }) => bystanders);
+    const { pairs, models, saturated } = cycles[0];
+    return {
+      lines: [
+        {
+          label: "longest cycle",
+          values: cycles.map(({ longestMs }) => longestMs),
+          unit: "ms",
+          bar: 5_000,
+          lowerIsBetter: true,
+          note: `${shown(pairs)} long baselines, ${shown(models)} models, ${shown(saturated)} bounded series; ${shown(Math.min(...cycles.map(({ cycles: n }) => n)))} cycles at least`,
+        },
+        {
+          label: "work of a cycle, all threads",
+          values: cycles.map(({ workMs }) => workMs),
+          unit: "ms",
+          note: "mean; time that bystanders took counts in",
+        },
+        p99Line("detection p99, stored, beside it", turns.cycles),
+        {
+          label: "first cycle after the past came",
+          values: firsts.map(({ durationMs }) => durationMs),
+          unit: "ms",
+          note: `${shown(series * history)} values; the load may end before it`,
+        },
+        p99Line("detection p99, stored, beside the first", turns.first),
+      ],
+      notMeasured: [],
+    };
   },
 };
 
-async function bodyFiles(context, size) {
-  const endMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
-  const shape = { stepMs: cycleMs };
-  const before = { services: modelled[size], samplesPerSeries: earlier, endMs: endMs - history * cycleMs };
-  return {
-    earlier: await context.bodies.get("watched-services", { ...shape, ...before }),
-    history: await context.bodies.get("watched-services", { ...shape, services: services[size], samplesPerSeries: history, endMs }),
-    planted: await context.bodies.get("planted"),
-    saturating: await context.bodies.get("A"),
-  };
-}
-
-function loadOf({ files, size }, samplesPerSecond) {
-  return { file: files.planted, requestsPerSecond: samplesPerSecond / samplesPerRequest, requests: plants[size], env };
-}
-
-/** Cycles in which every series has a new value, behind the one that takes in what came since the folder was prepared. */
-async function cyclesTurn(of, samplesPerSecond) {
-  const { context, size, series, prepared } = of;
-  const dataDir = join(context.workDir, "watched-copy");
-  cpSync(prepared, dataDir, { recursive: true });
+/** Cycles of a server that has all its baselines and models, each series with a new value in each. */
+function cyclesTurn(context, load, { prepared, own, services, models: modelsWanted }) {
+  rmSync(own, { recursive: true, force: true });
+  cpSync(prepared, own, { recursive: true });
   let endRounds;
-  try {
-    return await detectionTurn(context, {
-      ...loadOf(of, samplesPerSecond),
-      dataDir,
-      during: async (server) => {
-        endRounds = sendRounds(context, server, { services: services[size], rounds: roundsMax, stepMs: cycleMs });
-        const isRipe = ({ cycles, pairs, models }) => cycles >= ripeCycles && pairs >= series && models >= modelled[size];
-        return watchCycles(server, await untilFigures(server, isRipe));
-      },
-      after: async () => {
-        endRounds();
-      },
-    });
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  return detectionTurn(context, {
+    ...load,
+    dataDir: own,
+    during: async (server) => {
+      endRounds = sendRounds(context, server, { services, rounds: roundsMax, stepMs: cycleMs });
+      const isRipe = ({ cycles, pairs, models }) => cycles >= ripeCycles && pairs >= services * seriesPerService && models >= modelsWanted;
+      return watchCycles(server, await untilFigures(server, isRipe));
+    },
+    after: async () => {
+      endRounds();
+    },
+  });
 }
 
-/** The first cycle of a server after the whole history has come to it at once. */
-function firstTurn(of, samplesPerSecond) {
-  const { context, series, files } = of;
+/** The first cycle over what came at once. */
+function firstTurn(context, load, { file, series }) {
   let first;
   return detectionTurn(context, {
-    ...loadOf(of, samplesPerSecond),
+    ...load,
     during: async (server) => {
-      await sendWhole(context, server, files.history);
+      await sendWhole(context, server, file);
       return async () => first;
     },
     after: async (server) => {
       first = await untilFigures(server, ({ cycles, pairs }) => cycles >= 2 && pairs >= series);
     },
   });
-}
-
-function linesOf(turns, series) {
-  const cycles = turns.cycles.map(({ bystanders }) => bystanders);
-  const firsts = turns.first.map(({ bystanders }) => bystanders);
-  const { pairs, models, saturated } = cycles[0];
-  const counted = `${shown(pairs)} long baselines, ${shown(models)} models, ${shown(saturated)} bounded series`;
-  return [
-    {
-      label: "longest cycle",
-      values: cycles.map(({ longestMs }) => longestMs),
-      unit: "ms",
-      bar: 5_000,
-      lowerIsBetter: true,
-      note: `${counted}; ${shown(Math.min(...cycles.map(({ cycles: n }) => n)))} cycles at least`,
-    },
-    {
-      label: "work of a cycle, all threads",
-      values: cycles.map(({ workMs }) => workMs),
-      unit: "ms",
-      note: "mean; what else ran on the core meanwhile counts in",
-    },
-    p99Line("detection p99, stored, beside it", turns.cycles),
-    {
-      label: "first cycle after the past came",
-      values: firsts.map(({ durationMs }) => durationMs),
-      unit: "ms",
-      note: `${shown(series * history)} values; the load may end before it`,
-    },
-    p99Line("detection p99, stored, beside the first", turns.first),
-  ];
 }
 
 function p99Line(label, results) {

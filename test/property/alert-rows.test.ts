@@ -1,7 +1,8 @@
 // Alerts and decisions are read back as they were written, whatever stands in them.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { decodeAlert, decodeDecision, encodeAlert, encodeDecision } from "../../src/actors/coordinator/alerts/alert-row.ts";
+import { decodeAlert, encodeAlert } from "../../src/actors/coordinator/alerts/rows/alert-row.ts";
+import { decodeDecision, encodeDecision } from "../../src/actors/coordinator/alerts/rows/decision-row.ts";
 import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
 import { PAGING_START_MS, PagingRig } from "../support/paging-rig.ts";
 

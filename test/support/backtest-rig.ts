@@ -1,4 +1,5 @@
 // A day of minutes for backtests, and the two runs over it.
+import { NO_INHIBITION_RULES } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
 import { INHIBITIONS } from "../../src/domain/alerting/inhibition.ts";
 import type { Silence } from "../../src/domain/alerting/silence.ts";
 import { type BacktestOutcome, backtest } from "../../src/domain/backtest/backtest.ts";
@@ -49,6 +50,7 @@ export const variant = (overrides: WatchdogOverrides = {}, silences: readonly Si
   settingsOf: () => effectiveSettings(environmentSettings({}), overrides),
   silences,
   inhibitions: INHIBITIONS,
+  inhibitionRules: NO_INHIBITION_RULES,
 });
 
 /** Both runs; pages of the first two hours are not counted. */

@@ -1,13 +1,13 @@
 // How each endpoint is brought to answer with success, and with the errors that are its own. By name; the order counts: later ones find what earlier ones made.
 import { compressSync } from "snappy";
 import { expect } from "vitest";
+import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
 type Calls = Readonly<Record<string, (driver: ContractDriver) => Promise<void>>>;
 
-const SERVICE = "contract";
 const iso = (offsetMs = 0) => new Date(Date.now() + offsetMs).toISOString();
 const metric = (value: unknown, offsetMs = -1000) => ({ service_id: SERVICE, metric_name: "m", value, timestamp: iso(offsetMs) });
 const seriesQuery = { service_id: SERVICE, metric_name: "m" };
@@ -43,48 +43,6 @@ interface Bound {
   readonly call: ContractDriver["call"];
   readonly driver: ContractDriver;
 }
-
-const RESOURCE = { attributes: [{ key: "service.name", value: { stringValue: SERVICE } }] };
-const nowNanos = () => `${Date.now()}000000`;
-const OTLP_METRICS = {
-  resourceMetrics: [
-    {
-      resource: RESOURCE,
-      scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints: [{ asDouble: 1, timeUnixNano: nowNanos() }] } }] }],
-    },
-  ],
-};
-const REFUSED_METRICS = {
-  resourceMetrics: [
-    { resource: RESOURCE, scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints: [{ asDouble: "NaN", timeUnixNano: "1" }] } }] }] },
-  ],
-};
-const OTLP_SPANS = {
-  resourceSpans: [
-    {
-      resource: RESOURCE,
-      scopeSpans: [
-        {
-          spans: [
-            {
-              traceId: "0af7651916cd43dd8448eb211c80319c",
-              spanId: "b7ad6b7169203331",
-              name: "GET /",
-              kind: 2,
-              startTimeUnixNano: nowNanos(),
-              endTimeUnixNano: nowNanos(),
-            },
-          ],
-        },
-      ],
-    },
-  ],
-};
-const OTLP_LOGS = {
-  resourceLogs: [
-    { resource: RESOURCE, scopeLogs: [{ logRecords: [{ timeUnixNano: nowNanos(), body: { stringValue: "hello" }, severityNumber: 9 }] }] },
-  ],
-};
 
 const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
   telemetry: async ({ call }) => {

@@ -88,7 +88,12 @@ export class FakeEngine implements EngineLink {
   }
 
   takeFrames(most: number): EngineFrame[] {
-    return this.frames.splice(0, most);
+    return this.frames.splice(0, most).map(({ kind, payload }) => ({ kind, payload: Uint8Array.from(payload) }));
+  }
+
+  /** What was given back is overwritten, so that whoever reads it later is found out. */
+  reuse(payload: Uint8Array): void {
+    payload.fill(0xff);
   }
 
   async ask(query: EngineQuery): Promise<EngineAnswer> {
@@ -425,6 +430,7 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
     firstTimeMs: times[0] ?? null,
     ended: false,
     keptAsRecords: false,
+    bucketWidth: 0,
     ...change,
   };
   const streamId = Uint8Array.from(Buffer.from(hash128(JSON.stringify(summary)), "hex"));

@@ -114,7 +114,7 @@ describe("an anomaly's row", () => {
     expect(read).toEqual(anomaly({ explanation: read.explanation }));
     expect(read.explanation.replace(/[\d.]+ standard.*/, "")).toBe(sentence.replace(/[\d.]+ standard.*/, ""));
     expect(decodeAnomaly(encodeAnomaly(read))).toEqual(read);
-    expect(() => decodeAnomaly(Uint8Array.of(3, 0))).toThrow("version 3");
+    expect(() => decodeAnomaly(Uint8Array.of(4, 0))).toThrow("version 4");
   });
 
   it("that was cut off anywhere is an error, not an anomaly", () => {

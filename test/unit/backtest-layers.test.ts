@@ -1,6 +1,7 @@
 // What takes part in a backtest besides layer 1: maturity, feedback, inhibitions, rules over services, services' models.
 import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER } from "../../src/core/layout/stream-record.ts";
+import { compileInhibition } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
 import { type ActiveInhibitions, NO_INHIBITIONS } from "../../src/domain/alerting/paging/paging-sources.ts";
 import type { BacktestOutcome } from "../../src/domain/backtest/backtest.ts";
 import type { BacktestLayer, BacktestSeries } from "../../src/domain/backtest/history.ts";
@@ -112,6 +113,21 @@ it("holds back what is inhibited, by the rules of each run", async () => {
   };
   const outcome = await runBoth(all, { ...variant(), inhibitions }, {}, { before: { ...variant(), inhibitions: NO_INHIBITIONS } });
   expect(outcome.noLonger.map(({ page, reason }) => `${page.serviceId} ${reason}`)).toEqual(["b inhibited"]);
+});
+
+it("goes by people's inhibition rules", async () => {
+  const all = [shaped({ departure: between(300, 310, 15) }), shaped({ serviceId: "b", seed: 4, departure: between(301, 310, 15) })];
+  const rule = compileInhibition({
+    id: "1",
+    tenant: "t",
+    sourceMatchers: [{ name: "service_id", operator: "=", value: "a" }],
+    targetMatchers: [{ name: "service_id", operator: "=", value: "b" }],
+    equal: ["environment"],
+    comment: "",
+  });
+  const outcome = await runBoth(all, { ...variant(), inhibitionRules: { rulesOf: () => [rule] } });
+  expect(outcome.noLonger.map(({ page, reason }) => `${page.serviceId} ${reason}`)).toEqual(["b inhibited"]);
+  expect(outcome.newly).toEqual([]);
 });
 
 describe("a service's model", () => {

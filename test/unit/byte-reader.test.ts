@@ -17,10 +17,21 @@ const KINDS: ReadonlyArray<
   ["varint of eight bytes", (sink) => sink.varint(2 ** 53), (reader) => reader.varint(), 2 ** 53],
   ["text", (sink) => sink.text("aü€😀"), (reader) => reader.text(TEXT_BYTES_MAX), "aü€😀"],
   ["long text", (sink) => sink.text("€".repeat(300)), (reader) => reader.text(TEXT_BYTES_MAX), "€".repeat(300)],
+  ["text of 64 characters", (sink) => sink.text("x".repeat(64)), (reader) => reader.text(TEXT_BYTES_MAX), "x".repeat(64)],
+  ["text of 63 characters", (sink) => sink.text("x".repeat(63)), (reader) => reader.text(TEXT_BYTES_MAX), "x".repeat(63)],
   ["empty text", (sink) => sink.text(""), (reader) => reader.text(TEXT_BYTES_MAX), ""],
   ["latin1", (sink) => sink.latin1("\0a\xff"), (reader) => reader.latin1(), "\0a\xff"],
   ["hex", (sink) => sink.copy(Uint8Array.of(0, 0xab, 0xff)), (reader) => reader.hex(3), "00abff"],
 ];
+
+it.each(["0g", "ABCD", "a é0", "00\u01300"])("a sink takes no hex with %s in it, and writes nothing of it", (digits) => {
+  const sink = new ByteSink(1);
+  sink.u8(7);
+  expect(sink.tryHex(digits)).toBe(false);
+  expect(sink.at).toBe(1);
+  expect(sink.tryHex("09af")).toBe(true);
+  expect([...sink.bytes.subarray(0, sink.at)]).toEqual([7, 0x09, 0xaf]);
+});
 
 function written(write: (sink: ByteSink) => void): Uint8Array {
   const sink = new ByteSink(1);

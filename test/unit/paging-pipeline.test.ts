@@ -1,10 +1,11 @@
 // Rules 1.1.5 to 1.1.13 through the whole way from an anomaly to a page: each at its limit, just below and just above, on a virtual clock.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Hold } from "../../src/domain/alerting/inhibition/hold.ts";
+import type { Hold } from "../../src/domain/alerting/hold.ts";
 import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
 import { decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
-import { PagingMemory, placeText } from "../../src/domain/alerting/paging/paging-memory.ts";
+import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
+import { placeText } from "../../src/domain/alerting/paging/service-place.ts";
 import { PagingRig, PAGING_START_MS as START } from "../support/paging-rig.ts";
 
 const MINUTE = 60_000;
@@ -322,6 +323,26 @@ describe("what people decide", () => {
     expect(rig.fire().outcome).toBe("paged");
     expect(rig.fire({ detector: "stale", serviceId: "ingestion" }).outcome).toBe("paged");
     expect(rig.fire({ serviceId: "cart" })).toMatchObject({ outcome: "suppressed", suppressedBy: "inhibited" });
+  });
+  it("those that may hold others back are known while they fire, also over a transaction", () => {
+    const rig = new PagingRig();
+    const base = rig.memory;
+    const cascade = { detector: "cascade", z: 9, services: ["a", "b", "c"], serviceId: "a" };
+    const first = rig.fire(cascade);
+    rig.fire({ serviceId: "z" });
+    rig.fire({ detector: "stale", serviceId: "shop" });
+    const silence = rig.fire({ detector: "stale", serviceId: "ingestion" });
+    const ids = (memory: PagingMemory) => [...memory.inhibitors("default")].map(({ state }) => state.id);
+    expect(ids(base)).toEqual([first.alertId, silence.alertId]);
+    rig.memory = new PagingMemory(base);
+    rig.end(first, START + 1);
+    const other = rig.fire({ ...cascade, environment: "test", serviceId: "b" });
+    expect(ids(rig.memory)).toEqual([silence.alertId, other.alertId]);
+    expect(ids(base)).toEqual([first.alertId, silence.alertId]);
+    base.take(rig.memory);
+    expect(ids(base)).toEqual([silence.alertId, other.alertId]);
+    base.forget(other.alertId as string);
+    expect(ids(base)).toEqual([silence.alertId]);
   });
   it("an acknowledged alert pages again only where it rises to high", () => {
     const rig = new PagingRig();

@@ -20,6 +20,11 @@ export interface AnomalyPlace {
 /** What rules over several services read of an open anomaly. */
 export interface OpenAnomaly extends AnomalyPlace, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {}
 
+interface RecentRow {
+  readonly tenant: string;
+  readonly row: Uint8Array;
+}
+
 const NO_ANOMALIES = new AnomalyIndex();
 
 /** The committed state; only the transaction that has committed, and retention, change it. */
@@ -27,8 +32,8 @@ export class AnomalyBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AnomalyIndex>();
   readonly #open = new Map<string, OpenAnomaly>();
-  /** Those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. */
-  readonly #recent = new Map<string, Anomaly>();
+  /** Rows of those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. As bytes they are no work for collections. */
+  readonly #recent = new Map<string, RecentRow>();
   readonly standing = new StandingEpisodes();
   #episodes = 0;
 
@@ -79,7 +84,7 @@ export class AnomalyBook {
   /** An anomaly as it is stored. */
   read(place: AnomalyPlace): Anomaly | undefined {
     const recent = this.#recent.get(place.id);
-    if (recent !== undefined && recent.tenant === place.tenant) return recent;
+    if (recent !== undefined && recent.tenant === place.tenant) return decodeAnomaly(recent.row);
     const value = this.#store.get("anomalies", tenantTimeKey(place.tenant, place.detectedAtMs, place.id));
     return value === undefined ? undefined : decodeAnomaly(value);
   }
@@ -97,8 +102,8 @@ export class AnomalyBook {
     return value === undefined ? undefined : decodeStored<Episode>(value);
   }
 
-  /** Takes over an anomaly that was committed; `keyIfOpen` is its `openKeyOf`. */
-  put(anomaly: Anomaly, keyIfOpen?: string): void {
+  /** Takes over an anomaly that was committed as `row`; `keyIfOpen` is its `openKeyOf`. Without a row it is read from the store. */
+  put(anomaly: Anomaly, keyIfOpen?: string, row?: Uint8Array): void {
     const { tenant, id, detectedAtMs, serviceId } = anomaly;
     const index = this.#indexOf(tenant);
     const openBefore = index.get(id)?.openKey ?? null;
@@ -108,12 +113,12 @@ export class AnomalyBook {
     const open = { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs };
     if (openKey !== null) this.#open.set(openKey, open);
     else this.#close(openBefore, id);
-    this.#keepRecent(anomaly);
+    this.#recent.delete(id);
+    if (row !== undefined) this.#keepRecent(id, { tenant, row });
   }
 
-  #keepRecent(anomaly: Anomaly): void {
-    this.#recent.delete(anomaly.id);
-    this.#recent.set(anomaly.id, anomaly);
+  #keepRecent(id: string, recent: RecentRow): void {
+    this.#recent.set(id, recent);
     if (this.#recent.size <= ANOMALIES_RECENT_MAX) return;
     for (const oldest of this.#recent.keys()) {
       this.#recent.delete(oldest);

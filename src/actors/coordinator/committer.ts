@@ -21,6 +21,8 @@ export interface CommitterDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
+  /** Whether anybody reads the event stream; where it is not given, somebody does. */
+  isHeard?(): boolean;
   /** From the arrival of the bytes to the stored anomaly. */
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
@@ -90,19 +92,13 @@ export class Committer {
     if (events.length > 0) this.#dependencies.emit({ type: "events", events });
   }
 
-  /** Stores rows of the ledger that no frames have taken along. */
-  async storeLedger(): Promise<void> {
-    const { series, alerts } = this.#dependencies.state;
-    const operations = alerts.ledger.operations();
-    if (operations.length === 0) return;
-    await series.commit(operations);
-    this.#ledgerStored();
-  }
-
-  #ledgerStored(): void {
-    const { state, counters } = this.#dependencies;
-    state.alerts.ledger.stored();
-    counters.set("ledgerRows", state.alerts.ledger.size);
+  /** Stores rows of the ledger that no frames have taken along: all where there is nothing else to do, else those that have waited for some time. */
+  async storeLedger(isIdle: boolean): Promise<void> {
+    const { state, counters, nowMs } = this.#dependencies;
+    const { ledger } = state.alerts;
+    if (!ledger.isWaiting || !(isIdle || ledger.isDue(nowMs()))) return;
+    await ledger.store();
+    counters.set("ledgerRows", ledger.size);
   }
 
   /** Lets log segments go that are covered now. Both stores are flushed first: after a loss of power the log would be missed. */
@@ -136,12 +132,13 @@ export class Committer {
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
     counters.add("lettersReplayed", deadLetters.replayed);
-    this.tell([...verdicts.events(), ...alerts.events()]);
+    if (this.#dependencies.isHeard?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
   }
 
   #applySeries(transaction: Transaction): void {
     const { state, counters } = this.#dependencies;
-    this.#ledgerStored();
+    state.alerts.ledger.stored();
+    counters.set("ledgerRows", state.alerts.ledger.size);
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
     for (const [record, id] of transaction.sloRecords) state.slo.take(record, id);

@@ -99,6 +99,8 @@ export interface CoordinatorDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
+  /** Whether anybody reads the event stream; where it is not given, somebody does. */
+  isHeard?(): boolean;
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
   measureDisk(): DiskMeasure;
@@ -373,7 +375,7 @@ export class Coordinator {
       await this.#committer.commit(pick.frames);
       this.#intake.confirm(pick);
     }
-    await this.#committer.storeLedger();
+    await this.#committer.storeLedger(pick.frames.length === 0);
     await this.#committer.raiseFloor();
     return pick.frames.length > 0;
   }

@@ -101,9 +101,10 @@ export class Transaction {
     return [...this.verdicts.operations(), ...this.alerts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
   }
 
-  /** To be drawn when the operations on `control` have been committed and applied. */
+  /** To be drawn when the operations on `control` have been committed and applied. Rows of the ledger go with others, and are no reason for a commit. */
   seriesOperations(): readonly StoreOperation[] {
-    return [...this.#ledger.operations(), ...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
+    const others = [...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
+    return others.length === 0 ? others : [...this.#ledger.operations(), ...others];
   }
 
   takeRecord(envelope: RecordEnvelope): void {

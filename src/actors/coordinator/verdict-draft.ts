@@ -51,6 +51,8 @@ export class VerdictDraft {
   readonly #wallNowMs: number;
   readonly #alerts: AlertDraft;
   readonly #anomalies = new Map<string, Anomaly>();
+  /** As they go to the store, by the id of the anomaly. */
+  readonly #rows = new Map<string, Uint8Array>();
   /** By the id of the anomaly. */
   readonly #openKeys = new Map<string, string>();
   readonly #open = new Map<string, Anomaly>();
@@ -95,11 +97,9 @@ export class VerdictDraft {
     this.#orphans = 0;
     const operations: StoreOperation[] = [];
     for (const anomaly of this.#anomalies.values()) {
-      operations.push({
-        table: "anomalies",
-        key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id),
-        value: encodeAnomaly(anomaly),
-      });
+      const value = encodeAnomaly(anomaly);
+      this.#rows.set(anomaly.id, value);
+      operations.push({ table: "anomalies", key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id), value });
     }
     for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
     operations.push(...standingOperations(this.#standing));
@@ -114,7 +114,7 @@ export class VerdictDraft {
 
   /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
   apply(): number {
-    for (const [id, anomaly] of this.#anomalies) this.#book.put(anomaly, this.#openKeys.get(id));
+    for (const [id, anomaly] of this.#anomalies) this.#book.put(anomaly, this.#openKeys.get(id), this.#rows.get(id));
     this.#book.standing.apply(this.#standing);
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
     this.#book.addEpisodes(this.#orphans);

@@ -34,6 +34,7 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
 import type { EngineLink } from "./engine-client.ts";
+import { eventChunks } from "./event-chunks.ts";
 import { Pacer } from "./pacer.ts";
 import { CONTROL_DICTIONARIES, CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
@@ -46,6 +47,8 @@ export interface CoordinatorThreadData {
   readonly enginePorts: readonly MessagePort[];
   /** COORDINATOR_SLOTS f64. */
   readonly counters: SharedArrayBuffer;
+  /** One word: how many read the event stream. */
+  readonly readerCount: Int32Array;
   readonly mainPort: MessagePort;
   readonly settings: {
     readonly threshold: number;
@@ -118,6 +121,10 @@ class EngineThreadLink implements EngineLink {
     // Also for a part of a frame: the rest waits for this room.
     if (this.#ring.position !== before && this.#ring.isRoomAwaited()) this.#memory.ringBell();
     return frames;
+  }
+
+  reuse(payload: Uint8Array): void {
+    this.#ring.reuse(payload);
   }
 
   /** From now on the engine sends word of the next frame; true when one is there already. */
@@ -225,6 +232,16 @@ function takeReply(
   else link.settle(message as EngineAnswer);
 }
 
+/** Events leave as the bytes that readers are sent, which are moved. */
+function send(main: Port<CoordinatorCommand, CoordinatorMessage | LoadedState>, message: CoordinatorMessage): void {
+  if (message.type !== "events") return main.send(message);
+  const chunks = eventChunks(message.events);
+  main.send(
+    { type: "event-chunks", chunks },
+    chunks.map(({ bytes }) => bytes.buffer),
+  );
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
   const controlStore = openControlStore(data.dataDir);
@@ -251,7 +268,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     counters: slots,
     nowMs: () => systemClock.wallMs(),
     monotonicMs: () => systemClock.monotonicMs(),
-    emit: (message) => (message.type === "stopped" ? void close() : main.send(message)),
+    emit: (message) => (message.type === "stopped" ? void close() : send(main, message)),
+    isHeard: () => Atomics.load(data.readerCount, 0) > 0,
     observeLatencySeconds: (seconds) => observe(slots, seconds),
     deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
     measureDisk: diskMeter(data.dataDir),

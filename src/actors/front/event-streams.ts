@@ -3,7 +3,7 @@
 import type { HttpStream } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { EVENT_STREAM_LAG_BYTES_MAX, EVENT_STREAMS_MAX } from "../../core/config/limits.ts";
-import type { StreamEvents } from "../../core/protocol/query.ts";
+import type { EventChunk } from "../../core/protocol/query.ts";
 
 /** Milliseconds between two buffers: the coordinator waits about as long between two commits. */
 const GATHER_MS = 2;
@@ -24,14 +24,17 @@ const encoder = new TextEncoder();
 export class EventStreams {
   readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
-  readonly #waiting = new Map<string, string[]>();
+  readonly #waiting = new Map<string, EventChunk[]>();
+  readonly #readerCount: Int32Array<ArrayBufferLike>;
   #isFlushDue = false;
   #nextFlushMs = 0;
   #isQuiet = true;
   missedTotal = 0;
 
-  constructor(clock: Clock) {
+  /** `readerCount` has a word that tells other threads how many readers there are. */
+  constructor(clock: Clock, readerCount: Int32Array<ArrayBufferLike> = new Int32Array(1)) {
     this.#clock = clock;
+    this.#readerCount = readerCount;
   }
 
   get count(): number {
@@ -45,17 +48,18 @@ export class EventStreams {
   add(tenant: string, stream: HttpStream, isGood: () => boolean): void {
     const reader: Reader = { stream, tenant, isGood, missed: 0 };
     this.#readers.add(reader);
-    stream.onClose(() => this.#readers.delete(reader));
+    this.#tellCount();
+    stream.onClose(() => this.#remove(reader));
     stream.write(encoder.encode(": vedette event stream\nretry: 2000\n\n"));
   }
 
   /** Keeps events until the next flush; those of tenants without a reader are dropped at once. */
-  push(events: StreamEvents["events"]): void {
-    for (const { event, tenant, data } of events) {
-      if (!this.#isRead(tenant)) continue;
-      const waiting = this.#waiting.get(tenant) ?? [];
-      waiting.push(`event: ${event}\ndata: ${data}\n\n`);
-      this.#waiting.set(tenant, waiting);
+  push(chunks: readonly EventChunk[]): void {
+    for (const chunk of chunks) {
+      if (!this.#isRead(chunk.tenant)) continue;
+      const waiting = this.#waiting.get(chunk.tenant) ?? [];
+      waiting.push(chunk);
+      this.#waiting.set(chunk.tenant, waiting);
     }
     if (this.#waiting.size === 0 || this.#isFlushDue) return;
     const waitMs = this.#nextFlushMs - this.#clock.monotonicMs();
@@ -77,9 +81,7 @@ export class EventStreams {
     this.#isFlushDue = false;
     this.#isQuiet = false;
     this.#nextFlushMs = this.#clock.monotonicMs() + GATHER_MS;
-    const chunks = new Map(
-      [...this.#waiting].map(([tenant, events]) => [tenant, { bytes: encoder.encode(events.join("")), count: events.length }]),
-    );
+    const chunks = new Map([...this.#waiting].map(([tenant, waiting]) => [tenant, joined(waiting)]));
     this.#waiting.clear();
     for (const reader of this.#readers) {
       const chunk = chunks.get(reader.tenant);
@@ -104,7 +106,7 @@ export class EventStreams {
   review(): void {
     for (const reader of this.#readers) {
       if (reader.isGood()) continue;
-      this.#readers.delete(reader);
+      this.#remove(reader);
       reader.stream.end();
     }
   }
@@ -123,5 +125,25 @@ export class EventStreams {
   end(): void {
     for (const reader of this.#readers) reader.stream.end();
     this.#readers.clear();
+    this.#tellCount();
   }
+
+  #remove(reader: Reader): void {
+    this.#readers.delete(reader);
+    this.#tellCount();
+  }
+
+  #tellCount(): void {
+    Atomics.store(this.#readerCount, 0, this.#readers.size);
+  }
+}
+
+/** Mostly there is one: it is sent as it came. */
+function joined(chunks: readonly EventChunk[]): Pick<EventChunk, "bytes" | "count"> {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return first;
+  return {
+    bytes: new Uint8Array(Buffer.concat(chunks.map(({ bytes }) => bytes))),
+    count: chunks.reduce((sum, { count }) => sum + count, 0),
+  };
 }

@@ -5,15 +5,22 @@
  *  - memory reducer: collects whole heaps again and again once little is allocated. At 50,000 samples a second every thread did so, up to 40 ms each.
  *  - growth: V8 lets a heap whose program allocates slowly grow by a quarter until the next full collection. The coordinator, with 88 MB for 100,000 mapped
  *    services, was collected every 3.4 s, 90 ms each. By 100 % it is so every fourth time; the price is room for as much garbage as there are live objects.
+ *  - concurrent marking: on one or two cores the four threads that mark a heap beside the program take the turns of the engine. A full collection held requests
+ *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 49](../../../docs/adr/0049-an-anomaly-and-its-alert.md)).
  *
  * V8 reads these flags whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
  * reported on stderr and passed over.
  */
+import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 
 const HEAP_FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100"] as const;
 
-/** Sets V8's flags; before threads are started. */
-export function applyHeapPolicy(): void {
+/** With so many cores or fewer no thread marks beside the program. */
+const CORES_FEW = 2;
+
+/** Sets V8's flags; before threads are started. `cores` are those that the process may use. */
+export function applyHeapPolicy(cores = availableParallelism()): void {
   for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
+  if (cores <= CORES_FEW) setFlagsFromString("--no-concurrent-marking");
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { LABEL_KEY_CHARACTERS_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
+import { NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, environmentParameter, textParameter, timeParameter } from "../parameters.ts";

@@ -7,6 +7,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { timeField } from "../parameters.ts";
 import { COUNT, COUNTS, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
+import { INHIBITION_RULE } from "./inhibitions.ts";
 import { NO_QUERY } from "./query-shapes.ts";
 
 const nameField = () =>
@@ -29,6 +30,10 @@ const SILENCES = z.strictObject({
   add: z.array(SILENCE).max(BACKTEST_SILENCES_MAX).optional().describe("as if they had been there"),
   remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).optional().describe("ids of silences, as if they had not"),
 });
+const INHIBITION_RULES = z.strictObject({
+  add: z.array(INHIBITION_RULE).max(BACKTEST_SILENCES_MAX).optional().describe("as if they had been there"),
+  remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).optional().describe("ids of rules, as if they had not"),
+});
 const BODY = z.strictObject({
   service_id: nameField().optional(),
   metric_name: nameField().optional(),
@@ -37,6 +42,7 @@ const BODY = z.strictObject({
   until: timeField(),
   settings: SETTINGS_SOME.optional().describe("in place of those in force, for all series that are selected"),
   silences: SILENCES.optional(),
+  inhibitions: INHIBITION_RULES.optional(),
 });
 
 const PAGE = z.strictObject({
@@ -134,6 +140,6 @@ export const BACKTEST_ENDPOINTS = [
         by_service: [{ service_id: "checkout", environment: "", day: "2026-01-31", before: 3, after: 2, newly: 0, no_longer: 1 }],
       },
     },
-    summary: `What changed settings and silences would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
+    summary: `What changed settings, silences and inhibitions would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
   },
 ] as const satisfies readonly Endpoint[];

@@ -7,7 +7,8 @@ import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
 const matchers = () => z.array(MATCHER).min(1).max(LABEL_MATCHERS_MAX);
 
-const BODY = z.strictObject({
+/** What a rule says. */
+export const INHIBITION_RULE = z.strictObject({
   source_matchers: matchers().describe("of the alert that keeps others quiet while it fires; all must hold"),
   target_matchers: matchers().describe("of the alerts that are kept quiet; all must hold"),
   equal: z
@@ -49,7 +50,7 @@ export const INHIBITIONS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: NO_QUERY,
-    body: BODY,
+    body: INHIBITION_RULE,
     responses: { 201: INHIBITION },
     errors: ["invalid_parameter", "unprocessable"],
     examples: { body: RULE, response: EXAMPLE },

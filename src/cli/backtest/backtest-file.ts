@@ -3,6 +3,7 @@ import { type BacktestView, backtestView } from "../../api/backtest-view.ts";
 import { overridesOf } from "../../api/shapes/watchdog-settings.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/backtest-limits.ts";
+import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
 import type { Silence } from "../../domain/alerting/silence.ts";
@@ -48,11 +49,12 @@ export async function backtestFile(options: BacktestOptionsGiven, file: string, 
     kept,
     FILE_FACTS,
     {
-      before: { settingsOf: () => settings, silences: [], inhibitions: INHIBITIONS },
+      before: { settingsOf: () => settings, silences: [], inhibitions: INHIBITIONS, inhibitionRules: NO_INHIBITION_RULES },
       after: {
         settingsOf: () => effectiveSettings(settings, overrides),
         silences: options.addedSilences.map(silenceOf),
         inhibitions: INHIBITIONS,
+        inhibitionRules: NO_INHIBITION_RULES,
       },
     },
     { window, samplesMin, intervalMs, offsetMs, sinceMs, untilMs },

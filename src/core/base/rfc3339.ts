@@ -86,9 +86,23 @@ const LAST_MS = FIRST_MS + 3_652_425 * DAY_MS - 1;
 let formattedDay = Number.NaN;
 let formattedDate = "";
 
+/** The last moments that were asked for, each in the place of its last three bits: a run of events names the same few again and again. */
+const MOMENTS_KEPT = 8;
+const keptMs = new Float64Array(MOMENTS_KEPT).fill(Number.NaN);
+const keptTexts: string[] = new Array(MOMENTS_KEPT).fill("");
+
 /** RFC 3339 in UTC with milliseconds. The moment must lie in the years 0 to 9999. */
 export function formatRfc3339(ms: number): string {
   const moment = Math.trunc(Math.min(LAST_MS, Math.max(FIRST_MS, ms)));
+  const place = moment & (MOMENTS_KEPT - 1);
+  if (keptMs[place] === moment) return keptTexts[place] as string;
+  const text = format(moment);
+  keptMs[place] = moment;
+  keptTexts[place] = text;
+  return text;
+}
+
+function format(moment: number): string {
   const day = Math.floor(moment / DAY_MS);
   if (day !== formattedDay) {
     formattedDate = new Date(day * DAY_MS).toISOString().slice(0, 11);
@@ -96,7 +110,9 @@ export function formatRfc3339(ms: number): string {
   }
   const inDay = moment - day * DAY_MS;
   const seconds = Math.floor(inDay / 1000);
-  const [hour, minute, second] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const hour = Math.floor(seconds / 3600);
+  const minute = Math.floor(seconds / 60) % 60;
+  const second = seconds % 60;
   const fraction = String(1000 + (inDay % 1000)).slice(1);
   return `${formattedDate}${TWO_DIGITS[hour]}:${TWO_DIGITS[minute]}:${TWO_DIGITS[second]}.${fraction}Z`;
 }

@@ -17,3 +17,6 @@ export const BACKTEST_SILENCES_MAX = 100;
 /** Pages of either kind, and rows by service and day, that its answer shows. */
 export const BACKTEST_EXAMPLES_MAX = 50;
 export const BACKTEST_ROWS_MAX = 1_000;
+/** Wall time of one, and how long its answer is waited for: 300,000 samples take 10 s of a thread, more where others need it too. */
+export const BACKTEST_MS_MAX = 60_000;
+export const BACKTEST_ANSWER_MS_MAX = 75_000;

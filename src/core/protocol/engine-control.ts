@@ -196,6 +196,8 @@ export interface SeriesSummary extends StreamName {
   readonly ended: boolean;
   /** Its values are stored as records too (trace, profile). */
   readonly keptAsRecords: boolean;
+  /** Of a histogram's quantile: the widest bucket that its values lay in of late; 0 for other series. */
+  readonly bucketWidth: number;
 }
 
 export interface SeriesAnswer {

@@ -48,6 +48,19 @@ export interface StreamEvents {
   readonly events: ReadonlyArray<{ readonly event: "anomaly" | "alert"; readonly tenant: string; readonly data: string }>;
 }
 
+/** The same as the bytes that a tenant's readers are sent: what leaves the coordinator's thread. */
+export interface StreamChunks {
+  readonly type: "event-chunks";
+  readonly chunks: readonly EventChunk[];
+}
+
+export interface EventChunk {
+  readonly tenant: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Events in them. */
+  readonly count: number;
+}
+
 /** Dead letters for an engine: the body of BODY_REPLAY or BODY_REPLAY_HISTORY. One at a time; it is answered by a ReplayAnswer. */
 export interface ReplayBatch {
   readonly type: "replay-batch";
@@ -82,6 +95,7 @@ export type CoordinatorMessage =
   | AccessMessage
   | ReplayBatch
   | StreamEvents
+  | StreamChunks
   /** A cycle of the Watchdog has come to its end: how many have since the start. */
   | { readonly type: "cycle-completed"; readonly cycles: number }
   | { readonly type: "ready"; readonly recordsReplayed: number }

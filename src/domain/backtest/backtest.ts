@@ -28,7 +28,11 @@ import { StaleRule } from "./rules/stale-rule.ts";
 import { type BothFrames, seriesFrames, ThresholdTables } from "./series-frames.ts";
 import { type PlacedSeries, serviceFrames, servicesOf } from "./service-frames.ts";
 import { decide } from "./timeline.ts";
-import { WorkSlices } from "./work-slices.ts";
+import { type Pause, WorkSlices } from "./work-slices.ts";
+
+/** Of the whole work, about: series under their layers, and services under their models. What remains are the two runs to a page. */
+const SERIES_SHARE = 0.5;
+const SERVICES_SHARE = 0.2;
 
 export interface BacktestOutcome extends PageDifference {
   /** Findings by what became of them: paged, absorbed, logged, or the gate that held them back. */
@@ -46,7 +50,7 @@ export async function backtest(
   facts: BacktestFacts,
   variants: { readonly before: BacktestVariant; readonly after: BacktestVariant },
   options: BacktestOptions,
-  pause: () => Promise<void>,
+  pause: Pause,
 ): Promise<BacktestOutcome> {
   const all = given
     .map((series) => ({ series, key: identityText(series.name) }))
@@ -57,10 +61,12 @@ export async function backtest(
   const frames: BothFrames = [[], []];
   const found = { ...options, facts, slices };
   for (const [place, { series }] of all.entries()) {
+    slices.share = (SERIES_SHARE * place) / all.length;
     const { tenant, serviceId, metricName } = series.name;
     const settings = [both[0].settingsOf(tenant, serviceId, metricName), both[1].settingsOf(tenant, serviceId, metricName)] as const;
     await seriesFrames(series, place, settings, frames, { ...found, tables });
   }
+  slices.share = SERIES_SHARE;
   const services = await serviceFrames(all, both, frames, found);
   const timeline = {
     ...found,
@@ -68,7 +74,9 @@ export async function backtest(
     firstMs: firstCycle(given, options),
   };
   const rules = rulesOver(all, facts, cycles(timeline));
+  slices.share = SERIES_SHARE + SERVICES_SHARE;
   const before = await decide(frames[0], variants.before, { ...timeline, rules: rules.make() });
+  slices.share += (1 - slices.share) / 2;
   const after = await decide(frames[1], variants.after, { ...timeline, rules: rules.make() });
   const buckets = all.filter(({ series }) => isBucketSeries(series.name, series.flags)).length;
   const reports: readonly LayerReport[] = [

@@ -73,9 +73,9 @@ export const NO_FACTS: BacktestFacts = {
 export interface BacktestVariant {
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
   readonly silences: readonly Silence[];
+  /** Those that hold for everybody, and those of people. */
   readonly inhibitions: ActiveInhibitions;
-  /** Those of people. */
-  readonly inhibitionRules?: InhibitionRules;
+  readonly inhibitionRules: InhibitionRules;
 }
 
 export interface BacktestOptions {

@@ -31,11 +31,11 @@ export class IncidentRun {
   readonly #episodes = new Map<string, Episode>();
   readonly #decisions = new Map<string, LastDecision>();
 
-  /** `decided` is given each decision, in order; `rules` are inhibition rules of people, none where they are not given. */
+  /** `decided` is given each decision, in order; `rules` are people's inhibitions. */
   constructor(sources: PagingSources, decided: (decision: PageDecision) => void, rules?: InhibitionRules) {
-    this.#memory = new PagingMemory(undefined, rules);
     this.#sources = sources;
     this.#decided = decided;
+    this.#memory = new PagingMemory(undefined, rules);
   }
 
   /** Takes a transition that is known at `nowMs`. */

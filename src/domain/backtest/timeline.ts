@@ -34,10 +34,10 @@ export async function decide(frames: TimedFrame[], variant: BacktestVariant, opt
   const decisions: PageDecision[] = [];
   const clock = { nowMs: firstMs };
   const sources = sourcesOf(variant, options, clock);
-  const take = (decision: PageDecision) => {
+  const decided = (decision: PageDecision) => {
     if (decision.atMs >= sinceMs) decisions.push(decision);
   };
-  const run = new IncidentRun(sources, take, variant.inhibitionRules);
+  const run = new IncidentRun(sources, decided, variant.inhibitionRules);
   const openAnomalies = () => run.openAnomalies();
   const costUs = rules.reduce((sum, rule) => sum + rule.costUs, CYCLE_US);
   let next = 0;

@@ -1,13 +1,17 @@
-// Turns for the other work of the thread, by what the work between them takes.
+// Turns for the other work of the thread, by what the work between them takes, and how far that work is.
 const SLICE_US = 2_000;
+
+/** Resolves once others have had their turn; is told the share of the work that is done, 0..1. Rejects to end the work. */
+export type Pause = (share: number) => Promise<void>;
 
 /** Counts work in microseconds, as measured of each kind. */
 export class WorkSlices {
-  readonly #pause: () => Promise<void>;
+  readonly #pause: Pause;
   #spentUs = 0;
+  /** Of the work at hand. */
+  share = 0;
 
-  /** `pause` resolves once others have had their turn. */
-  constructor(pause: () => Promise<void>) {
+  constructor(pause: Pause) {
     this.#pause = pause;
   }
 
@@ -19,6 +23,6 @@ export class WorkSlices {
 
   async turn(): Promise<void> {
     this.#spentUs = 0;
-    await this.#pause();
+    await this.#pause(this.share);
   }
 }

@@ -19,19 +19,26 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a
 /** Composes a key part by part; every method throws RangeError when a value is out of its range or the key grows beyond KEY_BYTES_MAX. */
 export class KeyBuilder {
   #bytes = new Uint8Array(64);
+  #view = new DataView(this.#bytes.buffer);
   #length = 0;
+
+  /** Begins another key, in the same memory. */
+  clear(): this {
+    this.#length = 0;
+    return this;
+  }
 
   /** Appends an integer of 0..65,535. */
   u16(value: number): this {
     assertInteger(value, 0xffff);
-    new DataView(this.#grow(2)).setUint16(this.#length - 2, value);
+    this.#grow(2).setUint16(this.#length - 2, value);
     return this;
   }
 
   /** Appends an integer of 0..4,294,967,295. */
   u32(value: number): this {
     assertInteger(value, 0xffff_ffff);
-    new DataView(this.#grow(4)).setUint32(this.#length - 4, value);
+    this.#grow(4).setUint32(this.#length - 4, value);
     return this;
   }
 
@@ -69,7 +76,7 @@ export class KeyBuilder {
 
   #time(ms: number, inversion: 0 | -1): this {
     if (Number.isNaN(ms)) throw new RangeError("a key time must be a number");
-    const view = new DataView(this.#grow(8));
+    const view = this.#grow(8);
     const at = this.#length - 8;
     view.setFloat64(at, ms + 0);
     const high = view.getInt32(at);
@@ -84,15 +91,16 @@ export class KeyBuilder {
     this.#bytes.set(bytes, this.#length - bytes.length);
   }
 
-  #grow(by: number): ArrayBuffer {
+  #grow(by: number): DataView {
     this.#length += by;
     if (this.#length > KEY_BYTES_MAX) throw new RangeError(`a key has at most ${KEY_BYTES_MAX} bytes`);
     if (this.#length > this.#bytes.length) {
       const larger = new Uint8Array(Math.max(2 * this.#bytes.length, this.#length));
       larger.set(this.#bytes);
       this.#bytes = larger;
+      this.#view = new DataView(larger.buffer);
     }
-    return this.#bytes.buffer;
+    return this.#view;
   }
 }
 

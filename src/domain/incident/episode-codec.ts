@@ -56,7 +56,10 @@ export function decodeEpisode(payload: Uint8Array): EpisodeFrame {
   const transition = TRANSITIONS[reader.u8()] ?? reader.fail();
   const direction = reader.u8() === 1 ? "high" : "low";
   const episodeId = reader.hex(ID_BYTES);
-  const [startedAtMs, observedAtMs, z, arrivalMs] = [reader.double(), reader.double(), reader.double(), reader.double()];
+  const startedAtMs = reader.double();
+  const observedAtMs = reader.double();
+  const z = reader.double();
+  const arrivalMs = reader.double();
   const given = reader.u8() === 0 ? undefined : reader.text(TEXT_BYTES_MAX);
   const detector = readWord(reader);
   const { tenant, environment, serviceId, metricName, attributes } = identityName(reader.text(TEXT_BYTES_MAX));

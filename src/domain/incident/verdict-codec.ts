@@ -24,6 +24,22 @@ const WORDS = [
   "isolation_forest",
   "adaptive",
   "direction",
+  "bucket_width",
+  "exclusion",
+  "warmup",
+  "threshold",
+  "feedback",
+  "minimum_traffic",
+  "ensemble",
+  "tier",
+  "confirmation",
+  "inhibited",
+  "silenced",
+  "dedup",
+  "flapping",
+  "acknowledged",
+  "manual_override",
+  "rca_cooldown",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 
@@ -134,9 +150,18 @@ function writeRecord(sink: ByteSink, verdict: Verdict): void {
 
 function readRecord(reader: ByteReader): Verdict {
   const detector = readWord(reader);
-  const [observed, expected, lower, upper] = [reader.double(), reader.double(), reader.double(), reader.double()];
-  const [z, p, threshold] = [reader.double(), reader.double(), reader.double()];
-  const [n, mean, sd, median, age_seconds] = [reader.double(), reader.double(), reader.double(), reader.double(), reader.double()];
+  const observed = reader.double();
+  const expected = reader.double();
+  const lower = reader.double();
+  const upper = reader.double();
+  const z = reader.double();
+  const p = reader.double();
+  const threshold = reader.double();
+  const n = reader.double();
+  const mean = reader.double();
+  const sd = reader.double();
+  const median = reader.double();
+  const age_seconds = reader.double();
   const bucket = readOptional(reader);
   const suppressed_by = readOptional(reader);
   const gates = listOf(reader, () => readGate(reader));

@@ -7,9 +7,9 @@ import { ServiceConfirmations } from "../../../domain/alerting/paging/service-co
 import { scan } from "../tables/scan.ts";
 import { tenantTimeKey } from "../tables/tables.ts";
 import { AlertIndex } from "./alert-index.ts";
-import { decodeAlert } from "./alert-row.ts";
 import { FeedbackBook } from "./feedback-book.ts";
 import { LedgerBook } from "./ledger-book.ts";
+import { decodeAlert } from "./rows/alert-row.ts";
 
 const NO_ALERTS = new AlertIndex();
 

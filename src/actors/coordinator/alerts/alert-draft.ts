@@ -16,8 +16,8 @@ import type { Anomaly, EpisodeEffect } from "../../../domain/incident/anomaly.ts
 import { tenantTimeKey } from "../tables/tables.ts";
 import type { AlertBook } from "./alert-book.ts";
 import type { AlertEntry } from "./alert-index.ts";
-import { encodeAlert } from "./alert-row.ts";
 import { type LedgerRow, ledgerRowId } from "./ledger-book.ts";
+import { encodeAlert } from "./rows/alert-row.ts";
 
 /** What the metrics are told of a draft. */
 export interface AlertCounts {

@@ -1,12 +1,14 @@
 // The ledger: why each finding did or did not page. Rows are decided on with the verdicts, in `control`, and stored with what follows in `series`; those that a
-// failed commit has left behind go with the next one. A crash between the two loses the rows of one transaction, never the alert.
+// failed commit has left behind go with the next one. Under load they wait for some more (ADR 49). A crash before they are stored loses those that wait, a
+// hundred at most, never the alert.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { LEDGER_GATHER_MS_MAX, LEDGER_ROWS_GATHERED_MAX } from "../../../core/config/limits.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../tables/scan.ts";
 import { decodeStored, encodeStored } from "../tables/stored-json.ts";
 import { tenantTimeKey } from "../tables/tables.ts";
-import { decodeDecision, encodeDecision } from "./alert-row.ts";
+import { decodeDecision, encodeDecision } from "./rows/decision-row.ts";
 
 interface LedgerCount {
   readonly tenant: string;
@@ -32,6 +34,8 @@ export class LedgerBook {
   readonly #store: KeyValueStore;
   #size = 0;
   #waiting: LedgerRow[] = [];
+  /** Of those that wait, the first so many are in the commit under way. */
+  #storing = 0;
 
   constructor(series: KeyValueStore) {
     this.#store = series;
@@ -57,6 +61,24 @@ export class LedgerBook {
     return this.#rows.get(tenant) ?? 0;
   }
 
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Whether rows that wait are worth a commit of their own. */
+  isDue(nowMs: number): boolean {
+    const [oldest] = this.#waiting;
+    if (oldest === undefined) return false;
+    return this.#waiting.length >= LEDGER_ROWS_GATHERED_MAX || nowMs - oldest.decision.atMs >= LEDGER_GATHER_MS_MAX;
+  }
+
+  /** Stores the rows that wait; nothing else may be writing. Rejects with StoreError, and they wait on. */
+  async store(): Promise<void> {
+    if (!this.isWaiting) return;
+    await this.#store.commit(this.operations());
+    this.stored();
+  }
+
   /** Takes rows to be stored with the next commit. */
   add(rows: readonly LedgerRow[]): void {
     this.#waiting.push(...rows);
@@ -64,7 +86,8 @@ export class LedgerBook {
 
   /** What stores the rows that wait; `stored` is to be called after the commit. */
   operations(): StoreOperation[] {
-    if (this.#waiting.length === 0) return [];
+    this.#storing = this.#waiting.length;
+    if (this.#storing === 0) return [];
     const added = new Map<string, number>();
     const rows = this.#waiting.map(({ id, decision }): StoreOperation => {
       added.set(decision.tenant, (added.get(decision.tenant) ?? 0) + 1);
@@ -73,9 +96,10 @@ export class LedgerBook {
     return [...rows, ...[...added].map(([tenant, count]) => this.countOperation(tenant, count))];
   }
 
+  /** The operations that were asked for last are stored. */
   stored(): void {
-    for (const { decision } of this.#waiting) this.count(decision.tenant, 1);
-    this.#waiting = [];
+    for (const { decision } of this.#waiting.splice(0, this.#storing)) this.count(decision.tenant, 1);
+    this.#storing = 0;
   }
 
   /** Stores that a tenant has so many rows more, or fewer. */

@@ -1,4 +1,5 @@
 // What the queries read, and their common shape.
+import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import type { BodyOf, CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
@@ -105,3 +106,14 @@ export type QueryHandler<N extends CoordinatorEndpoint> = (
   context: QueryContext,
   request: QueryRequest<N>,
 ) => Outcome<unknown> | Promise<Outcome<unknown>>;
+
+/** Stores decisions that wait for their commit, so that the ledger has them; where the store refuses, it is read as it is. */
+export async function settleLedger({ state, edit }: QueryContext): Promise<void> {
+  const { ledger } = state.alerts;
+  if (!ledger.isWaiting) return;
+  try {
+    await edit(() => ledger.store());
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+}

@@ -1,26 +1,40 @@
 // An anomaly as a stored value:
 //
-//   version u8 = 2, flags u8 (FLAG_*), id 16 bytes, {episode id 16 bytes: the founder's}, started, detected, observed, {resolved} and z f64, streams and open
+//   version u8 = 3, flags u8 (FLAG_*), id 16 bytes, {episode id 16 bytes: the founder's}, started, detected, observed, {resolved} and z f64, streams and open
 //   streams varint, tenant, environment, service and metric text, detector word, {resolved by word}, explanation text, attributes as JSON text, verdict
-//   (domain/incident/verdict-codec.ts), {JSON text of [paging, feedback]}
+//   (domain/incident/verdict-codec.ts), {JSON text of [paging, feedback]}, {paging: tier u8, {alert id}, outcome u8, {suppressed by word}, decided f64,
+//   serial varint}
 //
-// 0.5 KB for a series with a few labels. The explanation mostly follows from the verdict, but saying it again costs more than reading it. Version 1, its fields as
-// JSON in a fixed order without such explanations, is read; it was compressed with the table's dictionary.
+// 0.5 KB for a series with a few labels. The explanation mostly follows from the verdict, but saying it again costs more than reading it. In version 2 paging stood with the feedback; it is read. So is version 1, its fields as
+// JSON in a fixed order without such explanations; it was compressed with the table's dictionary.
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import type { Anomaly } from "../../../domain/incident/anomaly.ts";
+import type { Anomaly, AnomalyPaging } from "../../../domain/incident/anomaly.ts";
 import { readVerdict, readWord, sentenceOf, writeVerdict, writeWord } from "../../../domain/incident/verdict-codec.ts";
+import {
+  readOptionalId,
+  readOptionalWord,
+  readOutcome,
+  readTier,
+  TEXT_BYTES_MAX,
+  writeOptionalId,
+  writeOptionalWord,
+  writeOutcome,
+  writeTier,
+} from "./row-fields.ts";
 import { decodeStored } from "./stored-json.ts";
 import { ID_BYTES } from "./tables.ts";
 
-const VERSION = 2;
+const VERSION = 3;
+const VERSION_BEFORE = 2;
 const FLAG_HIGH = 1;
 const FLAG_RESOLVED = 2;
 const FLAG_RESOLVED_BY = 4;
 const FLAG_FOUNDER = 8;
 const FLAG_FOUNDER_OPEN = 16;
+/** Feedback; and in the version before, paging. */
 const FLAG_NOTES = 32;
-const TEXT_BYTES_MAX = 2 ** 24;
+const FLAG_PAGING = 64;
 const DAMAGE = "a stored anomaly is damaged";
 
 /** Part of the format of version 1. */
@@ -53,8 +67,7 @@ const sink = new ByteSink(4096);
 
 /** Encodes an anomaly; `decodeAnomaly` gives it back equal. */
 export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
-  const { founder, resolvedAtMs, resolvedBy } = anomaly;
-  const hasNotes = anomaly.paging !== null || anomaly.feedback !== null;
+  const { founder, resolvedAtMs, resolvedBy, paging, feedback } = anomaly;
   sink.at = 0;
   sink.u8(VERSION);
   sink.u8(
@@ -63,7 +76,8 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
       (resolvedBy === null ? 0 : FLAG_RESOLVED_BY) |
       (founder === null ? 0 : FLAG_FOUNDER) |
       (founder?.open === true ? FLAG_FOUNDER_OPEN : 0) |
-      (hasNotes ? FLAG_NOTES : 0),
+      (feedback === null ? 0 : FLAG_NOTES) |
+      (paging === null ? 0 : FLAG_PAGING),
   );
   sink.hex(anomaly.id);
   if (founder !== null) sink.hex(founder.episodeId);
@@ -83,22 +97,26 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   sink.text(anomaly.explanation);
   sink.text(JSON.stringify(anomaly.attributes));
   writeVerdict(sink, anomaly.verdict);
-  if (hasNotes) sink.text(JSON.stringify([anomaly.paging, anomaly.feedback]));
+  if (feedback !== null) sink.text(JSON.stringify([null, feedback]));
+  if (paging !== null) writePaging(paging);
   return sink.bytes.slice(0, sink.at);
 }
 
 /** Throws on another version. */
 export function decodeAnomaly(bytes: Uint8Array): Anomaly {
-  if (bytes[0] !== VERSION) return decodeFirstVersion(bytes);
+  if (bytes[0] !== VERSION && bytes[0] !== VERSION_BEFORE) return decodeFirstVersion(bytes);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const flags = reader.u8();
   const has = (flag: number) => (flags & flag) !== 0;
   const id = reader.hex(ID_BYTES);
   const founder = has(FLAG_FOUNDER) ? { episodeId: reader.hex(ID_BYTES), open: has(FLAG_FOUNDER_OPEN) } : null;
-  const [startedAtMs, detectedAtMs, observedAtMs] = [reader.double(), reader.double(), reader.double()];
+  const startedAtMs = reader.double();
+  const detectedAtMs = reader.double();
+  const observedAtMs = reader.double();
   const resolvedAtMs = has(FLAG_RESOLVED) ? reader.double() : null;
   const z = reader.double();
-  const [streams, openStreams] = [reader.varint(), reader.varint()];
+  const streams = reader.varint();
+  const openStreams = reader.varint();
   const tenant = reader.text(TEXT_BYTES_MAX);
   const environment = reader.text(TEXT_BYTES_MAX);
   const serviceId = reader.text(TEXT_BYTES_MAX);
@@ -108,10 +126,11 @@ export function decodeAnomaly(bytes: Uint8Array): Anomaly {
   const explanation = reader.text(TEXT_BYTES_MAX);
   const attributes = JSON.parse(reader.text(TEXT_BYTES_MAX)) as Anomaly["attributes"];
   const verdict = readVerdict(reader);
-  const [paging, feedback] = (has(FLAG_NOTES) ? JSON.parse(reader.text(TEXT_BYTES_MAX)) : NO_NOTES) as [
+  const [pagingBefore, feedback] = (has(FLAG_NOTES) ? JSON.parse(reader.text(TEXT_BYTES_MAX)) : NO_NOTES) as [
     Anomaly["paging"],
     Anomaly["feedback"],
   ];
+  const paging = has(FLAG_PAGING) ? readPaging(reader) : pagingBefore;
   return {
     id,
     tenant,
@@ -134,6 +153,26 @@ export function decodeAnomaly(bytes: Uint8Array): Anomaly {
     founder,
     paging,
     feedback,
+  };
+}
+
+function writePaging({ tier, alertId, outcome, suppressedBy, decidedAtMs, serial }: AnomalyPaging): void {
+  writeTier(sink, tier);
+  writeOptionalId(sink, alertId);
+  writeOutcome(sink, outcome);
+  writeOptionalWord(sink, suppressedBy);
+  sink.double(decidedAtMs);
+  sink.varint(serial);
+}
+
+function readPaging(reader: ByteReader): AnomalyPaging {
+  return {
+    tier: readTier(reader),
+    alertId: readOptionalId(reader),
+    outcome: readOutcome(reader),
+    suppressedBy: readOptionalWord(reader),
+    decidedAtMs: reader.double(),
+    serial: reader.varint(),
   };
 }
 

@@ -114,9 +114,17 @@ export const TABLE_START = new Uint8Array(0);
 
 const HEX_ID = /^[0-9a-f]{32}$/;
 
+/** Used again for every key. */
+const rowKey = new KeyBuilder();
+const idScratch = new Uint8Array(ID_BYTES);
+
+function noId(id: string): RangeError {
+  return new RangeError(`an id has 32 hex digits, got ${JSON.stringify(id.slice(0, 40))}`);
+}
+
 /** The bytes of an id. */
 export function idBytes(id: string): Uint8Array {
-  if (!HEX_ID.test(id)) throw new RangeError(`an id has 32 hex digits, got ${JSON.stringify(id.slice(0, 40))}`);
+  if (!HEX_ID.test(id)) throw noId(id);
   return new Uint8Array(Buffer.from(id, "hex"));
 }
 
@@ -127,7 +135,15 @@ export function idText(bytes: Uint8Array): string {
 
 /** Key of anomalies, records and dead letters. */
 export function tenantTimeKey(tenant: string, timeMs: number, id: string): Uint8Array {
-  return new KeyBuilder().fixed(tenantPrefix(tenant)).time(timeMs).fixed(idBytes(id)).finish();
+  if (!HEX_ID.test(id)) throw noId(id);
+  for (let i = 0; i < ID_BYTES; i++) idScratch[i] = (hexDigit(id, 2 * i) << 4) | hexDigit(id, 2 * i + 1);
+  return rowKey.clear().fixed(tenantPrefix(tenant)).time(timeMs).fixed(idScratch).finish();
+}
+
+/** Value of a character that is known to be a lower-case hex digit. */
+function hexDigit(hex: string, at: number): number {
+  const code = hex.charCodeAt(at);
+  return code < 0x3a ? code - 0x30 : code - 0x57;
 }
 
 let lastTenant = "";

@@ -1,9 +1,9 @@
 // The gates by which people and rules hold alerts back for a while, and how the ledger names what held one.
 import { type GateResult, holds } from "../../detection/gates/gate-result.ts";
+import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { PagingMemory } from "../paging/paging-memory.ts";
 import type { PagingSources } from "../paging/paging-sources.ts";
-import type { Hold } from "./hold.ts";
 
 const INHIBITED = "inhibited";
 const SILENCED = "silenced";
@@ -18,7 +18,7 @@ export function holdGates(
   memory: PagingMemory,
   nowMs: number,
 ): { readonly gates: readonly GateResult[]; readonly hold: Hold | undefined } {
-  const builtIn = inhibitions.inhibited(tenant, labels, () => memory.firing(tenant), nowMs);
+  const builtIn = inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), nowMs);
   const inhibition = builtIn ?? memory.ruleInhibitors.holdFor(tenant, labels);
   const silence = silences.silenced(tenant, labels, nowMs);
   return { gates: [holds(INHIBITED, inhibition === undefined), holds(SILENCED, silence === undefined)], hold: inhibition ?? silence };

@@ -1,8 +1,9 @@
 // The firing alerts that keep others quiet by rules of people, by rule and the values of its equal labels: a finding asks for its own values and never goes
 // through the alerts that fire. An index over another one reads through it, as the memory does that it belongs to.
+
+import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import { type Alert, isFiring } from "../paging/alert.ts";
-import type { Hold } from "./hold.ts";
 import { type CompiledInhibition, type InhibitionRules, NO_INHIBITION_RULES } from "./inhibition-rule.ts";
 
 /** Where an alert stands as a source. */
@@ -60,7 +61,7 @@ export class InhibitorIndex {
    * no targets of it: two would keep each other quiet.
    */
   holdFor(tenant: string, labels: Labels): Hold | undefined {
-    if (!this.#hasSources(tenant)) return undefined;
+    if (!this.hasSources(tenant)) return undefined;
     for (const compiled of this.#rules.rulesOf(tenant)) {
       const [oneSided, twoSided] = placesIn(compiled, labels);
       const pure = this.#sourceAt(oneSided, labels);
@@ -72,9 +73,8 @@ export class InhibitorIndex {
     return undefined;
   }
 
-  #hasSources(tenant: string): boolean {
-    if (this.#counts.has(tenant)) return true;
-    return this.#base === undefined ? false : this.#base.#hasSources(tenant);
+  hasSources(tenant: string): boolean {
+    return this.#counts.has(tenant) || this.#base?.hasSources(tenant) === true;
   }
 
   #placesOf({ state, labels }: Alert): string[] {

@@ -7,14 +7,9 @@ import type { AlertKey } from "../alert-identity.ts";
 import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
 import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
 import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
+import { mayInhibit } from "../inhibition.ts";
 import { type Alert, isFiring } from "./alert.ts";
-
-/** A service of an environment. */
-export interface ServicePlace {
-  readonly tenant: string;
-  readonly environment: string;
-  readonly serviceId: string;
-}
+import { placeText } from "./service-place.ts";
 
 /** Signals older than this corroborate nothing (ensemble.ts). */
 const SIGNAL_MS = 120_000;
@@ -32,6 +27,8 @@ export class PagingMemory {
   readonly #cascades = new Map<string, string>();
   /** Firing ones by tenant; of a base alone. */
   readonly #firing = new Map<string, Map<string, Alert>>();
+  /** Those of them that may hold others back, by tenant; of a base alone. */
+  readonly #inhibiting = new Map<string, Map<string, Alert>>();
   /** Resolved ones, the longest resolved first; of a base alone. */
   readonly #resolved = new Set<string>();
 
@@ -67,6 +64,14 @@ export class PagingMemory {
     for (const alert of this.#base?.firing(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
     if (this.#base === undefined) yield* this.#firing.get(tenant)?.values() ?? [];
     else for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert)) yield alert;
+  }
+
+  /** Those of them that may hold others back, in the same order. */
+  *inhibitors(tenant: string): Generator<Alert> {
+    for (const alert of this.#base?.inhibitors(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
+    if (this.#base === undefined) yield* this.#inhibiting.get(tenant)?.values() ?? [];
+    else
+      for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
   }
 
   /** Tenants with firing alerts; of a base alone. */
@@ -162,8 +167,8 @@ export class PagingMemory {
     const { id, key } = alert.state;
     this.#resolved.delete(id);
     if (isFiring(alert)) {
-      const firing = this.#firing.get(key.tenant) ?? new Map<string, Alert>();
-      this.#firing.set(key.tenant, firing.set(id, alert));
+      put(this.#firing, alert);
+      if (mayInhibit(alert)) put(this.#inhibiting, alert);
       return;
     }
     this.#unplace(key.tenant, id);
@@ -175,10 +180,18 @@ export class PagingMemory {
   }
 
   #unplace(tenant: string, id: string): void {
-    const firing = this.#firing.get(tenant);
-    firing?.delete(id);
-    if (firing?.size === 0) this.#firing.delete(tenant);
+    for (const alerts of [this.#firing, this.#inhibiting]) {
+      const of = alerts.get(tenant);
+      of?.delete(id);
+      if (of?.size === 0) alerts.delete(tenant);
+    }
   }
+}
+
+function put(alerts: Map<string, Map<string, Alert>>, alert: Alert): void {
+  const { id, key } = alert.state;
+  const of = alerts.get(key.tenant) ?? new Map<string, Alert>();
+  alerts.set(key.tenant, of.set(id, alert));
 }
 
 /** Puts an entry behind all others; the first goes where there are too many. */
@@ -194,11 +207,6 @@ function putLast<V>(map: Map<string, V>, key: string, value: V, most: number): v
 
 function keyText({ tenant, environment, serviceId, family }: AlertKey): string {
   return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${serviceId}`;
-}
-
-/** A text that two services of an environment share only if they are the same one. */
-export function placeText({ tenant, environment, serviceId }: ServicePlace): string {
-  return `${tenant.length} ${environment.length} ${tenant}${environment}${serviceId}`;
 }
 
 function pairText(place: string, metricName: string): string {

@@ -1,7 +1,7 @@
 // What the pipeline asks of the rest of the service. All of it is looked up in memory: a decision waits for nothing.
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { DetectorFamily } from "../ensemble.ts";
-import type { Hold } from "../inhibition/hold.ts";
+import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Alert } from "./alert.ts";
 import type { ServiceConfirmations } from "./service-confirmations.ts";
@@ -13,8 +13,8 @@ export interface ActiveSilences {
 
 /** Rules by which one firing alert keeps others quiet. */
 export interface ActiveInhibitions {
-  /** `firing` are the tenant's; the alert that is asked about may be among them. */
-  inhibited(tenant: string, labels: Labels, firing: () => Iterable<Alert>, nowMs: number): Hold | undefined;
+  /** `inhibitors` are the tenant's firing alerts that may hold others back (inhibition.ts); the alert that is asked about may be among them. */
+  inhibited(tenant: string, labels: Labels, inhibitors: () => Iterable<Alert>, nowMs: number): Hold | undefined;
 }
 
 export interface PagingSources {

@@ -1,4 +1,5 @@
 // Which way a series is bad: fewer errors and faster answers are no alert. By whole words of the name; an override of the series goes first.
+import { METRIC_DIRECTIONS_MAX } from "../../../core/config/limits.ts";
 import { nameWords } from "../../series/name-words.ts";
 import type { GateResult } from "./gate-result.ts";
 
@@ -9,8 +10,20 @@ const BAD_WHEN_HIGH = words(
 );
 const BAD_WHEN_LOW = words("success availability apdex uptime free available remaining headroom healthy");
 
+/** Of names whose words were looked at lately: every finding of a metric asks. All are forgotten where there are too many. */
+const kept = new Map<string, Direction>();
+
 /** Direction by name; words of both kinds, or none, say nothing. */
 export function directionOfName(metricName: string): Direction {
+  const known = kept.get(metricName);
+  if (known !== undefined) return known;
+  const direction = directionOfWords(metricName);
+  if (kept.size >= METRIC_DIRECTIONS_MAX) kept.clear();
+  kept.set(metricName, direction);
+  return direction;
+}
+
+function directionOfWords(metricName: string): Direction {
   const of = nameWords(metricName);
   const high = of.some((word) => BAD_WHEN_HIGH.has(word));
   const low = of.some((word) => BAD_WHEN_LOW.has(word));

@@ -7,11 +7,11 @@ import { type Alert, isFiring, withChange } from "../../../../domain/alerting/pa
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import { tierOfZ } from "../../../../domain/detection/anomaly-score.ts";
 import type { AlertFilter } from "../../alerts/alert-index.ts";
-import { decodeDecision } from "../../alerts/alert-row.ts";
+import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import type { Change } from "../../control/changes.ts";
 import { scan } from "../../tables/scan.ts";
 import { tenantTimeBound } from "../../tables/tables.ts";
-import type { QueryContext, QueryRequest } from "../query-context.ts";
+import { type QueryContext, type QueryRequest, settleLedger } from "../query-context.ts";
 import { timeRange } from "../time-range.ts";
 
 const ROWS_PER_TURN = 500;
@@ -113,6 +113,7 @@ function unknownAlert(path: Readonly<Record<string, string>>) {
 
 /** The first decisions on an alert, from the tenant's rows of the time in which it fired. */
 async function decisionsOn(alert: Alert, context: QueryContext): Promise<{ decisions: PageDecision[]; isComplete: boolean }> {
+  await settleLedger(context);
   const { id, key, createdAtMs } = alert.state;
   const from = tenantTimeBound(key.tenant, createdAtMs);
   const to = tenantTimeBound(key.tenant, alert.updatedAtMs + 1);

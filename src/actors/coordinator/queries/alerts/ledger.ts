@@ -11,10 +11,10 @@ import type { SeriesSummary } from "../../../../core/protocol/engine-control.ts"
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../../../domain/backtest/layer-moment.ts";
 import { type MomentVerdict, momentVerdict } from "../../../../domain/detection/moment-verdict.ts";
-import { decodeDecision } from "../../alerts/alert-row.ts";
+import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import { scanNewest } from "../../tables/scan.ts";
 import { tenantTimeBound } from "../../tables/tables.ts";
-import type { QueryContext, QueryRequest } from "../query-context.ts";
+import { type QueryContext, type QueryRequest, settleLedger } from "../query-context.ts";
 import { timeRange } from "../time-range.ts";
 import { MomentLayers } from "./moment-layers.ts";
 
@@ -47,6 +47,7 @@ export async function readLedger(context: QueryContext, { principal, query }: Qu
     metricName: query.metric_name,
     environment: query.environment,
   };
+  await settleLedger(context);
   const toMs = Math.min(range.value.toMs, context.nowMs() + AFTER_MS);
   const { decisions, complete } = await decisionsOf(context, filter, Math.max(0, range.value.fromMs), toMs);
   const found = at === undefined ? { moments: [], services: [] } : await momentsOf(context, filter, at);
@@ -109,6 +110,7 @@ async function momentOf(context: QueryContext, layers: MomentLayers, summary: Se
     window,
     operation: (series.flags & FLAG_OPERATION) !== 0,
     percent: (series.flags & FLAG_PERCENT) !== 0,
+    bucketWidth: summary.bucketWidth,
   });
   const moment = found !== undefined && atMs - found.sampleMs <= SAMPLE_AGE_MS_MAX ? found : undefined;
   const statistical = statisticalMoment(moment, excluded, samplesMin);

@@ -1,6 +1,7 @@
 // The stored series that a backtest goes over, with the day before it for their baselines.
-import { type Outcome, refused } from "../../../../api/refusal.ts";
+import { type Outcome, refused, shown } from "../../../../api/refusal.ts";
 import { BACKTEST_SAMPLES_MAX, BACKTEST_SERIES_MAX } from "../../../../core/config/backtest-limits.ts";
+import { SERIES_DATA_BLOCKS_MAX, SERIES_DATA_SAMPLES_MAX } from "../../../../core/config/limits.ts";
 import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT } from "../../../../core/layout/stream-record.ts";
 import type { SeriesSummary } from "../../../../core/protocol/engine-control.ts";
 import type { BacktestSeries } from "../../../../domain/backtest/history.ts";
@@ -50,8 +51,9 @@ export async function selectedSamples(context: QueryContext, selection: SampleSe
     for (const summary of wanted) {
       await context.breathe();
       const read = await readSeries(context, selection, summary);
-      samples += read?.times.length ?? BACKTEST_SAMPLES_MAX + 1;
-      if (read === undefined || samples > BACKTEST_SAMPLES_MAX)
+      if (read === undefined) return refused("unprocessable", tooLong(summary));
+      samples += read.times.length;
+      if (samples > BACKTEST_SAMPLES_MAX)
         return refused("unprocessable", `more than ${BACKTEST_SAMPLES_MAX} samples are selected, the day before them included; ${ADVICE}`);
       if (read.times.length > 0) into.push(read);
     }
@@ -61,6 +63,10 @@ export async function selectedSamples(context: QueryContext, selection: SampleSe
     if (firstTimeMs !== null && firstTimeMs < (firstSeenMs.get(service) ?? Number.POSITIVE_INFINITY)) firstSeenMs.set(service, firstTimeMs);
   }
   return { ok: true, value: { series, counting, samples, firstSeenMs } };
+}
+
+function tooLong({ metricName, serviceId }: SeriesSummary): string {
+  return `${shown(metricName)} of ${shown(serviceId)} has more stored samples than one query reads (${SERIES_DATA_SAMPLES_MAX} samples, ${SERIES_DATA_BLOCKS_MAX} blocks); give a shorter time, or leave it out`;
 }
 
 /** All series of the services, where the selection leaves some of them out. */
@@ -89,7 +95,7 @@ function countingAround({ metricName, environment, wantsTraffic }: SampleSelecti
   );
 }
 
-/** Undefined where it is more than may be read. */
+/** Undefined where it is more than one query reads. */
 async function readSeries(
   context: QueryContext,
   { sinceMs, untilMs }: SampleSelection,

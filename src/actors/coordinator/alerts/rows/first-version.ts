@@ -1,11 +1,11 @@
-// Alerts and decisions as stored values: values in a fixed order without their names, and without what the others give again. Numbers that JSON has no word for
-// (never before: infinitely long ago) are null there.
-import type { Alert, AlertChange, AlertMember } from "../../../domain/alerting/paging/alert.ts";
-import { familyOfDetector } from "../../../domain/alerting/paging/detector-family.ts";
-import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
-import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
-import type { GateResult } from "../../../domain/detection/gates/gate-result.ts";
-import { decodeStored, encodeStored } from "../tables/stored-json.ts";
+// Alerts and decisions as they were stored before they were packed, read only: JSON of values in a fixed order without their names, and without what the others
+// give again. Numbers that JSON has no word for (never before: infinitely long ago) are null there.
+import type { Alert, AlertChange, AlertMember } from "../../../../domain/alerting/paging/alert.ts";
+import { familyOfDetector } from "../../../../domain/alerting/paging/detector-family.ts";
+import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
+import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
+import type { GateResult } from "../../../../domain/detection/gates/gate-result.ts";
+import { decodeStored } from "../../tables/stored-json.ts";
 
 /** Part of the format. */
 const DECISION_FIELDS = [
@@ -46,43 +46,8 @@ type StoredAlert = readonly [
 /** Place of the service in the stored state. */
 const KEY_SERVICE = 3;
 
-export function encodeAlert(alert: Alert): Uint8Array {
-  const { state, peak } = alert;
-  const { key, flap } = state;
-  const row: StoredAlert = [
-    [
-      state.id,
-      key.tenant,
-      key.environment,
-      key.serviceId,
-      key.family,
-      state.createdAtMs,
-      state.lastFireMs,
-      state.fires,
-      state.tier,
-      state.resolvedAtMs,
-      flap.reopenedMs,
-      flap.pagedMs,
-    ],
-    alert.labels,
-    [peak.anomalyId, peak.serviceId, peak.metricName, peak.detector, peak.z, peak.explanation],
-    alert.members.map(
-      ({ anomalyId, serviceId, metricName }): StoredMember =>
-        serviceId === key.serviceId ? [anomalyId, metricName] : [anomalyId, metricName, serviceId],
-    ),
-    [alert.anomalies, alert.open, alert.pages],
-    alert.services,
-    alert.heldBy,
-    alert.acknowledged,
-    alert.assignee,
-    alert.updatedAtMs,
-    alert.history.map(({ atMs, kind, tier, by, note }): StoredChange => [atMs, kind, tier, by, note]),
-  ];
-  return encodeStored(row);
-}
-
 /** Throws on another version. */
-export function decodeAlert(bytes: Uint8Array): Alert {
+export function decodeFirstAlert(bytes: Uint8Array): Alert {
   const [state, labels, peak, members, counts, services, heldBy, acknowledged, assignee, updatedAtMs, history] =
     decodeStored<StoredAlert>(bytes);
   const [anomalies, open, pages] = counts;
@@ -115,24 +80,13 @@ function peakOf([anomalyId, serviceId, metricName, detector, z, explanation]: re
   return { anomalyId, serviceId, metricName, detector, z, explanation } as Alert["peak"];
 }
 
-/** A row of the ledger. */
-export function encodeDecision(decision: PageDecision): Uint8Array {
-  const gates = decision.gates.map(storedGate);
-  const rca = decision.rca === null ? null : storedGate(decision.rca);
-  return encodeStored([...DECISION_FIELDS.map((field) => decision[field]), gates, rca]);
-}
-
 /** Throws on another version. */
-export function decodeDecision(bytes: Uint8Array): PageDecision {
+export function decodeFirstDecision(bytes: Uint8Array): PageDecision {
   const values = decodeStored<unknown[]>(bytes);
   const fields = Object.fromEntries(DECISION_FIELDS.map((field, i) => [field, values[i]])) as unknown as PageDecision;
   const [gates, rca] = values.slice(DECISION_FIELDS.length) as [StoredGate[], StoredGate | null];
   const family = familyOfDetector(fields.detector);
   return { ...fields, family, score: anomalyScore(fields.z), gates: gates.map(gateOf), rca: rca === null ? null : gateOf(rca) };
-}
-
-function storedGate({ name, passed, value, limit }: GateResult): StoredGate {
-  return passed && value === 1 && limit === 1 ? name : [name, passed ? 1 : 0, value, limit];
 }
 
 function gateOf(gate: StoredGate): GateResult {

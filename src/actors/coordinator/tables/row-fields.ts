@@ -1,0 +1,91 @@
+// Fields that the rows of anomalies, alerts and decisions have in common.
+import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
+import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import type { Tier } from "../../../domain/detection/anomaly-score.ts";
+import type { PageOutcome } from "../../../domain/incident/page-outcome.ts";
+import { readWord, writeWord } from "../../../domain/incident/verdict-codec.ts";
+import { ID_BYTES } from "./tables.ts";
+
+/** What is longer is no text that was stored. */
+export const TEXT_BYTES_MAX = 2 ** 24;
+
+/** Part of the formats, both. */
+const TIERS: readonly Tier[] = ["low", "medium", "high"];
+const OUTCOMES: readonly PageOutcome[] = ["paged", "absorbed", "suppressed", "logged", "resolved"];
+
+/** An id: 1 and its 16 bytes where it has 32 hex digits, as all that the service makes have; else 0 and text. */
+export function writeId(sink: ByteSink, id: string): void {
+  const from = sink.at;
+  sink.u8(1);
+  if (id.length === 2 * ID_BYTES && sink.tryHex(id)) return;
+  sink.at = from;
+  sink.u8(0);
+  sink.text(id);
+}
+
+export function readId(reader: ByteReader): string {
+  return reader.u8() === 1 ? reader.hex(ID_BYTES) : reader.text(TEXT_BYTES_MAX);
+}
+
+export function writeTier(sink: ByteSink, tier: Tier): void {
+  sink.u8(TIERS.indexOf(tier));
+}
+
+export function readTier(reader: ByteReader): Tier {
+  return TIERS[reader.u8()] ?? reader.fail();
+}
+
+export function writeOutcome(sink: ByteSink, outcome: PageOutcome): void {
+  sink.u8(OUTCOMES.indexOf(outcome));
+}
+
+export function readOutcome(reader: ByteReader): PageOutcome {
+  return OUTCOMES[reader.u8()] ?? reader.fail();
+}
+
+/** 0 for null, else 1 and the id. */
+export function writeOptionalId(sink: ByteSink, id: string | null): void {
+  sink.u8(id === null ? 0 : 1);
+  if (id !== null) writeId(sink, id);
+}
+
+export function readOptionalId(reader: ByteReader): string | null {
+  return reader.u8() === 0 ? null : readId(reader);
+}
+
+/** 0 for null, else 1 and the word. */
+export function writeOptionalWord(sink: ByteSink, word: string | null): void {
+  sink.u8(word === null ? 0 : 1);
+  if (word !== null) writeWord(sink, word);
+}
+
+export function readOptionalWord(reader: ByteReader): string | null {
+  return reader.u8() === 0 ? null : readWord(reader);
+}
+
+/** 0 for null, else 1 and the text. */
+export function writeOptionalText(sink: ByteSink, text: string | null): void {
+  sink.u8(text === null ? 0 : 1);
+  if (text !== null) sink.text(text);
+}
+
+export function readOptionalText(reader: ByteReader): string | null {
+  return reader.u8() === 0 ? null : reader.text(TEXT_BYTES_MAX);
+}
+
+/** 0 for null, else 1 and the double. */
+export function writeOptionalNumber(sink: ByteSink, value: number | null): void {
+  sink.u8(value === null ? 0 : 1);
+  if (value !== null) sink.double(value);
+}
+
+export function readOptionalNumber(reader: ByteReader): number | null {
+  return reader.u8() === 0 ? null : reader.double();
+}
+
+/** So many of what `read` gives, behind their count. */
+export function readList<T>(reader: ByteReader, read: () => T): T[] {
+  const list: T[] = [];
+  for (let count = reader.varint(); count > 0; count--) list.push(read());
+  return list;
+}

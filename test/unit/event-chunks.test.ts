@@ -1,0 +1,72 @@
+// Events on their way from the coordinator to the readers of the event stream.
+import { describe, expect, it } from "vitest";
+import { eventChunks } from "../../src/actors/coordinator/event-chunks.ts";
+import { EventStreams } from "../../src/actors/front/event-streams.ts";
+import type { HttpStream } from "../../src/adapters/http/http-server.ts";
+
+const CLOCK = { wallMs: () => 0, monotonicMs: () => 1 };
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const event = (tenant: string, data: string) => ({ event: "anomaly" as const, tenant, data });
+
+class Reader implements HttpStream {
+  readonly chunks: string[] = [];
+  readonly bufferedBytes = 0;
+  #close: () => void = () => undefined;
+
+  write(chunk: Uint8Array): boolean {
+    this.chunks.push(text(chunk));
+    return true;
+  }
+
+  onDrain(): void {}
+
+  onClose(callback: () => void): void {
+    this.#close = callback;
+  }
+
+  end(): void {}
+
+  leave(): void {
+    this.#close();
+  }
+}
+
+describe("chunks of events", () => {
+  it("hold a tenant's events in their order, each in bytes of its own", () => {
+    const chunks = eventChunks([event("a", '{"x":"é"}'), event("b", "{}"), event("a", "[]")]);
+    expect(chunks.map(({ tenant, count, bytes }) => [tenant, count, text(bytes)])).toEqual([
+      ["a", 2, 'event: anomaly\ndata: {"x":"é"}\n\nevent: anomaly\ndata: []\n\n'],
+      ["b", 1, "event: anomaly\ndata: {}\n\n"],
+    ]);
+    expect(new Set(chunks.map(({ bytes }) => bytes.buffer)).size).toBe(2);
+    expect(chunks.every(({ bytes }) => bytes.byteLength === bytes.buffer.byteLength)).toBe(true);
+  });
+
+  it("go to the readers of their tenant", () => {
+    const streams = new EventStreams(CLOCK);
+    const [one, other] = [new Reader(), new Reader()];
+    streams.add("a", one, () => true);
+    streams.add("b", other, () => true);
+    streams.push(eventChunks([event("a", "{}")]));
+    expect(one.chunks.slice(1)).toEqual(["event: anomaly\ndata: {}\n\n"]);
+    expect(other.chunks.length).toBe(1);
+  });
+});
+
+describe("the count of readers", () => {
+  it("follows those who come, go and are sent away", () => {
+    const count = new Int32Array(1);
+    const streams = new EventStreams(CLOCK, count);
+    const readers = [new Reader(), new Reader(), new Reader()] as const;
+    let isGood = true;
+    for (const reader of readers) streams.add("a", reader, () => reader !== readers[1] || isGood);
+    expect(count[0]).toBe(3);
+    readers[0].leave();
+    expect(count[0]).toBe(2);
+    isGood = false;
+    streams.review();
+    expect(count[0]).toBe(1);
+    streams.end();
+    expect(count[0]).toBe(0);
+  });
+});
