@@ -21,6 +21,8 @@ const samplesPerRequest = 2_000;
 /** Spikes sent, of which the first 2,000 are left out. */
 const plants = { whole: 13_000, quick: 5_000 };
 const roundsMax = 20;
+/** Cycles that are left out after a start: those that take in what the store has of bounded series. */
+const ripeCycles = 3;
 const env = { WATCHDOG_INTERVAL_SECONDS: String(cycleMs / 1000) };
 
 /** @type {import("../turns.mjs").Row} */
@@ -105,7 +107,7 @@ function cyclesTurn(context, load, { prepared, own, services, models: modelsWant
     dataDir: own,
     during: async (server) => {
       endRounds = sendRounds(context, server, { services, rounds: roundsMax, stepMs: cycleMs });
-      const isRipe = ({ cycles, pairs, models }) => cycles >= 2 && pairs >= services * seriesPerService && models >= modelsWanted;
+      const isRipe = ({ cycles, pairs, models }) => cycles >= ripeCycles && pairs >= services * seriesPerService && models >= modelsWanted;
       return watchCycles(server, await untilFigures(server, isRipe));
     },
     after: async () => {

@@ -123,6 +123,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       letterId,
       anomalyId: (await firstRow("/api/v1/anomalies", "anomalies")).row.anomaly_id as string,
       alertId: (await firstRow("/api/v1/alerts", "alerts")).row.alert_id as string,
+      inhibitionId: (await firstRow("/api/v1/inhibitions", "inhibitions")).row.inhibition_id as string,
       jobId: await beginReplay(replaying, { ids: [letterId] }),
       keyId: (await firstRow("/api/v1/apikeys", "keys")).row.key_id as string,
       userId: (await firstRow("/api/v1/users", "users")).row.user_id as string,
@@ -170,6 +171,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       [`/api/v1/dlq/${loot.letterId}`, "dlq_id"],
       [`/api/v1/anomalies/${loot.anomalyId}`, "anomaly_id"],
       [`/api/v1/alerts/${loot.alertId}`, "alert_id"],
+      [`/api/v1/inhibitions/${loot.inhibitionId}`, "inhibition_id"],
       [`/api/v1/dlq/replay/${loot.jobId}`, "job_id"],
     ] as const)
       expect((await client.get(path, acme)).json()[key]).toBe(path.split("/").at(-1));

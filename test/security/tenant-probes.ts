@@ -10,6 +10,7 @@ export interface Loot {
   readonly anomalyId: string;
   readonly alertId: string;
   readonly letterId: string;
+  readonly inhibitionId: string;
   readonly jobId: string;
   readonly keyId: string;
   readonly userId: string;
@@ -179,8 +180,8 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     return [{ body: { source_matchers: matchers, target_matchers: matchers, comment: "theirs" }, statuses: [201] }];
   },
   inhibitions: list("inhibitions"),
-  inhibition: byId("id", () => "1".repeat(32)),
-  deleteInhibition: byId("id", () => "1".repeat(32)),
+  inhibition: byId("id", ({ inhibitionId }) => inhibitionId),
+  deleteInhibition: byId("id", ({ inhibitionId }) => inhibitionId),
   alertLedger: () => [
     { query: { service_id: SERVICE }, statuses: [200] },
     { query: { service_id: SERVICE, metric_name: METRIC, at: new Date().toISOString() }, statuses: [200] },

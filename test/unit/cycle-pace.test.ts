@@ -9,7 +9,7 @@ import {
   WATCHDOG_REST_MS_MAX,
   WATCHDOG_SLICE_MS_MAX,
   WATCHDOG_SLICE_MS_MIN,
-} from "../../src/core/config/limits.ts";
+} from "../../src/core/config/pace-limits.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -340,18 +340,6 @@ export const PILLAR_HISTORIES_PER_COMMIT = 250;
 export const VECTORIZER_BUSY_SHARE = 0.2;
 export const VECTORIZER_REST_MS_MAX = 20;
 
-/** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
-export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
-export const WATCHDOG_CYCLE_SHARE_GOAL = 0.2;
-/** Work of a Watchdog pass between two bodies: about what a small body takes, and while a cycle is behind at most what a large one does. */
-export const WATCHDOG_SLICE_MS_MIN = 0.5;
-export const WATCHDOG_SLICE_MS_MAX = 2;
-/** Work of a pass for one question: the more, the less is asked; its answer comes in so many ms at the latest, whatever else the engine does. */
-export const WATCHDOG_QUESTION_MS_MIN = 2;
-export const WATCHDOG_QUESTION_MS_MAX = 8;
-export const WATCHDOG_ANSWER_MS = 100;
-/** Between two questions to a busy engine, however little there is to do. */
-export const WATCHDOG_REST_MS_MAX = 20;
 /** Pairs whose long baselines make one page of 52 KB: a partition of few streams wastes little, and a row of the store holds as many. */
 export const LONG_BASELINE_PAGE_PAIRS = 16;
 /** Values that a pass gives to long baselines in one visit of a service, at 4 us, and streams that it looks at without new values, at 0.1 us. */

@@ -9,7 +9,7 @@ import {
   WATCHDOG_REST_MS_MAX,
   WATCHDOG_SLICE_MS_MAX,
   WATCHDOG_SLICE_MS_MIN,
-} from "../../../core/config/limits.ts";
+} from "../../../core/config/pace-limits.ts";
 
 /** Walks aim at being over a little before the goal: what the coordinator does between them counts too. */
 const MARGIN = 1.25;

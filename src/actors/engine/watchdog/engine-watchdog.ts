@@ -1,6 +1,6 @@
 // An engine's part of the Watchdog's cycle: for each pass a walk over its services. What a pass finds leaves through the outbox as verdict frames; what it
 // has looked at is counted.
-import { WATCHDOG_ANSWER_MS } from "../../../core/config/limits.ts";
+import { WATCHDOG_ANSWER_MS } from "../../../core/config/pace-limits.ts";
 import type { CoverageAnswer, CoverageQuery } from "../../../core/protocol/coverage.ts";
 import type {
   ServiceHistoryAnswer,

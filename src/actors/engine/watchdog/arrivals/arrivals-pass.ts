@@ -184,8 +184,10 @@ export class ArrivalsPass implements WatchdogDetector {
 
   #feed(rhythm: ArrivalRhythm, slot: number): void {
     const { records } = this.#dependencies.kernel;
-    if (records.lastTimeMs(slot) <= rhythm.lastSeenMs) return;
-    const count = records.readRing(slot, this.#times, this.#values);
+    const seenMs = rhythm.lastSeenMs;
+    if (records.lastTimeMs(slot) <= seenMs) return;
+    const sinceMs = Number.isNaN(seenMs) ? Number.NEGATIVE_INFINITY : seenMs;
+    const count = records.readSince(slot, sinceMs, Number.POSITIVE_INFINITY, this.#times, this.#values);
     for (let i = 0; i < count; i++) rhythm.observe(this.#times[i] as number);
     // A stale marker or a first cumulative value is an arrival without a place in the ring.
     rhythm.observe(records.lastTimeMs(slot));

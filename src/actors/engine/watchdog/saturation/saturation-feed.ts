@@ -43,27 +43,26 @@ export class SaturationFeed {
     return slots.length === 1 ? this.#feedOne(series, slots[0] as number, sinceMs) : this.#feedMeans(series, slots, sinceMs);
   }
 
+  /** Values of the slot's ring that are newer. */
+  #newer(slot: number, sinceMs: number): number {
+    return this.#kernel.records.readSince(slot, sinceMs, Number.POSITIVE_INFINITY, this.#times, this.#values);
+  }
+
   #feedOne(series: SaturationSeries, slot: number, sinceMs: number): number {
-    const count = this.#kernel.records.readRing(slot, this.#times, this.#values);
-    let newestMs = sinceMs;
-    for (let i = 0; i < count; i++) {
-      const time = this.#times[i] as number;
-      if (time <= sinceMs) continue;
-      series.observe(time, this.#values[i] as number);
-      newestMs = time;
-    }
-    return newestMs;
+    const count = this.#newer(slot, sinceMs);
+    for (let i = 0; i < count; i++) series.observe(this.#times[i] as number, this.#values[i] as number);
+    return count === 0 ? sinceMs : (this.#times[count - 1] as number);
   }
 
   #feedMeans(series: SaturationSeries, slots: readonly number[], sinceMs: number): number {
     const minutes = new Map<number, { sum: number; count: number }>();
     let newestMs = sinceMs;
     for (const slot of slots) {
-      const count = this.#kernel.records.readRing(slot, this.#times, this.#values);
+      const count = this.#newer(slot, sinceMs);
       for (let i = 0; i < count; i++) {
         const time = this.#times[i] as number;
         const value = this.#values[i] as number;
-        if (time <= sinceMs || !Number.isFinite(value)) continue;
+        if (!Number.isFinite(value)) continue;
         const minute = Math.floor(time / MINUTE_MS);
         const mean = minutes.get(minute) ?? { sum: 0, count: 0 };
         mean.sum += value;

@@ -1,0 +1,14 @@
+// How much of its threads the Watchdog takes, and when.
+
+/** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
+export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
+export const WATCHDOG_CYCLE_SHARE_GOAL = 0.2;
+/** Work of a Watchdog pass between two bodies: about what a small body takes, and while a cycle is behind at most what a large one does. */
+export const WATCHDOG_SLICE_MS_MIN = 0.5;
+export const WATCHDOG_SLICE_MS_MAX = 2;
+/** Work of a pass for one question: the more, the less is asked; its answer comes in so many ms at the latest, whatever else the engine does. */
+export const WATCHDOG_QUESTION_MS_MIN = 2;
+export const WATCHDOG_QUESTION_MS_MAX = 8;
+export const WATCHDOG_ANSWER_MS = 100;
+/** Between two questions to a busy engine, however little there is to do. */
+export const WATCHDOG_REST_MS_MAX = 20;
