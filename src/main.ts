@@ -26,6 +26,7 @@ import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
 import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
@@ -335,7 +336,7 @@ class Server {
   #startEngines(state: LoadedState): EngineHandle[] {
     const kernelModule = new WebAssembly.Module(readFileSync(new URL("./domain/kernel/kernel.wasm", import.meta.url)));
     const processWords = new SharedArrayBuffer(PROCESS_WORDS_BYTES);
-    const seeds = makeSeeds(this.#meta.seed);
+    const seeds = hashSeeds(this.#meta.seed, randomBytes(16));
     return this.#memories.map((memory, engine) => {
       const { first: port, second } = createChannel<EngineReport, EngineCommand>();
       const coordinatorPort = (this.#channels[engine] as EngineChannel).second.raw;
@@ -433,17 +434,6 @@ function spawnActor(name: string, file: string, data: unknown, ports: readonly M
     writeLine(`fatal: ${name} ended: ${error.stack ?? error.message}`);
     process.exit(1);
   });
-}
-
-/** Seeds of the lane table (new at every start) and of identities (the data folder's). */
-function makeSeeds(identitySeed: string): EngineThreadData["options"]["seeds"] {
-  const lane = randomBytes(16);
-  return [
-    lane.readBigUInt64LE(0),
-    lane.readBigUInt64LE(8),
-    BigInt(`0x${identitySeed.slice(0, 16)}`),
-    BigInt(`0x${identitySeed.slice(16, 32)}`),
-  ];
 }
 
 async function serve(config: Config): Promise<void> {

@@ -6,18 +6,7 @@
  * 10,000 anomalies a second; a query takes at most a few ms without giving others their turn.
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
-import {
-  ALERTS_MAX,
-  ANOMALIES_MAX,
-  AUDIT_ROWS_MAX,
-  DEAD_LETTER_AGE_MS_MAX,
-  DEAD_LETTER_BYTES_MAX,
-  EPISODES_MAX,
-  QUERIES_WAITING_MAX,
-  RETENTION_BLOCKS_PER_STEP,
-  RETENTION_INTERVAL_MS,
-  RETENTION_ROWS_PER_STEP,
-} from "../../core/config/limits.ts";
+import { ALERTS_MAX, ANOMALIES_MAX, QUERIES_WAITING_MAX } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
@@ -49,6 +38,7 @@ import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-quer
 import type { DetectionOptions, QueryContext } from "./queries/query-context.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
+import { retentionOptions } from "./retention/retention-options.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { readDetectorStates } from "./tables/detector-states.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
@@ -121,7 +111,6 @@ export interface StepReport {
   readonly dueMs: number;
 }
 
-const AUDIT_RETENTION_MS = 365 * 24 * 3600 * 1000;
 /** Steps that a query waits for at most, so that what an engine no longer holds has reached the store. */
 const SETTLE_STEPS_MAX = 8;
 
@@ -485,18 +474,3 @@ const HANDLE: {
   listeners: async (coordinator, command) => coordinator.setListeners(command.listeners),
   stop: async (coordinator) => coordinator.stop(),
 };
-
-function retentionOptions(options: CoordinatorOptions) {
-  return {
-    retentionMs: options.retentionMs,
-    rawRetentionMs: options.rawRetentionMs,
-    auditRetentionMs: options.auditRetentionMs ?? AUDIT_RETENTION_MS,
-    auditRowsMax: options.auditRowsMax ?? AUDIT_ROWS_MAX,
-    deadLetterAgeMs: DEAD_LETTER_AGE_MS_MAX,
-    deadLetterBytesMax: options.deadLetterBytesMax ?? DEAD_LETTER_BYTES_MAX,
-    episodesMax: options.episodesMax ?? EPISODES_MAX,
-    intervalMs: RETENTION_INTERVAL_MS,
-    rowsPerStep: RETENTION_ROWS_PER_STEP,
-    blocksPerStep: RETENTION_BLOCKS_PER_STEP,
-  };
-}
