@@ -162,7 +162,6 @@ export class Coordinator {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
     };
-    const alertsMax = options.alertsMax ?? ALERTS_MAX;
     const paging = liveSources(this.#state, { startedAtMs: dependencies.nowMs(), warmUpMinutes: options.warmUpMinutes });
     const shared = {
       ...dependencies,
@@ -170,12 +169,13 @@ export class Coordinator {
       paging,
       state: this.#state,
       counters: this.#counters,
+      pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
       checkpointsStored,
       metadataStored,
       deploymentsStored,
     };
-    const limits = { anomaliesMax: options.anomaliesMax ?? ANOMALIES_MAX, alertsMax, retentionMs: options.retentionMs };
-    this.#committer = new Committer(limits, shared);
+    const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs } = options;
+    this.#committer = new Committer({ anomaliesMax, alertsMax, retentionMs }, shared);
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -191,13 +191,11 @@ export class Coordinator {
         edit: (work) => this.#edit(work),
       },
     );
-    const pace = new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY);
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
       watchdogStages(options, {
         ...shared,
         engines: engineClient,
-        pace,
         store: (operations) => this.#edit(() => controlStore.commit(operations)),
         declare: (frames) => this.#declare(frames),
         settle: () => this.#settle(),
@@ -206,7 +204,7 @@ export class Coordinator {
         log: (line) => emit({ type: "log", level: "warn", line }),
         alertsMax,
       }),
-      { ...dependencies, pace, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
+      { ...shared, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
     this.#queries = this.#queryContext(engineClient);
   }
