@@ -27,6 +27,7 @@ import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
 import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
+import { ReaderCount } from "./adapters/runtime/reader-count.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
@@ -94,8 +95,7 @@ class Server {
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
-  /** One word: how many read the event stream. */
-  readonly #readerCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #readerCount = new ReaderCount();
   readonly #streams = new EventStreams(systemClock, this.#readerCount);
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorHandle;
@@ -186,7 +186,7 @@ class Server {
       memories: this.#memories,
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
-      readerCount: this.#readerCount,
+      readerCount: this.#readerCount.word,
       mainPort: second.raw,
       settings: coordinatorSettings(config),
     };

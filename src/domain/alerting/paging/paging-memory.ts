@@ -5,7 +5,7 @@
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
-import { mayInhibit } from "../inhibition.ts";
+import { mayInhibit } from "../inhibitors.ts";
 import { type Alert, isFiring } from "./alert.ts";
 
 /** A service of an environment. */
@@ -71,7 +71,8 @@ export class PagingMemory {
     for (const alert of this.#base?.inhibitors(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
     if (this.#base === undefined) yield* this.#inhibiting.get(tenant)?.values() ?? [];
     else
-      for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
+      for (const alert of this.#alerts.values())
+        if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert.state.key)) yield alert;
   }
 
   /** Tenants with firing alerts; of a base alone. */
@@ -161,7 +162,7 @@ export class PagingMemory {
     this.#resolved.delete(id);
     if (isFiring(alert)) {
       put(this.#firing, alert);
-      if (mayInhibit(alert)) put(this.#inhibiting, alert);
+      if (mayInhibit(alert.state.key)) put(this.#inhibiting, alert);
       return;
     }
     this.#unplace(key.tenant, id);

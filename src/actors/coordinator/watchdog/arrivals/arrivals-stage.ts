@@ -2,7 +2,7 @@
 // the way in that is broken, and that is one anomaly.
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import type { ArrivalsFound, StaleService } from "../../../../core/protocol/arrivals.ts";
-import { INGESTION_SERVICE } from "../../../../domain/alerting/inhibition.ts";
+import { INGESTION_SERVICE } from "../../../../domain/alerting/inhibitors.ts";
 import { ruleVerdict, TIER_Z } from "../../../../domain/detection/gates/rule-verdict.ts";
 import { tenantSilence } from "../../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
