@@ -27,7 +27,6 @@ import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
 import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
-import { ReaderCount } from "./adapters/runtime/reader-count.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { errorAnswer } from "./api/error-answer.ts";
@@ -36,7 +35,7 @@ import { runBacktest } from "./cli/backtest/backtest.ts";
 import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
 import { runDemo } from "./cli/demo.ts";
 import { describeError } from "./cli/error-description.ts";
-import { HELP } from "./cli/help.ts";
+import { helpFor } from "./cli/help.ts";
 import { runImport } from "./cli/import/import.ts";
 import { runReplay } from "./cli/replay/replay.ts";
 import { writeLine } from "./cli/terminal.ts";
@@ -95,8 +94,7 @@ class Server {
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
-  readonly #readerCount = new ReaderCount();
-  readonly #streams = new EventStreams(systemClock, this.#readerCount);
+  readonly #streams = new EventStreams(systemClock);
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
@@ -186,7 +184,7 @@ class Server {
       memories: this.#memories,
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
-      readerCount: this.#readerCount.word,
+      readerCount: this.#streams.readerCount.word,
       mainPort: second.raw,
       settings: coordinatorSettings(config),
     };
@@ -253,7 +251,7 @@ class Server {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
-    const refusals = new RefusalQueue(setImmediate);
+    const refusals = new RefusalQueue({ endOfTurn: setImmediate, after: setTimeout, monotonicMs: systemClock.monotonicMs });
     const vitals = new Vitals({
       clock: systemClock,
       startedMs,
@@ -483,7 +481,8 @@ function readConfig(): Config {
 
 async function main(): Promise<void> {
   const [command = "serve", ...rest] = process.argv.slice(2);
-  if (command === "--help" || command === "help" || command === "-h") writeLine(HELP);
+  const help = helpFor(command, rest);
+  if (help !== undefined) writeLine(help);
   else if (command === "--version") writeLine(VERSION);
   else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
   else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);

@@ -8,7 +8,9 @@ import { mappedServiceBodies } from "./mapped-services.mjs";
 import { otlpMetricsBodies, otlpMetricsJsonBodies } from "./otlp-metrics.mjs";
 import { otlpTraceBodies } from "./otlp-traces.mjs";
 import { plantedBodies } from "./planted.mjs";
+import { refusedRecords } from "./refused-records.mjs";
 import { newStreamBodies, remoteWriteBodies } from "./remote-write.mjs";
+import { watchedHistory } from "./watched-services.mjs";
 
 const headBytes = 12;
 const chunkBytes = 4 * 1024 * 1024;
@@ -25,6 +27,8 @@ const SHAPES = {
   D: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 4_000_000, values: "walk" } },
   "new-streams": { make: newStreamBodies, options: { requests: 400, perRequest: 2000 } },
   "mapped-services": { make: mappedServiceBodies, options: { services: 100_000 } },
+  "refused-records": { make: refusedRecords, options: { records: 1_000_000 } },
+  "watched-services": { make: watchedHistory, options: { services: 5_000 } },
   planted: { make: plantedBodies, options: {} },
   "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
   "otlp-metrics": { make: otlpMetricsBodies, options: { points: 1_500_000 } },

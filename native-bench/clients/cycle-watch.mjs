@@ -1,8 +1,8 @@
-// Watches the Watchdog's cycles of one server, and keeps all its long baselines busy: each cycle finds a new value of every series.
+// Watches the Watchdog's cycles of one server.
 import { setTimeout as pause } from "node:timers/promises";
 
 const pollMs = 250;
-const firstCycleMsMax = 180_000;
+const waitMsMax = 240_000;
 
 async function figuresOf(server) {
   const metrics = await server.metrics();
@@ -11,19 +11,20 @@ async function figuresOf(server) {
     workMs: 1000 * metrics.sum("vedette_watchdog_work_seconds_total"),
     durationMs: 1000 * metrics.sum("vedette_watchdog_cycle_seconds"),
     pairs: metrics.sum("vedette_watchdog_pairs"),
+    saturated: metrics.sum("vedette_saturation_series"),
+    models: metrics.sum("vedette_service_models_trained_total") + metrics.sum("vedette_service_models_loaded_total"),
+    modelsWaiting: metrics.sum("vedette_watchdog_services_waiting"),
   };
 }
 
-/** Resolves once as many series have a baseline as there are and that cycle is over: the first one takes their whole past in. */
-export async function ripePairs(server, pairs) {
-  let cycles = Number.POSITIVE_INFINITY;
-  for (const deadline = performance.now() + firstCycleMsMax; performance.now() < deadline; ) {
+/** Resolves with the figures once they are as wanted. */
+export async function untilFigures(server, /** @type {(figures: object) => boolean} */ areWanted) {
+  for (const deadline = performance.now() + waitMsMax; performance.now() < deadline; ) {
     const figures = await figuresOf(server);
-    if (figures.pairs < pairs) cycles = figures.cycles;
-    else if (figures.cycles > cycles + 1) return figures;
+    if (areWanted(figures)) return figures;
     await pause(pollMs);
   }
-  throw new Error("the Watchdog has not taken in what was loaded");
+  throw new Error(`the Watchdog has not come so far: ${JSON.stringify(await figuresOf(server))}`);
 }
 
 /** Looks until the server has ended; what the returned function gives is of the cycles behind `first`. */
@@ -48,6 +49,6 @@ export function watchCycles(server, first) {
     await watching;
     const cycles = last.cycles - first.cycles;
     if (cycles <= 0 || durations.length === 0) throw new Error("no cycle of the Watchdog came to its end beside the load");
-    return { cycles, pairs: last.pairs, workMs: (last.workMs - first.workMs) / cycles, longestMs: Math.max(...durations) };
+    return { ...last, cycles, workMs: (last.workMs - first.workMs) / cycles, longestMs: Math.max(...durations) };
   };
 }

@@ -33,13 +33,13 @@ export function clientCore({ pin }) {
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{file: string, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
- *   `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended
+ * @param {{file: string, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ *   `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
-export async function detectionTurn(context, { file, requestsPerSecond, requests, env, during }) {
-  const server = await context.startServer("vedette", { env });
+export async function detectionTurn(context, { file, requestsPerSecond, requests, env, dataDir, during, after }) {
+  const server = await context.startServer("vedette", { env, dataDir });
   const timesFile = join(context.workDir, `times-${server.port}.txt`);
   const watch = startWatch(context, server);
   let finish;
@@ -60,6 +60,7 @@ export async function detectionTurn(context, { file, requestsPerSecond, requests
     });
     if (sent.firstRefusal !== "") throw new Error(`refused ${JSON.stringify(sent.statuses)}: ${sent.firstRefusal}`);
     const metrics = await settledMetrics(server);
+    await after?.(server);
     const dueMs = plantTimes(readFileSync(timesFile, "utf8"));
     const listed = await listedPairs(server.port);
     const stored = [...dueMs.keys()].filter((pair) => listed.pairs.has(pair)).length;

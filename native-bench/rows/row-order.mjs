@@ -3,6 +3,7 @@ import { answerLatency } from "./answer-latency.mjs";
 import { authCost } from "./auth-cost.mjs";
 import { bystanders } from "./bystanders.mjs";
 import { coldStreams } from "./cold-streams.mjs";
+import { deadLetters } from "./dead-letters.mjs";
 import { detectionLatency } from "./detection-latency.mjs";
 import { disk } from "./disk.mjs";
 import { engines } from "./engines.mjs";
@@ -34,6 +35,7 @@ export const ROWS = [
   authCost,
   answerLatency,
   detectionLatency,
+  deadLetters,
   millionStreams,
   pillars,
   watchdogServices,

@@ -1,6 +1,6 @@
 // A backtest as it leaves the server, and the command line.
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
-import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/limits.ts";
+import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/backtest-limits.ts";
 import type { BacktestOutcome } from "../domain/backtest/backtest.ts";
 import type { LonePage } from "../domain/backtest/page-difference.ts";
 
@@ -16,6 +16,7 @@ const DATE_CHARACTERS = "2026-01-31".length;
 
 export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, series, samples }: BacktestScope) {
   const { before, after, newly, noLonger, days, findingsBefore, findingsAfter } = outcome;
+  const { analysesBefore, analysesAfter, layers } = outcome;
   return {
     since: formatRfc3339(sinceMs),
     until: formatRfc3339(untilMs),
@@ -23,6 +24,8 @@ export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, serie
     samples,
     pages: { before, after, newly: newly.length, no_longer: noLonger.length },
     findings: { before: findingsBefore, after: findingsAfter },
+    analyses: { before: analysesBefore, after: analysesAfter },
+    layers,
     newly: newly.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
     no_longer: noLonger.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
     by_service: days.slice(0, BACKTEST_ROWS_MAX).map((day) => ({

@@ -8,6 +8,7 @@ import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { COVERAGE_ENDPOINTS } from "./endpoints/coverage.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { INHIBITIONS_ENDPOINTS } from "./endpoints/inhibitions.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
@@ -32,6 +33,7 @@ export const ENDPOINTS = [
   ...LABELS_ENDPOINTS,
   ...SATURATION_ENDPOINTS,
   ...SILENCES_ENDPOINTS,
+  ...INHIBITIONS_ENDPOINTS,
   ...WATCHDOG_SETTINGS_ENDPOINTS,
   ...BACKTEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,

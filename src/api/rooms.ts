@@ -7,6 +7,7 @@ import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { COVERAGE_ENDPOINTS } from "./endpoints/coverage.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { INHIBITIONS_ENDPOINTS } from "./endpoints/inhibitions.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
@@ -51,6 +52,7 @@ export const ROOMS: readonly Room[] = [
     endpoints: SATURATION_ENDPOINTS,
   },
   { title: "Silences", about: "What is kept and not told.", endpoints: SILENCES_ENDPOINTS },
+  { title: "Inhibitions", about: "Which alerts keep others quiet while they fire.", endpoints: INHIBITIONS_ENDPOINTS },
   {
     title: "Settings of detection",
     about: "How sensitive detection and paging are for a tenant, a service or a metric, and what other settings would do.",

@@ -1,8 +1,7 @@
-// `vedette --help`: commands and settings, the latter made from the table that reads them.
+// `vedette --help`: commands and settings, the latter made from the table that reads them; `vedette COMMAND --help`: the command's lines.
 import { describeSettings } from "../core/config/load-config.ts";
 
-/** The text of the help. */
-export const HELP = `vedette: finds anomalies in telemetry as it arrives, and says why.
+const HELP = `vedette: finds anomalies in telemetry as it arrives, and says why.
 
   vedette [serve]     start the server
   vedette demo        send 40 minutes of made-up telemetry in ten seconds to a running server, with planted anomalies; show what was found
@@ -19,3 +18,18 @@ export const HELP = `vedette: finds anomalies in telemetry as it arrives, and sa
 
 Settings are environment variables (name, default, meaning):
 ${describeSettings()}`;
+
+const HELP_WORDS: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
+
+/** What to print where help is asked for, undefined where it is not. A command that is not known has the whole text. */
+export function helpFor(command: string, rest: readonly string[]): string | undefined {
+  if (HELP_WORDS.has(command)) return HELP;
+  const end = rest.indexOf("--");
+  const options = end < 0 ? rest : rest.slice(0, end);
+  if (!options.includes("--help") && !options.includes("-h")) return undefined;
+  const lines = HELP.split("\n");
+  const first = lines.findIndex((line) => line.startsWith(`  vedette ${command} `));
+  if (first < 0) return HELP;
+  const length = lines.slice(first + 1).findIndex((line) => !line.startsWith("   "));
+  return lines.slice(first, first + 1 + length).join("\n");
+}

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { CATALOG_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { CATALOG_BODY_BYTES_MAX } from "../../src/core/config/declaration-limits.ts";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";

@@ -1,6 +1,6 @@
 // The service pillar map and the scores of pillar values on the real server, with a tick every second.
 import { afterEach, describe, expect, it } from "vitest";
-import { SERVICE_MAP_BODY_BYTES_MAX, SERVICE_MAP_ENTRIES_MAX } from "../../src/core/config/limits.ts";
+import { SERVICE_MAP_BODY_BYTES_MAX, SERVICE_MAP_ENTRIES_MAX } from "../../src/core/config/declaration-limits.ts";
 import { answerSchema } from "../support/answer-schema.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 

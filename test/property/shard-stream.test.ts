@@ -21,6 +21,12 @@ function series(seed: number, length: number): number[] {
   });
 }
 
+/** Uniform noise: nothing of it is near the threshold. */
+function quiet(seed: number, length: number): number[] {
+  const { uniform } = generator(seed);
+  return Array.from({ length }, () => 1000 * uniform());
+}
+
 /** Running totals with resets. */
 function totals(values: readonly number[]): number[] {
   let sum = 0;
@@ -180,6 +186,30 @@ describe("batches", () => {
         expect(many.kernel.samplesTaken.value).toBe(rows.length);
       }),
       { numRuns: 20 },
+    );
+  });
+  it("in which a stream's rows follow each other leave it as single rows do, bit for bit", () => {
+    fc.assert(
+      fc.property(shape.window, shape.seed, fc.integer({ min: 2, max: 150 }), (window, seed, run) => {
+        const [one, many] = [new ShardRig({ window }), new ShardRig({ window })];
+        const all = [series(seed, 600), totals(series(seed + 1, 600)), quiet(seed + 2, 600), totals(quiet(seed + 3, 600))];
+        for (const rig of [one, many]) for (const k of all.keys()) rig.stream(k % 2 === 1 ? FLAG_COUNTER : 0);
+        for (let from = 0; from < 600; from += run) {
+          const rows = all.flatMap((values, ref) =>
+            values
+              .slice(from, from + run)
+              .map((value, i) => ({ ref, timeMs: START + 1000 * (from + i) + (i % 50 === 49 ? 700 : 0), value })),
+          );
+          expect(many.applyRows(rows)).toEqual(rows.flatMap((row) => one.applyRows([row])));
+        }
+        for (const slot of all.keys()) {
+          expect(snapshotOf(many, slot)).toEqual(snapshotOf(one, slot));
+          expect(many.statistics(slot)).toEqual(one.statistics(slot));
+          expectExact(many, slot);
+        }
+        expect(many.kernel.samplesTaken.value).toBe(one.kernel.samplesTaken.value);
+      }),
+      { numRuns: 30 },
     );
   });
 });

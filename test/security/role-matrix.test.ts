@@ -99,6 +99,10 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/silences/{id}": READERS,
   "POST /api/v1/silences": OPERATORS,
   "DELETE /api/v1/silences/{id}": OPERATORS,
+  "GET /api/v1/inhibitions": READERS,
+  "GET /api/v1/inhibitions/{id}": READERS,
+  "POST /api/v1/inhibitions": OPERATORS,
+  "DELETE /api/v1/inhibitions/{id}": OPERATORS,
   "GET /api/v1/settings/watchdog": READERS,
 
   "POST /api/v1/anomalies": OPERATORS,

@@ -45,6 +45,15 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     return ["createSilence", "POST", "/api/v1/silences", { matchers, ends_at: "2099-01-01T00:00:00Z", comment: WORD }] as const;
   }),
   ...twice((i) => {
+    const matchers = [{ name: "service_id", operator: "=", value: `${WORD}-${i}` }];
+    return [
+      "createInhibition",
+      "POST",
+      "/api/v1/inhibitions",
+      { source_matchers: matchers, target_matchers: matchers, comment: WORD },
+    ] as const;
+  }),
+  ...twice((i) => {
     const body = { service_id: WORD, metric_name: `${WORD} ${i}`, z_threshold: 7 };
     return ["setWatchdogSettings", "PUT", "/api/v1/settings/watchdog", body] as const;
   }),

@@ -174,6 +174,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   silences: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("silences") as string }, statuses: [400] }],
   silence: byId("id", () => "1".repeat(32)),
   deleteSilence: byId("id", () => "1".repeat(32)),
+  createInhibition: () => {
+    const matchers = [{ name: "service_id", operator: "=", value: SERVICE }];
+    return [{ body: { source_matchers: matchers, target_matchers: matchers, comment: "theirs" }, statuses: [201] }];
+  },
+  inhibitions: list("inhibitions"),
+  inhibition: byId("id", () => "1".repeat(32)),
+  deleteInhibition: byId("id", () => "1".repeat(32)),
   alertLedger: () => [
     { query: { service_id: SERVICE }, statuses: [200] },
     { query: { service_id: SERVICE, metric_name: METRIC, at: new Date().toISOString() }, statuses: [200] },

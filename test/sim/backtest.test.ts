@@ -13,6 +13,8 @@ const MINUTES = 400;
 interface Answer {
   readonly series: number;
   readonly samples: number;
+  readonly findings: { readonly after: Readonly<Record<string, number>> };
+  readonly layers: ReadonlyArray<{ readonly layer: string; readonly evaluated: number; readonly reason: string | null }>;
   readonly pages: { readonly before: number; readonly after: number; readonly newly: number; readonly no_longer: number };
   readonly no_longer: ReadonlyArray<{ readonly service_id: string; readonly reason: string }>;
 }
@@ -34,6 +36,12 @@ async function filled(engines: number) {
       const value = 100 + (more === 0 ? 1 : 0.25) * Math.max(-2, Math.min(2, normal())) + more;
       return { service_id, metric_name: "load", timestamp: at(minute), value };
     });
+    records.push({
+      service_id: "quiet",
+      metric_name: "cpu.used_percent",
+      timestamp: at(minute),
+      value: 20 + Math.max(-2, Math.min(2, normal())),
+    });
     server.submit(0, BODY_JSON_BATCH, Buffer.from(JSON.stringify(records)), "", () => undefined);
     await server.rest();
     clock.advance(MINUTE_MS);
@@ -41,24 +49,59 @@ async function filled(engines: number) {
   return { server, machine };
 }
 
-it("pages what lies between two thresholds no longer, alike for 1, 2 and 3 engines and after a restart", async () => {
+it("pages what lies between two thresholds no longer, alike for 1, 2 and 4 engines and after a restart", async () => {
   const body = { since: at(60), until: at(MINUTES), settings: { z_threshold: 8 } };
   const answers: Answer[] = [];
-  for (const engines of [1, 2, 3]) {
+  for (const [engines, later] of [
+    [1, 2],
+    [2, 4],
+    [4, 1],
+  ] as const) {
     const { server, machine } = await filled(engines);
     answers.push(await ask(server, body), await ask(server, body));
     await server.stop();
-    const restarted = new SimulatedServer({ engines: 4 - engines, epoch: 2, seed: 1, ...SMALL_SIZES }, machine);
+    const restarted = new SimulatedServer({ engines: later, epoch: 2, seed: 1, ...SMALL_SIZES }, machine);
     await restarted.open();
     await restarted.rest();
     answers.push(await ask(restarted, body));
     const silenced = { matchers: [{ name: "service_id", operator: "=", value: "far" }], starts_at: at(290), ends_at: at(MINUTES) };
     const quiet = await ask(restarted, { since: at(60), until: at(MINUTES), silences: { add: [silenced] } });
     expect(quiet.no_longer.map(({ service_id, reason }) => `${service_id} ${reason}`)).toEqual(["far silenced"]);
+    const matcher = (value: string) => [{ name: "service_id", operator: "=", value }];
+    const rule = { source_matchers: matcher("slight"), target_matchers: matcher("far") };
+    const inhibited = await ask(restarted, { since: at(60), until: at(MINUTES), inhibitions: { add: [rule] } });
+    expect(inhibited.no_longer.length + (inhibited.findings.after.inhibited ?? 0)).toBeGreaterThan(0);
     const one = await ask(restarted, { ...body, service_id: "quiet" });
-    expect(one).toMatchObject({ series: 1, pages: { before: 0, after: 0 } });
+    expect(one).toMatchObject({ series: 2, pages: { before: 0, after: 0 } });
   }
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-  expect(answers[0]).toMatchObject({ series: 3, samples: 3 * MINUTES, pages: { before: 2, after: 1, newly: 0, no_longer: 1 } });
+  expect(answers[0]).toMatchObject({ series: 4, samples: 4 * MINUTES, pages: { before: 2, after: 1, newly: 0, no_longer: 1 } });
   expect(answers[0]?.no_longer.map(({ service_id, reason }) => `${service_id} ${reason}`)).toEqual(["slight not_declared"]);
+  expect(answers[0]?.layers.map(({ layer, evaluated, reason }) => `${layer} ${evaluated} ${reason}`)).toEqual([
+    "statistical 4 null",
+    "adaptive 4 null",
+    "isolation_forest 1 null",
+    "stale 3 null",
+    "saturation 1 null",
+    "slo_burn 0 null",
+    "cascade 3 null",
+  ]);
+});
+
+it("is one at a time, says how far it is, and ends after a minute", async () => {
+  const { server, machine } = await filled(1);
+  const body = { since: at(60), until: at(MINUTES), settings: { z_threshold: 8 } };
+  const told = async () => {
+    const answers = await Promise.allSettled([ask(server, body), ask(server, body)]);
+    return answers.map((answer) => (answer.status === "fulfilled" ? "done" : String(answer.reason)));
+  };
+  const [first, second] = await told();
+  expect(first).toBe("done");
+  expect(second).toMatch(/a backtest runs already, \d+ % of it done/);
+  const late = ask(server, body).catch(String);
+  // It has begun by then, and is far from its end.
+  for (let turns = 0; turns < 50; turns++) await Promise.resolve();
+  machine.clock.advance(61_000);
+  expect(await late).toMatch(/ended after 60 s, \d+ % of it done/);
+  expect(await ask(server, body)).toMatchObject({ series: 4 });
 });

@@ -225,6 +225,7 @@ describe("points and their bounds", () => {
         series: {
           openWithin: ({ metricName }: StreamName) => ({ ref: metricName }),
           write: ({ ref }: { ref: string }, timeMs: number, value: number) => void series.push([ref, timeMs, value]),
+          writeWidth: () => undefined,
           flush: () => undefined,
         } as unknown as DerivedSeries,
         counters: { add: () => undefined, set: () => undefined } as unknown as EngineCounters,

@@ -306,6 +306,7 @@ export class Cluster {
     const { ring, queries } = this.members[engine] as Member;
     return {
       takeFrames: (most) => ring.take(most),
+      reuse: (payload) => ring.reuse(payload.fill(0xff)), // whoever reads it later is found out
       deliver: (streams) => void queries.push(streams),
       tell: (message) => void queries.push(message),
       ask: (query) => {

@@ -1,12 +1,12 @@
 // How each endpoint is brought to answer with success, and with the errors that are its own. By name; the order counts: later ones find what earlier ones made.
 import { compressSync } from "snappy";
 import { expect } from "vitest";
+import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
 type Calls = Readonly<Record<string, (driver: ContractDriver) => Promise<void>>>;
 
-const SERVICE = "contract";
 const iso = (offsetMs = 0) => new Date(Date.now() + offsetMs).toISOString();
 const metric = (value: unknown, offsetMs = -1000) => ({ service_id: SERVICE, metric_name: "m", value, timestamp: iso(offsetMs) });
 const seriesQuery = { service_id: SERVICE, metric_name: "m" };
@@ -42,48 +42,6 @@ interface Bound {
   readonly call: ContractDriver["call"];
   readonly driver: ContractDriver;
 }
-
-const RESOURCE = { attributes: [{ key: "service.name", value: { stringValue: SERVICE } }] };
-const nowNanos = () => `${Date.now()}000000`;
-const OTLP_METRICS = {
-  resourceMetrics: [
-    {
-      resource: RESOURCE,
-      scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints: [{ asDouble: 1, timeUnixNano: nowNanos() }] } }] }],
-    },
-  ],
-};
-const REFUSED_METRICS = {
-  resourceMetrics: [
-    { resource: RESOURCE, scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints: [{ asDouble: "NaN", timeUnixNano: "1" }] } }] }] },
-  ],
-};
-const OTLP_SPANS = {
-  resourceSpans: [
-    {
-      resource: RESOURCE,
-      scopeSpans: [
-        {
-          spans: [
-            {
-              traceId: "0af7651916cd43dd8448eb211c80319c",
-              spanId: "b7ad6b7169203331",
-              name: "GET /",
-              kind: 2,
-              startTimeUnixNano: nowNanos(),
-              endTimeUnixNano: nowNanos(),
-            },
-          ],
-        },
-      ],
-    },
-  ],
-};
-const OTLP_LOGS = {
-  resourceLogs: [
-    { resource: RESOURCE, scopeLogs: [{ logRecords: [{ timeUnixNano: nowNanos(), body: { stringValue: "hello" }, severityNumber: 9 }] }] },
-  ],
-};
 
 const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
   telemetry: async ({ call }) => {
@@ -411,6 +369,30 @@ const MAP_CALLS: typeof CALLS = {
     const { silences } = await call("silences", 200);
     for (const { silence_id: id } of silences) await call("deleteSilence", 204, { path: { id } });
     await call("deleteSilence", 404, { path: { id: "0".repeat(32) } });
+  },
+  createInhibition: async ({ call }) => {
+    const source_matchers = [{ name: "service_id", operator: "=", value: "nobody" }];
+    const rule = { source_matchers, target_matchers: [{ name: "service_id", operator: "=~", value: "no.*" }], equal: ["environment"] };
+    await call("createInhibition", 201, { body: { ...rule, comment: "contract" } });
+    await call("createInhibition", 201, { body: rule });
+    await call("createInhibition", 400, { body: { ...rule, target_matchers: [] } });
+    await call("createInhibition", 400, {
+      body: { ...rule, target_matchers: [{ ...source_matchers[0], operator: "=~", value: "(a+)+" }] },
+    });
+  },
+  inhibitions: async ({ call }) => {
+    const first = await call("inhibitions", 200, { query: { limit: "1" } });
+    await call("inhibitions", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  inhibition: async ({ call }) => {
+    const { inhibitions } = await call("inhibitions", 200);
+    await call("inhibition", 200, { path: { id: inhibitions[0].inhibition_id } });
+    await call("inhibition", 404, { path: { id: "0".repeat(32) } });
+  },
+  deleteInhibition: async ({ call }) => {
+    const { inhibitions } = await call("inhibitions", 200);
+    for (const { inhibition_id: id } of inhibitions) await call("deleteInhibition", 204, { path: { id } });
+    await call("deleteInhibition", 404, { path: { id: "0".repeat(32) } });
   },
   alertLedger: async ({ call }) => {
     await call("alertLedger", 200, { query: { service_id: SERVICE } });

@@ -88,7 +88,12 @@ export class FakeEngine implements EngineLink {
   }
 
   takeFrames(most: number): EngineFrame[] {
-    return this.frames.splice(0, most);
+    return this.frames.splice(0, most).map(({ kind, payload }) => ({ kind, payload: Uint8Array.from(payload) }));
+  }
+
+  /** What was given back is overwritten, so that whoever reads it later is found out. */
+  reuse(payload: Uint8Array): void {
+    payload.fill(0xff);
   }
 
   async ask(query: EngineQuery): Promise<EngineAnswer> {
@@ -96,7 +101,8 @@ export class FakeEngine implements EngineLink {
     if (this.isDead) throw new Error("no answer");
     if (query.type === "lane-mark") return query;
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
-    if (query.type === "watchdog") return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, done: true };
+    if (query.type === "watchdog")
+      return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, share: 1, wasBusy: false, waits: false, done: true };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "coverage") throw new Error("these streams have no detectors");
@@ -424,6 +430,7 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
     firstTimeMs: times[0] ?? null,
     ended: false,
     keptAsRecords: false,
+    bucketWidth: 0,
     ...change,
   };
   const streamId = Uint8Array.from(Buffer.from(hash128(JSON.stringify(summary)), "hex"));

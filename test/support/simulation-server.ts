@@ -113,6 +113,7 @@ export class SimulatedServer {
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
       tell: (message: EngineNotice) => this.#cluster?.link(engine).tell(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
+      reuse: (payload: Uint8Array) => this.#cluster?.link(engine).reuse(payload),
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
     const { watchdogIntervalMs } = this.#options;

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { NO_INHIBITION_RULES } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
+import { INHIBITIONS } from "../../src/domain/alerting/inhibition.ts";
 import type { Silence } from "../../src/domain/alerting/silence.ts";
-import { type BacktestOutcome, type BacktestVariant, backtest } from "../../src/domain/backtest/backtest.ts";
-import type { BacktestSeries } from "../../src/domain/backtest/window-track.ts";
+import { type BacktestOutcome, backtest } from "../../src/domain/backtest/backtest.ts";
+import { type BacktestFacts, type BacktestSeries, type BacktestVariant, NO_FACTS } from "../../src/domain/backtest/history.ts";
+import { UTC_OFFSET } from "../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { effectiveSettings, environmentSettings, type WatchdogOverrides } from "../../src/domain/detection/watchdog-settings.ts";
 import { generator } from "../support/generator.ts";
 
@@ -26,6 +29,8 @@ function series(serviceId: string, departures: Readonly<Record<number, number>>,
 const variant = (overrides: WatchdogOverrides = {}, silences: readonly Silence[] = []): BacktestVariant => ({
   settingsOf: () => effectiveSettings(environmentSettings({}), overrides),
   silences,
+  inhibitions: INHIBITIONS,
+  inhibitionRules: NO_INHIBITION_RULES,
 });
 
 const silence = (startHour: number, endHour: number, service: string): Silence => ({
@@ -36,8 +41,22 @@ const silence = (startHour: number, endHour: number, service: string): Silence =
   comment: "",
 });
 
-const run = (all: readonly BacktestSeries[], before: BacktestVariant, after: BacktestVariant, sinceHour = 2): Promise<BacktestOutcome> =>
-  backtest(all, before, after, { window: 120, samplesMin: 12, sinceMs: START_MS + sinceHour * HOURS * MINUTE_MS }, () => Promise.resolve());
+const run = (
+  all: readonly BacktestSeries[],
+  before: BacktestVariant,
+  after: BacktestVariant,
+  sinceHour = 2,
+  facts: BacktestFacts = NO_FACTS,
+): Promise<BacktestOutcome> => {
+  const options = {
+    window: 120,
+    samplesMin: 12,
+    intervalMs: MINUTE_MS,
+    offsetMs: UTC_OFFSET,
+    sinceMs: START_MS + sinceHour * HOURS * MINUTE_MS,
+  };
+  return backtest(all, facts, { before, after }, { ...options, untilMs: START_MS + 24 * HOURS * MINUTE_MS }, () => Promise.resolve());
+};
 
 const hours = (pages: BacktestOutcome["newly"]) =>
   pages.map(({ page }) => `${page.serviceId} ${((page.atMs - START_MS) / MINUTE_MS / HOURS) | 0}`);
@@ -93,5 +112,24 @@ describe("a backtest", () => {
       await run([...services].reverse(), variant(), variant({ zThreshold: 8 })),
     ];
     expect(JSON.stringify(two)).toBe(JSON.stringify(one));
+  });
+
+  it("says how far it is whenever it lets others have a turn, and ends where it is told to", async () => {
+    const shares: number[] = [];
+    const options = {
+      window: 120,
+      samplesMin: 12,
+      intervalMs: MINUTE_MS,
+      offsetMs: UTC_OFFSET,
+      sinceMs: START_MS,
+      untilMs: START_MS + 24 * HOURS * MINUTE_MS,
+    };
+    const variants = { before: variant(), after: variant({ zThreshold: 8 }) };
+    await backtest(services, NO_FACTS, variants, options, async (share) => void shares.push(share));
+    expect(shares.length).toBeGreaterThan(10);
+    expect([...shares].sort((a, b) => a - b)).toEqual(shares);
+    expect([(shares[0] as number) >= 0, (shares.at(-1) as number) > 0.5, (shares.at(-1) as number) <= 1]).toEqual([true, true, true]);
+    const stop = () => Promise.reject(new Error("enough"));
+    await expect(backtest(services, NO_FACTS, variants, options, stop)).rejects.toThrow("enough");
   });
 });

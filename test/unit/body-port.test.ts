@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
 import { BODIES_WAITING_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
-import { BODY_RING, LARGE_BODY } from "../../src/core/layout/memory-map.ts";
+import { BODY_RING, DESCRIPTOR_BYTES, DESCRIPTOR_POINTER, DESCRIPTORS, LARGE_BODY } from "../../src/core/layout/memory-map.ts";
 
 it("keeps a large body that waits for the place of large ones, though its sender's buffer is used again", () => {
   const memory = new EngineMemory(createEngineMemory());
@@ -32,6 +32,11 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
     const body = { bytes: pooled, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0 };
     return port.submit(body, { answer: (status) => answers.push(100 * value + status) });
   };
+  /** Whether the body of that value, which was the last to be placed, is whole. */
+  const placed = (value: number) => {
+    const from = memory.view.getUint32(DESCRIPTORS + (value - 1) * DESCRIPTOR_BYTES + DESCRIPTOR_POINTER, true);
+    return memory.bytes.subarray(from, from + pooled.length).every((byte) => byte === value);
+  };
   const inRing = [1, 2, 3].map(submit);
   const kept = Array.from({ length: BODIES_WAITING_BYTES_MAX / SMALL_BODY_BYTES_MAX }, (_, i) => submit(4 + i));
   expect([...inRing, ...kept].every((taken) => taken)).toBe(true);
@@ -43,7 +48,10 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
   const first = memory.bytes.subarray(BODY_RING, BODY_RING + pooled.length);
   expect(first.every((byte) => byte === 4)).toBe(true);
   expect(submit(12)).toBe(true);
-  while (port.waiting > 0) answerOne();
+  for (let value = 5; port.waiting > 0; value++) {
+    answerOne();
+    if (value <= 12) expect(placed(value)).toBe(true);
+  }
   expect(answers).toEqual([...Array.from({ length: 12 }, (_, i) => 100 * (i + 1))]);
   expect(port.ringFill).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CATALOG_DOCUMENT_CHARACTERS_MAX, CATALOG_TOKENS_MAX } from "../../src/core/config/limits.ts";
+import { CATALOG_DOCUMENT_CHARACTERS_MAX, CATALOG_TOKENS_MAX } from "../../src/core/config/declaration-limits.ts";
 import { CatalogError, type CatalogFormat, isLabel, readCatalog } from "../../src/domain/catalog/catalog-reader.ts";
 import { labelOfOwner } from "../../src/domain/catalog/owner-reference.ts";
 

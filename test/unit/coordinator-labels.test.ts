@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LABEL_CHANGES_PER_HOUR_MAX, LABELS_PER_SERVICE_MAX } from "../../src/core/config/limits.ts";
+import { LABEL_CHANGES_PER_HOUR_MAX, LABELS_PER_SERVICE_MAX } from "../../src/core/config/declaration-limits.ts";
 import { answerSchema } from "../support/answer-schema.ts";
 import { Rig, START_MS, serviceLabels } from "../support/coordinator-rig.ts";
 

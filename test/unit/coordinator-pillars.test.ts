@@ -3,11 +3,11 @@ import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts
 import { TABLE_END, TABLE_START } from "../../src/actors/coordinator/tables/tables.ts";
 import {
   CUSTOM_KEYS_MAX,
-  PILLAR_HISTORY_STORE_MS,
   PILLAR_VALUE_BYTES_MAX,
   SERVICE_MAP_ENTRIES_MAX,
   SERVICE_MAP_TENANT_ENTRIES_MAX,
-} from "../../src/core/config/limits.ts";
+} from "../../src/core/config/declaration-limits.ts";
+import { PILLAR_HISTORY_STORE_MS } from "../../src/core/config/limits.ts";
 import { answerSchema } from "../support/answer-schema.ts";
 import { Rig } from "../support/coordinator-rig.ts";
 

@@ -1,6 +1,7 @@
 // Dead letters as an operator works with them: found, corrected, deleted, replayed. Engines are played by test/support/replay-engine.ts.
 import { describe, expect, it } from "vitest";
-import { REPLAY_BATCH_LETTERS, REPLAY_JOBS_MAX } from "../../src/core/config/limits.ts";
+import { REPLAY_BODY_BYTES, REPLAY_BODY_LETTERS, REPLAY_JOBS_MAX, REPLAY_SCAN_ROWS } from "../../src/core/config/limits.ts";
+import type { ReplayBatch } from "../../src/core/protocol/query.ts";
 import { DAY_MS, deadLetter, Rig, START_MS } from "../support/coordinator-rig.ts";
 import { ReplayEngine } from "../support/replay-engine.ts";
 
@@ -131,7 +132,7 @@ describe("a replay", () => {
   it("takes every letter once that was in time when it came, the old ones as history, and leaves the others", async () => {
     const rig = await Rig.open();
     const engine = new ReplayEngine(rig);
-    const count = 2 * REPLAY_BATCH_LETTERS + 17;
+    const count = 2 * REPLAY_SCAN_ROWS + 17;
     await rig.take(
       ...letters(count, (n) => (n % 10 === 0 ? { payload: good(n, { value: "x" }) } : {})),
       ...Array.from({ length: 30 }, (_, n) => {
@@ -162,6 +163,39 @@ describe("a replay", () => {
     await engine.run();
     expect(await job(rig, again.body.job_id)).toMatchObject({ state: "done", replayed: 0, failed: bad });
     expect(engine.entered.length).toBe(count + 30 - bad);
+  });
+
+  it("sends few letters at once, and waits as long as an engine took for them", async () => {
+    const rig = await Rig.open();
+    const engine = new ReplayEngine(rig);
+    const wide = "x".repeat(REPLAY_BODY_BYTES / 3);
+    await rig.take(
+      ...letters(3 * REPLAY_BODY_LETTERS + 1),
+      ...Array.from({ length: 4 }, (_, n) => deadLetter({ receivedMs: START_MS + 900 + n, payload: good(n, { attributes: { wide } }) })),
+    );
+    rig.nowMs += 5_000;
+    await replay(rig, { filter: {} });
+    const sizes = () =>
+      rig.messages
+        .filter((message): message is ReplayBatch => message.type === "replay-batch")
+        .map((batch) => JSON.parse(Buffer.from(batch.body).toString()).letters.length);
+    await rig.drain();
+    expect(sizes()).toEqual([REPLAY_BODY_LETTERS]);
+    const tookMs = 40;
+    rig.monotonicMs += tookMs;
+    const [first] = rig.messages.filter((message): message is ReplayBatch => message.type === "replay-batch");
+    const answer = { batch: first?.batch ?? 0, status: 200, body: JSON.stringify({ replayed: 0, failures: [] }) };
+    await rig.coordinator.handle({ type: "replay-answer", ...answer });
+    await rig.drain();
+    rig.monotonicMs += tookMs - 1;
+    await rig.drain();
+    expect(sizes().length).toBe(1);
+    rig.monotonicMs += 1;
+    await rig.drain();
+    expect(sizes()).toEqual([REPLAY_BODY_LETTERS, REPLAY_BODY_LETTERS]);
+    await engine.run();
+    expect(sizes().every((size: number) => size <= REPLAY_BODY_LETTERS)).toBe(true);
+    expect(sizes().at(-1)).toBeLessThan(4);
   });
 
   it("of ids tells which were replayed before and which never were", async () => {
@@ -230,7 +264,7 @@ describe("a replay", () => {
 
   it.each(["crash before the log", "crash before the answer"] as const)("goes on after a %s, with exact counts", async (crash) => {
     const first = await Rig.open();
-    const count = 3 * REPLAY_BATCH_LETTERS;
+    const count = 3 * REPLAY_SCAN_ROWS;
     const frames = letters(count);
     await first.take(...frames);
     first.nowMs += 10_000;

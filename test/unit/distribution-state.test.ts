@@ -25,6 +25,7 @@ class Rig {
   readonly #series = {
     openWithin: ({ metricName, attributes }: StreamName) => ({ ref: `${attributes["route"]} ${metricName}` }),
     write: ({ ref }: { ref: string }, timeMs: number, value: number) => void this.written.push(`${ref} ${timeMs - START} ${value}`),
+    writeWidth: () => undefined,
     end: ({ ref }: { ref: string }, timeMs: number) => void this.written.push(`${ref} ${timeMs - START} ends`),
     flush: () => undefined,
   } as unknown as DerivedSeries;

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { eventChunks } from "../../src/actors/coordinator/event-chunks.ts";
 import { EventStreams } from "../../src/actors/front/event-streams.ts";
 import type { HttpStream } from "../../src/adapters/http/http-server.ts";
-import { ReaderCount } from "../../src/adapters/runtime/reader-count.ts";
 
 const CLOCK = { wallMs: () => 0, monotonicMs: () => 1 };
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -56,8 +55,8 @@ describe("chunks of events", () => {
 
 describe("the count of readers", () => {
   it("follows those who come, go and are sent away", () => {
-    const count = new ReaderCount();
-    const streams = new EventStreams(CLOCK, count);
+    const streams = new EventStreams(CLOCK);
+    const count = streams.readerCount;
     const readers = [new Reader(), new Reader(), new Reader()] as const;
     let isGood = true;
     for (const reader of readers) streams.add("a", reader, () => reader !== readers[1] || isGood);

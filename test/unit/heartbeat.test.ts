@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { CoordinatorCounters } from "../../src/actors/coordinator/coordinator-counters.ts";
 import { EngineUnavailableError } from "../../src/actors/coordinator/engine-client.ts";
+import { CyclePace } from "../../src/actors/coordinator/watchdog/cycle-pace.ts";
 import { Watchdog } from "../../src/actors/coordinator/watchdog/watchdog.ts";
 import { Heartbeat } from "../../src/actors/front/heartbeat.ts";
 import { Secret } from "../../src/core/base/secret.ts";
@@ -102,6 +103,7 @@ describe("the heartbeat", () => {
         },
       ],
       {
+        pace: new CyclePace(60_000),
         counters: new CoordinatorCounters(new Float64Array(COORDINATOR_SLOTS)),
         nowMs: () => clock.ms,
         monotonicMs: () => clock.ms,

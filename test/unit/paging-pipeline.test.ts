@@ -1,10 +1,11 @@
 // Rules 1.1.5 to 1.1.13 through the whole way from an anomaly to a page: each at its limit, just below and just above, on a virtual clock.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Hold } from "../../src/domain/alerting/hold.ts";
 import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
 import { decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
-import { PagingMemory, placeText } from "../../src/domain/alerting/paging/paging-memory.ts";
-import type { Hold } from "../../src/domain/alerting/paging/paging-sources.ts";
+import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
+import { placeText } from "../../src/domain/alerting/paging/service-place.ts";
 import { PagingRig, PAGING_START_MS as START } from "../support/paging-rig.ts";
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
 import type { WorkUnit } from "../../src/actors/engine/work-unit.ts";
-import { LABELS_TOLD_MAX } from "../../src/core/config/limits.ts";
+import { LABELS_TOLD_MAX } from "../../src/core/config/declaration-limits.ts";
 import { isLabelKey, isLabelText } from "../../src/domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../src/domain/labels/telemetry-labels.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";

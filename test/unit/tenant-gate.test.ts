@@ -34,7 +34,7 @@ describe("the gate of tenants", () => {
     expect(counts).toEqual([10, 10, 100, 1_000, 5_000, 5_000]);
     clock.ms += 500;
     expect([admitted({ tenant: "f" }, 50), admitted({ tenant: "s" }, 500)]).toEqual([5, 50]);
-    expect(tenants.admit({ tenant: "f" }, true)).toMatchObject({
+    expect(tenants.admit({ tenant: "f" }, true)?.refusal).toMatchObject({
       code: "rate_limit_exceeded",
       message: /plan free.* 10 requests per second/,
     });
@@ -56,9 +56,9 @@ describe("the gate of tenants", () => {
     expect(admitted({ tenant: "a" }, 50_000)).toBe(50_000);
     put("a", "starter");
     expect(admitted({ tenant: "a" }, 500)).toBe(100);
-    expect(tenants.admit({ tenant: "a" }, true)?.message).toMatch(/plan starter.* 100 requests per second/);
+    expect(tenants.admit({ tenant: "a" }, true)?.refusal.message).toMatch(/plan starter.* 100 requests per second/);
     put("a", "free");
-    expect(tenants.admit({ tenant: "a" }, true)?.message).toMatch(/plan free.* 20 requests per second/);
+    expect(tenants.admit({ tenant: "a" }, true)?.refusal.message).toMatch(/plan free.* 20 requests per second/);
     put("a", "starter"); // another name, say
     expect(admitted({ tenant: "a" }, 500)).toBe(0);
     clock.ms += 1_000;
@@ -70,7 +70,7 @@ describe("the gate of tenants", () => {
     put("a", "starter");
     const key = (keyId: string, rateLimitRps: number | null) => ({ tenant: "a", keyId, rateLimitRps });
     expect([admitted(key("k", 7), 50), admitted(key("l", 3), 50, false), admitted(key("m", null), 500)]).toEqual([7, 3, 93]);
-    expect(tenants.admit(key("k", 7), true)).toMatchObject({
+    expect(tenants.admit(key("k", 7), true)?.refusal).toMatchObject({
       code: "rate_limit_exceeded",
       message: /this API key allows 7 requests per second/,
     });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { CoordinatorCounters } from "../../src/actors/coordinator/coordinator-counters.ts";
 import { EngineUnavailableError } from "../../src/actors/coordinator/engine-client.ts";
+import { CyclePace } from "../../src/actors/coordinator/watchdog/cycle-pace.ts";
 import { Watchdog, type WatchdogStage } from "../../src/actors/coordinator/watchdog/watchdog.ts";
 import { COORDINATOR_SLOTS } from "../../src/core/layout/counters.ts";
 
@@ -13,6 +14,7 @@ function rig(stages: (log: string[], ends: Array<() => void>) => readonly Watchd
   const clock = { ms: 1_000 };
   const completed: number[] = [];
   const watchdog = new Watchdog({ intervalMs: 60_000 }, stages(log, ends), {
+    pace: new CyclePace(60_000),
     counters: new CoordinatorCounters(new Float64Array(COORDINATOR_SLOTS)),
     nowMs: () => clock.ms,
     monotonicMs: () => clock.ms,

@@ -60,8 +60,8 @@ export class CommittedState {
     this.control = stores.control;
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
-    this.alerts = new AlertBook(stores.control, stores.series);
     this.configured = new ControlState(watchdog);
+    this.alerts = new AlertBook(stores.control, stores.series, this.configured.inhibitions);
   }
 
   /** Key that seals page tokens; made at the first start, so that tokens survive a restart. */
@@ -72,11 +72,12 @@ export class CommittedState {
   /** Reads what is stored, and deletes blocks that no checkpoint knows of: the replay makes them again. */
   async open(randomBytes: (count: number) => Uint8Array): Promise<void> {
     this.anomalies.load();
+    this.configured.load(this.control);
+    // Alerts that fire are asked for rules by which they keep others quiet.
     this.alerts.load();
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
     this.metadata.load(this.series);
-    this.configured.load(this.control);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;

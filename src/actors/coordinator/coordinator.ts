@@ -37,7 +37,7 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { liveSources } from "./alerts/live-sources.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
-import { Committer } from "./committer.ts";
+import { Committer, type CommitterDependencies } from "./committer.ts";
 import { Changes } from "./control/changes.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
@@ -46,17 +46,18 @@ import { EngineClient, type EngineLink } from "./engine-client.ts";
 import { FrameIntake } from "./frame-intake.ts";
 import type { LogFloor } from "./log-floor.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-query.ts";
-import type { QueryContext } from "./queries/query-context.ts";
+import type { DetectionOptions, QueryContext } from "./queries/query-context.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { readDetectorStates } from "./tables/detector-states.ts";
 import { Vectorizer } from "./vectorizer/vectorizer.ts";
+import { CyclePace } from "./watchdog/cycle-pace.ts";
 import { watchdogStages } from "./watchdog/stages.ts";
 import { Watchdog } from "./watchdog/watchdog.ts";
 
 /** Settings, and bounds that a test may narrow. */
-export interface CoordinatorOptions {
+export interface CoordinatorOptions extends DetectionOptions {
   readonly version: string;
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
@@ -77,10 +78,8 @@ export interface CoordinatorOptions {
   readonly diskLimitBytes?: number;
   /** VECTORIZER_INTERVAL_SECONDS in ms; no pillar is scored where it is not given. */
   readonly vectorizerIntervalMs?: number;
-  /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is not given. */
+  /** No cycle of the Watchdog runs where it is not given. */
   readonly watchdogIntervalMs?: number;
-  /** SATURATION_DETECTOR_ENABLED; it is where it is not given. */
-  readonly saturationEnabled?: boolean;
   /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is not given. */
   readonly warmUpMinutes?: number;
   readonly anomaliesMax?: number;
@@ -91,7 +90,7 @@ export interface CoordinatorOptions {
 }
 
 /** The world around the coordinator. */
-export interface CoordinatorDependencies {
+export interface CoordinatorDependencies extends Pick<CommitterDependencies, "isHeard"> {
   readonly controlStore: KeyValueStore;
   readonly seriesStore: KeyValueStore;
   readonly engines: readonly EngineLink[];
@@ -100,8 +99,6 @@ export interface CoordinatorDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
-  /** Whether anybody reads the event stream; where it is not given, somebody does. */
-  isHeard?(): boolean;
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
   measureDisk(): DiskMeasure;
@@ -203,11 +200,13 @@ export class Coordinator {
         edit: (work) => this.#edit(work),
       },
     );
+    const pace = new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY);
     this.#watchdog = new Watchdog(
       { intervalMs: options.watchdogIntervalMs },
       watchdogStages(options, {
         ...shared,
         engines: engineClient,
+        pace,
         store: (operations) => this.#edit(() => controlStore.commit(operations)),
         declare: (frames) => this.#declare(frames),
         settle: () => this.#settle(),
@@ -216,7 +215,7 @@ export class Coordinator {
         log: (line) => emit({ type: "log", level: "warn", line }),
         alertsMax,
       }),
-      { ...dependencies, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
+      { ...dependencies, pace, counters: this.#counters, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
     this.#queries = this.#queryContext(engineClient);
   }
@@ -410,7 +409,7 @@ export class Coordinator {
   }
 
   #queryContext(engines: EngineClient): QueryContext {
-    const { nowMs, breathe, emit, randomBytes } = this.#dependencies;
+    const { nowMs, breathe, emit, randomBytes, train } = this.#dependencies;
     const { audit } = this.#state.configured;
     const changes = new Changes({ store: this.#state.control, audit, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
@@ -440,6 +439,7 @@ export class Coordinator {
       takeAlerts: (draft) => this.#committer.takeAlerts(draft),
       takeVerdicts: (draft) => this.#committer.takeVerdicts(draft),
       tell: (events) => this.#committer.tell(events),
+      ...(train !== undefined && { train }),
       randomBytes,
     };
   }

@@ -32,18 +32,20 @@ export function isWorthKeeping({ total, ends, expired, dropped }: DeadLetterCoun
   return total + ends + expired + dropped > 0;
 }
 
-/** The counts after `count` (1 or -1) letters of one kind were stored or deleted. */
-export function countLetters(
-  before: DeadLetterCounts,
-  letter: { reason: string; topic: string; bytes: number },
-  count: 1 | -1,
-): DeadLetterCounts {
+/** Letters of one reason and topic. */
+export interface LetterKind {
+  readonly reason: string;
+  readonly topic: string;
+}
+
+/** The counts after `count` letters of one kind, of so many bytes together, were stored, or deleted where both are negative. */
+export function countLetters(before: DeadLetterCounts, { reason, topic }: LetterKind, count: number, bytes: number): DeadLetterCounts {
   return {
     ...before,
     total: before.total + count,
-    bytes: before.bytes + count * letter.bytes,
-    byReason: addTo(before.byReason, letter.reason, count),
-    byTopic: addTo(before.byTopic, letter.topic, count),
+    bytes: before.bytes + bytes,
+    byReason: addTo(before.byReason, reason, count),
+    byTopic: addTo(before.byTopic, topic, count),
   };
 }
 

@@ -2,7 +2,14 @@
 // has ended is not stored again, so a replay of the log changes neither letters nor counts.
 import type { KeyValueStore, StoreEntry, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import type { DeadLetterEnvelope, DeadLettersEnded } from "../../core/protocol/coordinator-frame.ts";
-import { countLetters, type DeadLetterBook, type DeadLetterCounts, deadLetterCountsKey, isWorthKeeping } from "./dead-letter-counts.ts";
+import {
+  countLetters,
+  type DeadLetterBook,
+  type DeadLetterCounts,
+  deadLetterCountsKey,
+  isWorthKeeping,
+  type LetterKind,
+} from "./dead-letter-counts.ts";
 import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay/replay-book.ts";
 import { decodeStored, encodeStored } from "./tables/stored-json.ts";
 import { tenantTimeKey } from "./tables/tables.ts";
@@ -10,6 +17,7 @@ import { tenantTimeKey } from "./tables/tables.ts";
 /** How a letter ended: the value of its row in `dead_letter_ends`. */
 export const END_REPLAYED = 1;
 const END_DELETED = 2;
+const REPLAYED = Uint8Array.of(END_REPLAYED);
 
 /** Why a letter leaves: by its age, or before its time for the bytes of all. */
 export type LetterLoss = "expired" | "dropped";
@@ -19,6 +27,13 @@ export interface DeadLetterState {
   readonly control: KeyValueStore;
   readonly deadLetters: DeadLetterBook;
   readonly replays: ReplayBook;
+}
+
+/** Letters of one kind that have ended. */
+interface EndedKind {
+  readonly kind: LetterKind;
+  letters: number;
+  bytes: number;
 }
 
 /** One transaction's dead letters. */
@@ -94,24 +109,45 @@ export class DeadLetterDraft {
     for (const job of this.#jobs.values()) this.#state.replays.put(job);
   }
 
+  /** Hundreds of letters at once: counted by their kinds, and not one by one. */
   #endReplayed({ tenant, job, letters }: DeadLettersEnded["ended"]): void {
+    const kinds = new Map<string, EndedKind>();
     let ended = 0;
+    let newEnds = 0;
     for (const [receivedMs, id] of letters) {
       const key = tenantTimeKey(tenant, receivedMs, id);
-      const value = this.#read(key);
+      const text = keyText(key);
+      const value = this.#readAs(text, key);
+      // A letter that is stored has not ended.
+      if (value === undefined && (this.#ends.has(text) || this.#state.control.get("dead_letter_ends", key) !== undefined)) continue;
       if (value !== undefined) {
-        this.#drop(key, decodeStored<DeadLetterEnvelope>(value), value.length);
+        const kind = decodeStored<DeadLetterEnvelope>(value);
+        const name = JSON.stringify([kind.reason, kind.topic]);
+        const known = kinds.get(name) ?? { kind, letters: 0, bytes: 0 };
+        kinds.set(name, known);
+        known.letters++;
+        known.bytes += value.length;
+        this.#values.set(text, undefined);
+        this.#operations.push({ table: "dead_letters", key, value: undefined });
         ended++;
       }
-      this.#end(tenant, key, END_REPLAYED);
+      this.#ends.add(text);
+      this.#operations.push({ table: "dead_letter_ends", key, value: REPLAYED });
+      newEnds++;
     }
+    let counts = this.#countsOf(tenant);
+    for (const { kind, letters: count, bytes } of kinds.values()) counts = countLetters(counts, kind, -count, -bytes);
+    this.#counts.set(tenant, { ...counts, ends: counts.ends + newEnds });
     this.replayed += ended;
     const known = this.#jobs.get(job) ?? this.#state.replays.find(tenant, job);
     if (known !== undefined && ended > 0) this.#jobs.set(job, { ...known, replayed: known.replayed + ended });
   }
 
   #read(key: Uint8Array): Uint8Array | undefined {
-    const text = keyText(key);
+    return this.#readAs(keyText(key), key);
+  }
+
+  #readAs(text: string, key: Uint8Array): Uint8Array | undefined {
     return this.#values.has(text) ? this.#values.get(text) : this.#state.control.get("dead_letters", key);
   }
 
@@ -144,8 +180,8 @@ export class DeadLetterDraft {
     return this.#counts.get(tenant) ?? this.#state.deadLetters.counts(tenant);
   }
 
-  #count({ tenant, reason, topic }: DeadLetterEnvelope, bytes: number, by: 1 | -1): void {
-    this.#counts.set(tenant, countLetters(this.#countsOf(tenant), { reason, topic, bytes }, by));
+  #count(letter: DeadLetterEnvelope, bytes: number, by: 1 | -1): void {
+    this.#counts.set(letter.tenant, countLetters(this.#countsOf(letter.tenant), letter, by, by * bytes));
   }
 }
 

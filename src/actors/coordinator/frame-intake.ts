@@ -3,6 +3,7 @@
 import { ANOMALIES_PER_COMMIT_MAX, FRAMES_TAKEN_MAX, RECORDS_PER_COMMIT_MAX, TRANSACTION_BYTES_MAX } from "../../core/config/limits.ts";
 import {
   type EngineFrame,
+  FRAME_BLOCK,
   FRAME_DEAD_LETTER,
   FRAME_RECORD,
   FRAME_SPAN_BLOCK,
@@ -15,6 +16,8 @@ const RECORD_KINDS: ReadonlySet<number> = new Set([FRAME_RECORD, FRAME_DEAD_LETT
 export interface FrameSource {
   /** Takes at most `most` frames, oldest first. */
   takeFrames(most: number): EngineFrame[];
+  /** Takes a payload back that nothing reads any more. */
+  reuse(payload: Uint8Array): void;
 }
 
 /** Frames for one transaction: `counts[i]` of them from source i, each source's in order. */
@@ -73,7 +76,11 @@ export class FrameIntake {
 
   /** Forgets the frames of a pick that was committed. */
   confirm(pick: FramePick): void {
-    for (const [source, count] of pick.counts.entries()) this.#queues[source]?.splice(0, count);
+    for (const [source, count] of pick.counts.entries()) {
+      // Of a block nothing is kept but what was stored; others may live on in what was read from them.
+      for (const { kind, payload } of this.#queues[source]?.splice(0, count) ?? [])
+        if (kind === FRAME_BLOCK) this.#sources[source]?.reuse(payload);
+    }
   }
 }
 

@@ -21,5 +21,6 @@ export function coordinatorSettings(config: Config): CoordinatorThreadData["sett
     vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
     watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
     saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
+    timeZone: config.DETECTION_TIMEZONE,
   };
 }

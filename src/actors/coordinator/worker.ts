@@ -65,6 +65,7 @@ export interface CoordinatorThreadData {
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
     readonly saturationEnabled: boolean;
+    readonly timeZone: string;
   };
 }
 
@@ -121,6 +122,10 @@ class EngineThreadLink implements EngineLink {
     // Also for a part of a frame: the rest waits for this room.
     if (this.#ring.position !== before && this.#ring.isRoomAwaited()) this.#memory.ringBell();
     return frames;
+  }
+
+  reuse(payload: Uint8Array): void {
+    this.#ring.reuse(payload);
   }
 
   /** From now on the engine sends word of the next frame; true when one is there already. */
@@ -206,6 +211,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
     watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
     saturationEnabled: settings.saturationEnabled,
+    timeZone: settings.timeZone,
     ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
   };
 }

@@ -325,6 +325,7 @@ export class Engine {
   #serve(): boolean {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
+    const wasBusy = did;
     did = this.#takeMessages() || did;
     did = this.#shard.profiles.step() || did;
     did = this.#handlers.families.settle() || did;
@@ -332,8 +333,16 @@ export class Engine {
     did = this.#tick() || did;
     if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
+    did = this.#stepWatchdog(wasBusy) || did;
     if (this.#phase === "stopping") did = this.#stop() || did;
     return did || this.#services.catchUp(SLOTS_PER_IDLE_STEP);
+  }
+
+  #stepWatchdog(wasBusy: boolean): boolean {
+    if (!this.#watchdog.isAsked) return false;
+    const answer = this.#watchdog.step(wasBusy);
+    if (answer !== undefined) this.#dependencies.reply(answer);
+    return true;
   }
 
   /** Applies frames from the other lanes; true when there were any. */
@@ -378,7 +387,7 @@ export class Engine {
     if (request.type === "returned-streams") this.#shard.returns.take(request);
     else if (request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
-    else if (request.type === "watchdog") this.#dependencies.reply(this.#watchdog.answer(request));
+    else if (request.type === "watchdog") this.#watchdog.ask(request);
     else if (request.type === "coverage") this.#dependencies.reply(this.#watchdog.coverage(request));
     else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
     else {

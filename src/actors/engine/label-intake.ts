@@ -1,6 +1,6 @@
 // Labels that telemetry says of its services, on the way to the coordinator: looked for where a stream is defined or a resource is read, never per sample.
 // What was told once is not told again while it is remembered.
-import { LABELS_TOLD_MAX } from "../../core/config/limits.ts";
+import { LABELS_TOLD_MAX } from "../../core/config/declaration-limits.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { isLabelText, ROUTING_KEYS, type RoutingLabels } from "../../domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../domain/labels/telemetry-labels.ts";

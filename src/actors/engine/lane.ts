@@ -182,7 +182,7 @@ export class Lane {
     const position = this.#append(parts);
     if (position === undefined) return;
     this.#usage.addAll(unit.usage.entries);
-    for (const { frame, payload } of unit.opaqueFrames) outbox.send(frame, payload);
+    for (const { frame, payload } of unit.opaqueFrames) outbox.sendView(frame, payload);
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));

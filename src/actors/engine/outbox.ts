@@ -20,6 +20,8 @@ export class Outbox {
   #sent = 0;
   #moved = 0;
   #lastCarrier = 0;
+  /** False while the coordinator may sleep beside what was put into the ring since the last flush. */
+  #isTold = true;
 
   constructor(memory: EngineMemory, ringBell: () => void) {
     this.#ring = new CoordinatorRingWriter(memory);
@@ -27,9 +29,26 @@ export class Outbox {
   }
 
   send(kind: number, payload: Uint8Array): void {
-    this.#waiting.push({ kind, payload });
+    this.#count(kind);
+    this.#wait(kind, payload);
+  }
+
+  /** The same for a payload that is valid during the call alone: it goes into the ring at once where nothing waits and there is room, else a copy waits. */
+  sendView(kind: number, payload: Uint8Array): void {
+    this.#count(kind);
+    const before = this.#ring.position;
+    if (this.#waiting.length === 0 && this.#ring.write(kind, payload)) this.#moved++;
+    else this.#wait(kind, new Uint8Array(payload));
+    if (this.#ring.position !== before) this.#isTold = false; // of a frame larger than the ring a part may be there
+  }
+
+  #count(kind: number): void {
     this.#sent++;
     if (CARRIERS.has(kind)) this.#lastCarrier = this.#sent;
+  }
+
+  #wait(kind: number, payload: Uint8Array): void {
+    this.#waiting.push({ kind, payload });
     this.#waitingBytes += payload.byteLength;
   }
 
@@ -39,7 +58,7 @@ export class Outbox {
 
   /** Moves what fits into the ring and tells the coordinator where it waits for that; of a frame larger than the ring that is a part, which must be read before the rest fits. */
   flush(): boolean {
-    if (this.#waiting.length === 0) return false;
+    if (this.#waiting.length === 0 && this.#isTold) return false;
     const before = this.#ring.position;
     while (this.#taken < this.#waiting.length) {
       const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
@@ -52,7 +71,8 @@ export class Outbox {
       this.#waiting = [];
       this.#taken = 0;
     }
-    const wrote = this.#ring.position !== before;
+    const wrote = this.#ring.position !== before || !this.#isTold;
+    this.#isTold = true;
     if (wrote && this.#ring.isAwaited()) this.#ringBell();
     return wrote;
   }

@@ -3,6 +3,9 @@
 import { Uint32List } from "../../core/base/uint32-list.ts";
 import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 
+/** What stands before a block in its frame. */
+export const BLOCK_FRAME_HEAD_BYTES = 8;
+
 /** One of the 256 partitions, as its owning shard holds it. */
 export class Partition {
   readonly number: number;
@@ -37,10 +40,10 @@ export class Partition {
     return this.chunks.count > 0 && !this.chunks.hasRoom(chunkBytes, this.#blockBytes);
   }
 
-  /** Ends the waiting block: {partition u32, block number u32} and the block. */
-  takeBlock(): Uint8Array {
-    const frame = this.chunks.finish(8);
-    const view = new DataView(frame.buffer);
+  /** Ends the waiting block: {partition u32, block number u32} and the block, in `room` where it fits there. */
+  takeBlock(room: Uint8Array): Uint8Array {
+    const frame = this.chunks.finish(BLOCK_FRAME_HEAD_BYTES, room);
+    const view = new DataView(frame.buffer, frame.byteOffset);
     view.setUint32(0, this.number, true);
     view.setUint32(4, this.nextBlock, true);
     this.nextBlock++;

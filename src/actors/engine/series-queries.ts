@@ -133,6 +133,7 @@ export class SeriesQueries {
       firstTimeMs: records.firstTimeMs(slot) > 0 ? records.firstTimeMs(slot) : null,
       ended: (flags & FLAG_ENDED) !== 0,
       keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
+      bucketWidth: records.width(slot),
     };
   }
 

@@ -36,7 +36,7 @@ import { HistoryRun } from "./history/history-run.ts";
 import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
 import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Partition } from "./partition.ts";
+import { BLOCK_FRAME_HEAD_BYTES, type Partition } from "./partition.ts";
 import type { ServiceIndex } from "./service-index.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { StreamProfiles } from "./watchdog/stream-profiles.ts";
@@ -89,9 +89,12 @@ export class Shard {
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
   readonly #history: HistoryRun;
+  /** Where blocks are put together: 64 KiB each, of which an array each would be a full collection of garbage every half second. */
+  readonly #blockRoom: Uint8Array;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
+    this.#blockRoom = new Uint8Array(BLOCK_FRAME_HEAD_BYTES + options.blockBytes);
     this.#dependencies = dependencies;
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
@@ -223,7 +226,7 @@ export class Shard {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       const isParked = kernel.eventsCount() === 1 && kernel.events.kind(0) === EVENT_PARKED;
       if (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch)) done--;
-      for (let i = 0; i < kernel.eventsCount(); i++) this.#handle(kernel.event(i));
+      for (let i = 0; i < kernel.eventsCount(); i++) this.#takeEvent(i);
       kernel.eventsReset();
     }
     if (!this.#isHistory) return;
@@ -247,9 +250,15 @@ export class Shard {
     this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs });
   }
 
+  /** Nearly all events are due chunks: no object is made for those. */
+  #takeEvent(index: number): void {
+    const { kernel } = this.#dependencies;
+    if (kernel.events.kind(index) === EVENT_CHUNK_DUE) this.#takeDueChunk(kernel.events.slot(index));
+    else this.#handle(kernel.event(index));
+  }
+
   #handle(event: ShardEvent): void {
-    if (event.kind === EVENT_CHUNK_DUE) this.#takeDueChunk(event.slot);
-    else if (event.kind === EVENT_LATE) this.#takeLate(event);
+    if (event.kind === EVENT_LATE) this.#takeLate(event);
     else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
@@ -275,7 +284,7 @@ export class Shard {
   /** Where a chunk of so many bytes waits for its block; one that it would not fit leaves before. */
   #chunksFor(slot: number, bytes: number): ChunkBlockBuilder {
     const partition = this.partitionOf(slot);
-    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.send(FRAME_BLOCK, partition.takeBlock());
+    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.sendView(FRAME_BLOCK, partition.takeBlock(this.#blockRoom));
     return partition.chunks;
   }
 
@@ -329,6 +338,7 @@ export class Shard {
       threshold: this.profiles.thresholdOf(slot),
       direction: () => this.profiles.directionOf(slot),
       minSamples: this.#options.minSamples,
+      bucketWidth: kernel.records.width(slot),
       baseline: () => kernel.baseline(slot, event.timeMs),
       hashText: (text) => this.#hashBytes(text),
     });

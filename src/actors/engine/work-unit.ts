@@ -40,6 +40,7 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { MessageBatch } from "./messages/message-batch.ts";
+import { type OpaqueFrame, OpaqueSections } from "./opaque-sections.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
 export const BASE_LEAD_MS = 25 * 3600 * 1000;
@@ -175,8 +176,8 @@ export class WorkUnit {
   readonly #months = new MonthClock();
   /** Definitions that the area had no room for. Like those in the area they outlive a failed commit: no committed block holds them yet. */
   #overflow: Uint8Array[] = [];
-  #opaque: Array<{ section: number; frame: number; payload: Uint8Array }> = [];
-  #opaqueBytes = 0;
+  readonly #opaque = new OpaqueSections();
+  #messageBytes = 0;
   /** Messages for shards. */
   readonly #messages: MessageBatch;
   /** Those that have gathered something for this unit. */
@@ -271,7 +272,7 @@ export class WorkUnit {
 
   /** Adds a message for the shard that owns a partition; `kind` is a SECTION_* from SECTION_MESSAGES on. Messages of one kind and partition keep their order. */
   addMessage(kind: number, partition: number, payload: Uint8Array): void {
-    this.#opaqueBytes += this.#messages.add(kind, engineOf(partition, this.#engines), partition, payload);
+    this.#messageBytes += this.#messages.add(kind, engineOf(partition, this.#engines), partition, payload);
   }
 
   /** Has a source add its messages when the unit is complete. */
@@ -302,19 +303,18 @@ export class WorkUnit {
     this.addOpaque(section, frame, this.#encoder.encode(JSON.stringify(envelope)));
   }
 
-  /** Adds what goes to the log as a section and to the coordinator as a frame. */
+  /** Adds what goes to the log as a section and to the coordinator as a frame; copies it. */
   addOpaque(section: number, frame: number, payload: Uint8Array): void {
-    this.#opaque.push({ section, frame, payload });
-    this.#opaqueBytes += payload.byteLength;
+    this.#opaque.add(section, frame, payload);
   }
 
   get opaqueBytes(): number {
-    return this.#opaqueBytes;
+    return this.#opaque.bytes + this.#messageBytes;
   }
 
-  /** Frames for the coordinator, in order. */
-  get opaqueFrames(): ReadonlyArray<{ readonly frame: number; readonly payload: Uint8Array }> {
-    return this.#opaque;
+  /** Frames for the coordinator, in order; valid until something is added or the unit's end. */
+  get opaqueFrames(): readonly OpaqueFrame[] {
+    return this.#opaque.frames;
   }
 
   /** The definitions for one destination, in order, in pieces of at most `bytesMax` (a single larger one stands alone); each piece starts at a multiple of 8. */
@@ -333,7 +333,7 @@ export class WorkUnit {
     }
   }
 
-  /** The block's payload: views on the staging areas and copies of the rest. `rowBytes(j)` is what is staged for destination j. */
+  /** The block's payload: views on the staging areas and on what has been gathered. `rowBytes(j)` is what is staged for destination j. */
   logParts(rowBytes: (destination: number) => number): Uint8Array[] {
     this.gather();
     const parts: Uint8Array[] = [];
@@ -348,11 +348,7 @@ export class WorkUnit {
       const bytes = messages.reduce((sum, { byteLength }) => sum + byteLength, 0);
       parts.push(sectionHeader(kind, bytes), ...messages);
     }
-    const opaque = this.#opaque.flatMap(({ section, payload }) => {
-      const padding = new Uint8Array(align8(payload.byteLength) - payload.byteLength);
-      return [sectionHeader(section, payload.byteLength), payload, padding];
-    });
-    if (opaque.length > 0) parts.push(Buffer.concat(opaque));
+    if (this.#opaque.section.length > 0) parts.push(this.#opaque.section);
     if (!this.usage.isEmpty) parts.push(...this.#usageParts());
     return parts;
   }
@@ -388,9 +384,9 @@ export class WorkUnit {
   }
 
   dropOpaque(): void {
-    this.#opaque = [];
+    this.#opaque.clear();
     this.#messages.clear();
-    this.#opaqueBytes = 0;
+    this.#messageBytes = 0;
     this.usage.clear();
   }
 }

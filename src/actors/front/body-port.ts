@@ -1,5 +1,6 @@
 // The front's end of one engine: puts bodies into the engine's memory, publishes their descriptors, and matches answers with requests.
 // Small bodies go into a 2 MiB ring that stays hot in cache; a large one goes into one place of its own. What finds no room waits here, within bounds.
+import { BodyPool } from "../../adapters/http/body-pool.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import {
@@ -21,6 +22,9 @@ import {
 } from "../../core/layout/memory-map.ts";
 import type { EngineReport, WrittenCounts } from "../../core/protocol/engine-control.ts";
 
+/** From this size on a small body waits in a buffer that is used again: four of 512 KiB fill the ring, so with more senders than that most have to wait. */
+const POOLED_BYTES_MIN = 64 * 1024;
+const POOLED_BYTES_KEPT_MAX = 2 * 1024 * 1024;
 /** Large bodies that may wait for the engine's one large place; each is held whole, so 4 x 64 MiB at most. */
 const LARGE_WAITING_MAX = 4;
 
@@ -44,6 +48,8 @@ export interface AnswerSink {
 interface WaitingBody {
   readonly body: OutgoingBody;
   readonly sink: AnswerSink;
+  /** The buffer that it lies in, to be given back. */
+  readonly lent: Buffer | undefined;
 }
 
 /** Answers as an engine reports them. */
@@ -75,6 +81,8 @@ export class BodyPort {
   readonly #largeWaiting: WaitingBody[] = [];
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
+  /** Of powers of two: twice what may wait is always enough. */
+  readonly #pool = new BodyPool({ inUseBytesMax: 2 * BODIES_WAITING_BYTES_MAX, retainedBytesMax: POOLED_BYTES_KEPT_MAX });
 
   constructor(memory: EngineMemory, nextAdmission: () => number) {
     this.#memory = memory;
@@ -101,8 +109,16 @@ export class BodyPort {
   #keepSmall(body: OutgoingBody, sink: AnswerSink): boolean {
     if (this.#smallWaitingBytes + body.bytes.byteLength > BODIES_WAITING_BYTES_MAX) return false;
     this.#smallWaitingBytes += body.bytes.byteLength;
-    this.#smallWaiting.push(waitingBody(body, sink));
+    this.#smallWaiting.push(this.#waitingSmall(body, sink));
     return true;
+  }
+
+  #waitingSmall(body: OutgoingBody, sink: AnswerSink): WaitingBody {
+    const { byteLength } = body.bytes;
+    const lent = byteLength < POOLED_BYTES_MIN ? undefined : this.#pool.acquire(byteLength);
+    if (lent === undefined) return waitingBody(body, sink);
+    lent.set(body.bytes);
+    return { body: { ...body, bytes: lent.subarray(0, byteLength) }, sink, lent };
   }
 
   /** Puts a body into the ring; false when it has no room. */
@@ -183,8 +199,9 @@ export class BodyPort {
   /** In the order in which they came. */
   #sendWaitingSmall(): void {
     let sent = 0;
-    for (const { body, sink } of this.#smallWaiting) {
+    for (const { body, sink, lent } of this.#smallWaiting) {
       if (this.#head - this.#answered >= DESCRIPTOR_COUNT || !this.#enterRing(body, sink)) break;
+      if (lent !== undefined) this.#pool.release(lent);
       this.#smallWaitingBytes -= body.bytes.byteLength;
       sent++;
     }
@@ -201,5 +218,5 @@ export class BodyPort {
 }
 
 function waitingBody(body: OutgoingBody, sink: AnswerSink): WaitingBody {
-  return { body: { ...body, bytes: new Uint8Array(body.bytes) }, sink };
+  return { body: { ...body, bytes: new Uint8Array(body.bytes) }, sink, lent: undefined };
 }

@@ -26,16 +26,15 @@ export class EventStreams {
   readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
   readonly #waiting = new Map<string, EventChunk[]>();
-  readonly #readerCount: ReaderCount;
+  /** Tells other threads how many readers there are. */
+  readonly readerCount = new ReaderCount();
   #isFlushDue = false;
   #nextFlushMs = 0;
   #isQuiet = true;
   missedTotal = 0;
 
-  /** `readerCount` tells other threads how many readers there are. */
-  constructor(clock: Clock, readerCount = new ReaderCount()) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#readerCount = readerCount;
   }
 
   get count(): number {
@@ -135,7 +134,7 @@ export class EventStreams {
   }
 
   #tellCount(): void {
-    this.#readerCount.value = this.#readers.size;
+    this.readerCount.value = this.#readers.size;
   }
 }
 

@@ -121,8 +121,10 @@ export class Front {
     }
     const waiting = endpoint.handledBy === "front" ? null : this.#dependencies.notReady();
     const limited = waiting === null ? this.#dependencies.tenants.admit(principal, endpoint.handledBy === "engine") : undefined;
-    if (limited !== undefined) this.#dependencies.refusals.put(request, limited);
-    else if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
+    if (limited !== undefined) {
+      request.stopClock();
+      this.#dependencies.refusals.put(request, limited);
+    } else if (waiting !== null) request.refuse({ code: "overloaded", message: `the server is not ready: ${waiting}; try again shortly` });
     else if (endpoint.handledBy === "engine" && this.#dependencies.isReadOnly()) {
       request.refuse({
         code: "store_unavailable",
@@ -236,6 +238,7 @@ class Request implements IngestionSink {
   readonly #dependencies: FrontDependencies;
   readonly #endpoint: string;
   readonly #startMs: number;
+  #endMs: number | undefined;
   #id: string | undefined;
   #written: WrittenCounts | null = null;
   /** Of a request to an OTLP path: how it is answered. */
@@ -256,9 +259,15 @@ class Request implements IngestionSink {
     return this.#id;
   }
 
+  /** It is decided what is answered: from here on the request waits for others, which is not the server's time. */
+  stopClock(): void {
+    this.#endMs = this.#dependencies.clock.monotonicMs();
+  }
+
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
     this.exchange.respond(status, this.#isRemoteWrite2 ? [...headers, ...writtenHeaders(this.#written ?? undefined)] : headers, body);
-    this.#dependencies.requests.observe(this.#endpoint, (this.#dependencies.clock.monotonicMs() - this.#startMs) / 1000);
+    const endMs = this.#endMs ?? this.#dependencies.clock.monotonicMs();
+    this.#dependencies.requests.observe(this.#endpoint, (endMs - this.#startMs) / 1000);
   }
 
   sendLater(answer: Promise<DocumentAnswer>): void {

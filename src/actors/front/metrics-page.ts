@@ -184,6 +184,7 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ],
   ["servicesStale", "gauge", "vedette_services_stale", "Services that are silent for longer than they ever are"],
   ["silences", "gauge", "vedette_silences", "Silences and maintenance windows, expired ones too"],
+  ["inhibitions", "gauge", "vedette_inhibitions", "Inhibition rules that people have made"],
   ["sloWindows", "gauge", "vedette_slo_windows", "SLOs whose burn is watched"],
   ["sloWindowsRefused", "counter", "vedette_slo_records_unwatched_total", "SLO records beyond the SLOs that may be watched"],
   ["cascadesOpen", "gauge", "vedette_cascades_open", "Cascades that are not over"],

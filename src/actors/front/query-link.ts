@@ -1,4 +1,5 @@
 // Typed calls to the coordinator and their answers. At most QUERIES_WAITING_MAX wait; the caller answers 503 beyond.
+import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import { QUERIES_WAITING_MAX } from "../../core/config/limits.ts";
 import type { CoordinatorCommand, QueryAnswer, QueryCall } from "../../core/protocol/query.ts";
 
@@ -7,8 +8,13 @@ type OnQueryAnswer = (status: number, body: string) => void;
 /** The longest query reads some 100,000 samples in under a second; engines are given 5 s. */
 const ANSWER_MS_MAX = 15_000;
 
-const LATE_MESSAGE = `the coordinator did not answer within ${ANSWER_MS_MAX / 1000} s; try again shortly`;
-const LATE = { status: 503, body: JSON.stringify({ status: "error", error: "overloaded", message: LATE_MESSAGE }) } as const;
+/** Of endpoints that are given more time. */
+const ANSWER_MS_MAX_OF: Readonly<Record<string, number>> = { backtest: BACKTEST_ANSWER_MS_MAX };
+
+function lateAnswer(ms: number): Pick<QueryAnswer, "status" | "body"> {
+  const message = `the coordinator did not answer within ${ms / 1000} s; try again shortly`;
+  return { status: 503, body: JSON.stringify({ status: "error", error: "overloaded", message }) };
+}
 
 /** The front's end of the coordinator. */
 export class QueryLink {
@@ -28,7 +34,8 @@ export class QueryLink {
   call(call: Omit<QueryCall, "type" | "id">, onAnswer: OnQueryAnswer): boolean {
     if (this.#waiting.size >= QUERIES_WAITING_MAX) return false;
     const id = this.#next++;
-    this.#waiting.set(id, { onAnswer, timer: setTimeout(() => this.answer({ type: "answer", id, ...LATE }), ANSWER_MS_MAX) });
+    const ms = ANSWER_MS_MAX_OF[call.endpoint] ?? ANSWER_MS_MAX;
+    this.#waiting.set(id, { onAnswer, timer: setTimeout(() => this.answer({ type: "answer", id, ...lateAnswer(ms) }), ms) });
     this.#send({ type: "query", id, ...call });
     return true;
   }

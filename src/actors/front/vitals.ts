@@ -64,6 +64,7 @@ export class Vitals {
       ["vedette_tenants", "Tenants", tenants.size],
       ["vedette_heartbeat_last_success_timestamp_seconds", "Last heartbeat that was answered, 0 for none", heartbeat.lastSuccessSeconds],
       ["vedette_refusals_waiting", "Requests beyond a rate that are still to be answered so", refusals.size],
+      ["vedette_refusals_paced", "Of these, requests of tenants that are refused more than they are allowed", refusals.paced],
       ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
     ];
   }

@@ -16,6 +16,11 @@ const FRAGMENTS_MIN = 32;
 const KIND_WRAP = 0xff;
 const FLAG_MORE = 0x100;
 
+/** Frames from half of this size on are read into buffers of this size, which the reader may give back to be used again. */
+const REUSED_BYTES = 64 * 1024;
+/** Buffers that wait to be used again: 4 MiB, as much as some transactions of blocks take. */
+const REUSED_MAX = 64;
+
 const align8 = (bytes: number) => (bytes + 7) & ~7;
 
 /** The engine's end. A frame that found no room is continued by calling `write` again with the same payload. */
@@ -95,6 +100,7 @@ export class CoordinatorRingReader {
   readonly #ringBytes: number;
   #read: number;
   #parts: Uint8Array[] = [];
+  readonly #reusable: Uint8Array[] = [];
 
   constructor(engine: EngineMemory) {
     this.#memory = engine;
@@ -122,6 +128,20 @@ export class CoordinatorRingReader {
     return this.#memory.take(CONTROL_COORDINATOR_ROOM_AWAITED);
   }
 
+  /** Takes the payload of a frame back: nothing reads it any more. Frames of 64 KiB come at 40 MB/s, each an array outside V8's heap otherwise. */
+  reuse(payload: Uint8Array): void {
+    if (payload.buffer.byteLength === REUSED_BYTES && this.#reusable.length < REUSED_MAX)
+      this.#reusable.push(new Uint8Array(payload.buffer));
+  }
+
+  #copy(from: number, bytes: number): Uint8Array {
+    const source = this.#memory.bytes.subarray(from, from + bytes);
+    if (bytes > REUSED_BYTES || bytes < REUSED_BYTES / 2) return new Uint8Array(source);
+    const copy = (this.#reusable.pop() ?? new Uint8Array(REUSED_BYTES)).subarray(0, bytes);
+    copy.set(source);
+    return copy;
+  }
+
   /** Takes at most `most` whole frames, oldest first, as copies. */
   take(most: number): EngineFrame[] {
     const frames: EngineFrame[] = [];
@@ -147,7 +167,7 @@ export class CoordinatorRingReader {
     const pointer = COORDINATOR_RING + at;
     const bytes = view.getUint32(pointer, true);
     const kind = view.getUint32(pointer + 4, true);
-    this.#parts.push(this.#memory.bytes.slice(pointer + HEADER_BYTES, pointer + HEADER_BYTES + bytes));
+    this.#parts.push(this.#copy(pointer + HEADER_BYTES, bytes));
     this.#read = (this.#read + align8(HEADER_BYTES + bytes)) >>> 0;
     this.#memory.store(CONTROL_COORDINATOR_READ, this.#read);
     return { kind: kind & 0xff, more: (kind & FLAG_MORE) !== 0 };

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { LABEL_KEY_CHARACTERS_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
+import { NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, environmentParameter, textParameter, timeParameter } from "../parameters.ts";
@@ -57,12 +58,40 @@ export const ALERTS_ENDPOINTS = [
             declared: false,
             reason: "not_persistent",
             verdict: { ...ANOMALY_EXAMPLE.verdict, suppressed_by: "not_persistent" },
+            layers: [
+              {
+                layer: "adaptive",
+                state: "evaluated",
+                reason: "ordinary",
+                declared: false,
+                at: ALERT_EXAMPLE.started_at,
+                value: 0.41,
+                bar: 1,
+                verdict: null,
+                made_again_since: "2026-01-17T12:00:00.000Z",
+              },
+            ],
+          },
+        ],
+        services: [
+          {
+            environment: "production",
+            layer: "isolation_forest",
+            state: "learning",
+            reason: "learning",
+            declared: false,
+            at: null,
+            value: 120,
+            bar: 256,
+            verdict: null,
+            made_again_since: "2026-01-31T10:00:00.000Z",
           },
         ],
         complete: true,
       },
     },
-    summary: "Why a pair did or did not page: what was decided in a range of time, or at a moment with the verdict on its sample",
+    summary:
+      "Why a pair did or did not page: what was decided in a range of time, or at a moment with what each layer of detection said of it",
   },
   {
     name: "alert",

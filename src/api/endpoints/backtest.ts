@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX, NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX } from "../../core/config/backtest-limits.ts";
+import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { timeField } from "../parameters.ts";
 import { COUNT, COUNTS, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
+import { INHIBITION_RULE } from "./inhibitions.ts";
 import { NO_QUERY } from "./query-shapes.ts";
 
 const nameField = () =>
@@ -27,6 +30,10 @@ const SILENCES = z.strictObject({
   add: z.array(SILENCE).max(BACKTEST_SILENCES_MAX).optional().describe("as if they had been there"),
   remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).optional().describe("ids of silences, as if they had not"),
 });
+const INHIBITION_RULES = z.strictObject({
+  add: z.array(INHIBITION_RULE).max(BACKTEST_SILENCES_MAX).optional().describe("as if they had been there"),
+  remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).optional().describe("ids of rules, as if they had not"),
+});
 const BODY = z.strictObject({
   service_id: nameField().optional(),
   metric_name: nameField().optional(),
@@ -35,6 +42,7 @@ const BODY = z.strictObject({
   until: timeField(),
   settings: SETTINGS_SOME.optional().describe("in place of those in force, for all series that are selected"),
   silences: SILENCES.optional(),
+  inhibitions: INHIBITION_RULES.optional(),
 });
 
 const PAGE = z.strictObject({
@@ -58,6 +66,16 @@ const ANSWER = z.strictObject({
   findings: z
     .strictObject({ before: COUNTS, after: COUNTS })
     .describe("by what became of them: paged, absorbed, logged, or the gate that held them back"),
+  analyses: z.strictObject({ before: COUNT, after: COUNT }).describe("root-cause analyses that would have begun, by the cooldown"),
+  layers: z
+    .array(
+      z.strictObject({
+        layer: z.enum(BACKTEST_LAYERS),
+        evaluated: COUNT.describe("series, services or SLOs"),
+        reason: z.string().nullable().describe("why it has not looked at all of them; null where it has"),
+      }),
+    )
+    .describe("how each layer of detection took part"),
   newly: z.array(PAGE).describe("the first pages of the changed run alone"),
   no_longer: z.array(PAGE).describe("the first pages of the present run alone"),
   by_service: z.array(
@@ -107,11 +125,21 @@ export const BACKTEST_ENDPOINTS = [
         samples: 8640,
         pages: { before: 3, after: 2, newly: 0, no_longer: 1 },
         findings: { before: { paged: 3, absorbed: 1 }, after: { paged: 2 } },
+        analyses: { before: 3, after: 2 },
+        layers: [
+          { layer: "statistical", evaluated: 4, reason: null },
+          { layer: "adaptive", evaluated: 4, reason: null },
+          { layer: "isolation_forest", evaluated: 1, reason: null },
+          { layer: "stale", evaluated: 1, reason: null },
+          { layer: "saturation", evaluated: 0, reason: null },
+          { layer: "slo_burn", evaluated: 0, reason: null },
+          { layer: "cascade", evaluated: 0, reason: "it looks at services that call each other; leave service_id and metric_name out" },
+        ],
         newly: [],
         no_longer: [GONE],
         by_service: [{ service_id: "checkout", environment: "", day: "2026-01-31", before: 3, after: 2, newly: 0, no_longer: 1 }],
       },
     },
-    summary: `What changed settings and silences would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
+    summary: `What changed settings, silences and inhibitions would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
   },
 ] as const satisfies readonly Endpoint[];

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { CATALOG_BODY_BYTES_MAX, LABEL_KEY_CHARACTERS_MAX, NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { CATALOG_BODY_BYTES_MAX, LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
+import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { isLabelKey, isLabelText, LABEL_SOURCES, ROUTING_KEYS } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter } from "../parameters.ts";

@@ -4,13 +4,12 @@ import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   CUSTOM_KEY_BYTES_MAX,
   CUSTOM_KEYS_MAX,
-  NAME_BYTES_MAX,
-  PAGE_ROWS_MAX,
   PILLAR_VALUE_BYTES_MAX,
   SERVICE_MAP_BODY_BYTES_MAX,
   SERVICE_MAP_ENTRIES_MAX,
   SERVICE_MAP_PAGE_ROWS,
-} from "../../core/config/limits.ts";
+} from "../../core/config/declaration-limits.ts";
+import { NAME_BYTES_MAX, PAGE_ROWS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { limitParameter, numberParameter, pageTokenParameter, textParameter } from "../parameters.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { NAME_BYTES_MAX, SATURATION_NAMES_BYTES_MAX, UNIT_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { SATURATION_NAMES_BYTES_MAX, UNIT_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
+import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter } from "../parameters.ts";

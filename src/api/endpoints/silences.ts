@@ -1,21 +1,11 @@
 import { z } from "zod";
-import { isLongerThan } from "../../core/base/utf8.ts";
-import { LABEL_MATCHERS_MAX, NAME_BYTES_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, timeField } from "../parameters.ts";
+import { MATCHER } from "../shapes/matcher.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
-const textField = () =>
-  z
-    .string()
-    .refine((text) => !isLongerThan(text, NAME_BYTES_MAX), `may have ${NAME_BYTES_MAX} bytes`)
-    .meta({ maxLength: NAME_BYTES_MAX });
-const MATCHER = z.strictObject({
-  name: textField().describe("service_id, metric_name, environment, detector, family, severity, or an attribute"),
-  operator: z.enum(["=", "!=", "=~", "!~"]),
-  value: textField().describe("a pattern of |, ., .*, .+ and escapes with =~ and !~, matched as a whole"),
-});
 const DAY = z.enum(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
 const timeOfDay = () => z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, "must be a time of day such as 22:30");
 const STATE = ["pending", "active", "expired"] as const;

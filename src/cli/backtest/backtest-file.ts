@@ -2,11 +2,15 @@
 import { type BacktestView, backtestView } from "../../api/backtest-view.ts";
 import { overridesOf } from "../../api/shapes/watchdog-settings.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
-import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/limits.ts";
+import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/backtest-limits.ts";
+import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
+import { INHIBITIONS } from "../../domain/alerting/inhibition.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
 import type { Silence } from "../../domain/alerting/silence.ts";
 import { backtest } from "../../domain/backtest/backtest.ts";
-import type { BacktestSeries } from "../../domain/backtest/window-track.ts";
+import { type BacktestFacts, type BacktestSeries, NO_FACTS } from "../../domain/backtest/history.ts";
+import { trainService } from "../../domain/detection/multivariate/service-training.ts";
+import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { effectiveSettings, type WatchdogSettings } from "../../domain/detection/watchdog-settings.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
 import { CsvRows } from "../replay/csv-rows.ts";
@@ -19,7 +23,17 @@ export interface FileEnvironment {
   /** WATCHDOG_WINDOW and WATCHDOG_MIN_SAMPLES. */
   readonly window: number;
   readonly samplesMin: number;
+  /** WATCHDOG_INTERVAL_SECONDS in ms, and DETECTION_TIMEZONE. */
+  readonly intervalMs: number;
+  readonly timeZone: string;
 }
+
+/** A file tells of one service and its metrics, and of nothing else. */
+const FILE_FACTS: BacktestFacts = {
+  ...NO_FACTS,
+  train: async (job) => trainService(job),
+  leftOut: { cascade: "a file tells of one service" },
+};
 
 /** Runs it. Throws ReplayError for a file that cannot be read. */
 export async function backtestFile(options: BacktestOptionsGiven, file: string, environment: FileEnvironment): Promise<BacktestView> {
@@ -29,11 +43,21 @@ export async function backtestFile(options: BacktestOptionsGiven, file: string, 
   const untilMs = timeOf(options.until) ?? times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) + 1;
   const kept = series.map((each) => before(each, untilMs)).filter(({ times: { length } }) => length > 0);
   const overrides = overridesOf(options.settings);
+  const { settings, window, samplesMin, intervalMs, timeZone } = environment;
+  const { offsetMs } = new TimeZoneHours(timeZone);
   const outcome = await backtest(
     kept,
-    { settingsOf: () => environment.settings, silences: [] },
-    { settingsOf: () => effectiveSettings(environment.settings, overrides), silences: options.addedSilences.map(silenceOf) },
-    { ...environment, sinceMs },
+    FILE_FACTS,
+    {
+      before: { settingsOf: () => settings, silences: [], inhibitions: INHIBITIONS, inhibitionRules: NO_INHIBITION_RULES },
+      after: {
+        settingsOf: () => effectiveSettings(settings, overrides),
+        silences: options.addedSilences.map(silenceOf),
+        inhibitions: INHIBITIONS,
+        inhibitionRules: NO_INHIBITION_RULES,
+      },
+    },
+    { window, samplesMin, intervalMs, offsetMs, sinceMs, untilMs },
     () => Promise.resolve(),
   );
   return backtestView(outcome, { sinceMs, untilMs, series: kept.length, samples: kept.reduce((sum, each) => sum + each.times.length, 0) });

@@ -5,11 +5,25 @@ const ROWS_SHOWN = 40;
 const PAGES_SHOWN = 10;
 
 /** Lines of the answer. */
-export function backtestLines({ since, until, series, samples, pages, findings, newly, no_longer, by_service }: BacktestView): string[] {
+export function backtestLines({
+  since,
+  until,
+  series,
+  samples,
+  pages,
+  findings,
+  analyses,
+  layers,
+  newly,
+  no_longer,
+  by_service,
+}: BacktestView): string[] {
   const lines = [
     `${series} series, ${samples} samples, ${since} to ${until}`,
     `pages: ${pages.before} as it is, ${pages.after} with the changes (${pages.newly} new, ${pages.no_longer} no longer)`,
     `findings as it is: ${countsText(findings.before)}; with the changes: ${countsText(findings.after)}`,
+    ...(analyses.before === analyses.after ? [] : [`analyses begun: ${analyses.before} as it is, ${analyses.after} with the changes`]),
+    ...layers.filter(({ reason }) => reason !== null).map(({ layer, reason }) => `${layer}: ${reason}`),
   ];
   const changed = by_service.filter((row) => row.newly + row.no_longer > 0);
   if (changed.length > 0) lines.push("", row("day", "as is", "changed", "new", "no longer", "service"));

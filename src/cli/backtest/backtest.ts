@@ -1,5 +1,6 @@
 // `vedette backtest`: what changed settings would newly page and what no longer, over what a running server has stored or over a file.
 import type { BacktestView } from "../../api/backtest-view.ts";
+import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ReplayError } from "../replay/replay-options.ts";
@@ -8,7 +9,7 @@ import { backtestFile } from "./backtest-file.ts";
 import { BacktestError, type BacktestOptionsGiven, readBacktestOptions } from "./backtest-options.ts";
 import { backtestLines } from "./backtest-table.ts";
 
-const REQUEST_MS_MAX = 60_000;
+const REQUEST_MS_MAX = BACKTEST_ANSWER_MS_MAX + 5_000;
 
 /** Runs it; resolves with the exit code: 0 done, 1 not. `config` is read only for a file. */
 export async function runBacktest(
@@ -36,7 +37,13 @@ function fileEnvironment(config: Config) {
     rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
     dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
   });
-  return { settings, window: config.WATCHDOG_WINDOW, samplesMin: config.WATCHDOG_MIN_SAMPLES };
+  return {
+    settings,
+    window: config.WATCHDOG_WINDOW,
+    samplesMin: config.WATCHDOG_MIN_SAMPLES,
+    intervalMs: 1000 * config.WATCHDOG_INTERVAL_SECONDS,
+    timeZone: config.DETECTION_TIMEZONE,
+  };
 }
 
 async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {

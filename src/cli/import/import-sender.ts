@@ -29,9 +29,13 @@ export class ImportSender {
   readonly #options: ImportSenderOptions;
   readonly #clock: Clock;
 
-  constructor(options: ImportSenderOptions, dependencies: { readonly clock: Clock }) {
+  readonly #tellWaiting: (reason: string) => void;
+
+  /** `tellWaiting` hears once a request why it has to wait. */
+  constructor(options: ImportSenderOptions, dependencies: { readonly clock: Clock; readonly tellWaiting: (reason: string) => void }) {
     this.#options = options;
     this.#clock = dependencies.clock;
+    this.#tellWaiting = dependencies.tellWaiting;
   }
 
   /** Sends until the server has it. Throws ImportError when it refuses, or stays away. */
@@ -44,6 +48,7 @@ export class ImportSender {
         await pause(this.#clock.monotonicMs() - startMs);
         return outcome;
       }
+      if (reason === "") this.#tellWaiting(outcome);
       reason = outcome;
       await pause(retryMs);
     }

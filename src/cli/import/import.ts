@@ -41,7 +41,10 @@ async function sendAll(options: ImportOptions, history: HistoryFile, isTerminal:
   const start = Math.min(history.samples, readMark(progressFile, mark));
   writeLine(`${file}: ${history.samples} samples of ${history.series.length} series to ${url}`);
   if (start > 0) writeLine(`${start} of them are there already: going on from there`);
-  const sender = new ImportSender(options, { clock: systemClock });
+  const sender = new ImportSender(options, {
+    clock: systemClock,
+    tellWaiting: (reason) => writeLine(`the server does not take samples now (${reason}); trying again for three minutes`),
+  });
   const bar = new ProgressBar({ total: history.samples, isTerminal }, writeText);
   const startMs = systemClock.monotonicMs();
   let failed = 0;

@@ -1,12 +1,21 @@
 // A set of 64-bit ids, such as hashes of spans: open addressing, 8 bytes a place, at most half full. About 20 ns a look-up in cache.
 
+import type { WordPool } from "./word-pool.ts";
+
 const PLACES_FIRST = 32;
+const NOTHING = new Uint32Array(0);
 
 /** Ids as two 32-bit halves that are well mixed: the low one is the place. */
 export class IdSet {
+  readonly #pool: WordPool;
   /** Pairs (high, low); both 0 where a place is free. */
-  #words = new Uint32Array(2 * PLACES_FIRST);
+  #words: Uint32Array;
   #size = 0;
+
+  constructor(pool: WordPool) {
+    this.#pool = pool;
+    this.#words = pool.take(2 * PLACES_FIRST);
+  }
 
   get size(): number {
     return this.#size;
@@ -24,15 +33,35 @@ export class IdSet {
     return true;
   }
 
-  /** Loads what `add` will look at first: loads that do not hang on each other take the time of one. The answer has no meaning, but must be used. */
-  touch(low: number): number {
-    return this.#words[(low << 1) & (this.#words.length - 1)]!;
+  /**
+   * Loads what `add` will look at first for the low halves that stand in a list, from `from` to `end` one every so many words: loads that do not hang on each
+   * other take the time of one. The answer has no meaning, but must be used.
+   */
+  touchAll(lows: Int32Array, from: number, end: number, every: number): number {
+    const words = this.#words;
+    const mask = words.length - 1;
+    let sum = 0;
+    for (let at = from; at < end; at += every) sum += words[(lows[at]! << 1) & mask]!;
+    return sum;
   }
 
-  /** Calls with each id, in no order. */
-  forEach(visit: (high: number, low: number) => void): void {
+  /** Gives its memory back; it must not be used any more. */
+  release(): void {
+    this.#pool.give(this.#words);
+    this.#words = NOTHING;
+  }
+
+  /** All ids as pairs (high, low), in no order. */
+  list(): Uint32Array {
     const words = this.#words;
-    for (let at = 0; at < words.length; at += 2) if ((words[at]! | words[at + 1]!) !== 0) visit(words[at]!, words[at + 1]!);
+    const pairs = new Uint32Array(2 * this.#size);
+    let to = 0;
+    for (let at = 0; at < words.length; at += 2) {
+      if ((words[at]! | words[at + 1]!) === 0) continue;
+      pairs[to++] = words[at]!;
+      pairs[to++] = words[at + 1]!;
+    }
+    return pairs;
   }
 
   /** Its place, or the free one where it would go. */
@@ -46,7 +75,7 @@ export class IdSet {
 
   #grow(): void {
     const before = this.#words;
-    this.#words = new Uint32Array(2 * before.length);
+    this.#words = this.#pool.take(2 * before.length);
     for (let at = 0; at < before.length; at += 2) {
       const high = before[at]!;
       const low = before[at + 1]!;
@@ -55,5 +84,6 @@ export class IdSet {
       this.#words[to] = high;
       this.#words[to + 1] = low;
     }
+    this.#pool.give(before);
   }
 }

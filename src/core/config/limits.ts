@@ -45,8 +45,6 @@ export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 export const USAGE_MONTHS_KEPT = 36;
 /** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
 export const KEY_BUCKETS_MAX = 100_000;
-/** Requests beyond a rate that are answered in one turn of the front's event loop: at 15 us each, a quarter of a millisecond for whoever keeps to its rate. */
-export const REFUSALS_PER_TURN = 16;
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
 export const METRIC_METADATA_MAX = 50_000;
 /** Characters of a metric's help and unit; what is longer is cut. */
@@ -173,13 +171,14 @@ export const DEAD_LETTER_AGE_MS_MAX = 7 * 24 * 3600 * 1000;
 export const DEAD_LETTER_BYTES_MAX = 1024 * 1024 * 1024;
 /** Letters that were replayed or deleted, remembered for as long as letters are kept so that none enters twice: 100 B each. */
 export const DEAD_LETTER_ENDS_MAX = 2_000_000;
-/** Letters of one batch of a replay: read, judged and written in some 5 ms, and taken by an engine in as much. */
-export const REPLAY_BATCH_LETTERS = 250;
-/** Bytes of one batch; a single larger letter goes alone. */
-export const REPLAY_BATCH_BYTES = 256 * 1024;
+/** Letters of a replay that go to an engine at once: taken by it in some 2 ms, and out of the queue in one transaction of as much. */
+export const REPLAY_BODY_LETTERS = 250;
+/** Bytes of them, and of a batch, which is read at once and whose bodies go one after another; a single larger letter goes alone. */
+export const REPLAY_BODY_BYTES = 256 * 1024;
+export const REPLAY_BATCH_BYTES = 1024 * 1024;
 /** How far back rows of a replay's history reach: letters are kept for seven days and were at most a day late; a day to spare. */
 export const REPLAY_HISTORY_LEAD_MS = 9 * 24 * 3600 * 1000;
-/** Letters looked at in one step for those that a filter selects: 1,000 at 4 us. */
+/** Letters looked at in one step for those that a selection takes, and of a batch at most: 1,000 at 4 us. */
 export const REPLAY_SCAN_ROWS = 1_000;
 /** Letters a second over all jobs, and the share of the time that batches may take: a million in under two minutes beside live telemetry. */
 export const REPLAY_LETTERS_PER_SECOND_MAX = 10_000;
@@ -293,9 +292,11 @@ export const FOLDED_SERVICES_MAX = 20_000;
 export const FOLD_CELLS_MAX = 100_000;
 /** Ids of one engine that open windows remember: 16 B each. A service at 300,000 spans/s has 4,500,000 in the 15 s that its windows are open. */
 export const WINDOW_IDS_MAX = 8_000_000;
+/** Memory of closed windows' ids that waits for the next ones, in one engine: what 15 s of 100,000 spans/s take at least. */
+export const WINDOW_IDS_KEPT_BYTES_MAX = 32 * 1024 * 1024;
 /** Partitions that traces hash to, the first of all: fewer make fewer, fuller messages, and as many as engines at most share them evenly. */
 export const TRACE_PARTITIONS = 64;
-/** Spans of one partition of traces that are held for 5 minutes: 56 B each, so all hold 4,194,304 in 224 MiB, 14,000 spans/s; beyond, less long. A power of two. */
+/** Spans of one partition of traces that are held for 5 minutes: 24 B each, and 36 while their parent has not come, so all hold 4,194,304 in 96 to 240 MiB, 14,000 spans/s; beyond, less long. A power of two. */
 export const JOIN_SPANS_MAX = 65_536;
 /** Services that one engine joins traces of, since its start; spans of further ones are not joined: 200,000 x 100 B. */
 export const JOIN_SERVICES_MAX = 200_000;
@@ -312,36 +313,6 @@ export const CALL_MINUTES_READ_MAX = 1_440;
 /** Bytes of a piece of what a message handler keeps (actors/engine/messages/message-handler.ts). */
 export const HANDLER_PIECE_BYTES = 48 * 1024;
 
-/** Characters of a label's key. */
-export const LABEL_KEY_CHARACTERS_MAX = 128;
-/** Labels of one service, one for each key and source. */
-export const LABELS_PER_SERVICE_MAX = 64;
-/** Labels of a tenant: 100,000 services with team and owner from two sources. Of all tenants, at about 250 B in memory each. */
-export const LABELS_PER_TENANT_MAX = 400_000;
-export const LABELS_MAX = 800_000;
-/** UTF-8 bytes of their services, keys and values, over all tenants. */
-export const LABEL_BYTES_MAX = 128 * 1024 * 1024;
-/** Changes of one label by telemetry within an hour: senders that contradict each other change it no more often. */
-export const LABEL_CHANGES_PER_HOUR_MAX = 4;
-/** Services whose labels one engine remembers to have told, at 150 B: told again where more are seen. */
-export const LABELS_TOLD_MAX = 120_000;
-/** Declared saturation limits of a tenant, and of all: 200 B each. */
-export const SATURATION_LIMITS_PER_TENANT_MAX = 20_000;
-export const SATURATION_LIMITS_MAX = 100_000;
-/** UTF-8 bytes of a limit's service and metric together: its key holds both. */
-export const SATURATION_NAMES_BYTES_MAX = 1_600;
-/** Characters of a limit's unit. */
-export const UNIT_CHARACTERS_MAX = 64;
-
-/** Body of a catalog: 10,000 entities of 400 bytes. */
-export const CATALOG_BODY_BYTES_MAX = 4 * 1024 * 1024;
-export const CATALOG_ENTITIES_MAX = 10_000;
-/** One YAML document: an API with its definition in it has some 200 KB, in a single token; components have some hundred tokens in 2 KB. */
-export const CATALOG_DOCUMENT_CHARACTERS_MAX = 1024 * 1024;
-export const CATALOG_TOKENS_MAX = 5_000;
-export const CATALOG_DEPTH_MAX = 64;
-export const CATALOG_ALIASES_MAX = 50;
-
 /** Rows of the audit log over all tenants; the oldest of the tenant with most goes first. About 0.5 KB each, and at most AUDIT_VIEW_BYTES_MAX before and after. */
 export const AUDIT_ROWS_MAX = 1_000_000;
 export const AUDIT_VIEW_BYTES_MAX = 16 * 1024;
@@ -352,18 +323,6 @@ export const SERVICE_STREAMS_LOOKED_MAX = 4_096;
 /** A single stream counts no further out in its service's behaviour: a mean of services would follow one broken gauge alone. */
 export const BEHAVIOUR_Z_MAX = 10;
 
-/** Entries of one PUT of the service map (decisions.md section 4), and the bytes of its body: 800 an entry. */
-export const SERVICE_MAP_ENTRIES_MAX = 10_000;
-export const SERVICE_MAP_BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** Rows of a page of the map and of scores, where none are asked for. */
-export const SERVICE_MAP_PAGE_ROWS = 100;
-/** Mapped services of a tenant and of all: about 0.5 KiB each in memory, and a place in every tick. */
-export const SERVICE_MAP_TENANT_ENTRIES_MAX = 200_000;
-export const SERVICE_MAP_ENTRIES_TOTAL_MAX = 500_000;
-/** Custom keys of a service; bytes of their names; bytes of a tenant, product or custom value. With a tenant's name they fit a key of the store. */
-export const CUSTOM_KEYS_MAX = 16;
-export const CUSTOM_KEY_BYTES_MAX = 128;
-export const PILLAR_VALUE_BYTES_MAX = 512;
 /** Values of all pillars and tenants: 1.5 KiB each with their seven days; places of services in further ones are counted and not scored. */
 export const PILLAR_VALUES_MAX = 50_000;
 /** A change of the map takes effect this soon (contract, section 8); a tick that ends later is behind. */
@@ -377,10 +336,17 @@ export const PILLAR_HISTORIES_PER_COMMIT = 250;
 export const VECTORIZER_BUSY_SHARE = 0.2;
 export const VECTORIZER_REST_MS_MAX = 20;
 
-/** A slice of a Watchdog pass holds its engine about as long as a small body does. */
-export const WATCHDOG_SLICE_MS = 0.5;
-/** Share of a thread that a Watchdog pass takes while it runs: streaming verdicts go first. */
-export const WATCHDOG_BUSY_SHARE = 0.5;
+/** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
+export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
+export const WATCHDOG_CYCLE_SHARE_GOAL = 0.2;
+/** Work of a Watchdog pass between two bodies: about what a small body takes, and while a cycle is behind at most what a large one does. */
+export const WATCHDOG_SLICE_MS_MIN = 0.5;
+export const WATCHDOG_SLICE_MS_MAX = 2;
+/** Work of a pass for one question: the more, the less is asked; its answer comes in so many ms at the latest, whatever else the engine does. */
+export const WATCHDOG_QUESTION_MS_MIN = 2;
+export const WATCHDOG_QUESTION_MS_MAX = 8;
+export const WATCHDOG_ANSWER_MS = 100;
+/** Between two questions to a busy engine, however little there is to do. */
 export const WATCHDOG_REST_MS_MAX = 20;
 /** Pairs whose long baselines make one page of 52 KB: a partition of few streams wastes little, and a row of the store holds as many. */
 export const LONG_BASELINE_PAGE_PAIRS = 16;
@@ -402,15 +368,6 @@ export const PROFILE_SLOTS_PER_STEP = 256;
 /** Places (tenant, service, metric) with settings of the Watchdog of their own, of a tenant and of all: 0.5 KiB each in every engine. */
 export const WATCHDOG_PLACES_PER_TENANT_MAX = 5_000;
 export const WATCHDOG_PLACES_MAX = 50_000;
-/** Samples of one backtest, those for its baselines included: at 10 us each it answers before clients give up. */
-export const BACKTEST_SAMPLES_MAX = 300_000;
-/** Values of a file that one on the command line takes: 50 s, and 16 bytes each. */
-export const BACKTEST_FILE_SAMPLES_MAX = 5_000_000;
-export const BACKTEST_SERIES_MAX = 1_000;
-export const BACKTEST_SILENCES_MAX = 100;
-/** Pages of either kind, and rows by service and day, that its answer shows. */
-export const BACKTEST_EXAMPLES_MAX = 50;
-export const BACKTEST_ROWS_MAX = 1_000;
 /** UTF-8 bytes of such a place's service and metric together: its key holds both. */
 export const WATCHDOG_NAMES_BYTES_MAX = 1_600;
 
@@ -440,9 +397,17 @@ export const SILENCES_PER_TENANT_MAX = 1_000;
 export const SILENCES_MAX = 20_000;
 export const LABEL_MATCHERS_MAX = 32;
 export const SILENCE_COMMENT_CHARACTERS_MAX = 1_000;
+/** Inhibition rules of a tenant and of all: each is asked about each alert that changes. Labels that must be equal. */
+export const INHIBITIONS_PER_TENANT_MAX = 100;
+export const INHIBITIONS_MAX = 5_000;
+export const INHIBITION_EQUAL_MAX = 16;
 /** Decisions of one answer of the ledger, and streams of a pair that are judged again. */
 export const LEDGER_ANSWER_ROWS_MAX = 500;
 export const LEDGER_STREAMS_MAX = 16;
+/** Samples of a stream that its long baselines are made again from, two weeks of minutes: 60 ms in slices; of a service for its model, and its streams. */
+export const LEDGER_HISTORY_SAMPLES_MAX = 20_000;
+export const LEDGER_SERVICE_SAMPLES_MAX = 100_000;
+export const LEDGER_SERVICE_STREAMS_MAX = 256;
 /** Open anomalies that engines are told of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 

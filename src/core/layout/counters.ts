@@ -177,6 +177,7 @@ export const COORDINATOR_COUNTERS = [
   "vectorizerStreams",
   "servicesStale",
   "silences",
+  "inhibitions",
   "sloWindows",
   "sloWindowsRefused",
   "cascadesOpen",

@@ -15,6 +15,12 @@ export const START_MARKER_HIGH = 0x7ffd;
 /** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/row-pack.ts). */
 export const PACKED_ROW_BYTES_MAX = 18;
 
+/**
+ * A row whose value has this in its upper 16 bits (a NaN) is a width marker, which a shard writes ahead of an estimated quantile of the same stream and
+ * time: the lower 48 bits are the upper 48 of the width of the bucket that the estimate lies in.
+ */
+export const WIDTH_MARKER_HIGH = 0x7ffe;
+
 /** Frame in a ring lane -> shard: header, then the payload, padded to 8 bytes. */
 export const FRAME_HEADER_BYTES = 32;
 export const FRAME_BYTES = 0; // u32, header and payload, without padding

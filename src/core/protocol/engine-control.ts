@@ -74,6 +74,9 @@ export interface WatchdogQuery {
   readonly pass: WatchdogPass;
   /** Wall clock of the cycle, the same for all engines and slices. */
   readonly nowMs: number;
+  /** Work, in ms, until the answer, and between two bodies. */
+  readonly workMs: number;
+  readonly sliceMs: number;
 }
 
 /** Asks for what an engine holds of a service's streams that its model is trained on. */
@@ -193,6 +196,8 @@ export interface SeriesSummary extends StreamName {
   readonly ended: boolean;
   /** Its values are stored as records too (trace, profile). */
   readonly keptAsRecords: boolean;
+  /** Of a histogram's quantile: the widest bucket that its values lay in of late; 0 for other series. */
+  readonly bucketWidth: number;
 }
 
 export interface SeriesAnswer {
@@ -278,11 +283,17 @@ export interface ConfirmedPair {
 export interface WatchdogAnswer {
   readonly type: "watchdog";
   readonly id: number;
-  /** Of this slice. */
+  /** Since the answer before. */
   readonly counts: WatchdogCounts;
   /** What the pass tells the coordinator besides frames, in a shape of its own; undefined where it has nothing to tell. */
   readonly found?: unknown;
   readonly tookMs: number;
+  /** Of the pass's walk, 0..1. */
+  readonly share: number;
+  /** The engine had bodies meanwhile. */
+  readonly wasBusy: boolean;
+  /** What the pass needs first is still on its way. */
+  readonly waits: boolean;
   /** The pass is at its end. */
   readonly done: boolean;
 }

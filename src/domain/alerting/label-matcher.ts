@@ -27,6 +27,12 @@ export function matchesAll(matchers: readonly LabelMatcher[], labels: Labels): b
   return matchers.every((matcher) => matches(matcher, labels));
 }
 
+/** The same for many alerts: patterns are read once. */
+export function compileMatchers(matchers: readonly LabelMatcher[]): (labels: Labels) => boolean {
+  const parsed = matchers.map((matcher) => ({ matcher, alternatives: isPattern(matcher) ? parsePattern(matcher.value) : null }));
+  return (labels) => parsed.every(({ matcher, alternatives }) => matches(matcher, labels, alternatives));
+}
+
 /** What is wrong with a matcher, in a sentence; null where nothing is. */
 export function matcherProblem({ name, operator, value }: LabelMatcher): string | null {
   if (name === "") return "a matcher names no label";
@@ -36,11 +42,16 @@ export function matcherProblem({ name, operator, value }: LabelMatcher): string 
     : null;
 }
 
-function matches({ name, operator, value }: LabelMatcher, labels: Labels): boolean {
+function isPattern({ operator }: LabelMatcher): boolean {
+  return operator === "=~" || operator === "!~";
+}
+
+function matches(matcher: LabelMatcher, labels: Labels, parsed?: readonly Piece[][] | null): boolean {
+  const { name, operator, value } = matcher;
   const label = Object.hasOwn(labels, name) ? (labels[name] as string) : "";
   if (operator === "=") return label === value;
   if (operator === "!=") return label !== value;
-  const alternatives = parsePattern(value);
+  const alternatives = parsed ?? parsePattern(value);
   if (alternatives === null) return false;
   const matched = alternatives.some((pieces) => matchesPieces(pieces, label));
   return operator === "=~" ? matched : !matched;

@@ -2,6 +2,7 @@
 // order of their times; equal input gives equal decisions.
 
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
 import { findingOf } from "../alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
@@ -23,17 +24,18 @@ const UNDECIDED: LastDecision = { alertId: null, reached: false };
 export class IncidentRun {
   readonly #sources: PagingSources;
   readonly #decided: (decision: PageDecision) => void;
-  readonly #memory = new PagingMemory();
+  readonly #memory: PagingMemory;
   /** Anomalies that may still change, by id; episodes that are open. */
   readonly #anomalies = new Map<string, Anomaly>();
   readonly #open = new Map<string, string>();
   readonly #episodes = new Map<string, Episode>();
   readonly #decisions = new Map<string, LastDecision>();
 
-  /** `decided` is given each decision, in order. */
-  constructor(sources: PagingSources, decided: (decision: PageDecision) => void) {
+  /** `decided` is given each decision, in order; `rules` are people's inhibitions. */
+  constructor(sources: PagingSources, decided: (decision: PageDecision) => void, rules?: InhibitionRules) {
     this.#sources = sources;
     this.#decided = decided;
+    this.#memory = new PagingMemory(undefined, rules);
   }
 
   /** Takes a transition that is known at `nowMs`. */
@@ -53,17 +55,22 @@ export class IncidentRun {
   }
 
   /** Once a cycle: asks again what has held alerts back. */
-  cycle(tenant: string, nowMs: number): void {
-    for (const alert of [...this.#memory.firing(tenant)]) {
-      const decision = decideAgain(alert, this.#sources, this.#memory, nowMs);
-      if (decision !== undefined) this.#decided(decision);
+  cycle(nowMs: number): void {
+    for (const tenant of this.#memory.tenantsFiring) {
+      for (const alert of [...this.#memory.firing(tenant)]) {
+        if (alert.heldBy === null) continue;
+        const decision = decideAgain(alert, this.#sources, this.#memory, nowMs);
+        if (decision !== undefined) this.#decided(decision);
+      }
     }
   }
 
-  /** Whether an alert that fires is held back, so that `cycle` may have something to do. */
-  holdsBack(tenants: Iterable<string>): boolean {
-    for (const tenant of tenants) for (const { heldBy } of this.#memory.firing(tenant)) if (heldBy !== null) return true;
-    return false;
+  /** Anomalies that are open. */
+  *openAnomalies(): Generator<Anomaly> {
+    for (const id of this.#open.values()) {
+      const anomaly = this.#anomalies.get(id);
+      if (anomaly !== undefined) yield anomaly;
+    }
   }
 
   #resolve(anomaly: Anomaly, nowMs: number): void {

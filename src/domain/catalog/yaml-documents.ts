@@ -1,7 +1,12 @@
 // YAML streams as their documents, one at a time and each within bounds: tokens, depth and aliases are limited before a document is composed, and tags of
 // other than the core schema are refused. Sketch: 0.2 ms an entity of 15 lines; a document at the bounds takes some 80 ms.
 import { Composer, Lexer, Parser } from "yaml";
-import { CATALOG_ALIASES_MAX, CATALOG_DEPTH_MAX, CATALOG_DOCUMENT_CHARACTERS_MAX, CATALOG_TOKENS_MAX } from "../../core/config/limits.ts";
+import {
+  CATALOG_ALIASES_MAX,
+  CATALOG_DEPTH_MAX,
+  CATALOG_DOCUMENT_CHARACTERS_MAX,
+  CATALOG_TOKENS_MAX,
+} from "../../core/config/declaration-limits.ts";
 
 /** A document's text, and the line on which it begins, from 1. */
 export interface YamlText {

@@ -7,7 +7,7 @@ export class ByteReader implements ByteCursor {
   readonly bytes: Uint8Array;
   readonly end: number;
   at: number;
-  readonly #view: DataView;
+  readonly dataView: DataView;
   readonly #damage: string;
 
   /** `damage` says what the bytes are of which something is wrong: "a message on traces is damaged". */
@@ -15,7 +15,7 @@ export class ByteReader implements ByteCursor {
     this.bytes = bytes;
     this.end = bytes.length;
     this.at = at;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.dataView = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#damage = damage;
   }
 
@@ -34,11 +34,11 @@ export class ByteReader implements ByteCursor {
   }
 
   u32(): number {
-    return this.#view.getUint32(this.#skip(4), true);
+    return this.dataView.getUint32(this.#skip(4), true);
   }
 
   double(): number {
-    return this.#view.getFloat64(this.#skip(8), true);
+    return this.dataView.getFloat64(this.#skip(8), true);
   }
 
   /** An integer of 0 to 2^56, exact up to 2^53. */

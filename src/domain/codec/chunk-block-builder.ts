@@ -19,6 +19,8 @@ const FIRST_BUFFER_BYTES = 4096;
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 /** More records than can wait: 2^21 x 52 bytes. A stream's first word times this, plus a record's number, is an exact double. */
 const RECORDS_END = 2 ** 21;
+/** From here on a view and `set` take less time than a loop over words. */
+const WORDS_FOR_SET = 128;
 const CHUNK_WORD = CR_CHUNK / 4;
 const LENGTH_WORD = CR_CHUNK_BYTES / 4;
 
@@ -73,22 +75,23 @@ export class ChunkBlockBuilder {
   }
 
   /**
-   * Copies a record that the kernel has written to the words from `from` on. Throws RangeError when more than 64 MiB wait. Word by word: for 160
-   * bytes out of shared memory that takes half the time of a view and `set`, and leaves no view behind.
+   * Copies a record that the kernel has written to the words from `from` on. Throws RangeError when more than 64 MiB wait. Small ones word by word: for
+   * 160 bytes out of shared memory that takes half the time of a view and `set`, and leaves no view behind.
    */
   appendRecord(memory: Uint32Array, from: number): void {
     const count = recordWords(memory[from + LENGTH_WORD]!);
     const at = this.#grow(count);
     const words = this.#words;
-    for (let word = 0; word < count; word++) words[at + word] = memory[from + word]!;
+    if (count >= WORDS_FOR_SET) words.set(memory.subarray(from, from + count), at);
+    else for (let word = 0; word < count; word++) words[at + word] = memory[from + word]!;
     this.#added(at);
   }
 
   /**
-   * Returns the block of all waiting chunks (at least one), behind `headRoom` (a multiple of four) zero bytes, in an array that the caller owns,
-   * and starts anew. Of one stream's chunks with equal first times the later keeps its place.
+   * Returns the block of all waiting chunks (at least one), behind `headRoom` (a multiple of four) bytes for the caller, and starts anew: at the beginning
+   * of `room` where that is large enough, else in an array that the caller owns. Of one stream's chunks with equal first times the later keeps its place.
    */
-  finish(headRoom = 0): Uint8Array {
+  finish(headRoom = 0, room?: Uint8Array): Uint8Array {
     if (this.#count === 0) throw new RangeError("a block holds at least one chunk");
     const words = this.#words;
     const places = this.#orderedPlaces();
@@ -101,7 +104,7 @@ export class ChunkBlockBuilder {
       minMs = Math.min(minMs, this.#view.getFloat64(4 * place + CR_FIRST_TIME, true));
       maxMs = Math.max(maxMs, this.#view.getFloat64(4 * place + CR_LAST_TIME, true));
     }
-    const block = encodeChunkBlock({ words, places, streams, chunkBytes: this.#chunkBytes, minMs, maxMs }, headRoom);
+    const block = encodeChunkBlock({ words, places, streams, chunkBytes: this.#chunkBytes, minMs, maxMs }, headRoom, room);
     this.#end = 0;
     this.#count = 0;
     this.#chunkBytes = 0;

@@ -54,14 +54,19 @@ export function chunkBlockBytes(count: number, streams: number, chunkBytes: numb
   return HEADER_BYTES + STREAM_BYTES * streams + LENGTH_BYTES * count + chunkBytes + CHECKSUM_BYTES;
 }
 
-/** Encodes at least one record as a block, behind `headRoom` (a multiple of four) bytes that are left to the caller, who owns the array. */
-export function encodeChunkBlock(records: ChunkRecords, headRoom: number): Uint8Array {
+/**
+ * Encodes at least one record as a block, behind `headRoom` (a multiple of four) bytes that are left to the caller: at the beginning of `room` where it
+ * is large enough, so that no array is made for it, else in an array of its own.
+ */
+export function encodeChunkBlock(records: ChunkRecords, headRoom: number, room?: Uint8Array): Uint8Array {
   const count = records.places.length;
-  const bytes = new Uint8Array(headRoom + chunkBlockBytes(count, records.streams, records.chunkBytes));
-  const view = new DataView(bytes.buffer, headRoom);
-  view.setUint8(0, VERSION);
+  const length = headRoom + chunkBlockBytes(count, records.streams, records.chunkBytes);
+  const bytes = room !== undefined && room.length >= length ? room.subarray(0, length) : new Uint8Array(length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset + headRoom, length - headRoom);
+  view.setUint32(0, VERSION, true);
   view.setUint32(4, count, true);
   view.setUint32(8, records.streams, true);
+  view.setUint32(12, 0, true);
   view.setFloat64(16, records.minMs, true);
   view.setFloat64(24, records.maxMs, true);
   const block = bytes.subarray(headRoom);
@@ -93,10 +98,15 @@ export class ChunkBlock {
 
   /** Opens a block; undefined when the checksum, the version or the structure is wrong. */
   static open(bytes: Uint8Array): ChunkBlock | undefined {
+    const block = ChunkBlock.openUnchecked(bytes);
+    const end = bytes.length - CHECKSUM_BYTES;
+    return block !== undefined && block.#view.getUint32(end, true) === crc32(bytes.subarray(0, end)) ? block : undefined;
+  }
+
+  /** The same for bytes that have not left the process since they were encoded: the checksum is not taken again. */
+  static openUnchecked(bytes: Uint8Array): ChunkBlock | undefined {
     if (bytes.length < chunkBlockBytes(1, 1, 0) || bytes[0] !== VERSION) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const body = bytes.subarray(0, bytes.length - CHECKSUM_BYTES);
-    if (view.getUint32(body.length, true) !== crc32(body)) return undefined;
     const count = view.getUint32(4, true);
     const streams = view.getUint32(8, true);
     if (streams === 0 || chunkBlockBytes(count, streams, 0) > bytes.length) return undefined;

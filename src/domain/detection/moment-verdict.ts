@@ -12,6 +12,8 @@ export interface MomentOptions {
   readonly window: number;
   readonly operation: boolean;
   readonly percent: boolean;
+  /** Of a histogram's quantile, as it is now; 0 for other series. */
+  readonly bucketWidth: number;
 }
 
 /** `reason` is why it was not declared; null where it was. */
@@ -23,7 +25,7 @@ export interface MomentVerdict {
 }
 
 /** Samples before the moment from which the detector's state is as it was: five windows. */
-export const MOMENT_SAMPLES = 600;
+const MOMENT_SAMPLES = 600;
 const TABLES_KEPT_MAX = 8;
 const tables = new Map<string, Float64Array>();
 
@@ -60,6 +62,7 @@ export function momentVerdict(times: Float64Array, values: Float64Array, atMs: n
     minimumSamples: options.minimumSamples,
     operation: options.operation,
     percent: options.percent,
+    bucketWidth: options.bucketWidth,
     layers: ["statistical"],
   });
   const reason = reasonOf(verdict, options, count);

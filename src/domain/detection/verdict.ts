@@ -18,6 +18,7 @@ export const GATE_REASONS = {
   direction: "direction_not_watched",
   operation_bar: "below_operation_bar",
   practical_significance: "not_significant",
+  bucket_width: "within_bucket_width",
   after_gap: "after_gap",
   counter_reset: "counter_reset",
   constant_departure: "constant_departure_not_confirmed",
@@ -90,12 +91,16 @@ export interface ZScoreInput {
   readonly operation: boolean;
   /** Percent-style name: exempt from the gate of practical significance. */
   readonly percent: boolean;
+  /** Of a histogram's quantile: the widest bucket that its values lay in of late; 0 for a series of any other kind. */
+  readonly bucketWidth?: number;
   readonly layers: readonly string[];
 }
 
 export const DETECTOR_Z_SCORE = "z_score";
 /** Deviation from the median, relative to it, that an operation-class series needs (rule 1.1.8). */
 const SIGNIFICANT_DEVIATION = 0.5;
+/** Share of the bucket's width that a quantile must move by. */
+const BUCKET_SHARE = 0.5;
 const MEDIAN_MIN = 1e-9;
 const CONSTANT_RELATIVE_MIN = 0.01;
 
@@ -176,6 +181,7 @@ function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
     gates.push({ name: "operation_bar", passed: magnitude > bar, value: magnitude, limit: bar });
     if (!input.percent) gates.push(significanceGate(input.value, center));
   }
+  if (input.bucketWidth !== undefined && input.bucketWidth > 0) gates.push(bucketWidthGate(input, input.bucketWidth));
   // These three only say why being over `strong` once was not enough.
   if (input.afterGap) gates.push({ name: "after_gap", passed: input.declared, value: magnitude, limit: open });
   if (input.reset) gates.push({ name: "counter_reset", passed: input.declared, value: magnitude, limit: open });
@@ -197,6 +203,16 @@ function significanceGate(value: number, center: number): Gate {
     value: deviation,
     limit: SIGNIFICANT_DEVIATION,
   };
+}
+
+/**
+ * An estimate within a bucket may lie anywhere in it, and moves by much of it when few observations pass an edge: a departure is one if it is larger than half the
+ * bucket.
+ */
+function bucketWidthGate({ value, mean }: ZScoreInput, width: number): Gate {
+  const shift = Math.abs(value - mean);
+  const limit = width * BUCKET_SHARE;
+  return { name: "bucket_width", passed: shift > limit, value: shift, limit };
 }
 
 /** Four significant digits, without an exponent where people would not write one. */

@@ -1,6 +1,6 @@
 // What a histogram or a summary becomes: series named after it, with a value for each interval.
 import type { Distribution } from "./distribution.ts";
-import { quantileOf } from "./quantile.ts";
+import { quantileOf, widthOf } from "./quantile.ts";
 
 /** Quantiles that every histogram gives, and what the names of their series end with. */
 export const QUANTILES = [
@@ -13,8 +13,8 @@ export const SUM_SUFFIX = ".sum";
 /** Bytes that a suffix adds to a name at most. */
 export const SUFFIX_BYTES_MAX = 24;
 
-/** Takes one value of the series with that suffix. */
-export type DerivedSink = (suffix: string, value: number) => void;
+/** Takes one value of the series with that suffix; `width` is that of the bucket it was estimated in, 0 for a value that is no estimate. */
+export type DerivedSink = (suffix: string, value: number, width: number) => void;
 
 /** What a quantile's series is called: ".p99.9" for 0.999. */
 export function suffixOf(quantile: number): string {
@@ -25,12 +25,17 @@ export function suffixOf(quantile: number): string {
 export function deriveValues(added: Distribution, sink: DerivedSink): void {
   if (added.count === 0) return;
   if (added.kind === "summary") deriveQuantiles(added, sink);
-  else for (const { quantile, suffix } of QUANTILES) sink(suffix, quantileOf(added, quantile));
-  sink(COUNT_SUFFIX, added.count);
-  if (added.sum !== null) sink(SUM_SUFFIX, added.sum);
+  else for (const { quantile, suffix } of QUANTILES) deriveQuantile(added, quantile, suffix, sink);
+  sink(COUNT_SUFFIX, added.count, 0);
+  if (added.sum !== null) sink(SUM_SUFFIX, added.sum, 0);
+}
+
+function deriveQuantile(added: Distribution, quantile: number, suffix: string, sink: DerivedSink): void {
+  const estimate = quantileOf(added, quantile);
+  sink(suffix, estimate, widthOf(added, estimate));
 }
 
 /** The quantiles that a summary says of itself. */
 export function deriveQuantiles({ quantiles }: Distribution, sink: DerivedSink): void {
-  for (const { quantile, value } of quantiles) sink(suffixOf(quantile), value);
+  for (const { quantile, value } of quantiles) sink(suffixOf(quantile), value, 0);
 }

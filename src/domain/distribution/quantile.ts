@@ -10,6 +10,8 @@ interface Extremes {
 }
 
 const UNKNOWN: Extremes = { min: null, max: null };
+/** Of a bucket's width on its logarithmic scale. */
+const EDGE = 1e-6;
 
 /** The estimate of a quantile, 0 to 1; NaN where the buckets say nothing. */
 export function quantileOf(point: Distribution, quantile: number): number {
@@ -110,4 +112,42 @@ function largest(point: Distribution): number {
   const at = last(point.positive);
   if (at >= 0) return magnitudeAt(point.scale, point.positive.offset + at, 1);
   return point.zeroCount > 0 ? point.zeroThreshold : -magnitudeAt(point.scale, point.negative.offset, 0);
+}
+
+/** Width of the bucket that an estimate of `quantileOf` lies in, in its units; 0 where it is not known, as that of the last one of a histogram that says no largest value. */
+export function widthOf(point: Distribution, estimate: number): number {
+  if (point.kind !== "explicit") return exponentialWidth(point, estimate);
+  const { bounds, min, max } = point;
+  let bucket = 0;
+  while (bucket < bounds.length && (bounds[bucket] as number) < estimate) bucket++;
+  const low = bucket > 0 ? (bounds[bucket - 1] as number) : (min ?? Math.min(0, estimate));
+  const high = bucket < bounds.length ? (bounds[bucket] as number) : (max ?? low);
+  return between(low, high, point);
+}
+
+/** The same for `classicQuantile`. */
+export function classicWidth(estimate: number, bounds: ArrayLike<number>, length: number): number {
+  let bucket = 0;
+  while (bucket < length && (bounds[bucket] as number) < estimate) bucket++;
+  const high = bounds[bucket] as number;
+  const low = bucket > 0 ? (bounds[bucket - 1] as number) : Math.min(0, estimate);
+  return high - low < Number.POSITIVE_INFINITY ? high - low : 0;
+}
+
+function exponentialWidth(point: Distribution, estimate: number): number {
+  const magnitude = Math.abs(estimate);
+  if (magnitude <= point.zeroThreshold) {
+    const hasNegative = total(point.negative.counts) > 0;
+    return between(hasNegative ? -point.zeroThreshold : 0, point.zeroThreshold, point);
+  }
+  // The estimate of a whole bucket is its upper bound, give or take the rounding of the logarithm.
+  const index = Math.ceil(Math.log2(magnitude) * 2 ** point.scale - EDGE) - 1;
+  const [low, high] = [magnitudeAt(point.scale, index, 0), magnitudeAt(point.scale, index, 1)];
+  return estimate < 0 ? between(-high, -low, point) : between(low, high, point);
+}
+
+/** The part of a bucket in which values may lie. */
+function between(low: number, high: number, { min, max }: Extremes): number {
+  const width = Math.min(high, max ?? high) - Math.max(low, min ?? low);
+  return width > 0 && width < Number.POSITIVE_INFINITY ? width : 0;
 }

@@ -26,6 +26,8 @@ export interface EpisodeContext {
   /** Departures that may alert. */
   readonly direction: () => WatchdogSettings["direction"];
   readonly minSamples: number;
+  /** Of a histogram's quantile (SR_WIDTH); 0 for other streams. Not given where buckets are not known any more. */
+  readonly bucketWidth?: number;
   readonly baseline: () => BaselineWindow;
   /** 16 bytes of a text. */
   readonly hashText: (text: string) => Uint8Array;
@@ -79,6 +81,7 @@ function verdictOf(event: ShardEvent, context: EpisodeContext): Verdict {
     minimumSamples: context.minSamples,
     operation: (context.streamFlags & FLAG_OPERATION) !== 0,
     percent: (context.streamFlags & FLAG_PERCENT) !== 0,
+    bucketWidth: context.bucketWidth ?? 0,
     layers: LAYERS,
   });
 }

@@ -24,6 +24,7 @@ const WORDS = [
   "isolation_forest",
   "adaptive",
   "direction",
+  "bucket_width",
   "exclusion",
   "warmup",
   "threshold",

@@ -30,6 +30,7 @@ import {
   SR_SAMPLES,
   SR_TENANT,
   SR_UNCHUNKED,
+  SR_WIDTH,
   STREAM_RECORD_BYTES,
   STREAM_RING_BYTES,
   WINDOW_MAX,
@@ -153,6 +154,11 @@ export class StreamRecords {
   /** Time of the newest sample in ms, 0 before the first. */
   lastTimeMs(slot: number): number {
     return this.view.getFloat64(this.address(slot) + SR_LAST_TIME, true);
+  }
+
+  /** SR_WIDTH. */
+  width(slot: number): number {
+    return this.view.getFloat64(this.address(slot) + SR_WIDTH, true);
   }
 
   /** Newest value in the ring. */

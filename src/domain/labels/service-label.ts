@@ -1,6 +1,7 @@
 // Labels of services (contract, sections 2.9 and 4.11.9): where they come from, which source wins, and what may stand in one.
 import { isLongerThan } from "../../core/base/utf8.ts";
-import { LABEL_KEY_CHARACTERS_MAX, NAME_BYTES_MAX } from "../../core/config/limits.ts";
+import { LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
+import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 
 /** Where a label comes from; a later one wins. */
 export const LABEL_SOURCES = ["telemetry", "catalog", "manual"] as const;

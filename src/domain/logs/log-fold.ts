@@ -1,4 +1,5 @@
 // Counts the logs of one service in windows: by severity and by template.
+import type { WordPool } from "../../core/base/word-pool.ts";
 import { type OpenWindow, OpenWindows } from "../window/open-windows.ts";
 import { SEVERITIES } from "./severity.ts";
 import { TEMPLATES_MAX, type Template, TemplateTree } from "./template-tree.ts";
@@ -35,12 +36,16 @@ function series<S>(scope: "severity" | "template", name: string, words: string[]
 
 /** One service. `S` is what the owner keeps with each series. */
 export class LogFold<S> {
-  readonly windows = new OpenWindows<LogCell<S>[]>(() => []);
+  readonly windows: OpenWindows<LogCell<S>[]>;
   cells = 0;
   readonly severities: ReadonlyArray<LogSeries<S>> = SEVERITIES.map((name) => series<S>("severity", name, []));
   readonly templates = new TemplateTree<LogSeries<S>>((words) => series<S>("template", "", words));
   /** Templates that have a series. */
   labelled = 0;
+
+  constructor(pool: WordPool) {
+    this.windows = new OpenWindows<LogCell<S>[]>(pool, () => []);
+  }
 
   /** Takes a log for a closing; `room` is how many more cells there may be, in all services. `template` is undefined where there are too many. */
   take(severity: number, template: LogSeries<S> | undefined, window: number, closing: number, high: number, low: number, room: number) {

@@ -17,15 +17,15 @@ const MOST = 20;
 const INNER_BINS = BINS - 2;
 const LOG_SPAN = Math.log(MOST / LEAST);
 const COUNT_MAX = 0xffff;
+const NO_DAY = -1;
 
 const VERSION = 1;
 const HEADER_BYTES = 1 + 8 + 8 + 1;
 
 /** What is known of one pillar value. */
 export class MagnitudeHistory {
-  /** Days since 1970 by slot; -1 for none. */
-  readonly #days = new Int32Array(DAYS).fill(-1);
-  readonly #counts = new Uint16Array(DAYS * BINS);
+  /** Counts of each slot's day by bin; behind them the days themselves, two words each. One array: there are 10,000 histories, and a collection asks for each. */
+  readonly #words = new Uint16Array(DAYS * BINS + 2 * DAYS);
   #firstMs = 0;
   #lastMs = 0;
 
@@ -47,18 +47,30 @@ export class MagnitudeHistory {
     this.#lastMs = nowMs;
     const day = Math.floor(nowMs / DAY_MS);
     const slot = day % DAYS;
-    if (this.#days[slot] !== day) {
-      this.#days[slot] = day;
-      this.#counts.fill(0, slot * BINS, (slot + 1) * BINS);
+    if (this.#day(slot) !== day) {
+      this.#setDay(slot, day);
+      this.#words.fill(0, slot * BINS, (slot + 1) * BINS);
     }
     const at = slot * BINS + Math.floor(placeOf(magnitude));
-    this.#counts[at] = Math.min(COUNT_MAX, (this.#counts[at] as number) + 1);
+    this.#words[at] = Math.min(COUNT_MAX, (this.#words[at] as number) + 1);
+  }
+
+  /** Days since 1970 of what a slot counts; NO_DAY where it counts nothing. */
+  #day(slot: number): number {
+    const at = DAYS * BINS + 2 * slot;
+    return (this.#words[at] as number) * 0x10000 + (this.#words[at + 1] as number) - 1;
+  }
+
+  #setDay(slot: number, day: number): void {
+    const at = DAYS * BINS + 2 * slot;
+    this.#words[at] = (day + 1) >>> 16;
+    this.#words[at + 1] = day + 1;
   }
 
   /** The clock was wrong, or is: what it saw of days to come goes, or nothing would be observed until then. */
   #forgetFuture(nowMs: number): void {
     const today = Math.floor(nowMs / DAY_MS);
-    for (let slot = 0; slot < DAYS; slot++) if ((this.#days[slot] as number) > today) this.#days[slot] = -1;
+    for (let slot = 0; slot < DAYS; slot++) if (this.#day(slot) > today) this.#setDay(slot, NO_DAY);
     this.#lastMs = 0;
     if (this.#firstMs > nowMs) this.#firstMs = 0;
   }
@@ -85,9 +97,9 @@ export class MagnitudeHistory {
     const today = Math.floor(nowMs / DAY_MS);
     let count = 0;
     for (let slot = 0; slot < DAYS; slot++) {
-      const day = this.#days[slot] as number;
+      const day = this.#day(slot);
       if (day < 0 || day <= today - DAYS) continue;
-      for (let i = from; i < to; i++) count += this.#counts[slot * BINS + i] as number;
+      for (let i = from; i < to; i++) count += this.#words[slot * BINS + i] as number;
     }
     return count;
   }
@@ -102,14 +114,14 @@ export class MagnitudeHistory {
     let at = HEADER_BYTES;
     let days = 0;
     for (let slot = 0; slot < DAYS; slot++) {
-      const day = this.#days[slot] as number;
+      const day = this.#day(slot);
       if (day < 0) continue;
       days++;
       view.setUint32(at, day);
       const binsAt = at + 4;
       at += 5;
       for (let bin = 0; bin < BINS; bin++) {
-        const count = this.#counts[slot * BINS + bin] as number;
+        const count = this.#words[slot * BINS + bin] as number;
         if (count === 0) continue;
         view.setUint8(at, bin);
         view.setUint16(at + 1, count);
@@ -133,10 +145,10 @@ export class MagnitudeHistory {
     for (let days = view.getUint8(HEADER_BYTES - 1); days > 0; days--) {
       const day = view.getUint32(at);
       const slot = day % DAYS;
-      history.#days[slot] = day;
+      history.#setDay(slot, day);
       const bins = view.getUint8(at + 4);
       at += 5;
-      for (let i = 0; i < bins; i++, at += 3) history.#counts[slot * BINS + view.getUint8(at)] = view.getUint16(at + 1);
+      for (let i = 0; i < bins; i++, at += 3) history.#words[slot * BINS + view.getUint8(at)] = view.getUint16(at + 1);
     }
     return history;
   }

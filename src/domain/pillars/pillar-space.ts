@@ -1,6 +1,7 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
 import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
+import { MemberTable } from "./member-table.ts";
 import { FAMILIES } from "./metric-family.ts";
 import { type MemberSource, PillarValue } from "./pillar-value.ts";
 import { placesOf, type ServiceEntry } from "./service-entry.ts";
@@ -25,11 +26,10 @@ export class PillarSpace implements MemberSource {
   readonly #valuesMax: number;
   /** What the map says by now, for the next tick; last wins. */
   readonly #changes = new Map<string, { readonly tenant: string; readonly entry: ServiceEntry }>();
-  // A member is a number. What is known of each lies in columns, not in an object: at 100,000 services, objects were what the coordinator's garbage collections
-  // took their time for (docs/adr/0037).
-  readonly #members = new Map<string, number>();
-  readonly #keys: string[] = [];
-  readonly #valuesOfMember: Array<readonly PillarValue[]> = [];
+  readonly #members = new MemberTable();
+  /** By the number that members know them by; those of values that are gone are given again. */
+  readonly #numbered: Array<PillarValue | undefined> = [];
+  readonly #freeNumbers: number[] = [];
   /** By tenant of the API, then by pillar and value. */
   readonly #values = new Map<string, Map<string, PillarValue>>();
   /** Values of a tenant in the order of lists; made when it is asked for. */
@@ -82,7 +82,7 @@ export class PillarSpace implements MemberSource {
 
   /** Takes the deviations of a service at `at`, by the key that serviceKey() gives; one that is not mapped is left out. */
   take(key: string, deviations: Float32Array, at: number): void {
-    const member = this.#members.get(key);
+    const member = this.#members.find(key);
     if (member === undefined) return;
     for (let i = 0; i < COORDINATES; i++) this.#taking[member * COORDINATES + i] = deviations[at + i] as number;
     if (this.#ticks[member] !== this.#tick) this.#taken++;
@@ -105,8 +105,9 @@ export class PillarSpace implements MemberSource {
   }
 
   *#eachEvaluated(visit: (value: PillarValue, member: number) => void): Generator<void> {
-    for (const [member, values] of this.#valuesOfMember.entries()) {
-      if (this.#ticks[member] === this.#tick) for (const value of values) visit(value, member);
+    for (let member = 0; member < this.#members.size; member++) {
+      if (this.#ticks[member] === this.#tick)
+        this.#members.eachValue(member, (number) => visit(this.#numbered[number] as PillarValue, member));
       if (member % SLICE === SLICE - 1) yield;
     }
   }
@@ -118,7 +119,7 @@ export class PillarSpace implements MemberSource {
       const deviation = this.#vectors[index * COORDINATES + i] as number;
       deviations.push(Number.isNaN(deviation) ? null : deviation);
     }
-    return { serviceId: serviceIdOf(this.#keys[index] as string), deviations };
+    return { serviceId: serviceIdOf(this.#members.key(index)), deviations };
   }
 
   /** Values of a tenant that services are mapped to, by pillar and value. */
@@ -146,6 +147,8 @@ export class PillarSpace implements MemberSource {
       for (const [key, value] of ofTenant)
         if (gone.length < most && value.members === 0 && value.history.lastMs < beforeMs) {
           ofTenant.delete(key);
+          this.#numbered[value.number] = undefined;
+          this.#freeNumbers.push(value.number);
           this.#valueCount--;
           gone.push(value);
         }
@@ -153,13 +156,17 @@ export class PillarSpace implements MemberSource {
   }
 
   #apply(key: string, tenant: string, entry: ServiceEntry): void {
-    const member = this.#members.get(key) ?? this.#keys.length;
-    for (const value of this.#valuesOfMember[member] ?? []) value.members--;
-    const values = placesOf(entry).flatMap(([pillar, value]) => this.#valueFor(tenant, pillar, value) ?? []);
-    for (const value of values) value.members++;
-    this.#members.set(key, member);
-    this.#keys[member] = key;
-    this.#valuesOfMember[member] = values.slice(); // flatMap leaves room for sixteen more
+    const member = this.#members.enter(key);
+    this.#members.eachValue(member, (number) => {
+      (this.#numbered[number] as PillarValue).members--;
+    });
+    this.#members.clearValues(member);
+    for (const [pillar, name] of placesOf(entry)) {
+      const value = this.#valueFor(tenant, pillar, name);
+      if (value === undefined) continue;
+      value.members++;
+      this.#members.addValue(member, value.number);
+    }
     if (member >= this.#ticks.length) this.#grow();
     this.#sorted.delete(tenant);
   }
@@ -178,6 +185,8 @@ export class PillarSpace implements MemberSource {
     const ofTenant = this.#values.get(value.tenant) ?? new Map<string, PillarValue>();
     this.#values.set(value.tenant, ofTenant);
     ofTenant.set(valueKey(value.pillar, value.value), value);
+    value.number = this.#freeNumbers.pop() ?? this.#numbered.length;
+    this.#numbered[value.number] = value;
     this.#valueCount++;
     return value;
   }

@@ -45,13 +45,14 @@ export class PillarValue {
   readonly pillar: string;
   readonly value: string;
   readonly history: MagnitudeHistory;
+  /** Its number among all values that there are. */
+  number = -1;
   /** Services that are mapped to it. */
   members = 0;
   /** Newest observation that is stored. */
   storedMs = 0;
-  /** The count under way, and the last one that was finished. */
-  readonly #count = new Float64Array(NUMBERS);
-  readonly #last = new Float64Array(NUMBERS);
+  /** The count under way, and behind it the last one that was finished. */
+  readonly #counts = new Float64Array(2 * NUMBERS);
   #evaluated = 0;
   #drivers = 0;
   #magnitude = 0;
@@ -74,7 +75,7 @@ export class PillarValue {
   reset(): void {
     this.#evaluated = 0;
     this.#drivers = 0;
-    this.#count.fill(0);
+    this.#counts.fill(0, 0, NUMBERS);
   }
 
   /** Counts a member, whose deviations begin at `at`; a family that it lacks deviates by nothing. */
@@ -82,7 +83,7 @@ export class PillarValue {
     this.#evaluated++;
     for (let i = 0; i < COORDINATES; i++) {
       const deviation = vectors[at + i] as number;
-      if (!Number.isNaN(deviation)) this.#count[i] = (this.#count[i] as number) + deviation;
+      if (!Number.isNaN(deviation)) this.#counts[i] = (this.#counts[i] as number) + deviation;
     }
   }
 
@@ -90,8 +91,8 @@ export class PillarValue {
   settle(): void {
     let square = 0;
     for (let i = 0; i < COORDINATES; i++) {
-      const mean = (this.#count[i] as number) / Math.max(1, this.#evaluated);
-      this.#count[i] = mean;
+      const mean = (this.#counts[i] as number) / Math.max(1, this.#evaluated);
+      this.#counts[i] = mean;
       square += mean * mean;
     }
     this.#magnitude = Math.sqrt(square);
@@ -103,9 +104,9 @@ export class PillarValue {
     let pull = 0;
     for (let i = 0; i < COORDINATES; i++) {
       const deviation = vectors[at + i] as number;
-      if (!Number.isNaN(deviation)) pull += deviation * (this.#count[i] as number);
+      if (!Number.isNaN(deviation)) pull += deviation * (this.#counts[i] as number);
     }
-    const numbers = this.#count;
+    const numbers = this.#counts;
     let place = this.#drivers;
     while (place > 0 && (numbers[PULLS_AT + place - 1] as number) < pull) place--;
     if (place === DRIVERS) return;
@@ -117,7 +118,7 @@ export class PillarValue {
 
   /** Compares the mean with the history, then adds it to that. `source` is asked when the score is read. */
   finish(nowMs: number, source: MemberSource): void {
-    this.#last.set(this.#count);
+    this.#counts.copyWithin(NUMBERS, 0, NUMBERS);
     this.#lastEvaluated = this.#evaluated;
     this.#lastDrivers = this.#drivers;
     this.#lastMagnitude = this.#magnitude;
@@ -136,14 +137,14 @@ export class PillarValue {
     const magnitude = this.#lastMagnitude;
     const whole = magnitude * magnitude * evaluated;
     const drivers = Array.from({ length: this.#lastDrivers }, (_, i) => ({
-      ...source.driver(this.#last[MEMBERS_AT + i] as number),
-      contribution: (this.#last[PULLS_AT + i] as number) / whole,
+      ...source.driver(this.#counts[NUMBERS + MEMBERS_AT + i] as number),
+      contribution: (this.#counts[NUMBERS + PULLS_AT + i] as number) / whole,
     }));
     return {
       score: this.scoreNumber,
       pValue: evaluated === 0 ? null : this.#pValue,
       magnitude,
-      deviations: [...this.#last.subarray(0, COORDINATES)],
+      deviations: [...this.#counts.subarray(NUMBERS, NUMBERS + COORDINATES)],
       evaluated,
       drivers,
       updatedMs: this.#updatedMs,

@@ -47,9 +47,32 @@ const OVERSHOOT = 1.1;
 /** So much must have been seen before a range tells the unit. */
 const RANGE_MINUTES_MIN = 60;
 
+/** What a name says, read once: series of one name come again and again. */
+interface NameFacts {
+  readonly words: readonly string[];
+  readonly kind: BoundedKind | null;
+}
+
+/** Names of bounded series are few, and 0.3 KiB each here. */
+const FACTS_HELD_MAX = 10_000;
+const facts = new Map<string, NameFacts>();
+
+function factsOf(metricName: string): NameFacts {
+  const known = facts.get(metricName);
+  if (known !== undefined) return known;
+  const of = nameWords(metricName);
+  const read = { words: of, kind: kindOfWords(of) };
+  if (facts.size >= FACTS_HELD_MAX) facts.clear();
+  facts.set(metricName, read);
+  return read;
+}
+
 /** What the name alone says; null for a name of neither kind, which a declared limit still makes a utilization. */
 export function kindOfName(metricName: string): BoundedKind | null {
-  const of = nameWords(metricName);
+  return factsOf(metricName).kind;
+}
+
+function kindOfWords(of: readonly string[]): BoundedKind | null {
   if (has(of, NO_RESOURCE)) return null;
   if (has(of, REMAINING)) return "remaining";
   return has(of, PERCENT) || has(of, SHARE) || (has(of, USE) && has(of, RESOURCE)) ? "utilization" : null;
@@ -72,7 +95,7 @@ export function boundsOf(metricName: string, unit: string | null, range: Observe
 
 function capacityOf(metricName: string, unit: string | null, range: ObservedRange): number | null {
   const byUnit = unit === null || unit === "" ? undefined : (UNITS.get(unit.toLowerCase()) ?? null);
-  const of = nameWords(metricName);
+  const of = factsOf(metricName).words;
   // A raw unit is believed, whatever the name says.
   if (byUnit === null) return null;
   // 240 % of a processor is that of several: what 100 % is then has to be declared.

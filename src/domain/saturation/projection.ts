@@ -60,9 +60,9 @@ export interface ProjectionResult {
 export function project(history: SaturationHistory, nowMs: number, limit: number, held: boolean): ProjectionResult {
   const stretch = held ? LEAVE_FACTOR : 1;
   const short = history.minutePoints(nowMs, SHORT_MINUTES);
-  const long = history.slotPoints(nowMs, LONG_MINUTES);
   const known = enough(short);
   if (firstFailed(known) !== undefined) return { projection: null, gates: known };
+  const long = history.slotPoints(nowMs, LONG_MINUTES);
   const spanMinutes = Math.max(spanOf(long), spanOf(short));
   const peak = history.peakBefore(nowMs, Math.min(TERRITORY_MINUTES, spanMinutes / 2));
   const territory = newTerritory(history, nowMs, limit, peak);

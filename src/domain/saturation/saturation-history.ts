@@ -87,35 +87,41 @@ export class SaturationHistory {
   minutePoints(nowMs: number, minutesBack: number): Points {
     const now = nowMs / MINUTE_MS;
     const from = Math.max(this.minute - MINUTES_KEPT + 1, Math.ceil(now - minutesBack), 0);
-    return collect(this.minutes, from, this.minute, (minute) => minute + 0.5 - now);
+    return collect(this.minutes, from, this.minute, 1, now);
   }
 
   /** Five-minute medians of the last `minutesBack` before now, at the middle of their slots; the slot that is open is left out. */
   slotPoints(nowMs: number, minutesBack: number): Points {
     const now = nowMs / MINUTE_MS;
-    const last = Math.floor(this.minute / SLOT_MINUTES) - 1;
-    const from = Math.max(last - SLOTS_KEPT + 1, Math.ceil((now - minutesBack) / SLOT_MINUTES), 0);
-    return collect(this.slots, from, last, (slot) => (slot + 0.5) * SLOT_MINUTES - now);
+    const { from, last } = this.slotRange(now, minutesBack);
+    return collect(this.slots, from, last, SLOT_MINUTES, now);
   }
 
   /** Highest value that was seen more than `minutesBack` before now, within seven days; -Infinity where nothing is known. */
   peakBefore(nowMs: number, minutesBack: number): number {
-    const { t, y } = this.slotPoints(nowMs, SLOTS_KEPT * SLOT_MINUTES);
-    let peak = Number.NEGATIVE_INFINITY;
-    for (let i = 0; i < t.length; i++) if ((t[i] as number) < -minutesBack) peak = Math.max(peak, y[i] as number);
-    const last = Math.floor((nowMs / MINUTE_MS - minutesBack) / BLOCK_MINUTES) - 1;
+    const now = nowMs / MINUTE_MS;
+    const { from, last } = this.slotRange(now, SLOTS_KEPT * SLOT_MINUTES);
+    let until = last;
+    while (until >= from && !((until + 0.5) * SLOT_MINUTES - now < -minutesBack)) until--;
+    const lastBlock = Math.floor((now - minutesBack) / BLOCK_MINUTES) - 1;
     const newestClosed = Math.floor(this.minute / BLOCK_MINUTES) - 1;
-    const blocks = collect(this.blockPeaks, Math.max(newestClosed - BLOCKS_KEPT + 1, 0), Math.min(last, newestClosed), (block) => block);
-    for (const value of blocks.y) peak = Math.max(peak, value);
-    return peak;
+    const ofBlocks = highest(this.blockPeaks, Math.max(newestClosed - BLOCKS_KEPT + 1, 0), Math.min(lastBlock, newestClosed));
+    return Math.max(highest(this.slots, from, until), ofBlocks);
   }
 
   /** Median of the last 24 h by blocks of three hours, of the slots where no block has closed yet; NaN without any slot. */
   baseline(nowMs: number): number {
     const newest = Math.floor(this.minute / BLOCK_MINUTES) - 1;
-    const blocks = collect(this.blockMedians, Math.max(newest - BLOCKS_PER_DAY + 1, 0), newest, (block) => block);
-    const { y } = blocks.y.length > 0 ? blocks : this.slotPoints(nowMs, SLOTS_KEPT * SLOT_MINUTES);
+    const blocks = valuesOf(this.blockMedians, Math.max(newest - BLOCKS_PER_DAY + 1, 0), newest);
+    const { from, last } = this.slotRange(nowMs / MINUTE_MS, SLOTS_KEPT * SLOT_MINUTES);
+    const y = blocks.length > 0 ? blocks : valuesOf(this.slots, from, last);
     return y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
+  }
+
+  /** Closed slots of the last `minutesBack` before now, in minutes since 1970. */
+  private slotRange(now: number, minutesBack: number): { readonly from: number; readonly last: number } {
+    const last = Math.floor(this.minute / SLOT_MINUTES) - 1;
+    return { from: Math.max(last - SLOTS_KEPT + 1, Math.ceil((now - minutesBack) / SLOT_MINUTES), 0), last };
   }
 
   /** The whole state in HISTORY_VALUES numbers, of which single precision loses nothing but the sum of the open minute. */
@@ -161,12 +167,7 @@ export class SaturationHistory {
   }
 
   private closeSlots(slot: number, slotNow: number): void {
-    const { y } = collect(
-      this.minutes,
-      slot * SLOT_MINUTES,
-      Math.min(this.minute, slot * SLOT_MINUTES + SLOT_MINUTES - 1),
-      (minute) => minute,
-    );
+    const y = valuesOf(this.minutes, slot * SLOT_MINUTES, Math.min(this.minute, slot * SLOT_MINUTES + SLOT_MINUTES - 1));
     this.slots[slot % SLOTS_KEPT] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
     const block = Math.floor(slot / BLOCK_SLOTS);
     const blockNow = Math.floor(slotNow / BLOCK_SLOTS);
@@ -175,8 +176,8 @@ export class SaturationHistory {
   }
 
   private closeBlocks(block: number, slot: number, blockNow: number): void {
-    const { y } = collect(this.slots, block * BLOCK_SLOTS, slot, (one) => one);
-    const peak = y.reduce((highest, value) => Math.max(highest, value), Number.NEGATIVE_INFINITY);
+    const peak = highest(this.slots, block * BLOCK_SLOTS, slot);
+    const y = valuesOf(this.slots, block * BLOCK_SLOTS, slot);
     this.blockMedians[block % BLOCKS_KEPT] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
     this.blockPeaks[block % BLOCKS_KEPT] = y.length === 0 ? Number.NaN : peak;
     clear(this.blockMedians, block + 1, blockNow);
@@ -189,16 +190,44 @@ function clear(ring: Float32Array, from: number, to: number): void {
   for (let i = Math.max(from, to - ring.length + 1); i <= to; i++) ring[i % ring.length] = Number.NaN;
 }
 
-function collect(ring: Float32Array, from: number, to: number, timeOf: (index: number) => number): Points {
-  const count = Math.max(0, to - from + 1);
+/** What stands in a ring from one index to another, at the middle of their times in minutes from now; an index lasts `minutes`. */
+function collect(ring: Float32Array, from: number, to: number, minutes: number, now: number): Points {
+  const count = counted(ring, from, to);
   const t = new Float64Array(count);
   const y = new Float64Array(count);
   let n = 0;
-  for (let index = from; index <= to; index++) {
+  for (let index = from; n < count; index++) {
     const value = ring[index % ring.length] as number;
     if (Number.isNaN(value)) continue;
-    t[n] = timeOf(index);
+    t[n] = (index + 0.5) * minutes - now;
     y[n++] = value;
   }
-  return { t: t.subarray(0, n), y: y.subarray(0, n) };
+  return { t, y };
+}
+
+function valuesOf(ring: Float32Array, from: number, to: number): Float64Array {
+  const count = counted(ring, from, to);
+  const values = new Float64Array(count);
+  let n = 0;
+  for (let index = from; n < count; index++) {
+    const value = ring[index % ring.length] as number;
+    if (!Number.isNaN(value)) values[n++] = value;
+  }
+  return values;
+}
+
+function counted(ring: Float32Array, from: number, to: number): number {
+  let count = 0;
+  for (let index = from; index <= to; index++) if (!Number.isNaN(ring[index % ring.length] as number)) count++;
+  return count;
+}
+
+/** -Infinity where nothing is known. */
+function highest(ring: Float32Array, from: number, to: number): number {
+  let most = Number.NEGATIVE_INFINITY;
+  for (let index = from; index <= to; index++) {
+    const value = ring[index % ring.length] as number;
+    if (value > most) most = value;
+  }
+  return most;
 }

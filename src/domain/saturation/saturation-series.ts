@@ -6,7 +6,7 @@ import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
 import { type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
-import { type SaturationEvaluation, type SaturationFinding, saturationFinding } from "./saturation-finding.ts";
+import { type SaturationEvaluation, type SaturationFinding, type SaturationObservation, saturationFinding } from "./saturation-finding.ts";
 import { HISTORY_HEAD_VALUES, HISTORY_VALUES, SaturationHistory } from "./saturation-history.ts";
 import { saturationTier } from "./saturation-tier.ts";
 import { medianInPlace } from "./trend.ts";
@@ -65,7 +65,7 @@ export interface SaturationContext {
 
 export class SaturationSeries {
   private readonly names: SeriesNames;
-  private history = new SaturationHistory();
+  private readonly history: SaturationHistory;
   private readonly sign: 1 | -1;
   private observedMax = Number.NEGATIVE_INFINITY;
   private firstMs = Number.NaN;
@@ -73,8 +73,9 @@ export class SaturationSeries {
   private heldLevel = false;
   private projected = 0;
 
-  constructor(names: SeriesNames) {
+  constructor(names: SeriesNames, history: SaturationHistory = new SaturationHistory()) {
     this.names = names;
+    this.history = history;
     this.sign = kindOfName(names.metricName) === "remaining" ? -1 : 1;
   }
 
@@ -103,8 +104,7 @@ export class SaturationSeries {
 
   /** Works on a series that lies in an arena; `detach` leaves it there. */
   static attach(names: SeriesNames, { head, rings }: SaturationPlace): SaturationSeries {
-    const series = new SaturationSeries(names);
-    series.history = SaturationHistory.attach(head, rings);
+    const series = new SaturationSeries(names, SaturationHistory.attach(head, rings));
     const [observedMax, firstMs, tier, heldLevel, projected] = head.subarray(HISTORY_HEAD_VALUES) as unknown as HeadRest;
     Object.assign(series, { observedMax, firstMs, projected, heldLevel: heldLevel === 1, heldTier: tier < 0 ? null : TIERS[tier] });
     return series;
@@ -134,8 +134,7 @@ export class SaturationSeries {
   static restore(names: SeriesNames, values: Float64Array): SaturationSeries {
     if (values.length !== SATURATION_SERIES_VALUES)
       throw new Error(`a saturation series has ${SATURATION_SERIES_VALUES} values, got ${values.length}`);
-    const series = new SaturationSeries(names);
-    series.history = SaturationHistory.restore(values.subarray(0, HISTORY_VALUES));
+    const series = new SaturationSeries(names, SaturationHistory.restore(values.subarray(0, HISTORY_VALUES)));
     const [observedMax, firstMs, tier, heldLevel, projected] = values.subarray(HISTORY_VALUES) as unknown as HeadRest;
     series.observedMax = observedMax;
     series.firstMs = firstMs;
@@ -174,7 +173,12 @@ export class SaturationSeries {
     this.heldTier = tier;
     this.heldLevel = level?.tier != null;
     const gates = [...result.gates, ...(level?.gates ?? [])];
-    const observation = {
+    const isFound = tier !== null || this.heldLevel;
+    return { finding: isFound ? this.strongest(this.observation(nowMs, bounds), result, tier, level) : null, gates };
+  }
+
+  private observation(nowMs: number, bounds: Bounds): SaturationObservation {
+    return {
       names: this.names,
       nowMs,
       bounds,
@@ -183,11 +187,10 @@ export class SaturationSeries {
       baselineValues: this.history.slotPoints(nowMs, BASELINE_MINUTES).t.length,
       ageSeconds: Math.max(0, (nowMs - this.firstMs) / 1000),
     };
-    return { finding: this.strongest(observation, result, tier, level), gates };
   }
 
   private strongest(
-    observation: Parameters<typeof saturationFinding>[0],
+    observation: SaturationObservation,
     result: ProjectionResult,
     tier: Tier | null,
     level: LevelFinding | null,

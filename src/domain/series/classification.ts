@@ -2,7 +2,7 @@
 
 import type { RecordType } from "../../core/layout/counters.ts";
 import { FLAG_COUNTER, FLAG_KEPT_AS_RECORDS, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
-import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import type { Attributes, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { ownAttribute } from "./stream-identity.ts";
 
 const COUNTER_SUFFIX = /_(?:total|count|sum|bucket)$/;
@@ -28,4 +28,9 @@ export function flagsOfPoint(metricName: string, isCounter: boolean): number {
 export function flagsOfSeries(metricName: string): number {
   const counter = COUNTER_SUFFIX.test(metricName) ? FLAG_COUNTER : 0;
   return counter | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
+}
+
+/** Whether a series is a bucket of a classic histogram: its family is judged by its quantiles instead. */
+export function isBucketSeries({ metricName, attributes }: Pick<StreamName, "metricName" | "attributes">, flags: number): boolean {
+  return (flags & FLAG_COUNTER) !== 0 && metricName.endsWith("_bucket") && ownAttribute(attributes, "le") !== undefined;
 }

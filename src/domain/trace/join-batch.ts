@@ -1,22 +1,19 @@
-// Spans as the words in which trace-join.ts holds them.
+// Spans on their way to a TraceJoin, as words.
 
 export const HIGH_WORD = 2 ** 32;
-/** A span as words. Links say where a span's words begin, or NONE. */
+/** A span as words. */
 export const KEY_HIGH = 0;
 export const KEY_LOW = 1;
 export const PARENT_HIGH = 2;
 export const PARENT_LOW = 3;
-export const ARRIVAL = 4;
-export const MINUTE = 5;
-export const MICROSECONDS = 6;
+export const MINUTE = 4;
+export const MICROSECONDS = 5;
 /** Above 32 bits, of 2^40 at most; flags stand from bit 16 on. */
-export const MICROSECONDS_HIGH = 7;
+export const MICROSECONDS_HIGH = 6;
 export const FLAGS_SHIFT = 16;
 export const HIGH_MASK = 0xffff;
-export const SERVICE = 8;
-export const LINK = 9;
-export const WAIT_LINK = 10;
-export const SPAN_WORDS = 12;
+export const SERVICE = 7;
+export const SPAN_WORDS = 8;
 
 /** Spans on their way to a TraceJoin, as words: they are looked for together, so that their cache misses overlap. */
 export class JoinBatch {

@@ -6,13 +6,15 @@
 import { NumberTable } from "../../core/base/number-table.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
-import { unzigzag, zigzag } from "../codec/varint.ts";
+import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName, skipServiceName, writeServiceName } from "../window/window-message.ts";
 
 export const MESSAGE_JOIN = 2;
 /** Of a span: it has a parent; it failed. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
+/** Of a span without its service, or of its parent. */
+const SPAN_BYTES_MAX = 24;
 /** Twice the services that a message remembers; one beyond is named again. */
 const SERVICE_PLACES = 256;
 const DAMAGE = "a message on traces is damaged";
@@ -43,18 +45,22 @@ export class JoinMessageWriter {
       this.#services.enter(number, ++this.#serviceCount);
       writeServiceName(sink, service);
     }
-    sink.u8(flags);
-    sink.u32(high);
-    sink.u32(low);
+    sink.reserve(SPAN_BYTES_MAX);
+    const { at, view } = sink;
+    sink.bytes[at] = flags;
+    view.setUint32(at + 1, high, true);
+    view.setUint32(at + 5, low, true);
+    sink.at = at + 9;
   }
 
   /** Goes on with a span that was added with JOIN_CHILD. */
   addParent(high: number, low: number, minute: number, microseconds: number): void {
     const sink = this.#sink;
-    sink.u32(high);
-    sink.u32(low);
-    sink.varint(zigzag(minute - this.#firstMinute));
-    sink.varint(microseconds);
+    sink.reserve(SPAN_BYTES_MAX);
+    const { at, view, bytes } = sink;
+    view.setUint32(at, high, true);
+    view.setUint32(at + 4, low, true);
+    sink.at = writeVarint(microseconds, bytes, writeVarint(zigzag(minute - this.#firstMinute), bytes, at + 8));
   }
 
   /** The message, valid until the next `begin`. */
@@ -71,13 +77,12 @@ export class JoinMessageWriter {
 export class JoinMessageReader {
   readonly #reader: ByteReader;
   readonly #firstMinute: number;
-  readonly #bytes: Buffer;
   #services = 0;
   /** Of the span at hand: its service's number, and where its names stand when it is new in this message. */
   service = 0;
   isNewService = false;
-  #nameFrom = 0;
-  #nameTo = 0;
+  nameFrom = 0;
+  nameTo = 0;
   flags = 0;
   high = 0;
   low = 0;
@@ -89,7 +94,6 @@ export class JoinMessageReader {
   constructor(payload: Uint8Array) {
     const reader = new ByteReader(payload, DAMAGE);
     this.#reader = reader;
-    this.#bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
     if (reader.u8() !== MESSAGE_JOIN) reader.fail();
     this.#firstMinute = reader.varint();
   }
@@ -101,9 +105,9 @@ export class JoinMessageReader {
     const service = reader.varint();
     this.isNewService = service === 0;
     if (service === 0) {
-      this.#nameFrom = reader.at;
+      this.nameFrom = reader.at;
       skipServiceName(reader);
-      this.#nameTo = reader.at;
+      this.nameTo = reader.at;
     }
     this.service = service === 0 ? ++this.#services : service;
     if (service > this.#services) reader.fail();
@@ -114,13 +118,13 @@ export class JoinMessageReader {
     return true;
   }
 
-  /** The names of a new service: cheap to compare, equal where and only where they are. */
-  get serviceKey(): string {
-    return this.#bytes.toString("latin1", this.#nameFrom, this.#nameTo);
+  /** What places of names count in. */
+  get dataView(): DataView {
+    return this.#reader.dataView;
   }
 
   get newService(): ServiceName | undefined {
-    return this.isNewService ? readServiceName(new ByteReader(this.#bytes, DAMAGE, this.#nameFrom)) : undefined;
+    return this.isNewService ? readServiceName(new ByteReader(this.#reader.bytes, DAMAGE, this.nameFrom)) : undefined;
   }
 
   #readParent(): void {

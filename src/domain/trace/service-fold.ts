@@ -1,5 +1,7 @@
 // Folds the spans of one service into windows: requests, errors and durations of the service and of each operation (decisions: 10 s by end time).
 // Sketch: 60-100 ns a span while its window and operation are those in cache; 0.3-1 KiB for an operation in a window.
+import { ByteMap } from "../../core/base/byte-map.ts";
+import type { WordPool } from "../../core/base/word-pool.ts";
 import type { OpenWindow } from "../window/open-windows.ts";
 import { OpenWindows } from "../window/open-windows.ts";
 import { DurationSketch } from "./duration-sketch.ts";
@@ -41,12 +43,18 @@ function series<S>(name: string, scope: "service" | "operation"): FoldSeries<S> 
 
 /** One service. `S` is what the owner keeps with each series. */
 export class ServiceFold<S> {
-  readonly windows = new OpenWindows<FoldCell<S>[]>(() => []);
+  readonly windows: OpenWindows<FoldCell<S>[]>;
   /** Series times open windows; its owner takes those off that have been closed. */
   cells = 0;
   readonly #service: FoldSeries<S> = series<S>("", "service");
   readonly #other: FoldSeries<S> = series<S>(OTHER_OPERATION, "operation");
   readonly #operations = new Map<string, FoldSeries<S>>();
+  /** The same by the bytes of the name: two that are no UTF-8 may be one operation. */
+  readonly #operationsByBytes = new ByteMap<FoldSeries<S>>(2 * OPERATIONS_MAX);
+
+  constructor(pool: WordPool) {
+    this.windows = new OpenWindows<FoldCell<S>[]>(pool, () => []);
+  }
 
   /** The operation of that name, or OTHER where there are too many. */
   operation(name: string, window: number): FoldSeries<S> {
@@ -59,6 +67,16 @@ export class ServiceFold<S> {
     operation.lastWindow = window;
     this.#operations.set(name, operation);
     return operation;
+  }
+
+  /** The operation whose name stands in bytes, as messages give them, where it was seen before. */
+  operationOfBytes(view: DataView, at: number, bytes: number): FoldSeries<S> | undefined {
+    return this.#operationsByBytes.find(view, at, bytes);
+  }
+
+  /** Notes what `operation` said of the name in those bytes. OTHER is not noted: there may be room for the name later. */
+  rememberBytes(view: DataView, at: number, bytes: number, operation: FoldSeries<S>): void {
+    if (operation !== this.#other) this.#operationsByBytes.add(view, at, bytes, operation);
   }
 
   get operations(): Iterable<FoldSeries<S>> {
@@ -107,6 +125,7 @@ export class ServiceFold<S> {
   }
 
   #forgetIdle(window: number): void {
+    this.#operationsByBytes.clear();
     for (const [name, { lastWindow, cellWindow }] of this.#operations) {
       if (lastWindow < window - OPERATION_IDLE_WINDOWS && cellWindow === undefined) this.#operations.delete(name);
     }

@@ -2,6 +2,7 @@
 import { NumberTable } from "../../core/base/number-table.ts";
 import { NO_SPAN_TEXT } from "../../core/layout/span-row.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
+import { writeVarint } from "../codec/varint.ts";
 import type { ServiceName } from "../window/window-message.ts";
 import {
   type BlockSpan,
@@ -22,6 +23,8 @@ import {
 const IDS_BYTES = TRACE_ID_BYTES + 2 * SPAN_ID_BYTES;
 /** Without name and attributes: ids, flags and four varints. */
 const SPAN_BYTES_MAX = 72;
+/** Two varints. */
+const TIMES_BYTES_MAX = 16;
 
 /** What a block begins with. Arrival, serial and salt (anything) together are its alone. */
 export interface SpanBlockOptions {
@@ -105,12 +108,13 @@ export class SpanBlockWriter {
     sink.text(span.attributes);
   }
 
-  /** Adds a span of `kindAndStatus` (kind + 8 * status), whose ids are the eight words from `at` on; addAttributes() must follow. `nameText` is its name's number, or `none`. */
+  /** Adds a span of `kindAndStatus` (kind + 8 * status), whose ids are the eight words from `at` on; addAttributes() must follow. `nameText` is its name's number, or `none`;
+   * the name may be given as encodeText() gives it. */
   addNumbers(
     words: Uint32Array,
     at: number,
     kindAndStatus: number,
-    name: string,
+    name: string | Uint8Array,
     nameText: number,
     endMicroseconds: number,
     microseconds: number,
@@ -156,20 +160,22 @@ export class SpanBlockWriter {
     sink.at += bytes;
   }
 
-  #addFields(kindAndStatus: number, name: string, nameText: number, endMicroseconds: number, microseconds: number): void {
+  #addFields(kindAndStatus: number, name: string | Uint8Array, nameText: number, endMicroseconds: number, microseconds: number): void {
     const sink = this.#sink;
     this.#spans++;
     sink.u8(kindAndStatus);
-    const known = nameText === NO_SPAN_TEXT ? (this.#names.get(name) ?? 0) : this.#known.find(2 * nameText + 1);
+    const known = typeof name === "string" && nameText === NO_SPAN_TEXT ? (this.#names.get(name) ?? 0) : this.#known.find(2 * nameText + 1);
     sink.varint(known);
     if (known === 0) {
       this.#nameCount++;
-      if (nameText === NO_SPAN_TEXT) this.#names.set(name, this.#nameCount);
-      else this.#known.enter(2 * nameText + 1, this.#nameCount);
-      sink.text(name);
+      if (nameText !== NO_SPAN_TEXT) this.#known.enter(2 * nameText + 1, this.#nameCount);
+      else if (typeof name === "string") this.#names.set(name, this.#nameCount);
+      if (typeof name === "string") sink.text(name);
+      else sink.copy(name);
     }
-    sink.varint(endMicroseconds - this.#second * MICROSECONDS);
-    sink.varint(microseconds);
+    sink.reserve(TIMES_BYTES_MAX);
+    const { bytes } = sink;
+    sink.at = writeVarint(microseconds, bytes, writeVarint(endMicroseconds - this.#second * MICROSECONDS, bytes, sink.at));
   }
 
   /** Hex digits as bytes; "" as zeros. */
@@ -178,10 +184,10 @@ export class SpanBlockWriter {
     for (let i = 0; i < bytes; i++) sink.bytes[sink.at++] = hex === "" ? 0 : (digit(hex, 2 * i) << 4) | digit(hex, 2 * i + 1);
   }
 
-  /** The block, a copy. */
+  /** The block, valid until the writer is used again. */
   finish(): Uint8Array {
     this.#sink.view.setUint32(SPANS_AT, this.#spans, true);
-    return this.#sink.bytes.slice(0, this.#sink.at);
+    return this.#sink.bytes.subarray(0, this.#sink.at);
   }
 }
 

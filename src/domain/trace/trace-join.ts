@@ -1,15 +1,14 @@
 // Joins spans to their parents by key, in whatever order they come: the spans of one partition of traces, newest last, 5 minutes or SPANS_MAX of them.
-// Sketch: 48 bytes a span in a ring of words, with two chained hash indexes whose heads lie side by side (own key; parent's key while the parent has not come). A
-// span costs two to three cache misses, about 0.15 us. A span whose key is held changes nothing, so messages and requests may repeat.
+// Sketch: 20 bytes a span in a ring of words, with a chained hash index of 4 to 8 more, so that most of what is looked for lies in a cache; what a child needs until its
+// parent comes is kept apart (waiting-children.ts). A span costs one to two cache misses, about 0.1 us. A span whose key is held changes nothing, so messages and requests may
+// repeat.
 import {
-  ARRIVAL,
   FLAGS_SHIFT,
   HIGH_MASK,
   HIGH_WORD,
   JoinBatch,
   KEY_HIGH,
   KEY_LOW,
-  LINK,
   MICROSECONDS,
   MICROSECONDS_HIGH,
   MINUTE,
@@ -17,13 +16,23 @@ import {
   PARENT_LOW,
   SERVICE,
   SPAN_WORDS,
-  WAIT_LINK,
 } from "./join-batch.ts";
 import { JOIN_CHILD, JOIN_ERROR } from "./join-message.ts";
+import { WaitingChildren } from "./waiting-children.ts";
 
 const PLACES_FIRST = 64;
 const NONE = -1;
+/** A held span as words: its key, the place of the next in its chain, when it arrived, and its flags with, above them, its service or, while it waits, its number among those that wait. */
+const HELD_HIGH = 0;
+const HELD_LOW = 1;
+const LINK = 2;
+const ARRIVAL = 3;
+const OWNER = 4;
+const HELD_WORDS = 5;
+const OWNER_SHIFT = 3;
 const WAITS = 4;
+/** Of what is kept in flags. */
+const FLAGS = JOIN_CHILD | JOIN_ERROR;
 
 /**
  * Is told of a span of one service that another service's span called. Services are the numbers that the owner gave; `minute` and `microseconds` are those of the
@@ -53,8 +62,9 @@ export class TraceJoin {
   #mask = 0;
   #places = 0;
   #words = new Int32Array(0);
-  /** By bucket the heads of two chains of places: spans by key, and waiting children by their parent's key. */
+  /** By bucket the place of the newest span whose key belongs there. */
   #heads = new Int32Array(0);
+  readonly #waiting = new WaitingChildren();
   readonly #one = new JoinBatch();
   /** Of no meaning: keeps the loads of #touch() from being left out. */
   touched = 0;
@@ -84,8 +94,9 @@ export class TraceJoin {
 
   /** Puts back a span that was held, without joining it. */
   restore(span: JoinSpan, arrivalSeconds: number, waits: boolean): void {
-    const at = this.#put(this.#single(span), 0, arrivalSeconds);
-    if (waits) this.#wait(at);
+    const words = this.#single(span);
+    const at = this.#put(words, 0, arrivalSeconds);
+    if (waits) this.#wait(at, words, 0);
   }
 
   #single({ service, flags, high, low, parentHigh, parentLow, minute, microseconds }: JoinSpan): Int32Array {
@@ -96,27 +107,33 @@ export class TraceJoin {
 
   /** Loads what a batch will look at: loads that do not hang on each other take the time of one. */
   #touch(words: Int32Array, count: number): void {
+    const heads = this.#heads;
+    const held = this.#words;
+    const mask = this.#mask;
     let sum = 0;
     const end = count * SPAN_WORDS;
+    for (let at = 0; at < end; at += SPAN_WORDS) sum += heads[words[at + KEY_LOW]! & mask]! + heads[words[at + PARENT_LOW]! & mask]!;
     for (let at = 0; at < end; at += SPAN_WORDS) {
-      sum += this.#heads[this.#head(LINK, words[at + KEY_LOW]!)]! + this.#heads[this.#head(LINK, words[at + PARENT_LOW]!)]!;
-    }
-    for (let at = 0; at < end; at += SPAN_WORDS) {
-      const held = this.#heads[this.#head(LINK, words[at + KEY_LOW]!)]!;
-      if (held !== NONE) sum += this.#words[held]!;
+      const head = heads[words[at + KEY_LOW]! & mask]!;
+      if (head !== NONE) sum += held[head * HELD_WORDS]!;
     }
     this.touched = sum;
   }
 
   #add(words: Int32Array, from: number, arrivalSeconds: number): boolean {
-    if (this.#find(words[from + KEY_HIGH]!, words[from + KEY_LOW]!) !== NONE) return false;
+    const high = words[from + KEY_HIGH]!;
+    const low = words[from + KEY_LOW]!;
+    if (this.#find(high, low) !== NONE) return false;
     const at = this.#put(words, from, arrivalSeconds);
-    if ((this.#flags(at) & JOIN_CHILD) !== 0) {
+    if ((this.#words[at + OWNER]! & JOIN_CHILD) !== 0) {
       const parent = this.#find(words[from + PARENT_HIGH]!, words[from + PARENT_LOW]!);
-      if (parent !== NONE) this.#join(parent, at);
-      else this.#wait(at);
+      if (parent === NONE) this.#wait(at, words, from);
+      else {
+        const isError = (this.#words[at + OWNER]! & JOIN_ERROR) !== 0;
+        this.#join(parent, words[from + SERVICE]!, words[from + MINUTE]!, microsecondsOf(words, from), isError);
+      }
     }
-    this.#joinWaiting(at);
+    this.#joinWaiting(at, high, low);
     return true;
   }
 
@@ -125,100 +142,88 @@ export class TraceJoin {
     while (this.#first < this.#next && this.#words[this.#at(this.#first) + ARRIVAL]! >>> 0 < beforeSeconds) this.#drop();
   }
 
-  /** Calls with every span held, oldest first. */
+  /** Calls with every span held, oldest first; only of one that waits are parent, minute and microseconds known. The span is valid during the call. */
   forEach(visit: (span: JoinSpan, arrivalSeconds: number, waits: boolean) => void): void {
+    const span = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
     for (let number = this.#first; number < this.#next; number++) {
       const at = this.#at(number);
-      visit(this.#spanAt(at), this.#words[at + ARRIVAL]! >>> 0, (this.#flags(at) & WAITS) !== 0);
+      const owner = this.#words[at + OWNER]!;
+      const waits = (owner & WAITS) !== 0;
+      span.service = this.#service(at);
+      span.flags = owner & FLAGS;
+      span.high = this.#words[at + HELD_HIGH]! >>> 0;
+      span.low = this.#words[at + HELD_LOW]! >>> 0;
+      if (waits) this.#waiting.read(owner >> OWNER_SHIFT, span);
+      visit(span, this.#words[at + ARRIVAL]! >>> 0, waits);
     }
   }
 
   /** Where the words of a span begin, by its number. */
   #at(number: number): number {
-    return (number & this.#mask) * SPAN_WORDS;
+    return (number & this.#mask) * HELD_WORDS;
   }
 
-  #flags(at: number): number {
-    return this.#words[at + MICROSECONDS_HIGH]! >>> FLAGS_SHIFT;
-  }
-
-  #microseconds(at: number): number {
-    return (this.#words[at + MICROSECONDS_HIGH]! & HIGH_MASK) * HIGH_WORD + (this.#words[at + MICROSECONDS]! >>> 0);
-  }
-
-  #spanAt(at: number): JoinSpan {
-    const words = this.#words;
-    return {
-      service: words[at + SERVICE]!,
-      flags: this.#flags(at) & ~WAITS,
-      high: words[at + KEY_HIGH]! >>> 0,
-      low: words[at + KEY_LOW]! >>> 0,
-      parentHigh: words[at + PARENT_HIGH]! >>> 0,
-      parentLow: words[at + PARENT_LOW]! >>> 0,
-      minute: words[at + MINUTE]!,
-      microseconds: this.#microseconds(at),
-    };
+  #service(at: number): number {
+    const owner = this.#words[at + OWNER]!;
+    return (owner & WAITS) === 0 ? owner >> OWNER_SHIFT : this.#waiting.service(owner >> OWNER_SHIFT);
   }
 
   #put(from: Int32Array, fromAt: number, arrivalSeconds: number): number {
     if (this.size === this.#places) this.#makeRoom();
     const words = this.#words;
     const at = this.#at(this.#next++);
-    for (let word = 0; word < LINK; word++) words[at + word] = from[fromAt + word]!;
+    words[at + HELD_HIGH] = from[fromAt + KEY_HIGH]!;
+    words[at + HELD_LOW] = from[fromAt + KEY_LOW]!;
     words[at + ARRIVAL] = arrivalSeconds;
-    this.#chain(at, LINK, words[at + KEY_LOW]!);
+    words[at + OWNER] = (from[fromAt + SERVICE]! << OWNER_SHIFT) | ((from[fromAt + MICROSECONDS_HIGH]! >>> FLAGS_SHIFT) & FLAGS);
+    this.#chain(at);
     return at;
   }
 
-  /** Puts a span in front of the chain that a key belongs to. */
-  #chain(at: number, link: typeof LINK | typeof WAIT_LINK, low: number): void {
-    const head = this.#head(link, low);
-    this.#words[at + link] = this.#heads[head]!;
-    this.#heads[head] = at;
+  /** Puts a span in front of the chain that its key belongs to. */
+  #chain(at: number): void {
+    const head = this.#words[at + HELD_LOW]! & this.#mask;
+    this.#words[at + LINK] = this.#heads[head]!;
+    this.#heads[head] = at / HELD_WORDS;
   }
 
-  #head(link: typeof LINK | typeof WAIT_LINK, low: number): number {
-    return 2 * (low & this.#mask) + (link === LINK ? 0 : 1);
-  }
-
+  /** Where the words of the span of a key begin; NONE where none is held. */
   #find(high: number, low: number): number {
     const words = this.#words;
-    const [wantedHigh, wantedLow] = [high | 0, low | 0];
-    let at = this.#heads[this.#head(LINK, low)]!;
-    while (at !== NONE && (words[at + KEY_HIGH] !== wantedHigh || words[at + KEY_LOW] !== wantedLow)) at = words[at + LINK]!;
-    return at;
+    for (let place = this.#heads[low & this.#mask]!; place !== NONE; ) {
+      const at = place * HELD_WORDS;
+      if (words[at + HELD_LOW] === low && words[at + HELD_HIGH] === high) return at;
+      place = words[at + LINK]!;
+    }
+    return NONE;
   }
 
-  #wait(at: number): void {
-    this.#words[at + MICROSECONDS_HIGH]! |= WAITS << FLAGS_SHIFT;
-    this.#chain(at, WAIT_LINK, this.#words[at + PARENT_LOW]!);
+  /** Has the span that was put last, whose words are given, wait for its parent. */
+  #wait(at: number, words: Int32Array, from: number): void {
+    const high = words[from + PARENT_HIGH]!;
+    const low = words[from + PARENT_LOW]!;
+    const child = this.#waiting.add(this.#next - 1, words[from + SERVICE]!, high, low, words[from + MINUTE]!, microsecondsOf(words, from));
+    this.#words[at + OWNER] = (child << OWNER_SHIFT) | (this.#words[at + OWNER]! & FLAGS) | WAITS;
   }
 
   /** Children that came before this span. */
-  #joinWaiting(parent: number): void {
-    const words = this.#words;
-    const high = words[parent + KEY_HIGH]!;
-    const low = words[parent + KEY_LOW]!;
-    const head = this.#head(WAIT_LINK, low);
-    let before = NONE;
-    for (let at = this.#heads[head]!; at !== NONE; ) {
-      const next = words[at + WAIT_LINK]!;
-      if (words[at + PARENT_HIGH] === high && words[at + PARENT_LOW] === low) {
-        if (before === NONE) this.#heads[head] = next;
-        else words[before + WAIT_LINK] = next;
-        words[at + MICROSECONDS_HIGH]! &= ~(WAITS << FLAGS_SHIFT);
-        this.#join(parent, at);
-      } else before = at;
-      at = next;
+  #joinWaiting(parent: number, high: number, low: number): void {
+    const waiting = this.#waiting;
+    for (let child = waiting.next(NONE, high, low); child !== NONE; ) {
+      const next = waiting.next(child, high, low);
+      const service = waiting.service(child);
+      const at = this.#at(waiting.held(child));
+      const flags = this.#words[at + OWNER]! & FLAGS;
+      this.#words[at + OWNER] = (service << OWNER_SHIFT) | flags;
+      this.#join(parent, service, waiting.minute(child), waiting.microseconds(child), (flags & JOIN_ERROR) !== 0);
+      waiting.remove(child);
+      child = next;
     }
   }
 
-  #join(parent: number, child: number): void {
-    const caller = this.#words[parent + SERVICE]!;
-    const callee = this.#words[child + SERVICE]!;
-    if (caller === callee) return;
-    const isError = (this.#flags(child) & JOIN_ERROR) !== 0;
-    this.#onCall(caller, callee, this.#words[child + MINUTE]!, this.#microseconds(child), isError);
+  #join(parent: number, callee: number, minute: number, microseconds: number, isError: boolean): void {
+    const caller = this.#service(parent);
+    if (caller !== callee) this.#onCall(caller, callee, minute, microseconds, isError);
   }
 
   #makeRoom(): void {
@@ -231,21 +236,22 @@ export class TraceJoin {
   /** Forgets the oldest. */
   #drop(): void {
     const at = this.#at(this.#first++);
-    this.#unlink(at, LINK, this.#words[at + KEY_LOW]!);
-    if ((this.#flags(at) & WAITS) !== 0) this.#unlink(at, WAIT_LINK, this.#words[at + PARENT_LOW]!);
+    const words = this.#words;
+    this.#unchain(at);
+    if ((words[at + OWNER]! & WAITS) !== 0) this.#waiting.remove(words[at + OWNER]! >> OWNER_SHIFT);
   }
 
-  /** Takes a span out of its chain. */
-  #unlink(at: number, link: typeof LINK | typeof WAIT_LINK, low: number): void {
+  #unchain(at: number): void {
     const words = this.#words;
-    const head = this.#head(link, low);
-    if (this.#heads[head] === at) {
-      this.#heads[head] = words[at + link]!;
+    const head = words[at + HELD_LOW]! & this.#mask;
+    const place = at / HELD_WORDS;
+    if (this.#heads[head] === place) {
+      this.#heads[head] = words[at + LINK]!;
       return;
     }
-    let before = this.#heads[head]!;
-    while (words[before + link] !== at) before = words[before + link]!;
-    words[before + link] = words[at + link]!;
+    let before = this.#heads[head]! * HELD_WORDS;
+    while (words[before + LINK] !== place) before = words[before + LINK]! * HELD_WORDS;
+    words[before + LINK] = words[at + LINK]!;
   }
 
   /** Spans keep their numbers; chains are made anew, oldest first. */
@@ -254,18 +260,21 @@ export class TraceJoin {
     const beforeMask = this.#mask;
     this.#allocate(2 * this.#places);
     for (let number = this.#first; number < this.#next; number++) {
-      const from = (number & beforeMask) * SPAN_WORDS;
+      const from = (number & beforeMask) * HELD_WORDS;
       const at = this.#at(number);
-      for (let word = 0; word < SPAN_WORDS; word++) this.#words[at + word] = before[from + word]!;
-      this.#chain(at, LINK, this.#words[at + KEY_LOW]!);
-      if ((this.#flags(at) & WAITS) !== 0) this.#chain(at, WAIT_LINK, this.#words[at + PARENT_LOW]!);
+      for (let word = 0; word < HELD_WORDS; word++) this.#words[at + word] = before[from + word]!;
+      this.#chain(at);
     }
   }
 
   #allocate(places: number): void {
     this.#mask = places - 1;
     this.#places = places;
-    this.#words = new Int32Array(SPAN_WORDS * places);
-    this.#heads = new Int32Array(2 * places).fill(NONE);
+    this.#words = new Int32Array(HELD_WORDS * places);
+    this.#heads = new Int32Array(places).fill(NONE);
   }
+}
+
+function microsecondsOf(words: Int32Array, at: number): number {
+  return (words[at + MICROSECONDS_HIGH]! & HIGH_MASK) * HIGH_WORD + (words[at + MICROSECONDS]! >>> 0);
 }

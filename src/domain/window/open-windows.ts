@@ -1,5 +1,6 @@
 // The windows of one service that are not closed: what came for them, and the ids of it, so that a repeat changes nothing.
 import { IdSet } from "../../core/base/id-set.ts";
+import type { WordPool } from "../../core/base/word-pool.ts";
 import { ClosedWindows } from "./closed-windows.ts";
 
 /** Keys of windows by closing and window: the closing is at most 9,000 behind the window. */
@@ -17,6 +18,7 @@ export interface OpenWindow<T> {
 
 /** Windows of one service. */
 export class OpenWindows<T> {
+  readonly #pool: WordPool;
   readonly #content: () => T;
   readonly #open = new Map<number, OpenWindow<T>>();
   #last: OpenWindow<T> | undefined;
@@ -24,7 +26,9 @@ export class OpenWindows<T> {
   /** The newest closing that has been done. */
   closedUpTo = 0;
 
-  constructor(content: () => T) {
+  /** Ids lie in memory of `pool`. */
+  constructor(pool: WordPool, content: () => T) {
+    this.#pool = pool;
     this.#content = content;
   }
 
@@ -41,7 +45,7 @@ export class OpenWindows<T> {
     let open = this.#open.get(key);
     if (open === undefined) {
       if (this.closed.has(window)) return undefined;
-      open = { window, closing: wanted, ids: new IdSet(), content: this.#content() };
+      open = { window, closing: wanted, ids: new IdSet(this.#pool), content: this.#content() };
       this.#open.set(key, open);
     }
     this.#last = open;

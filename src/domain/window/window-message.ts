@@ -7,13 +7,17 @@ import { NumberTable } from "../../core/base/number-table.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
-import { unzigzag, zigzag } from "../codec/varint.ts";
+import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 
 export const MESSAGE_WINDOW = 1;
 /** Of an item whose numbers take a byte each. */
 export const ITEM_BYTES_MIN = 12;
+/** Of an item without its name. */
+const ITEM_BYTES_MAX = 32;
 /** Twice the numbered names that a message remembers; one beyond is written again. */
 const NUMBERED_PLACES = 256;
+
+const DAMAGE = "a message on windows is damaged";
 
 /** Where the items of a message come from. */
 export interface ServiceName {
@@ -81,25 +85,30 @@ export class WindowMessageWriter {
     this.#add(name, known, flags, window, amount, high, low);
   }
 
-  /** The same for a name with a number, which is always the same name. */
-  addNumbered(name: string, number: number, flags: number, window: number, amount: number, high: number, low: number): void {
+  /** The same for a name with a number, which is always the same name; it may be given as encodeText() gives it. */
+  addNumbered(name: string | Uint8Array, number: number, flags: number, window: number, amount: number, high: number, low: number): void {
     const known = this.#numbered.find(number);
     if (known === 0) this.#numbered.enter(number, this.#nameCount + 1);
     this.#add(name, known, flags, window, amount, high, low);
   }
 
-  #add(name: string, known: number, flags: number, window: number, amount: number, high: number, low: number): void {
+  #add(name: string | Uint8Array, known: number, flags: number, window: number, amount: number, high: number, low: number): void {
     const sink = this.#sink;
     sink.varint(known);
     if (known === 0) {
       this.#nameCount++;
-      sink.text(name);
+      if (typeof name === "string") sink.text(name);
+      else sink.copy(name);
     }
-    sink.u8(flags);
-    sink.varint(zigzag(window - this.#firstWindow));
-    sink.varint(amount);
-    sink.u32(high);
-    sink.u32(low);
+    sink.reserve(ITEM_BYTES_MAX);
+    const { bytes, view } = sink;
+    let { at } = sink;
+    bytes[at++] = flags;
+    at = writeVarint(zigzag(window - this.#firstWindow), bytes, at);
+    at = writeVarint(amount, bytes, at);
+    view.setUint32(at, high, true);
+    view.setUint32(at + 4, low, true);
+    sink.at = at + 8;
   }
 
   /** The message, valid until the next `begin`. */
@@ -119,9 +128,11 @@ export class WindowMessageReader {
   readonly #reader: ByteReader;
   readonly #firstWindow: number;
   #names = 0;
-  /** Of the item at hand: its name's number, and the name itself where that is new in this message. */
+  /** Of the item at hand: its name's number, and where the name itself, {bytes varint, UTF-8}, stands when it is new in this message. */
   name = 0;
-  newName: string | undefined;
+  isNewName = false;
+  nameFrom = 0;
+  nameTo = 0;
   flags = 0;
   window = 0;
   amount = 0;
@@ -129,11 +140,22 @@ export class WindowMessageReader {
   low = 0;
 
   constructor(payload: Uint8Array) {
-    const reader = new ByteReader(payload, "a message on windows is damaged");
+    const reader = new ByteReader(payload, DAMAGE);
     this.#reader = reader;
     if (reader.u8() !== MESSAGE_WINDOW) reader.fail();
     this.service = readServiceName(reader);
     this.#firstWindow = reader.varint();
+  }
+
+  /** What places of names count in. */
+  get dataView(): DataView {
+    return this.#reader.dataView;
+  }
+
+  /** The name of the item at hand where that is new in this message. */
+  get newName(): string | undefined {
+    if (!this.isNewName) return undefined;
+    return new ByteReader(this.#reader.bytes, DAMAGE, this.nameFrom).text(NAME_BYTES_MAX);
   }
 
   /** Goes to the next item; false at the end. */
@@ -141,7 +163,12 @@ export class WindowMessageReader {
     const reader = this.#reader;
     if (reader.isAtEnd) return false;
     const name = reader.varint();
-    this.newName = name === 0 ? reader.text(NAME_BYTES_MAX) : undefined;
+    this.isNewName = name === 0;
+    if (name === 0) {
+      this.nameFrom = reader.at;
+      reader.skipText(NAME_BYTES_MAX);
+      this.nameTo = reader.at;
+    }
     this.name = name === 0 ? ++this.#names : name;
     if (name > this.#names) reader.fail();
     this.flags = reader.u8();

@@ -8,7 +8,7 @@ import type { PageDecision } from "../../../src/domain/alerting/paging/page-deci
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../../src/domain/alerting/paging/paging-sources.ts";
 import { ServiceConfirmations } from "../../../src/domain/alerting/paging/service-confirmations.ts";
 import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
-import { PairTrack } from "../../../src/domain/backtest/pair-track.ts";
+import { PairFindings } from "../../../src/domain/backtest/tracks/pair-findings.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
 import { decodeEpisode, encodeEpisode } from "../../../src/domain/incident/episode-codec.ts";
 import { episodeFrame } from "../../../src/domain/incident/episode-frame.ts";
@@ -87,7 +87,7 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
       rig.stream(flags[m]);
       names.push({ tenant: "quiet", environment: "", serviceId: `service-${number}`, metricName, attributes: {} });
     }
-  const tracks = names.map((name) => new PairTrack(name));
+  const tracks = names.map((name) => new PairFindings(name, SETTINGS.direction));
   const foundAt = new Map<string, number>();
   let minute = 0;
   const isJudged = () => minute >= first;
@@ -129,12 +129,14 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
         if (frame !== undefined) run.take(decodeEpisode(encodeEpisode(frame)), timeMs);
       }
       if (rig.shard.records.count(row.ref) === 0) continue;
-      const frame = (tracks[row.ref] as PairTrack).observe(timeMs, rig.shard.records.lastValue(row.ref));
-      if (frame !== undefined) run.take(frame, timeMs);
-      const confirmed = (tracks[row.ref] as PairTrack).confirmed(SETTINGS.direction);
-      if (confirmed !== undefined) sources.confirmations.take(confirmed, timeMs);
+      const pair = tracks[row.ref] as PairFindings;
+      pair.observe(timeMs, rig.shard.records.lastValue(row.ref));
+      for (const found of pair.told(timeMs)) {
+        if ("transition" in found) run.take(found, timeMs);
+        else sources.confirmations.take(found, timeMs);
+      }
     }
-    run.cycle("quiet", timeMs);
+    run.cycle(timeMs);
   }
   for (const { number, incident } of batch) {
     if (incident === undefined) continue;

@@ -1,5 +1,6 @@
 // All alerts as committed: those that fire or were resolved lately whole, all of them as an index per tenant, the rest in the store.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { type InhibitionRules, NO_INHIBITION_RULES } from "../../../domain/alerting/inhibition/inhibition-rule.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import { ServiceConfirmations } from "../../../domain/alerting/paging/service-confirmations.ts";
@@ -13,7 +14,7 @@ import { decodeAlert } from "./rows/alert-row.ts";
 const NO_ALERTS = new AlertIndex();
 
 export class AlertBook {
-  readonly memory = new PagingMemory();
+  readonly memory: PagingMemory;
   /** What pairs have confirmed lately; not stored. */
   readonly confirmations = new ServiceConfirmations();
   readonly ledger: LedgerBook;
@@ -21,7 +22,8 @@ export class AlertBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AlertIndex>();
 
-  constructor(control: KeyValueStore, series: KeyValueStore) {
+  constructor(control: KeyValueStore, series: KeyValueStore, rules: InhibitionRules = NO_INHIBITION_RULES) {
+    this.memory = new PagingMemory(undefined, rules);
     this.#store = control;
     this.ledger = new LedgerBook(series);
   }

@@ -4,6 +4,7 @@ import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { FireBook } from "../watchdog/saturation/fire-book.ts";
 import { AuditBook } from "./audit-book.ts";
+import { InhibitionBook } from "./inhibition-book.ts";
 import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
 import { LimitBook } from "./limit-book.ts";
@@ -28,6 +29,7 @@ export class ControlState {
   readonly labels = new LabelBook();
   readonly saturation = new LimitBook();
   readonly silences = new SilenceBook();
+  readonly inhibitions = new InhibitionBook();
   readonly fires = new FireBook();
   readonly serviceMap = new ServiceMapBook();
   readonly watchdog: WatchdogBook;
@@ -43,6 +45,7 @@ export class ControlState {
       this.labels,
       this.saturation,
       this.silences,
+      this.inhibitions,
       this.fires,
       this.serviceMap,
       this.watchdog,
@@ -64,6 +67,7 @@ export class ControlState {
     counters.set("auditRows", this.audit.size);
     counters.set("serviceLabels", this.labels.size);
     counters.set("silences", this.silences.size);
+    counters.set("inhibitions", this.inhibitions.size);
     counters.set("saturationLimits", this.saturation.limits.size);
     counters.set("watchdogPlaces", this.watchdog.table.size);
   }

@@ -6,7 +6,7 @@ import {
   LABELS_MAX,
   LABELS_PER_SERVICE_MAX,
   LABELS_PER_TENANT_MAX,
-} from "../../../core/config/limits.ts";
+} from "../../../core/config/declaration-limits.ts";
 import type { ServiceLabelsEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { isLabelText, ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
 import { type LabelBook, type LabelPlace, labelBytes, labelOperation, type ServiceLabel } from "./label-book.ts";

@@ -1,7 +1,8 @@
 // Silences and maintenance windows as they are stored, and what they hold back now.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { Hold } from "../../../domain/alerting/hold.ts";
 import type { Labels } from "../../../domain/alerting/label-matcher.ts";
-import type { ActiveSilences, Hold } from "../../../domain/alerting/paging/paging-sources.ts";
+import type { ActiveSilences } from "../../../domain/alerting/paging/paging-sources.ts";
 import { type Silence, silenceFor, silenceState } from "../../../domain/alerting/silence.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../tables/scan.ts";

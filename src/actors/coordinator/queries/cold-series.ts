@@ -8,6 +8,7 @@ import {
   SR_LAST_TIME,
   SR_LAST_VALUE,
   SR_SAMPLES,
+  SR_WIDTH,
 } from "../../../core/layout/stream-record.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
@@ -150,6 +151,7 @@ function summaryOf(entry: ColdEntry): SeriesSummary {
     firstTimeMs: firstTimeMs > 0 ? firstTimeMs : null,
     ended: (flags & FLAG_ENDED) !== 0,
     keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
+    bucketWidth: header.getFloat64(SR_WIDTH, true),
   };
 }
 

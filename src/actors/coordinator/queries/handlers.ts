@@ -14,6 +14,7 @@ import { coverage } from "./coverage.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
 import { dlqStats } from "./dlq/dlq-stats.ts";
+import { createInhibition, deleteInhibition, listInhibitions, oneInhibition } from "./inhibitions.ts";
 import { importCatalog } from "./labels/catalog-import.ts";
 import { deleteLabel, listLabels, setLabel } from "./labels/service-labels.ts";
 import { pillarScores } from "./pillars/pillar-scores.ts";
@@ -81,6 +82,10 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   silences: listSilences,
   silence: oneSilence,
   deleteSilence,
+  createInhibition,
+  inhibitions: listInhibitions,
+  inhibition: oneInhibition,
+  deleteInhibition,
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,

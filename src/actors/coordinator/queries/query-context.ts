@@ -4,6 +4,7 @@ import type { BodyOf, CoordinatorEndpoint, QueryOf } from "../../../api/endpoint
 import type { Outcome } from "../../../api/refusal.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { Listeners, Principal, StreamEvents } from "../../../core/protocol/query.ts";
+import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
 import type { CommittedState } from "../committed-state.ts";
@@ -30,8 +31,18 @@ export interface CoordinatorFacts {
   readonly watchdog: WatchdogFacts;
 }
 
+/** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */
+export interface DetectionOptions {
+  /** DETECTION_TIMEZONE. */
+  readonly timeZone?: string;
+  /** WATCHDOG_INTERVAL_SECONDS in ms. */
+  readonly watchdogIntervalMs?: number;
+  /** SATURATION_DETECTOR_ENABLED. */
+  readonly saturationEnabled?: boolean;
+}
+
 /** What queries are configured with. */
-export interface QueryOptions {
+export interface QueryOptions extends DetectionOptions {
   readonly version: string;
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
@@ -65,6 +76,8 @@ export interface QueryContext {
   takeVerdicts(draft: VerdictDraft): void;
   /** Tells the event stream. */
   tell(events: StreamEvents["events"]): void;
+  /** Trains a service's model in another thread; where it is not given none is trained. */
+  train?(job: TrainingJob): Promise<TrainingResult>;
   /** Draws random bytes, for secrets and ids. */
   randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */

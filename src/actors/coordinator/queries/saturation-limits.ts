@@ -2,7 +2,7 @@
 import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { SATURATION_LIMITS_MAX, SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
+import { SATURATION_LIMITS_MAX, SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import { compareLimits, type SaturationLimit } from "../../../domain/saturation/saturation-limits.ts";
 import { type LimitPlace, limitOperation } from "../control/limit-book.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";

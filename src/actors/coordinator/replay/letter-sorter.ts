@@ -1,5 +1,5 @@
 // Sorts the letters of one step of a replay by what becomes of them, and counts.
-import { REPLAY_BATCH_BYTES, REPLAY_BATCH_LETTERS } from "../../../core/config/limits.ts";
+import { REPLAY_BATCH_BYTES, REPLAY_BODY_BYTES, REPLAY_BODY_LETTERS, REPLAY_SCAN_ROWS } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { fateOf, selects } from "./letter-selection.ts";
 import type { LetterSelection, ReplayJob } from "./replay-book.ts";
@@ -14,10 +14,22 @@ export interface ReplayTally {
   readonly failedByReason: Record<string, number>;
 }
 
+/** What goes to an engine at once. */
+export interface ReplayBody {
+  readonly letters: readonly DeadLetterEnvelope[];
+  readonly isHistory: boolean;
+}
+
+/** A letter, and its bytes as it is stored. */
+interface SizedLetter {
+  readonly letter: DeadLetterEnvelope;
+  readonly bytes: number;
+}
+
 /** Collects letters until a batch is full. */
 export class LetterSorter {
-  readonly live: DeadLetterEnvelope[] = [];
-  readonly history: DeadLetterEnvelope[] = [];
+  readonly #live: SizedLetter[] = [];
+  readonly #history: SizedLetter[] = [];
   readonly tally: ReplayTally = { examined: 0, selected: 0, failed: 0, missing: 0, replayedBefore: 0, failedByReason: {} };
   readonly #nowMs: number;
   #bytes = 0;
@@ -26,13 +38,15 @@ export class LetterSorter {
     this.#nowMs = nowMs;
   }
 
-  get letters(): number {
-    return this.live.length + this.history.length;
+  /** The batch, in bodies. */
+  bodies(): ReplayBody[] {
+    return [...bodiesOf(this.#live, false), ...bodiesOf(this.#history, true)];
   }
 
   /** Whether a letter of so many bytes has to wait for the next batch; the first of a batch never has. */
   isFull(bytes: number): boolean {
-    return this.letters > 0 && (this.letters >= REPLAY_BATCH_LETTERS || this.#bytes + bytes > REPLAY_BATCH_BYTES);
+    const letters = this.#live.length + this.#history.length;
+    return letters > 0 && (letters >= REPLAY_SCAN_ROWS || this.#bytes + bytes > REPLAY_BATCH_BYTES);
   }
 
   /** Takes a letter if the selection does. */
@@ -46,7 +60,7 @@ export class LetterSorter {
       return;
     }
     this.#bytes += bytes;
-    (fate.outcome === "live" ? this.live : this.history).push(letter);
+    (fate.outcome === "live" ? this.#live : this.#history).push({ letter, bytes });
   }
 
   /** A letter that was named is not there. */
@@ -55,6 +69,21 @@ export class LetterSorter {
     if (wasReplayed) this.tally.replayedBefore++;
     else this.tally.missing++;
   }
+}
+
+function* bodiesOf(letters: readonly SizedLetter[], isHistory: boolean): Generator<ReplayBody> {
+  let body: DeadLetterEnvelope[] = [];
+  let bodyBytes = 0;
+  for (const { letter, bytes } of letters) {
+    if (body.length > 0 && (body.length >= REPLAY_BODY_LETTERS || bodyBytes + bytes > REPLAY_BODY_BYTES)) {
+      yield { letters: body, isHistory };
+      body = [];
+      bodyBytes = 0;
+    }
+    body.push(letter);
+    bodyBytes += bytes;
+  }
+  if (body.length > 0) yield { letters: body, isHistory };
 }
 
 /** A letter was refused again. */

@@ -1,10 +1,10 @@
 /**
- * Replays dead letters: one batch at a time leaves for an engine, beside live telemetry and slower than it.
+ * Replays dead letters: one body at a time leaves for an engine, beside live telemetry and slower than it.
  *
- *   1. letters are read behind the job's cursor and judged by their first arrival; those still refused stay
- *   2. the others go to an engine; it logs their rows and records in one block with the word that these letters have ended
+ *   1. a batch of letters is read behind the job's cursor and judged by their first arrival; those still refused stay
+ *   2. the others go to an engine, some hundred a body; it logs their rows and records in one block with the word that these letters have ended
  *   3. that word comes back in the engine's frames and takes the letters out of the queue (dead-letter-draft.ts)
- *   4. behind it the cursor moves
+ *   4. behind the last of the batch the cursor moves
  *
  * A crash between 2 and 4 repeats what is left of a batch: letters that have ended are gone, and rows and records that are there already change nothing.
  */
@@ -18,14 +18,13 @@ import {
   REPLAY_SCAN_ROWS,
   REPLAY_YIELD_MS_MAX,
 } from "../../../core/config/limits.ts";
-import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { END_REPLAYED } from "../dead-letter-draft.ts";
 import { encodeStored } from "../tables/stored-json.ts";
 import { letterKey } from "./letter-id.ts";
 import { lettersAfter, placeOf, readLetter } from "./letter-selection.ts";
-import { countFailure, LetterSorter, type ReplayTally, withTally } from "./letter-sorter.ts";
+import { countFailure, LetterSorter, type ReplayBody, type ReplayTally, withTally } from "./letter-sorter.ts";
 import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
 export interface ReplayDeskDependencies {
@@ -37,12 +36,6 @@ export interface ReplayDeskDependencies {
   emit(message: CoordinatorMessage): void;
 }
 
-/** A body for an engine. */
-interface ReplayBody {
-  readonly letters: readonly DeadLetterEnvelope[];
-  readonly isHistory: boolean;
-}
-
 /** What is under way for a job, and how the job stands once it is done. */
 interface Batch {
   readonly job: ReplayJob;
@@ -50,8 +43,6 @@ interface Batch {
   readonly tally: ReplayTally;
   /** Those that have not been answered; the first may be at an engine. */
   readonly bodies: ReplayBody[];
-  readonly letters: number;
-  readonly startMs: number;
   /** Rounds since the last answer. */
   rounds: number;
 }
@@ -74,10 +65,11 @@ export class ReplayDesk {
   /** Number of the body that is at an engine; 0 for none. */
   #sent = 0;
   #bodies = 0;
+  #sentMs = 0;
   #answer: ReplayAnswer | undefined;
   #dueMs = 0;
   #retryMs = REPLAY_RETRY_MS_FIRST;
-  /** Of the verdicts since the last batch ended. */
+  /** Of the verdicts since the last body was answered. */
   #slowestMs = 0;
   #yieldMs = REPLAY_RETRY_MS_FIRST;
   /** The job that had its turn last. */
@@ -117,14 +109,10 @@ export class ReplayDesk {
     const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % Math.max(1, jobs.length)];
     if (job === undefined) return IDLE;
     this.#lastJob = job.id;
-    const startMs = this.#dependencies.monotonicMs();
     const sorter = new LetterSorter(this.#dependencies.nowMs());
     const moved = job.selection.ids === undefined ? this.#readFilter(job, sorter) : this.#readIds(job, job.selection.ids, sorter);
-    const bodies = [
-      { letters: sorter.live, isHistory: false },
-      { letters: sorter.history, isHistory: true },
-    ].filter(({ letters }) => letters.length > 0);
-    this.#batch = { job, moved, tally: sorter.tally, bodies, letters: sorter.letters, startMs, rounds: 0 };
+    const bodies = sorter.bodies();
+    this.#batch = { job, moved, tally: sorter.tally, bodies, rounds: 0 };
     return { worked: true, dueMs: this.#dueMs };
   }
 
@@ -162,6 +150,7 @@ export class ReplayDesk {
     const body = { job: job.id, letters: letters.map(({ receivedMs, id, payload }) => [receivedMs, id, payload]) };
     this.#answer = undefined;
     this.#sent = ++this.#bodies;
+    this.#sentMs = this.#dependencies.monotonicMs();
     this.#dependencies.emit({
       type: "replay-batch",
       batch: this.#sent,
@@ -183,26 +172,27 @@ export class ReplayDesk {
       return;
     }
     this.#retryMs = REPLAY_RETRY_MS_FIRST;
-    batch.bodies.shift();
+    const { letters } = batch.bodies.shift() as ReplayBody;
     const { failures } = JSON.parse(body as string) as ReplayOutcome;
     for (const { reason } of failures) countFailure(batch.tally, reason);
+    const tookMs = monotonicMs() - this.#sentMs;
+    const pauseMs = Math.max(
+      (letters.length / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
+      (tookMs * (1 - REPLAY_BUSY_SHARE)) / REPLAY_BUSY_SHARE,
+      this.#yield(),
+    );
+    this.#dueMs = monotonicMs() + pauseMs;
   }
 
   /** The job's counts as they are now: the transactions since have moved `replayed` on. */
-  async #finish({ job, moved, tally, letters, startMs }: Batch): Promise<void> {
-    const { control, replays, counters, monotonicMs } = this.#dependencies;
+  async #finish({ job, moved, tally }: Batch): Promise<void> {
+    const { control, replays, counters } = this.#dependencies;
     const now = replays.find(job.tenant, job.id) ?? job;
     const after: ReplayJob = { ...withTally(now, tally), ...moved };
     await control.commit([{ table: "replay_jobs", key: replayJobKey(after), value: encodeStored(after) }]);
     replays.put(after);
     counters.add("lettersNotReplayed", tally.failed);
     if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);
-    const tookMs = monotonicMs() - startMs;
-    const pauseMs = Math.max(
-      (letters / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
-      (tookMs * (1 - REPLAY_BUSY_SHARE)) / REPLAY_BUSY_SHARE,
-    );
-    this.#dueMs = monotonicMs() + Math.max(pauseMs, this.#yield());
     this.#batch = undefined;
   }
 

@@ -19,12 +19,12 @@ export interface BlockSpan {
   readonly bytes: number;
 }
 
-/** The operations that store the payload of a block frame: {partition u32, block u32} and the block. Throws when it is none. */
+/** The operations that store the payload of a block frame: {partition u32, block u32} and the block, in place. Throws when it is none. */
 export function blockOperations(payload: Uint8Array): StoreOperation[] {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   const key = blockKey(view.getUint32(0, true), view.getUint32(4, true));
-  const bytes = payload.slice(8);
-  const block = ChunkBlock.open(bytes);
+  const bytes = payload.subarray(8);
+  const block = ChunkBlock.openUnchecked(bytes);
   if (block === undefined) throw new Error("an engine sent a block that does not open");
   const span = new Uint8Array(SPAN_BYTES);
   const spanView = new DataView(span.buffer);

@@ -21,6 +21,7 @@
  *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
  *            alerts          tenant, created time, id           ▶ AlertRow: an alert with its state
  *            silences        tenant, silence id                 ▶ Silence or maintenance window
+ *            inhibitions     tenant, rule id                    ▶ inhibition rule
  *            watchdog_settings tenant, service, metric          ▶ overrides of the Watchdog's settings; empty service or metric: of all
  *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
  *            secrets         name                               ▶ raw bytes
@@ -72,6 +73,7 @@ export const CONTROL_TABLES = [
   "pillar_history",
   "alerts",
   "silences",
+  "inhibitions",
   "watchdog_settings",
   "feedback",
   "secrets",

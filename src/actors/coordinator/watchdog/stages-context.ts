@@ -4,9 +4,11 @@ import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { HeldAlertsDependencies } from "../alerts/held-alerts.ts";
 import type { EngineClient } from "../engine-client.ts";
+import type { CyclePace } from "./cycle-pace.ts";
 
 export interface StagesContext extends HeldAlertsDependencies {
   readonly engines: EngineClient;
+  readonly pace: CyclePace;
   breathe(): Promise<void>;
   rest(ms: number): Promise<void>;
   /** Writes to the control store between the transactions of others; rejects with StoreError. */

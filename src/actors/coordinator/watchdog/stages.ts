@@ -4,12 +4,13 @@ import { DETECTOR_ADAPTIVE } from "../../../domain/detection/pair/pair-verdict.t
 import { heldAlertsStage } from "../alerts/held-alerts.ts";
 import { ArrivalsStage } from "./arrivals/arrivals-stage.ts";
 import { CascadeStage } from "./cascade/cascade-stage.ts";
+import { enginePass } from "./engine-pass.ts";
 import { SaturationStage } from "./saturation/saturation-stage.ts";
 import { SloStage } from "./slo/slo-stage.ts";
 import type { StagesContext } from "./stages-context.ts";
 import { StandingAlerts } from "./standing-alerts.ts";
 import { TrainingDesk } from "./training/training-desk.ts";
-import { enginePass, type WatchdogStage } from "./watchdog.ts";
+import type { WatchdogStage } from "./watchdog.ts";
 
 export interface StagesOptions {
   /** SATURATION_DETECTOR_ENABLED. */

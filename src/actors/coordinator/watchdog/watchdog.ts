@@ -1,13 +1,13 @@
 /**
  * The Watchdog: once an interval a cycle of passes in a fixed order. Most passes walk over the engines' services in slices; some look at what the coordinator
  * itself knows. A cycle never overlaps with the next: one that takes longer than its interval is followed at once by a single one, however many were missed.
- * It runs beside the steps of the coordinator and rests between slices, so that no verdict of the stream waits for it.
+ * It runs beside the steps of the coordinator, at a pace that leaves the stream its time (cycle-pace.ts).
  */
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
-import { WATCHDOG_BUSY_SHARE, WATCHDOG_REST_MS_MAX } from "../../../core/config/limits.ts";
-import type { WatchdogCounts, WatchdogPass } from "../../../core/protocol/engine-control.ts";
+import type { WatchdogCounts } from "../../../core/protocol/engine-control.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
-import { type EngineClient, EngineUnavailableError } from "../engine-client.ts";
+import { EngineUnavailableError } from "../engine-client.ts";
+import type { CyclePace } from "./cycle-pace.ts";
 
 /** While a cycle takes longer than its interval, its end is looked for this often. */
 const OVERDUE_LOOK_MS = 100;
@@ -39,6 +39,7 @@ export interface WatchdogOptions {
 }
 
 export interface WatchdogDependencies {
+  readonly pace: CyclePace;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   monotonicMs(): number;
@@ -112,11 +113,12 @@ export class Watchdog {
 
   /** An engine or a store that does not answer ends the cycle, and the next begins anew; a defect ends the thread. */
   async #run(startMs: number): Promise<void> {
-    const { counters, nowMs, monotonicMs, cycleCompleted } = this.#dependencies;
+    const { counters, pace, nowMs, monotonicMs, cycleCompleted } = this.#dependencies;
     const intervalMs = this.#options.intervalMs as number;
     this.#running = true;
     try {
       const cycle: Cycle = { number: ++this.#cycle, nowMs: nowMs() };
+      pace.begin(cycle.number, startMs);
       for (const stage of this.#stages) {
         if ((cycle.number - 1) % stage.every !== 0) continue;
         const { counts, workMs } = await stage.run(cycle);
@@ -137,57 +139,5 @@ export class Watchdog {
     } finally {
       this.#running = false;
     }
-  }
-}
-
-export interface EnginePassDependencies {
-  readonly engines: EngineClient;
-  monotonicMs(): number;
-  rest(ms: number): Promise<void>;
-  /** Takes what an engine tells besides its frames. */
-  take?(engine: number, found: unknown, cycle: Cycle): void;
-}
-
-/** A stage that walks over all engines' services at once, one question an engine at a time. */
-export function enginePass(pass: WatchdogPass, every: number, dependencies: EnginePassDependencies): WatchdogStage {
-  const { engines, monotonicMs, rest, take } = dependencies;
-  const walk = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
-    for (let done = false; !done; ) {
-      const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs });
-      const startMs = monotonicMs();
-      if (answer.found !== undefined) take?.(engine, answer.found, cycle);
-      total.add(answer.counts);
-      const tookMs = answer.tookMs + monotonicMs() - startMs;
-      total.workMs += tookMs;
-      done = answer.done;
-      if (!done) await rest(Math.min(WATCHDOG_REST_MS_MAX, tookMs / WATCHDOG_BUSY_SHARE - tookMs));
-    }
-  };
-  return {
-    name: pass,
-    every,
-    run: async (cycle) => {
-      const total = new PassTotal();
-      await engines.withEach((engine) => walk(engine, cycle, total));
-      return { counts: total.counts(), workMs: total.workMs };
-    },
-  };
-}
-
-/** Sums of a pass's slices. */
-class PassTotal {
-  workMs = 0;
-  #evaluated = 0;
-  #learning = 0;
-  readonly #skipped: Record<string, number> = {};
-
-  add({ evaluated, learning, skipped }: WatchdogCounts): void {
-    this.#evaluated += evaluated;
-    this.#learning += learning;
-    for (const [reason, count] of Object.entries(skipped)) this.#skipped[reason] = (this.#skipped[reason] ?? 0) + count;
-  }
-
-  counts(): WatchdogCounts {
-    return { evaluated: this.#evaluated, learning: this.#learning, skipped: this.#skipped };
   }
 }

@@ -5,7 +5,7 @@ import { FAMILY_BUCKETS_MAX, FAMILY_ROWS_MAX, POINTS_KEPT_MAX } from "../../../c
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import { QUANTILES } from "../../../domain/distribution/derived-values.ts";
 import { IMPLAUSIBLE_FACTOR, IMPLAUSIBLE_INTERVALS_MIN } from "../../../domain/distribution/interval.ts";
-import { classicQuantile } from "../../../domain/distribution/quantile.ts";
+import { classicQuantile, classicWidth } from "../../../domain/distribution/quantile.ts";
 import type { DerivedQuantiles } from "./derived-quantiles.ts";
 
 /** A known bucket that is missing so many times in a row is not waited for any more. */
@@ -244,8 +244,10 @@ export class BucketFamily {
     const added = fell ? counts : rises;
     makeMonotonic(added, count);
     if (added[count - 1] === 0) return;
-    for (const { quantile, suffix } of QUANTILES)
-      this.derived.write(suffix, timeMs, classicQuantile(quantile, bounds, added, count), this.arrivalMs);
+    for (const { quantile, suffix } of QUANTILES) {
+      const estimate = classicQuantile(quantile, bounds, added, count);
+      this.derived.write(suffix, timeMs, estimate, classicWidth(estimate, bounds, count), this.arrivalMs);
+    }
   }
 
   /** After a fall: so many that they cannot be of one interval; see PointHistory. */

@@ -3,7 +3,7 @@ import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { DerivedSeries, DerivedStream } from "../messages/derived-series.ts";
 
 export interface DerivedQuantilesDependencies {
-  readonly series: Pick<DerivedSeries, "openWithin" | "write" | "end">;
+  readonly series: Pick<DerivedSeries, "openWithin" | "write" | "writeWidth" | "end">;
   readonly seriesLimit: number;
   /** Told of each value that finds no stream, because the tenant has as many as it may. */
   readonly countRefused: () => void;
@@ -23,12 +23,17 @@ export class DerivedQuantiles {
     this.#dependencies = dependencies;
   }
 
-  /** Writes a value; one that is not finite is left out. */
-  write(suffix: string, timeMs: number, value: number, arrivalMs: number): void {
+  /** Writes a value, behind the width of the bucket it was estimated in unless that is 0; a value that is not finite is left out. */
+  write(suffix: string, timeMs: number, value: number, width: number, arrivalMs: number): void {
     if (!Number.isFinite(value)) return;
-    const stream = this.#stream(suffix, this.#dependencies.seriesLimit);
-    if (stream === undefined) this.#dependencies.countRefused();
-    else this.#dependencies.series.write(stream, timeMs, value, arrivalMs);
+    const { series, seriesLimit, countRefused } = this.#dependencies;
+    const stream = this.#stream(suffix, seriesLimit);
+    if (stream === undefined) {
+      countRefused();
+      return;
+    }
+    if (width > 0) series.writeWidth(stream, timeMs, width, arrivalMs);
+    series.write(stream, timeMs, value, arrivalMs);
   }
 
   /** Ends the series with these suffixes, as far as there are any. */

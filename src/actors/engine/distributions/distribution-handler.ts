@@ -121,12 +121,12 @@ export class DistributionHandler implements MessageHandler {
     if (placed === "late") this.#dependencies.counters.add("distributionsLate", 1);
     // What a summary says of itself needs no point before.
     if (isFirst && point.kind === "summary")
-      deriveQuantiles(point, (suffix, value) => series.derived.write(suffix, point.timeMs, value, arrivalMs));
+      deriveQuantiles(point, (suffix, value, width) => series.derived.write(suffix, point.timeMs, value, width, arrivalMs));
     this.#account(0, series.history.bytes - before);
   }
 
   #emit({ derived }: PointSeries, added: Distribution, arrivalMs: number): void {
-    deriveValues(added, (suffix, value) => derived.write(suffix, added.timeMs, value, arrivalMs));
+    deriveValues(added, (suffix, value, width) => derived.write(suffix, added.timeMs, value, width, arrivalMs));
   }
 
   #end({ derived, history }: PointSeries, { timeMs }: Distribution, arrivalMs: number): void {

@@ -1,5 +1,7 @@
 // What a shard does with messages on logs: counts by severity and template, in windows that close into series.
+
 import { hash128 } from "../../../core/base/hash128.ts";
+import type { WordPool } from "../../../core/base/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
@@ -98,8 +100,8 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     this.#dependencies = dependencies;
   }
 
-  make(): Fold {
-    return new LogFold<DerivedStream>();
+  make(pool: WordPool): Fold {
+    return new LogFold<DerivedStream>(pool);
   }
 
   end(name: ServiceName, fold: Fold, open: LogWindow<DerivedStream>, isLate: boolean, arrivalMs: number): void {

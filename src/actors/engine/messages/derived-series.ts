@@ -1,7 +1,7 @@
 // Values of series that a shard derives itself (quantiles of histograms, rates of spans). They go into its own streams as rows do that come from a lane.
 import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
 import { DERIVED_ROWS, DERIVED_ROWS_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
-import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
+import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
@@ -13,6 +13,7 @@ const ROWS_MAX = DERIVED_ROWS_BYTES / ROW_BYTES;
 const OFFSET_MIDDLE_MS = 2 ** 31;
 /** Prometheus' stale marker. A number would lose it: nobody says which NaN is written. */
 const STALE_BITS = 0x7ff0000000000002n;
+const DOUBLE = new DataView(new ArrayBuffer(8));
 
 export interface DerivedSeriesDependencies {
   readonly memory: EngineMemory;
@@ -66,6 +67,17 @@ export class DerivedSeries {
   write(stream: DerivedStream, timeMs: number, value: number, arrivalMs: number): void {
     const { view } = this.#dependencies.memory;
     view.setFloat64(this.#add(stream, timeMs, arrivalMs), value, true);
+  }
+
+  /** Says how wide the bucket is in which the stream's value of that time, which is written next, was estimated. */
+  writeWidth(stream: DerivedStream, timeMs: number, width: number, arrivalMs: number): void {
+    const { view } = this.#dependencies.memory;
+    const at = this.#add(stream, timeMs, arrivalMs);
+    DOUBLE.setFloat64(0, width, true);
+    const low = DOUBLE.getUint32(0, true);
+    const high = DOUBLE.getUint32(4, true);
+    view.setUint32(at, (high << 16) | (low >>> 16), true);
+    view.setUint32(at + 4, (WIDTH_MARKER_HIGH << 16) | (high >>> 16), true);
   }
 
   /** Ends a stream, as a stale marker does; a value that is written later begins it again. */

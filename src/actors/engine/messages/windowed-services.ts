@@ -4,7 +4,16 @@
 //   SERVICE     newest closing varint, closed windows, the fold's own entries
 //   CELLS       window varint, closing varint, cells ...
 //   IDS         window varint, closing varint, {high u32, low u32} ...
-import { FOLD_CELLS_MAX, FOLDED_SERVICES_MAX, HANDLER_PIECE_BYTES, WINDOW_IDS_MAX } from "../../../core/config/limits.ts";
+
+import type { IdSet } from "../../../core/base/id-set.ts";
+import { WordPool } from "../../../core/base/word-pool.ts";
+import {
+  FOLD_CELLS_MAX,
+  FOLDED_SERVICES_MAX,
+  HANDLER_PIECE_BYTES,
+  WINDOW_IDS_KEPT_BYTES_MAX,
+  WINDOW_IDS_MAX,
+} from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
@@ -16,6 +25,7 @@ import { closingMs, closingsUpTo } from "../../../domain/window/window-time.ts";
 const PIECE_SERVICE = 1;
 const PIECE_CELLS = 2;
 const PIECE_IDS = 3;
+const ID_BYTES = 8;
 /** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
 const REPLAY_SLACK_MS = 2_000;
 /** A closing so long ago was missed because the server was down: it says nothing of the latency. */
@@ -32,7 +42,8 @@ export interface Fold<C> {
 
 /** What one kind of items does with its folds: `C` is a cell, `E` an entry that a fold keeps besides its windows. */
 export interface FoldKind<F extends Fold<C>, C, E> {
-  make(): F;
+  /** `pool` is where the ids of its windows lie. */
+  make(pool: WordPool): F;
   /** A window ends; late where it was closed before. */
   end(name: ServiceName, fold: F, open: OpenWindow<C[]>, isLate: boolean, arrivalMs: number): void;
   /** All windows that are due have ended. */
@@ -53,6 +64,7 @@ export interface WindowedService<F> {
 /** The services of one engine and one kind of items. */
 export class WindowedServices<F extends Fold<C>, C, E> {
   readonly #kind: FoldKind<F, C, E>;
+  readonly #pool = new WordPool(WINDOW_IDS_KEPT_BYTES_MAX);
   readonly #partitions: Array<Map<string, WindowedService<F>>> = Array.from({ length: PARTITIONS }, () => new Map());
   /** Those with open windows. */
   readonly #active = new Set<WindowedService<F>>();
@@ -89,7 +101,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     let service = services.get(key);
     if (service === undefined) {
       if (this.#services >= FOLDED_SERVICES_MAX) return undefined;
-      service = { name, fold: this.#kind.make() };
+      service = { name, fold: this.#kind.make(this.#pool) };
       services.set(key, service);
       this.#services++;
     }
@@ -123,6 +135,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
         this.#ids -= open.ids.size;
         service.fold.cells -= open.content.length;
         this.#kind.end(service.name, service.fold, open, isLate, arrivalOf(closingMs(open.closing)));
+        open.ids.release();
       }
       if (windows.size === 0) this.#active.delete(service);
     }
@@ -165,10 +178,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
         return sink;
       };
       yield* pieces(open.content, begin(PIECE_CELLS), (sink, cell) => this.#kind.writeCell(sink, cell));
-      yield* pieces(idsOf(open), begin(PIECE_IDS), (sink, [high, low]) => {
-        sink.u32(high);
-        sink.u32(low);
-      });
+      yield* idPieces(open.ids, begin(PIECE_IDS));
     }
   }
 
@@ -222,8 +232,18 @@ function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (sink: Byt
   yield sink.bytes.slice(0, sink.at);
 }
 
-function idsOf({ ids }: OpenWindow<unknown>): Array<readonly [number, number]> {
-  const list: Array<readonly [number, number]> = [];
-  ids.forEach((high, low) => list.push([high, low]));
-  return list;
+/** Ids two words each, in pieces that begin with a head; one piece at least. */
+function* idPieces(ids: IdSet, begin: () => ByteSink): Generator<Uint8Array> {
+  const words = ids.list();
+  let at = 0;
+  do {
+    const sink = begin();
+    sink.reserve(Math.min(HANDLER_PIECE_BYTES + ID_BYTES, 4 * (words.length - at)));
+    for (; at < words.length && sink.at <= HANDLER_PIECE_BYTES; at += 2) {
+      sink.view.setUint32(sink.at, words[at]!, true);
+      sink.view.setUint32(sink.at + 4, words[at + 1]!, true);
+      sink.at += ID_BYTES;
+    }
+    yield sink.bytes.subarray(0, sink.at);
+  } while (at < words.length);
 }

@@ -1,4 +1,5 @@
 // The shard's side of spans, by service: windows that close into series of the service and of its operations.
+import type { WordPool } from "../../../core/base/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { FLAG_OPERATION } from "../../../core/layout/stream-record.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
@@ -82,22 +83,19 @@ export class SpanFolds {
   /** Reads a message into `#words`, adds its operations, and loads what its spans will be looked for in; answers how many words its spans take. */
   #read(reader: WindowMessageReader, fold: SpanFold | undefined, operations: Operation[]): number {
     const words = this.#words;
-    const ids = fold?.windows.lastIds;
-    let touched = 0;
     let at = 0;
     for (; reader.next(); at += SPAN_WORDS) {
       const { name, flags, window, amount: bucket, high, low } = reader;
       if (bucket > BUCKET_LAST) throw new Error(`a span has a duration of bucket ${bucket}`);
-      if (reader.newName !== undefined && fold !== undefined) operations.push(fold.operation(reader.newName, window));
+      if (reader.isNewName && fold !== undefined) operations.push(operationOf(fold, reader));
       words[at] = name - 1;
       words[at + FLAGS] = flags;
       words[at + WINDOW] = window;
       words[at + BUCKET] = bucket;
       words[at + HIGH] = high;
       words[at + LOW] = low;
-      if (ids !== undefined) touched += ids.touch(low);
     }
-    this.touched = touched;
+    this.touched = fold?.windows.lastIds?.touchAll(words, LOW, at, SPAN_WORDS) ?? 0;
     return at;
   }
 
@@ -111,6 +109,16 @@ export class SpanFolds {
   }
 }
 
+/** The operation of the item at hand, whose name is new in its message. */
+function operationOf(fold: SpanFold, reader: WindowMessageReader): Operation {
+  const { nameFrom } = reader;
+  const known = fold.operationOfBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom);
+  if (known !== undefined) return known;
+  const operation = fold.operation(reader.newName as string, reader.window);
+  fold.rememberBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom, operation);
+  return operation;
+}
+
 /** What the windows of spans hold and come to. */
 class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
   readonly #dependencies: SpanFoldsDependencies;
@@ -119,8 +127,8 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     this.#dependencies = dependencies;
   }
 
-  make(): SpanFold {
-    return new ServiceFold<Streams>();
+  make(pool: WordPool): SpanFold {
+    return new ServiceFold<Streams>(pool);
   }
 
   end(name: ServiceName, _: SpanFold, open: FoldWindow<Streams>, isLate: boolean, arrivalMs: number): void {

@@ -3,6 +3,7 @@
 //
 //   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
 //   and of one that waits: parent's key u32 u32, minute varint, microseconds varint} ...
+import { ByteMap } from "../../../core/base/byte-map.ts";
 import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SERVICES_MAX, JOIN_SPANS_MAX, PARTITION_CALLS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { CALLS_HEADER_BYTES, FRAME_CALLS } from "../../../core/protocol/coordinator-frame.ts";
@@ -49,8 +50,11 @@ export class SpanJoins {
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
   /** The same by the bytes that messages name them with: names that are no UTF-8 in two ways are one service. */
-  readonly #numbersByKey = new Map<string, number>();
+  readonly #numbersByKey = new ByteMap<number>(JOIN_SERVICES_MAX);
   readonly #batch = new JoinBatch();
+  /** Calls of the message at hand. */
+  #joined = 0;
+  #dropped = 0;
 
   constructor(dependencies: SpanJoinsDependencies) {
     this.#dependencies = dependencies;
@@ -74,7 +78,16 @@ export class SpanJoins {
       batch.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds);
     }
     join.addBatch(batch, seconds);
-    if (join.evictions > evictions) this.#dependencies.counters.add("spansForgotten", join.evictions - evictions);
+    this.#account(join.evictions - evictions);
+  }
+
+  #account(evictions: number): void {
+    const { counters } = this.#dependencies;
+    if (this.#joined > 0) counters.add("callsJoined", this.#joined);
+    if (this.#dropped > 0) counters.add("callsDropped", this.#dropped);
+    if (evictions > 0) counters.add("spansForgotten", evictions);
+    this.#joined = 0;
+    this.#dropped = 0;
   }
 
   #partition(number: number): JoinedPartition {
@@ -91,11 +104,12 @@ export class SpanJoins {
 
   /** Number of the service that a message names for the first time; -1 where there are too many. */
   #numberOf(reader: JoinMessageReader): number {
-    const key = reader.serviceKey;
-    let number = this.#numbersByKey.get(key);
-    if (number !== undefined) return number;
-    number = this.#number(serviceText(reader.newService as ServiceName));
-    if (number >= 0) this.#numbersByKey.set(key, number);
+    const { dataView, nameFrom } = reader;
+    const bytes = reader.nameTo - nameFrom;
+    const known = this.#numbersByKey.find(dataView, nameFrom, bytes);
+    if (known !== undefined) return known;
+    const number = this.#number(serviceText(reader.newService as ServiceName));
+    if (number >= 0) this.#numbersByKey.add(dataView, nameFrom, bytes, number);
     return number;
   }
 
@@ -112,11 +126,11 @@ export class SpanJoins {
   }
 
   #count(number: number, caller: number, callee: number, minute: number, microseconds: number, isError: boolean): void {
-    const { counters, generation } = this.#dependencies;
     const partition = this.#partitions[number] as JoinedPartition;
-    if (partition.since < 0) partition.since = generation(number);
+    if (partition.since < 0) partition.since = this.#dependencies.generation(number);
     partition.isChanged = true;
-    counters.add(partition.calls.add(caller, callee, minute, isError, microseconds) ? "callsJoined" : "callsDropped", 1);
+    if (partition.calls.add(caller, callee, minute, isError, microseconds)) this.#joined++;
+    else this.#dropped++;
   }
 
   /** Forgets what is too old, and sends sums that have changed. */

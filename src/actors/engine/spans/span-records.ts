@@ -72,7 +72,7 @@ export class SpanRecords {
   }
 
   /** Adds the span at hand of the rows; only where nothing is excluded. */
-  addRow(rows: SpanRows, name: string, resource: Attributes, unit: WorkUnit): void {
+  addRow(rows: SpanRows, name: string | Uint8Array, resource: Attributes, unit: WorkUnit): void {
     const { endMicroseconds } = rows;
     const writer = this.#writer(endMicroseconds, resource, rows.low, unit);
     const kindAndStatus = rows.flags >>> SPAN_ROW_KIND_SHIFT;

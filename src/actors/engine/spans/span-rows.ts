@@ -20,6 +20,7 @@ import {
   SPAN_ROW_PARENT_LOW,
   SPAN_ROW_TRACE_HASH,
 } from "../../../core/layout/span-row.ts";
+import { encodeText } from "../../../domain/codec/byte-sink.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
 
@@ -33,6 +34,8 @@ export class SpanRows implements AttributeWords {
   readonly #doubles: Float64Array;
   /** The rows as words, and where the row at hand begins in them. */
   readonly rowWords: Uint32Array;
+  /** The same, signed: a number that fits a small integer needs no object. */
+  readonly #signed: Int32Array;
   readonly words: Uint32Array;
   readonly none = NO_SPAN_TEXT;
   readonly memory: Uint8Array;
@@ -40,15 +43,16 @@ export class SpanRows implements AttributeWords {
   #doubleAt = 0;
   #count = 0;
   #next = 0;
-  /** Names by number, from `#first` on. */
+  /** Names by number as encodeText() gives them, from `#first` on. */
   #first = 0;
-  #names: Array<string | undefined> = [];
+  #names: Array<Uint8Array | undefined> = [];
 
   constructor(memory: EngineMemory, kernel: LaneExports) {
     this.#engineMemory = memory;
     this.#kernel = kernel;
     this.memory = memory.bytes;
     this.rowWords = memory.words.subarray(SPAN_ROWS / 4, SPAN_ROWS / 4 + SPAN_ROWS_MAX * ROW_WORDS);
+    this.#signed = new Int32Array(this.rowWords.buffer, this.rowWords.byteOffset, this.rowWords.length);
     this.#doubles = memory.doubles.subarray(SPAN_ROWS / 8, SPAN_ROWS / 8 + SPAN_ROWS_MAX * ROW_DOUBLES);
     this.words = memory.words.subarray(SPAN_ATTRIBUTES / 4, (SPAN_ATTRIBUTES + SPAN_ATTRIBUTES_BYTES) / 4);
   }
@@ -88,20 +92,21 @@ export class SpanRows implements AttributeWords {
     return this.word(SPAN_ROW_FLAGS);
   }
 
+  /** Halves of keys are signed. */
   get high(): number {
-    return this.word(SPAN_ROW_HIGH);
+    return this.#signed[this.at + (SPAN_ROW_HIGH >> 2)]!;
   }
 
   get low(): number {
-    return this.word(SPAN_ROW_LOW);
+    return this.#signed[this.at + (SPAN_ROW_LOW >> 2)]!;
   }
 
   get parentHigh(): number {
-    return this.word(SPAN_ROW_PARENT_HIGH);
+    return this.#signed[this.at + (SPAN_ROW_PARENT_HIGH >> 2)]!;
   }
 
   get parentLow(): number {
-    return this.word(SPAN_ROW_PARENT_LOW);
+    return this.#signed[this.at + (SPAN_ROW_PARENT_LOW >> 2)]!;
   }
 
   get traceHash(): number {
@@ -133,13 +138,14 @@ export class SpanRows implements AttributeWords {
     return this.#doubles[this.#doubleAt + (SPAN_ROW_MICROSECONDS >> 3)]!;
   }
 
-  get name(): string {
+  /** Of one with a number as encodeText() gives it. */
+  get name(): string | Uint8Array {
     const number = this.word(SPAN_ROW_NAME);
     if (number === NO_SPAN_TEXT) return this.#engineMemory.slice(this.word(SPAN_ROW_NAME_AT), this.word(SPAN_ROW_NAME_BYTES)).toString();
     const place = number - this.#first;
     const known = this.#names[place];
     if (known !== undefined) return known;
-    const name = this.#engineMemory.slice(this.textAddress(number), this.textBytes(number)).toString();
+    const name = encodeText(this.#engineMemory.slice(this.textAddress(number), this.textBytes(number)).toString());
     this.#names[place] = name;
     return name;
   }

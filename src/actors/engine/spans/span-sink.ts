@@ -58,6 +58,8 @@ export class SpanSink implements MessageSource {
   readonly #key = new SpanKey();
   readonly #exclusions: FieldExclusions;
   readonly #writers = new SpanBlockWriters();
+  /** Whether the unit at hand knows that there is something to be had. */
+  #isGathering = false;
   // Of the span at hand.
   #parentHigh = 0;
   #parentLow = 0;
@@ -88,7 +90,7 @@ export class SpanSink implements MessageSource {
       this.#parentLow = key.low;
     }
     if (!key.takeSpan(span.spanId)) return badId("spanId", 16, span.spanId);
-    unit.addSource(this);
+    this.#enter(unit);
     this.#isChild = isChild;
     this.#isError = span.statusCode === STATUS_ERROR;
     const startMs = span.startMs > 0 ? span.startMs : endMs;
@@ -108,7 +110,7 @@ export class SpanSink implements MessageSource {
   /** Takes the span at hand of the kernel's rows, which is a good one; only where no field is excluded. */
   takeRow(source: SpanSource, rows: SpanRows, resource: Attributes, unit: WorkUnit): void {
     const { flags, name, endMs, microseconds, high, low } = rows;
-    unit.addSource(this);
+    this.#enter(unit);
     this.#isChild = (flags & SPAN_ROW_CHILD) !== 0;
     this.#isError = (flags & SPAN_ROW_ERROR) !== 0;
     this.#parentHigh = rows.parentHigh;
@@ -128,9 +130,16 @@ export class SpanSink implements MessageSource {
       unit.addMessage(SECTION_SPANS, partition, (this.#joins[partition] as JoinMessageWriter).finish());
     this.#begunFolds = [];
     this.#begunJoins = [];
+    this.#isGathering = false;
     if (this.#sources.size <= SERVICES_KEPT_MAX) return;
     this.#sources.clear();
     this.#last = undefined;
+  }
+
+  #enter(unit: WorkUnit): void {
+    if (this.#isGathering) return;
+    unit.addSource(this);
+    this.#isGathering = true;
   }
 
   #source(tenant: string, environment: string, serviceId: string): SpanSource {
@@ -152,7 +161,7 @@ export class SpanSink implements MessageSource {
 
   #fold(
     source: SpanSource,
-    name: string,
+    name: string | Uint8Array,
     nameText: number,
     isRequest: boolean,
     endMs: number,
@@ -167,7 +176,7 @@ export class SpanSink implements MessageSource {
     else if (message.bytes === 0) this.#begunFolds.push(source);
     if (message.bytes === 0) message.begin(source, window);
     const flags = (isRequest ? SPAN_REQUEST : 0) | (this.#isError ? SPAN_ERROR : 0);
-    if (nameText === NO_SPAN_TEXT) message.add(name, flags, window, bucketOf(microseconds), high, low);
+    if (nameText === NO_SPAN_TEXT && typeof name === "string") message.add(name, flags, window, bucketOf(microseconds), high, low);
     else message.addNumbered(name, nameText, flags, window, bucketOf(microseconds), high, low);
   }
 

@@ -1,6 +1,6 @@
 // An engine's part of the Watchdog's cycle: for each pass a walk over its services. What a pass finds leaves through the outbox as verdict frames; what it
 // has looked at is counted.
-import { WATCHDOG_SLICE_MS } from "../../../core/config/limits.ts";
+import { WATCHDOG_ANSWER_MS } from "../../../core/config/limits.ts";
 import type { CoverageAnswer, CoverageQuery } from "../../../core/protocol/coverage.ts";
 import type {
   ServiceHistoryAnswer,
@@ -16,7 +16,7 @@ import { CoverageWalk, type CoverageWalkDependencies } from "./coverage/coverage
 import { type ServiceVisitor, ServiceWalk, type ServiceWalkDependencies } from "./service-walk.ts";
 import { noHistory } from "./services/service-history.ts";
 
-/** A detector of the Watchdog: visits services, counts, and may tell something for each slice. */
+/** A detector of the Watchdog: visits services, counts, and may tell something with each answer. */
 export interface WatchdogDetector extends ServiceVisitor {
   /** False while what it needs is still on its way; the pass waits. Absent for always true. */
   readonly isReady?: boolean;
@@ -42,12 +42,19 @@ export interface EngineWatchdogDependencies
   extends ServiceWalkDependencies,
     Pick<CoverageWalkDependencies, "records" | "samplesMin" | "nameOf"> {}
 
+interface AskedWalk {
+  readonly query: WatchdogQuery;
+  readonly askedMs: number;
+  tookMs: number;
+  wasBusy: boolean;
+}
+
 /** The detectors of an engine by pass; a pass without one is at its end at once. */
 export class EngineWatchdog {
   readonly #monotonicMs: () => number;
   readonly #passes = new Map<WatchdogPass, { readonly detector: WatchdogDetector; readonly walk: ServiceWalk }>();
-
   readonly #coverage: CoverageWalk;
+  #asked: AskedWalk | undefined;
 
   constructor(detectors: Partial<Record<WatchdogPass, WatchdogDetector>>, dependencies: EngineWatchdogDependencies) {
     this.#monotonicMs = dependencies.monotonicMs;
@@ -80,13 +87,33 @@ export class EngineWatchdog {
     for (const { detector } of this.#passes.values()) detector.storeAll?.();
   }
 
-  /** Does the slice that is asked for. */
-  answer({ id, cycle, pass, nowMs }: WatchdogQuery): WatchdogAnswer {
+  /** Takes a question; a newer one takes its place. */
+  ask(query: WatchdogQuery): void {
+    this.#asked = { query, askedMs: this.#monotonicMs(), tookMs: 0, wasBusy: false };
+  }
+
+  get isAsked(): boolean {
+    return this.#asked !== undefined;
+  }
+
+  /** Does a slice of what is asked for, and answers once it is enough; `wasBusy` tells whether there were bodies since the slice before. */
+  step(wasBusy: boolean): WatchdogAnswer | undefined {
+    const asked = this.#asked;
+    if (asked === undefined) return undefined;
+    const { id, cycle, pass, nowMs, workMs, sliceMs } = asked.query;
     const startMs = this.#monotonicMs();
     const at = this.#passes.get(pass);
     const isReady = at?.detector.isReady ?? true;
-    const done = isReady && (at?.walk.slice(cycle, nowMs, WATCHDOG_SLICE_MS) ?? true);
+    const done = isReady && (at?.walk.slice(cycle, nowMs, sliceMs) ?? true);
+    const endMs = this.#monotonicMs();
+    asked.tookMs += endMs - startMs;
+    asked.wasBusy ||= wasBusy;
+    if (isReady && !done && asked.tookMs < workMs && endMs - asked.askedMs < WATCHDOG_ANSWER_MS) return undefined;
+    this.#asked = undefined;
     const counts = at?.detector.takeCounts() ?? NO_COUNTS;
-    return { type: "watchdog", id, counts, found: at?.detector.takeFound(), done, tookMs: this.#monotonicMs() - startMs };
+    const found = at?.detector.takeFound();
+    const { tookMs } = asked;
+    const share = isReady ? (at?.walk.share ?? 1) : 0;
+    return { type: "watchdog", id, counts, found, done, share, wasBusy: asked.wasBusy, waits: !isReady, tookMs };
   }
 }

@@ -29,6 +29,7 @@ export class ServiceWalk {
   #rest: Iterator<[string, readonly number[]]> = [][Symbol.iterator]();
   #service: readonly [key: string, slots: readonly number[]] | undefined;
   #next = 0;
+  #visited = 0;
 
   constructor(visitor: ServiceVisitor, dependencies: ServiceWalkDependencies) {
     this.#visitor = visitor;
@@ -43,17 +44,26 @@ export class ServiceWalk {
     if (cycle !== this.#cycle) {
       this.#cycle = cycle;
       this.#rest = services.entered.entries();
+      this.#visited = 0;
       this.#visitor.begin(nowMs);
       this.#advance();
     }
     while (this.#service !== undefined && monotonicMs() - startMs < budgetMs) {
       const [key, slots] = this.#service;
       this.#next = this.#visitor.visit(key, slots, this.#next);
-      if (this.#next >= slots.length) this.#advance();
+      if (this.#next >= slots.length) {
+        this.#visited++;
+        this.#advance();
+      }
     }
     if (this.#service !== undefined) return false;
     this.#visitor.end();
     return true;
+  }
+
+  /** Of the services that are to be visited in this walk, the part that has been; 0..1. */
+  get share(): number {
+    return Math.min(1, this.#visited / Math.max(1, this.#dependencies.services.entered.size));
   }
 
   #advance(): void {

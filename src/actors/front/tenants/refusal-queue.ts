@@ -1,12 +1,33 @@
-// Refusals of requests beyond a rate wait for the end of their turn of the event loop, and a few are answered a turn: the write of an answer is most of what a
-// refusal costs, and whoever keeps to its rate must not stand behind a bunch of them. Each open request waits here at most once, so the adapter's limit of
-// connections bounds the queue.
+// Refusals of requests beyond a rate. The write of an answer is most of what a refusal costs, and whoever keeps to its rate must not stand behind a bunch of
+// them. So they wait for the end of their turn of the event loop, and a few are answered a turn. Those of a tenant that is refused more than it is allowed are
+// paced besides: a few at each tick of a timer, so that a sender that waits for its answers is slowed down by them (a tarpit), and one that does not gets them
+// at an even rate. Memory: what waits is bounded, and beyond that the first is let go.
 import type { Refusal } from "../../../api/refusal.ts";
-import { REFUSALS_PER_TURN } from "../../../core/config/limits.ts";
+import {
+  PACED_REFUSAL_WAIT_MS,
+  PACED_REFUSALS_MAX,
+  PACED_REFUSALS_PER_TICK,
+  REFUSAL_TICK_MS,
+  REFUSALS_PER_TURN,
+} from "../../../core/config/refusal-limits.ts";
 
 /** A request that is to be refused. */
 export interface RefusedRequest {
   refuse(refusal: Refusal): void;
+}
+
+/** The rate that a request is beyond. */
+export interface Exceeded {
+  readonly refusal: Refusal;
+  isPrompt(nowMs: number): boolean;
+}
+
+export interface RefusalTimes {
+  readonly monotonicMs: () => number;
+  /** Runs its work once, behind everything that has come in by now and ahead of what comes later: setImmediate. */
+  readonly endOfTurn: (work: () => void) => void;
+  /** Runs its work once, so many ms later or more: setTimeout. */
+  readonly after: (work: () => void, ms: number) => void;
 }
 
 interface Waiting {
@@ -14,29 +35,61 @@ interface Waiting {
   readonly refusal: Refusal;
 }
 
-/** First come, first refused. */
-export class RefusalQueue {
-  readonly #endOfTurn: (work: () => void) => void;
-  readonly #waiting: Waiting[] = [];
+/** The part of what waits that is answered in one go where more than the usual few wait: 1/16 a turn, and at a tick what makes PACED_REFUSAL_WAIT_MS. */
+const PART_PER_TURN = 1 / 16;
+const PART_PER_TICK = REFUSAL_TICK_MS / PACED_REFUSAL_WAIT_MS;
 
-  /** `endOfTurn` runs its work once, behind everything that has come in by now and ahead of what comes later: setImmediate. */
-  constructor(endOfTurn: (work: () => void) => void) {
-    this.#endOfTurn = endOfTurn;
+/** First come, first refused: among those that are prompt, and among those that are paced. */
+export class RefusalQueue {
+  readonly #times: RefusalTimes;
+  readonly #prompt: Waiting[] = [];
+  readonly #paced: Waiting[] = [];
+
+  constructor(times: RefusalTimes) {
+    this.#times = times;
   }
 
   /** Requests that are still to be answered. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#prompt.length + this.#paced.length;
   }
 
-  put(request: RefusedRequest, refusal: Refusal): void {
-    this.#waiting.push({ request, refusal });
-    if (this.#waiting.length === 1) this.#endOfTurn(() => this.#answerSome());
+  /** Those of them that are paced. */
+  get paced(): number {
+    return this.#paced.length;
   }
 
-  #answerSome(): void {
-    const first = this.#waiting.splice(0, REFUSALS_PER_TURN);
-    if (this.#waiting.length > 0) this.#endOfTurn(() => this.#answerSome());
+  put(request: RefusedRequest, exceeded: Exceeded): void {
+    const waiting = { request, refusal: exceeded.refusal };
+    if (exceeded.isPrompt(this.#times.monotonicMs())) this.#putPrompt(waiting);
+    else this.#putPaced(waiting);
+  }
+
+  #putPrompt(waiting: Waiting): void {
+    this.#prompt.push(waiting);
+    if (this.#prompt.length === 1) this.#times.endOfTurn(() => this.#answerPrompt());
+  }
+
+  #putPaced(waiting: Waiting): void {
+    this.#paced.push(waiting);
+    if (this.#paced.length === 1) this.#times.after(() => this.#answerPaced(), REFUSAL_TICK_MS);
+    else if (this.#paced.length > PACED_REFUSALS_MAX) this.#putPrompt(this.#paced.shift() as Waiting);
+  }
+
+  #answerPrompt(): void {
+    const first = firstOf(this.#prompt, REFUSALS_PER_TURN, PART_PER_TURN);
+    if (this.#prompt.length > 0) this.#times.endOfTurn(() => this.#answerPrompt());
     for (const { request, refusal } of first) request.refuse(refusal);
   }
+
+  #answerPaced(): void {
+    const first = firstOf(this.#paced, PACED_REFUSALS_PER_TICK, PART_PER_TICK);
+    if (this.#paced.length > 0) this.#times.after(() => this.#answerPaced(), REFUSAL_TICK_MS);
+    for (const { request, refusal } of first) request.refuse(refusal);
+  }
+}
+
+/** Takes out the first ones: so many, or that part of all where this is more. */
+function firstOf(waiting: Waiting[], count: number, part: number): Waiting[] {
+  return waiting.splice(0, Math.max(count, Math.ceil(waiting.length * part)));
 }

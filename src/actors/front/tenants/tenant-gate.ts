@@ -1,6 +1,5 @@
 // Tenants on the main thread: the numbers that bodies carry, and how many requests each tenant and each API key may still send. Both are asked before a
 // body is collected, so that a request too many costs little and stores nothing.
-import type { Refusal } from "../../../api/refusal.ts";
 import { StandingRefusal } from "../../../api/standing-refusal.ts";
 import { KEY_BUCKETS_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
@@ -8,6 +7,7 @@ import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 import { isPlan, PLANS, type Plan, type PlanRates } from "../../../domain/access/plans.ts";
 import { TenantDirectory } from "../../../domain/access/tenant-directory.ts";
 import { TokenBucket } from "../../../domain/access/token-bucket.ts";
+import { Excess } from "./excess.ts";
 
 /** Whose request it is. */
 export interface Sender {
@@ -39,7 +39,7 @@ export class TenantGate {
   readonly #tenants = new Map<string, Allowance>();
   readonly #keys = new Map<string, TokenBucket>();
   /** What those get whose bucket is empty; written at the first of them, for the rate and the plan of then. */
-  readonly #standing = new WeakMap<TokenBucket, StandingRefusal>();
+  readonly #excess = new WeakMap<TokenBucket, Excess>();
   readonly #limited = new Map<Plan | "key", number>([...PLANS.map((plan) => [plan, 0] as const), ["key", 0]]);
 
   constructor(dependencies: TenantGateDependencies) {
@@ -89,26 +89,26 @@ export class TenantGate {
   }
 
   /** Lets a request in, or says why not. Every request of a key counts for the key's rate, those with telemetry for the tenant's plan. */
-  admit(sender: Sender, isIngestion: boolean): Refusal | undefined {
+  admit(sender: Sender, isIngestion: boolean): Excess | undefined {
     const tenant = isIngestion ? this.#tenants.get(sender.tenant)?.bucket : undefined;
     const rate = sender.rateLimitRps ?? undefined;
     if (tenant === undefined && rate === undefined) return undefined;
     const nowMs = this.#dependencies.monotonicMs();
     const key = rate === undefined ? undefined : this.#bucketOfKey(sender.keyId ?? "", rate, nowMs);
-    if (key?.take(nowMs) === false) return this.#refuse("key", key, () => keyRefusal(key.rate));
+    if (key?.take(nowMs) === false) return this.#refuse("key", key, nowMs, () => keyRefusal(key.rate));
     if (tenant === undefined || tenant.take(nowMs)) return undefined;
     key?.giveBack();
     const { plan } = this.#tenants.get(sender.tenant) as Allowance;
-    return this.#refuse(plan, tenant, () => planRefusal(sender.tenant, plan, tenant.rate));
+    return this.#refuse(plan, tenant, nowMs, () => planRefusal(sender.tenant, plan, tenant.rate));
   }
 
-  #refuse(by: Plan | "key", bucket: TokenBucket, write: () => StandingRefusal): Refusal {
+  #refuse(by: Plan | "key", bucket: TokenBucket, nowMs: number, write: () => StandingRefusal): Excess {
     this.#limited.set(by, (this.#limited.get(by) ?? 0) + 1);
-    const known = this.#standing.get(bucket);
+    const known = this.#excess.get(bucket);
     if (known !== undefined) return known;
-    const written = write();
-    this.#standing.set(bucket, written);
-    return written;
+    const first = new Excess(write(), bucket.rate, nowMs);
+    this.#excess.set(bucket, first);
+    return first;
   }
 
   #bucketOfKey(keyId: string, rate: number, nowMs: number): TokenBucket {
@@ -133,7 +133,7 @@ export class TenantGate {
   #bucketFor(rate: number, before: TokenBucket | undefined, nowMs: number): TokenBucket | undefined {
     if (rate === Number.POSITIVE_INFINITY) return undefined;
     if (before === undefined) return new TokenBucket(rate, nowMs);
-    this.#standing.delete(before);
+    this.#excess.delete(before);
     before.setRate(rate, nowMs);
     return before;
   }

@@ -28,6 +28,6 @@ export interface PageDecision {
   readonly gates: readonly GateResult[];
   /** Whether the pair's cooldown lets root-cause analysis begin with this anomaly (rule 1.1.5); null where it is no new one. */
   readonly rca: GateResult | null;
-  /** Plain sentence of the finding. */
+  /** Plain sentence of the finding; of one that an inhibition or a silence holds back, with which. */
   readonly explanation: string;
 }

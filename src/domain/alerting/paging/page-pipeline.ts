@@ -15,6 +15,8 @@ import type { PageOutcome } from "../../incident/page-outcome.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { ensembleTier } from "../ensemble.ts";
 import { CALM, paged, pauseGate } from "../flap-control.ts";
+import type { Hold } from "../hold.ts";
+import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
@@ -23,8 +25,9 @@ import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import type { PageDecision } from "./page-decision.ts";
-import { type PagingMemory, placeText } from "./paging-memory.ts";
+import type { PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
+import { placeText } from "./service-place.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
 const MINUTE_MS = 60_000;
@@ -68,11 +71,11 @@ export function decideFire(finding: Finding, sources: PagingSources, memory: Pag
   const isAlert = atLeast("tier", RANK[tier], RANK.medium);
   of.gates.push(isAlert);
   if (!isAlert.passed) return { decision: decisionOf(of, tier, "logged", null), ended: undefined };
-  const { alert, outcome } = fire(of, tier);
+  const { alert, outcome, hold } = fire(of, tier);
   memory.keep(alert);
   const hasMoved = finding.kind === "raised" && finding.alertId !== null && finding.alertId !== alert.state.id;
   const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null }, memory) : undefined;
-  return { decision: decisionOf(of, tier, outcome, alert.state.id), ended };
+  return { decision: decisionOf(of, tier, outcome, alert.state.id, hold), ended };
 }
 
 /** Takes an anomaly out of its alert; the decision where it was the last that was open. */
@@ -93,11 +96,10 @@ export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision |
 /** Asks again what has held back an alert that still fires: the decision where it pages now, or where it is confirmed and something else holds it. To be called once a cycle. */
 export function decideAgain(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision | undefined {
   if (alert.heldBy === null || !isFiring(alert)) return undefined;
-  const { tenant } = alert.state.key;
+  const asked = holdGates(alert.state.key.tenant, alert.labels, sources, memory, nowMs);
   const gates = [
     ...(alert.heldBy === CONFIRMATION_GATE ? [alertConfirmation(alert, sources, memory, nowMs)] : []),
-    inhibitionGate(tenant, alert.labels, sources, memory, nowMs),
-    silenceGate(tenant, alert.labels, sources, nowMs),
+    ...asked.gates,
     pauseGate(alert.state.flap, nowMs),
   ];
   const failed = firstFailed(gates)?.name;
@@ -109,7 +111,7 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
   if (alert.heldBy !== CONFIRMATION_GATE || failed === CONFIRMATION_GATE) return undefined;
   // What is confirmed once stays so, whatever else holds it back then.
   memory.keep({ ...alert, heldBy: failed, updatedAtMs: nowMs });
-  return decisionOn(alert, by, "suppressed", gates);
+  return decisionOn(alert, by, "suppressed", gates, asked.hold);
 }
 
 /** Of the service whose findings an alert stands for: that of its key, or of a cascade's peak. */
@@ -135,7 +137,7 @@ function raiseTier({ finding, family, memory, place, gates }: AskedCase, tier: T
   return raised.tier;
 }
 
-function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outcome: PageOutcome } {
+function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outcome: PageOutcome; readonly hold?: Hold | undefined } {
   const { finding, family, settings, sources, memory, gates } = of;
   const { tenant, environment, serviceId, atMs } = finding;
   const key = memory.cascadeOf(of.place) ?? { tenant, environment, serviceId, family };
@@ -146,14 +148,15 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   if (!isTold && needsConfirmation(family) && !isExtreme(finding)) {
     gates.push(confirmationGate(family, of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
-  gates.push(inhibitionGate(tenant, labels, sources, memory, atMs), silenceGate(tenant, labels, sources, atMs));
+  const asked = holdGates(tenant, labels, sources, memory, atMs);
+  gates.push(...asked.gates);
   const held = firstFailed(gates)?.name ?? null;
   const known = effect.kind === "renewed" ? undefined : newest;
   const alert = joined(finding, newest, effect, labels);
   if (held !== null) {
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
     const isUntold = effect.kind !== "absorbed" || alert.pages === 0 || alert.heldBy !== null;
-    return { alert: { ...alert, state, heldBy: isUntold ? held : null }, outcome: "suppressed" };
+    return { alert: { ...alert, state, heldBy: isUntold ? held : null }, outcome: "suppressed", hold: asked.hold };
   }
   if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
   gates.push(...effect.gates.filter(({ name }) => name === "flapping"));
@@ -211,20 +214,14 @@ function servicesOf(finding: Finding, newest: Alert | undefined): readonly strin
   return finding.services.length === 0 ? known : [...new Set([...known, ...finding.services])];
 }
 
-function inhibitionGate(tenant: string, labels: Labels, sources: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
-  return holds("inhibited", sources.inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), nowMs) === undefined);
-}
-
-function silenceGate(tenant: string, labels: Labels, sources: PagingSources, nowMs: number): GateResult {
-  return holds("silenced", sources.silences.silenced(tenant, labels, nowMs) === undefined);
-}
-
 function decisionOf(
   { finding, family, gates, score, rca }: AskedCase,
   tier: Tier,
   outcome: PageOutcome,
   alertId: string | null,
+  hold?: Hold,
 ): PageDecision {
+  const suppressedBy = firstFailed(gates)?.name ?? null;
   return {
     atMs: finding.atMs,
     tenant: finding.tenant,
@@ -239,10 +236,10 @@ function decisionOf(
     score,
     z: finding.z,
     outcome,
-    suppressedBy: firstFailed(gates)?.name ?? null,
+    suppressedBy,
     gates,
     rca,
-    explanation: finding.explanation,
+    explanation: heldSentence(finding.explanation, suppressedBy, hold),
   };
 }
 
@@ -252,8 +249,10 @@ function decisionOn(
   by: AnomalyEnd,
   outcome: "paged" | "suppressed" | "resolved",
   gates: readonly GateResult[],
+  hold?: Hold,
 ): PageDecision {
   const { id, key, tier } = alert.state;
+  const suppressedBy = firstFailed(gates)?.name ?? null;
   const { anomalyId, serviceId, metricName, detector, z, atMs } = by;
   return {
     atMs,
@@ -269,9 +268,9 @@ function decisionOn(
     score: anomalyScore(z),
     z,
     outcome,
-    suppressedBy: firstFailed(gates)?.name ?? null,
+    suppressedBy,
     gates,
     rca: null,
-    explanation: alert.peak.explanation,
+    explanation: heldSentence(alert.peak.explanation, suppressedBy, hold),
   };
 }

@@ -5,15 +5,11 @@
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
-import { mayInhibit } from "../inhibitors.ts";
+import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
+import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
+import { mayInhibit } from "../inhibition.ts";
 import { type Alert, isFiring } from "./alert.ts";
-
-/** A service of an environment. */
-export interface ServicePlace {
-  readonly tenant: string;
-  readonly environment: string;
-  readonly serviceId: string;
-}
+import { placeText } from "./service-place.ts";
 
 /** Signals older than this corroborate nothing (ensemble.ts). */
 const SIGNAL_MS = 120_000;
@@ -21,6 +17,8 @@ const SIGNAL_MS = 120_000;
 export class PagingMemory {
   readonly #base: PagingMemory | undefined;
   readonly #alerts = new Map<string, Alert>();
+  /** Firing alerts that keep others quiet by rules of people. */
+  readonly ruleInhibitors: InhibitorIndex;
   /** The newest alert of each key, by its id. */
   readonly #newest = new Map<string, string>();
   readonly #signals = new Map<string, readonly EnsembleSignal[]>();
@@ -34,8 +32,10 @@ export class PagingMemory {
   /** Resolved ones, the longest resolved first; of a base alone. */
   readonly #resolved = new Set<string>();
 
-  constructor(base?: PagingMemory) {
+  /** `rules` are those of the base where there is one. */
+  constructor(base?: PagingMemory, rules?: InhibitionRules) {
     this.#base = base;
+    this.ruleInhibitors = new InhibitorIndex(base?.ruleInhibitors, rules);
   }
 
   /** What was changed here; of a memory over another one what is to be stored. */
@@ -71,8 +71,7 @@ export class PagingMemory {
     for (const alert of this.#base?.inhibitors(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
     if (this.#base === undefined) yield* this.#inhibiting.get(tenant)?.values() ?? [];
     else
-      for (const alert of this.#alerts.values())
-        if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert.state.key)) yield alert;
+      for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
   }
 
   /** Tenants with firing alerts; of a base alone. */
@@ -80,9 +79,15 @@ export class PagingMemory {
     return [...this.#firing.keys()];
   }
 
+  /** Rules of the tenant have changed. */
+  rulesChanged(tenant: string): void {
+    for (const alert of this.firing(tenant)) this.ruleInhibitors.put(alert);
+  }
+
   keep(alert: Alert): void {
     const { id, key } = alert.state;
     this.#alerts.set(id, alert);
+    this.ruleInhibitors.put(alert);
     const text = keyText(key);
     const newestId = this.#newestId(text);
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
@@ -97,6 +102,7 @@ export class PagingMemory {
     if (alert === undefined) return;
     const { key } = alert.state;
     this.#alerts.delete(id);
+    this.ruleInhibitors.remove(id);
     this.#resolved.delete(id);
     this.#unplace(key.tenant, id);
     if (this.#newest.get(keyText(key)) === id) this.#newest.delete(keyText(key));
@@ -162,7 +168,7 @@ export class PagingMemory {
     this.#resolved.delete(id);
     if (isFiring(alert)) {
       put(this.#firing, alert);
-      if (mayInhibit(alert.state.key)) put(this.#inhibiting, alert);
+      if (mayInhibit(alert)) put(this.#inhibiting, alert);
       return;
     }
     this.#unplace(key.tenant, id);
@@ -201,11 +207,6 @@ function putLast<V>(map: Map<string, V>, key: string, value: V, most: number): v
 
 function keyText({ tenant, environment, serviceId, family }: AlertKey): string {
   return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${serviceId}`;
-}
-
-/** A text that two services of an environment share only if they are the same one. */
-export function placeText({ tenant, environment, serviceId }: ServicePlace): string {
-  return `${tenant.length} ${environment.length} ${tenant}${environment}${serviceId}`;
 }
 
 function pairText(place: string, metricName: string): string {

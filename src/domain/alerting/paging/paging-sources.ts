@@ -1,15 +1,10 @@
 // What the pipeline asks of the rest of the service. All of it is looked up in memory: a decision waits for nothing.
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { DetectorFamily } from "../ensemble.ts";
+import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Alert } from "./alert.ts";
 import type { ServiceConfirmations } from "./service-confirmations.ts";
-
-/** What holds an alert back, by the name that people know it by. */
-export interface Hold {
-  readonly id: string;
-  readonly comment: string;
-}
 
 /** Silences and maintenance windows in force. */
 export interface ActiveSilences {
@@ -18,7 +13,7 @@ export interface ActiveSilences {
 
 /** Rules by which one firing alert keeps others quiet. */
 export interface ActiveInhibitions {
-  /** `inhibitors` are the tenant's firing alerts that may hold others back (inhibitors.ts); the alert that is asked about may be among them. */
+  /** `inhibitors` are the tenant's firing alerts that may hold others back (inhibition.ts); the alert that is asked about may be among them. */
   inhibited(tenant: string, labels: Labels, inhibitors: () => Iterable<Alert>, nowMs: number): Hold | undefined;
 }
 

@@ -52,7 +52,7 @@ export function rowsOfHistory(history: ServiceHistory, request: RowRequest): Tim
 const LOOKS_PER_ROW = 15;
 
 /** Reads vectors of ascending times. */
-class HistoryCursor {
+export class HistoryCursor {
   readonly #history: ServiceHistory;
   readonly #ageMsMax: number;
   /** Of each stream how many samples are not after the time at hand. */
@@ -66,7 +66,12 @@ class HistoryCursor {
     this.#passed = new Uint32Array(history.streams.length);
   }
 
-  /** False where there is no vector at that time. */
+  /** Time of the newest value of the vector read last. */
+  get newestMs(): number {
+    return this.#newestMs;
+  }
+
+  /** False where there is no vector at that time; metrics without a value are NaN. */
   read(timeMs: number, into: Float64Array): boolean {
     const { starts, aggregations } = this.#history;
     let present = 0;

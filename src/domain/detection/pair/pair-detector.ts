@@ -67,10 +67,12 @@ export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 
 /** What the detector says of an observation; the object is used again for the next one. */
 export interface PairVerdict {
-  /** 0..1, comparable over time and between pairs. */
-  score: number;
-  /** Signed equivalent z behind the score. */
-  z: number;
+  /** 0..1, comparable over time and between pairs; made when it is asked for. */
+  readonly score: number;
+  /** Signed equivalent z behind the score; made when it is asked for. */
+  readonly z: number;
+  /** Sign of the value's departure from what it was compared with. */
+  sign: number;
   /** What the value was compared with. */
   expected: number;
   /** Standard deviations of the short mean from its history, whichever of `usual` is further off. */
@@ -113,13 +115,14 @@ export class PairDetector {
   /** Whether the departure at hand holds: of the value observed last. */
   readonly confirmation: PairConfirmation;
   readonly #offsetMs: OffsetMs;
-  /** Interval that the bars were made for; they follow from the state. */
-  #barsOfMs = 0;
-  #levelBar = 0;
-  #spikeBar = 0;
   readonly #verdict: PairVerdict = {
-    score: 0,
-    z: 0,
+    get score(): number {
+      return anomalyScore(this.z);
+    },
+    get z(): number {
+      return this.sign * equivalentZ(this.spike, SPIKE_FREEDOM);
+    },
+    sign: 0,
     expected: 0,
     level: 0,
     side: 1,
@@ -196,12 +199,11 @@ export class PairDetector {
     this.#observeLevel(value, value - verdict.expected);
     const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
     if (!isIncident) this.#profile.add(localMs, value, this.#interval.ms);
-    verdict.z = Math.sign(value - verdict.expected) * equivalentZ(verdict.spike, SPIKE_FREEDOM);
-    verdict.score = anomalyScore(verdict.z);
-    this.#setBars();
-    verdict.levelBar = this.#levelBar * (this.#settles(timeMs, deployedMs) ? DEPLOYMENT_BAR : 1);
+    verdict.sign = Math.sign(value - verdict.expected);
+    const bars = barsOf(this.#interval.ms);
+    verdict.levelBar = bars.level * (this.#settles(timeMs, deployedMs) ? DEPLOYMENT_BAR : 1);
     const level = verdict.level / verdict.levelBar;
-    verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / this.#spikeBar));
+    verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / bars.spike));
     verdict.bar = this.#gate.bar;
     verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
     return verdict;
@@ -223,14 +225,6 @@ export class PairDetector {
     for (const moments of [this.#valueMoments, this.#levelMoments]) moments.rebase(mean, DEPLOYMENT_VALUES);
     for (const moments of [this.#residualMoments, this.#residualMeanMoments]) moments.rebase(residual, DEPLOYMENT_VALUES);
     return true;
-  }
-
-  #setBars(): void {
-    const { ms } = this.#interval;
-    if (ms === this.#barsOfMs) return;
-    this.#barsOfMs = ms;
-    this.#levelBar = normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (ms * widthOf(ms)) / DAY_MS)));
-    this.#spikeBar = studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, ms / DAY_MS)), SPIKE_FREEDOM);
   }
 
   #observeSpike(value: number): number {
@@ -268,6 +262,27 @@ export class PairDetector {
     this.#residualMoments.add(residual, LONG_MEMORY);
     this.#valueMoments.add(value, LONG_MEMORY);
   }
+}
+
+interface Bars {
+  readonly level: number;
+  readonly spike: number;
+}
+
+/** Bars by interval: many pairs have the same few. */
+const BARS_HELD_MAX = 4_096;
+const bars = new Map<number, Bars>();
+
+function barsOf(intervalMs: number): Bars {
+  const known = bars.get(intervalMs);
+  if (known !== undefined) return known;
+  const made = {
+    level: normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (intervalMs * widthOf(intervalMs)) / DAY_MS))),
+    spike: studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, intervalMs / DAY_MS)), SPIKE_FREEDOM),
+  };
+  if (bars.size >= BARS_HELD_MAX) bars.clear();
+  bars.set(intervalMs, made);
+  return made;
 }
 
 /** Values of the short mean: an hour of them, at most RECENT_VALUES. */

@@ -2,6 +2,8 @@
 // (decisions, section 2).
 import { above, atLeast, type GateResult } from "../gates/gate-result.ts";
 
+/** The service that a tenant's silence is told of. */
+export const INGESTION_SERVICE = "ingestion";
 /** "At once": last seen within this of each other. */
 const TOGETHER_MS = 60_000;
 const MOST = 0.5;

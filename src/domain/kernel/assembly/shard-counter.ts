@@ -63,10 +63,31 @@ export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64
   store<f64>(r, previous, SR_PREVIOUS_RAW);
   if ((flags & FLAG_HAS_PREVIOUS) == 0) store<u32>(r, flags | FLAG_HAS_PREVIOUS, SR_FLAGS);
   deltaFlags = 0;
-  if (value < previous - RELATIVE_NOISE * abs(previous)) reset(r, slot, time, value, arrivalMs);
-  else storedDelta = min(max(value - previous, 0.0), f64.MAX_VALUE);
+  if (falls(value, previous)) reset(r, slot, time, value, arrivalMs);
+  else storedDelta = deltaOf(value, previous);
   scale(r, elapsed);
   return true;
+}
+
+/** Whether a cumulative value says that the counter began anew. */
+// @ts-ignore
+@inline
+export function falls(value: f64, previous: f64): bool {
+  return value < previous - RELATIVE_NOISE * abs(previous);
+}
+
+/** What was counted between two cumulative values of which the later does not fall. */
+// @ts-ignore
+@inline
+export function deltaOf(value: f64, previous: f64): f64 {
+  return min(max(value - previous, 0.0), f64.MAX_VALUE);
+}
+
+/** Whether a delta over `elapsed` ms is scored per usual interval; `usual` 0 = not known. */
+// @ts-ignore
+@inline
+export function isIrregular(elapsed: f64, usual: f64): bool {
+  return usual > 0 && (elapsed > IRREGULAR_FACTOR * usual || elapsed * IRREGULAR_FACTOR < usual);
 }
 
 // @ts-ignore
@@ -74,7 +95,7 @@ export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64
 function scale(r: usize, elapsed: f64): void {
   scoredDelta = storedDelta;
   const usual = load<f64>(r, SR_INTERVAL);
-  if (usual > 0 && (elapsed > IRREGULAR_FACTOR * usual || elapsed * IRREGULAR_FACTOR < usual)) {
+  if (isIrregular(elapsed, usual)) {
     deltaFlags |= EVENT_FLAG_IRREGULAR;
     scoredDelta = storedDelta * (usual / elapsed);
   }

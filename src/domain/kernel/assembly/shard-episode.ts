@@ -24,7 +24,7 @@ const OPERATION_TO_SET: u32 = 11;
 const PROFILE_TO_BYTES: u32 = 3;
 if (<u32>FLAG_OPERATION << OPERATION_TO_SET != 4 * <u32>LEVEL_BYTES || 1 << <u32>FLAG_PROFILE_SHIFT >> PROFILE_TO_BYTES != <u32>TABLE_PROFILE_BYTES)
   ERROR("flags do not lead to the tables");
-const SUSPECTS: u32 = FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW;
+export const SUSPECTS: u32 = FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW;
 const DIRECTION_MASK: u32 = 0xffff;
 
 /** Floors of the standard deviation (decisions.md section 2). */
@@ -70,7 +70,28 @@ function level(table: usize, which: u32, column: u32): f64 {
 // @ts-ignore
 @inline
 function floorSd(r: usize, mean: f64): f64 {
-  return max(max(SD_MIN, SD_RELATIVE_MIN * abs(mean)), STEP_SD * load<f64>(r, SR_RESOLUTION));
+  return floorSdOf(mean, load<f64>(r, SR_RESOLUTION));
+}
+
+/** Least standard deviation of a stream with this mean and resolution. */
+// @ts-ignore
+@inline
+export function floorSdOf(mean: f64, resolution: f64): f64 {
+  return max(max(SD_MIN, SD_RELATIVE_MIN * abs(mean)), STEP_SD * resolution);
+}
+
+/** Ratio over which an episode may open, of a window of `n` values; Infinity where nothing is judged. */
+// @ts-ignore
+@inline
+export function openLevel(r: usize, n: u32): f64 {
+  return level(tableOf(r), TABLE_LEVEL_OPEN, n);
+}
+
+/** A value is quiet whose squared distance from the mean, times n - 1, is below this times the larger of M2 and that of the least standard deviation. */
+// @ts-ignore
+@inline
+export function quietFactor(open: f64): f64 {
+  return open * open * QUIET_MARGIN;
 }
 
 /** Whether the value certainly changes no episode and needs no event. */
@@ -79,7 +100,7 @@ function floorSd(r: usize, mean: f64): f64 {
 export function isQuiet(r: usize, scored: f64): bool {
   if ((load<u32>(r, SR_STATE) | (load<u32>(r, SR_FLAGS) & SUSPECTS)) != 0) return false;
   const n = min(load<u32>(r, SR_COUNT), windowValues());
-  const open = level(tableOf(r), TABLE_LEVEL_OPEN, n);
+  const open = openLevel(r, n);
   if (open == Infinity) return true;
   const m2 = load<f64>(r, SR_M2);
   if (m2 == 0) return scored == load<f64>(r, SR_PIVOT) && load<f64>(r, SR_MEAN) == 0;
@@ -87,7 +108,7 @@ export function isQuiet(r: usize, scored: f64): bool {
   const d = limited(scored) - pivot - mean;
   const floor = floorSd(r, pivot + mean);
   const k = <f64>(n - 1);
-  return d * d * k < open * open * QUIET_MARGIN * max(m2, floor * floor * k);
+  return d * d * k < quietFactor(open) * max(m2, floor * floor * k);
 }
 
 /** Scores a value against the window before it and moves both episodes; sets entersMasked and departsConstant. */

@@ -31,6 +31,7 @@ export let rowsUnbound: f64 = 0;
 export let rowsInvalid: f64 = 0;
 
 export function countSample(): void { samplesTaken++; }
+export function countSamples(samples: u32): void { samplesTaken += <f64>samples; }
 export function countDuplicate(): void { samplesDuplicate++; }
 export function countLate(): void { samplesLate++; }
 export function countLateCounter(): void { samplesLateCounter++; }

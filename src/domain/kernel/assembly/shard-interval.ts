@@ -4,6 +4,15 @@
 import { SR_COUNT, SR_HEAD, SR_INTERVAL, WINDOW_MAX } from "../../../core/layout/stream-record";
 import { intervalsOf } from "./shard-table";
 
+export const INTERVAL_MAX: f64 = 4294967295;
+
+/** What a ring keeps of the time since the value before, ms. */
+// @ts-ignore
+@inline
+export function intervalOf(elapsed: f64): u32 {
+  return <u32>min(elapsed, INTERVAL_MAX);
+}
+
 const COPY: usize = memory.data(480);
 
 /** Whether the usual interval is to be taken again after this many values of a stream. */

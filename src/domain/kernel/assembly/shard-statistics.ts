@@ -20,7 +20,7 @@ const SCALE_FALL: u32 = 13 * 16;
 const WANDERED: f64 = 1.0 / 67108864.0;
 
 let windowSize: u32 = WINDOW_MAX;
-let windowInverse: f64 = 1.0 / <f64>WINDOW_MAX;
+export let windowInverse: f64 = 1.0 / <f64>WINDOW_MAX;
 
 /** Values the statistics cover, 12 .. 120; to be set before the first row. */
 export function setWindow(window: u32): void {
@@ -92,7 +92,7 @@ export function setBounds(r: usize, low: f64, high: f64): void {
 
 // @ts-ignore
 @inline
-function topBits(m2: f64): u32 {
+export function topBits(m2: f64): u32 {
   return <u32>(reinterpret<u64>(m2) >>> 48);
 }
 
@@ -144,6 +144,13 @@ function moveFirst(r: usize, ring: usize): void {
   memory.copy(ring + RING_INTERVALS, r + SR_FIRST_INTERVALS, 4 * FIRST_MAX);
 }
 
+/** Whether statistics of a full window have to be taken from the ring again: `top` of M2's bits, and the largest since they were exact. */
+// @ts-ignore
+@inline
+export function hasLostDigits(mean: f64, m2: f64, n: f64, top: u32, scale: u32): bool {
+  return mean * mean * n * WANDERED > m2 || top + SCALE_FALL < scale;
+}
+
 /** Refresh and exactness; else the new mean and M2 are stored. */
 // @ts-ignore
 @inline
@@ -166,7 +173,7 @@ function settle(r: usize, d: f64, mean: f64, m2: f64, n: u32, run: u32, evicts: 
   }
   const scale = <u32>load<u16>(r, SR_M2_SCALE);
   const top = m2 > 0 ? topBits(m2) : 0;
-  if (evicts && (mean * mean * <f64>n * WANDERED > m2 || top + SCALE_FALL < scale)) {
+  if (evicts && hasLostDigits(mean, m2, <f64>n, top, scale)) {
     recomputeRecord(r);
     return;
   }

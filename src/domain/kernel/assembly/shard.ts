@@ -5,21 +5,22 @@ import {
   EVENT_CHUNK_DUE, EVENT_ENDED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_IRREGULAR, EVENT_LATE, EVENT_PARKED, EVENT_REPLACE,
 } from "../../../core/layout/kernel-event";
 import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
-import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../../core/layout/row-frame";
+import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame";
 import {
-  FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK,
-  SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
+  FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
+  SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
-import { addBucketSample } from "./shard-bucket";
+import { addBucketSample, takeWidth } from "./shard-bucket";
 import { convert, deltaFlags, scoredDelta, storedDelta, takeStart } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
 import {
   countDuplicate, countInvalid, countLate, countLateCounter, countReplaced, countSample, countStale, countUnbound, emitPlain, eventsCount,
   eventsFitRow,
 } from "./shard-event";
-import { intervalIsDue, takeInterval } from "./shard-interval";
+import { intervalIsDue, intervalOf, takeInterval } from "./shard-interval";
+import { takeRun } from "./shard-run";
 import { insert, windowValues } from "./shard-statistics";
-import { recordOf, slotOfRef } from "./shard-table";
+import { recordOf, ringOf, slotOfRef } from "./shard-table";
 
 export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard-table";
 export { bucketSamples, bucketSamplesReset, markBucket } from "./shard-bucket";
@@ -35,11 +36,13 @@ export {
 
 /** Prometheus' stale marker: a NaN with this payload. */
 const STALE_BITS: u64 = 0x7ff0000000000002;
-const START_BITS: u64 = 0xffffffffffff;
+const MARKER_BITS: u64 = 0xffffffffffff;
 const GAP_FACTOR: f64 = 10;
-const INTERVAL_MAX: f64 = 4294967295;
 /** Rows ahead whose record's header is touched, so that its cache misses overlap the rows before: 10-30 % where streams come in no order. */
 const HEADERS_AHEAD: u32 = 40;
+/** Where several rows of a stream follow each other, streams that are touched at once instead, with their places in the rings; at most so many rows of them. */
+const STREAMS_TOUCHED: u32 = 24;
+const ROWS_TOUCHED_MAX: u32 = 512;
 
 const held: usize = memory.data(PARTITIONS, 8);
 let heldPartitions: u32 = 0;
@@ -57,18 +60,33 @@ let touched: u32 = 0;
  */
 export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64): u32 {
   isHistory = arrivalMs == <f64>ARRIVAL_HISTORY;
+  const end = pointer + <usize>rows * ROW_BYTES;
+  let touchedEnd: usize = pointer;
   for (let i: u32 = 0; i < rows; i++) {
     if (!eventsFitRow()) return i;
     const row = pointer + <usize>i * ROW_BYTES;
-    if (i + HEADERS_AHEAD < rows) touch(row);
-    const slot = slotOfRef(load<u32>(row, ROW_REF));
+    const ref = load<u32>(row, ROW_REF);
+    const isRun = row + ROW_BYTES < end && load<u32>(row + ROW_BYTES, ROW_REF) == ref;
+    if (!isRun) {
+      if (i + HEADERS_AHEAD < rows) touch(row);
+    } else if (row >= touchedEnd) {
+      touchedEnd = touchRuns(row, min(end, row + ROWS_TOUCHED_MAX * ROW_BYTES));
+    }
+    const slot = slotOfRef(ref);
     if (<u32>slot >= <u32>COLD_SLOTS && slot < 0) {
       countUnbound();
       continue;
     }
     if (<u32>slot >= <u32>COLD_SLOTS || heldPartitions != 0 && isHeld(slot)) {
-      emitPlain(EVENT_PARKED, load<u32>(row, ROW_REF), baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), 0, arrivalMs);
+      emitPlain(EVENT_PARKED, ref, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), 0, arrivalMs);
       return i + 1;
+    }
+    if (isRun && !isHistory) {
+      const taken = takeRun(recordOf(slot), row, end, baseMs);
+      if (taken != 0) {
+        i += taken - 1;
+        continue;
+      }
     }
     if (!take(slot, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), arrivalMs)) return i;
     if (eventsCount() != 0) return i + 1;
@@ -104,6 +122,28 @@ function touch(row: usize): void {
     const r = recordOf(later);
     touched += load<u32>(r, SR_COUNT) + load<u32>(r, SR_UNCHUNKED) + load<u32>(r, SR_MASK);
   }
+}
+
+/** Reads what the rows of the next streams will read, in a loop so short that the misses of several overlap; returns where their rows end. */
+function touchRuns(row: usize, end: usize): usize {
+  let before: u32 = U32.MAX_VALUE;
+  let streams: u32 = 0;
+  for (; row < end; row += ROW_BYTES) {
+    const ref = load<u32>(row, ROW_REF);
+    if (ref == before) continue;
+    if (streams++ == STREAMS_TOUCHED) break;
+    before = ref;
+    const slot = slotOfRef(ref);
+    if (<u32>slot >= <u32>COLD_SLOTS) continue;
+    const r = recordOf(slot), head = load<u32>(r, SR_HEAD);
+    touched += head + load<u32>(r, SR_UNCHUNKED) + load<u32>(r, SR_MASK);
+    if (load<u32>(r, SR_COUNT) <= <u32>FIRST_MAX) continue;
+    const ring = ringOf(r);
+    touched += load<u32>(ring + (<usize>head << 3), RING_VALUES) + load<u32>(ring + (<usize>head << 2), RING_INTERVALS);
+    // Several rows of the stream: the line behind is next.
+    if (row + ROW_BYTES < end && load<u32>(row + ROW_BYTES, ROW_REF) == ref) touched += load<u32>(ring + (<usize>head << 3), RING_VALUES + 64);
+  }
+  return row;
 }
 
 /** One row of a bound stream. False when its ring has no place yet. */
@@ -153,7 +193,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
 // @ts-ignore
 @inline
 function push(r: usize, slot: u32, time: f64, stored: f64, scored: f64, flags: u32, elapsed: f64, arrivalMs: f64): void {
-  const interval = <u32>min(elapsed, INTERVAL_MAX);
+  const interval = intervalOf(elapsed);
   const irregular = (flags & EVENT_FLAG_IRREGULAR) != 0;
   let masked = false, learns = !irregular;
   if (!isHistory && (irregular || !isQuiet(r, scored))) {
@@ -178,7 +218,8 @@ function learnResolution(r: usize, value: f64): void {
 function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
   const bits = reinterpret<u64>(value);
   if (bits != STALE_BITS) {
-    if (bits >>> 48 == START_MARKER_HIGH) takeStart(r, time, <f64>(bits & START_BITS));
+    if (bits >>> 48 == START_MARKER_HIGH) takeStart(r, time, <f64>(bits & MARKER_BITS));
+    else if (bits >>> 48 == WIDTH_MARKER_HIGH) takeWidth(r, time, reinterpret<f64>((bits & MARKER_BITS) << 16));
     else countInvalid();
     return;
   }

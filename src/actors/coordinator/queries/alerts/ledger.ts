@@ -1,6 +1,6 @@
 /**
- * GET /api/v1/alerts/ledger: why a pair did or did not page. What was decided stands in stored rows; of a moment at which nothing was, the verdict of layer 1
- * is made again from the stored samples of each stream of the pair, so that every moment within RETENTION_RAW_DAYS has an answer.
+ * GET /api/v1/alerts/ledger: why a pair did or did not page. What was decided stands in stored rows; of a moment at which nothing was, the verdict of each layer
+ * is made again from the stored samples of each stream of the pair, and of its service, so that every moment within RETENTION_RAW_DAYS has an answer.
  */
 import { decisionView } from "../../../../api/alert-view.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
@@ -9,23 +9,19 @@ import { LEDGER_ANSWER_ROWS_MAX, LEDGER_SCANNED_MAX, LEDGER_STREAMS_MAX } from "
 import { FLAG_OPERATION, FLAG_PERCENT } from "../../../../core/layout/stream-record.ts";
 import type { SeriesSummary } from "../../../../core/protocol/engine-control.ts";
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
-import { MOMENT_SAMPLES, type MomentVerdict, momentVerdict } from "../../../../domain/detection/moment-verdict.ts";
-import { flagsOfPoint } from "../../../../domain/series/classification.ts";
-import { canonicalAttributes } from "../../../../domain/series/stream-identity.ts";
+import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../../../domain/backtest/layer-moment.ts";
+import { type MomentVerdict, momentVerdict } from "../../../../domain/detection/moment-verdict.ts";
 import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import { scanNewest } from "../../tables/scan.ts";
 import { tenantTimeBound } from "../../tables/tables.ts";
 import { type QueryContext, type QueryRequest, settleLedger } from "../query-context.ts";
-import { askSeriesData } from "../series.ts";
-import { readSamples } from "../stored-samples.ts";
 import { timeRange } from "../time-range.ts";
+import { MomentLayers } from "./moment-layers.ts";
 
 const ROWS_PER_READ = 500;
 /** Decisions of a moment: those on an alert that pages are a little later than its sample, those of an episode that goes on earlier. */
 const BEFORE_MS = 15 * 60_000;
 const AFTER_MS = 2 * 60_000;
-/** A sample that is older than this says nothing of a moment. */
-const SAMPLE_AGE_MS_MAX = 3_600_000;
 
 interface LedgerFilter {
   readonly tenant: string;
@@ -54,8 +50,8 @@ export async function readLedger(context: QueryContext, { principal, query }: Qu
   await settleLedger(context);
   const toMs = Math.min(range.value.toMs, context.nowMs() + AFTER_MS);
   const { decisions, complete } = await decisionsOf(context, filter, Math.max(0, range.value.fromMs), toMs);
-  const moments = at === undefined ? [] : await momentsOf(context, filter, at);
-  return done({ decisions: decisions.map(decisionView), moments, complete });
+  const found = at === undefined ? { moments: [], services: [] } : await momentsOf(context, filter, at);
+  return done({ decisions: decisions.map(decisionView), ...found, complete });
 }
 
 /** The newest decisions first. */
@@ -81,7 +77,7 @@ async function decisionsOf(
   return { decisions, complete: true };
 }
 
-/** Of each stream of the pair, the first LEDGER_STREAMS_MAX. */
+/** Of each stream of the pair, the first LEDGER_STREAMS_MAX, and of the services of its environments. */
 async function momentsOf(context: QueryContext, filter: LedgerFilter, atMs: number) {
   const { tenant, serviceId, metricName = "", environment = null } = filter;
   const owner = context.engines.ownerOf(tenant, serviceId);
@@ -93,31 +89,54 @@ async function momentsOf(context: QueryContext, filter: LedgerFilter, atMs: numb
     after: null,
     limit: LEDGER_STREAMS_MAX,
   });
+  if (series.length === 0) return { moments: [], services: [] };
+  const layers = await MomentLayers.open(context, tenant, serviceId, atMs);
   const moments = [];
-  for (const summary of series) moments.push(await momentOf(context, summary, atMs));
-  return moments;
+  for (const summary of series) moments.push(await momentOf(context, layers, summary, atMs));
+  const services = [];
+  for (const of of new Set(series.map((summary) => summary.environment)))
+    services.push({ environment: of, ...layerView(await layers.ofService(tenant, serviceId, of)) });
+  return { moments, services };
 }
 
-async function momentOf(context: QueryContext, summary: SeriesSummary, atMs: number) {
-  const { tenant, serviceId, metricName, environment, attributes } = summary;
-  const query = { tenant, serviceId, metricName, environment, attributes: canonicalAttributes(attributes) };
-  const answer = await askSeriesData(context, query);
-  const request = { fromMs: atMs - SAMPLE_AGE_MS_MAX, toMs: atMs + 1, samplesMax: MOMENT_SAMPLES, contextMax: MOMENT_SAMPLES };
-  const { times, values } = await readSamples(context, answer, { ...request, oldestMs: Number.NEGATIVE_INFINITY });
+async function momentOf(context: QueryContext, layers: MomentLayers, summary: SeriesSummary, atMs: number) {
+  const { tenant, serviceId, metricName } = summary;
+  const series = await layers.read(summary);
   const { samplesMin, window } = context.options;
-  const flags = flagsOfPoint(metricName, summary.kind === "counter");
-  const { zThreshold } = context.state.configured.watchdog.settingsOf(tenant, serviceId, metricName);
-  const moment = momentVerdict(times, values, atMs, {
+  const { zThreshold, excluded } = context.state.configured.watchdog.settingsOf(tenant, serviceId, metricName);
+  const found = momentVerdict(series.times, series.values, atMs, {
     threshold: zThreshold,
     minimumSamples: samplesMin,
     window,
-    operation: (flags & FLAG_OPERATION) !== 0,
-    percent: (flags & FLAG_PERCENT) !== 0,
+    operation: (series.flags & FLAG_OPERATION) !== 0,
+    percent: (series.flags & FLAG_PERCENT) !== 0,
+    bucketWidth: summary.bucketWidth,
   });
-  return momentView(summary, moment !== undefined && atMs - moment.sampleMs <= SAMPLE_AGE_MS_MAX ? moment : undefined);
+  const moment = found !== undefined && atMs - found.sampleMs <= SAMPLE_AGE_MS_MAX ? found : undefined;
+  const statistical = statisticalMoment(moment, excluded, samplesMin);
+  return momentView(summary, moment, [statistical, ...(await layers.ofStream(series))]);
 }
 
-function momentView({ environment, attributes }: SeriesSummary, moment: MomentVerdict | undefined) {
+/** Layer 1 in the words of all layers. */
+function statisticalMoment(moment: MomentVerdict | undefined, excluded: boolean, samplesMin: number): LayerMoment {
+  if (excluded) return skippedMoment("statistical", "excluded");
+  if (moment === undefined) return skippedMoment("statistical", "no_sample");
+  const { sampleMs, declared, reason, verdict } = moment;
+  const isLearning = reason === "too_few_samples";
+  return {
+    layer: "statistical",
+    state: isLearning ? "learning" : "evaluated",
+    reason,
+    declared,
+    atMs: sampleMs,
+    value: isLearning ? verdict.baseline.n : Math.abs(verdict.z),
+    bar: isLearning ? samplesMin : verdict.threshold,
+    verdict,
+    sinceMs: null,
+  };
+}
+
+function momentView({ environment, attributes }: SeriesSummary, moment: MomentVerdict | undefined, layers: readonly LayerMoment[]) {
   return {
     environment,
     attributes,
@@ -125,5 +144,11 @@ function momentView({ environment, attributes }: SeriesSummary, moment: MomentVe
     declared: moment?.declared ?? false,
     reason: moment === undefined ? "no_sample" : moment.reason,
     verdict: moment?.verdict ?? null,
+    layers: layers.map(layerView),
   };
+}
+
+function layerView({ layer, state, reason, declared, atMs, value, bar, verdict, sinceMs }: LayerMoment) {
+  const time = (ms: number | null) => (ms === null ? null : formatRfc3339(ms));
+  return { layer, state, reason, declared, at: time(atMs), value, bar, verdict, made_again_since: time(sinceMs) };
 }

@@ -1,7 +1,7 @@
 // POST /api/v1/atlas/import/catalog: the owners of components become labels of the source `catalog`, all in one change. What a component said before goes: one
 // that changes from a team to a person has no team any more. Components that the catalog does not name keep what they have.
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
-import { CATALOG_ENTITIES_MAX } from "../../../../core/config/limits.ts";
+import { CATALOG_ENTITIES_MAX } from "../../../../core/config/declaration-limits.ts";
 import type { ComponentLabel } from "../../../../domain/catalog/catalog-entity.ts";
 import { CatalogError, isLabel, type PlacedEntity, readCatalog } from "../../../../domain/catalog/catalog-reader.ts";
 import { ROUTING_KEYS } from "../../../../domain/labels/service-label.ts";

@@ -1,7 +1,7 @@
 // PUT and GET /api/v1/pillars/service-map. One PUT is stored as a whole or not at all; only entries that say something new are written.
 import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
-import { SERVICE_MAP_ENTRIES_TOTAL_MAX, SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../../core/config/limits.ts";
+import { SERVICE_MAP_ENTRIES_TOTAL_MAX, SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../../../domain/pillars/service-entry.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "../../control/service-map-book.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";

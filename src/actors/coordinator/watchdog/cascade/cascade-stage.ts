@@ -2,20 +2,14 @@
 // are one cascade, on the service that the others most likely fail because of.
 import { CASCADE_EDGES_MAX, CASCADE_ONSETS_MAX } from "../../../../core/config/limits.ts";
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../../../domain/alerting/cascade.ts";
-import { ruleVerdict, TIER_Z } from "../../../../domain/detection/gates/rule-verdict.ts";
+import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../../../domain/alerting/cascade-finding.ts";
+import type { RuleFinding } from "../../../../domain/detection/service/rule-episode-set.ts";
 import { readCalls } from "../../tables/stored-calls.ts";
-import { RuleEpisodes, type RuleFinding } from "../rule-episodes.ts";
+import { RuleEpisodes } from "../rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 
-const DETECTOR = "cascade";
-const METRIC = "service.cascade";
 const MINUTE_MS = 60_000;
-/** Calls of so long join services. */
-const CALLS_MINUTES = 60;
-/** Members that are named in an attribute and in the text. */
-const NAMED_MAX = 50;
-const TOLD_MAX = 8;
 
 /** The open anomalies of a tenant in an environment. */
 interface Place {
@@ -32,7 +26,7 @@ export class CascadeStage implements WatchdogStage {
 
   constructor(context: StagesContext) {
     this.#context = context;
-    this.#episodes = new RuleEpisodes(DETECTOR, context);
+    this.#episodes = new RuleEpisodes(DETECTOR_CASCADE, context);
   }
 
   async run({ nowMs }: Cycle): Promise<StageOutcome> {
@@ -46,7 +40,8 @@ export class CascadeStage implements WatchdogStage {
       evaluated += services.size;
       if (services.size < CASCADE_SERVICES_MIN) continue;
       const calls = await this.#callsAmong(place, services, nowMs);
-      for (const cascade of findCascades(place.onsets, calls)) findings.push(findingOf(place, this.#withKnownRoot(place, cascade), nowMs));
+      for (const cascade of findCascades(place.onsets, calls))
+        findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
     }
     await this.#episodes.settle(findings, nowMs);
     counters.set("cascadesOpen", this.#episodes.openCount);
@@ -56,7 +51,7 @@ export class CascadeStage implements WatchdogStage {
   #places(): Iterable<Place> {
     const places = new Map<string, Place>();
     for (const { tenant, environment, serviceId, detector, startedAtMs } of this.#context.state.anomalies.openAnomalies()) {
-      if (detector === DETECTOR) continue;
+      if (detector === DETECTOR_CASCADE) continue;
       const key = JSON.stringify([tenant, environment]);
       const place = places.get(key) ?? { tenant, environment, onsets: [] };
       places.set(key, place);
@@ -68,7 +63,7 @@ export class CascadeStage implements WatchdogStage {
   /** A cascade that grows keeps its root, so that it stays one alert. */
   #withKnownRoot({ tenant, environment }: Place, cascade: Cascade): Cascade {
     const known = cascade.members.find(
-      (serviceId) => this.#episodes.startOf({ tenant, environment, serviceId, metricName: METRIC }) !== undefined,
+      (serviceId) => this.#episodes.startOf({ tenant, environment, serviceId, metricName: CASCADE_METRIC }) !== undefined,
     );
     return known === undefined ? cascade : { ...cascade, root: known };
   }
@@ -76,44 +71,11 @@ export class CascadeStage implements WatchdogStage {
   async #callsAmong({ tenant, environment }: Place, services: ReadonlySet<string>, nowMs: number): Promise<Call[]> {
     const to = Math.ceil(nowMs / MINUTE_MS) + 1;
     const calls = new Map<string, Call>();
-    await readCalls(this.#context, tenant, { from: to - CALLS_MINUTES, to }, ({ caller, callee }) => {
+    await readCalls(this.#context, tenant, { from: to - CASCADE_CALLS_MINUTES, to }, ({ caller, callee }) => {
       if (callee.tenant !== tenant || callee.environment !== environment || calls.size >= CASCADE_EDGES_MAX) return;
       if (!services.has(caller.serviceId) || !services.has(callee.serviceId)) return;
       calls.set(JSON.stringify([caller.serviceId, callee.serviceId]), { caller: caller.serviceId, callee: callee.serviceId });
     });
     return [...calls.values()];
   }
-}
-
-function findingOf(
-  { tenant, environment }: Place,
-  { root, members, firstOnsetMs, orderedShare, gates }: Cascade,
-  nowMs: number,
-): RuleFinding {
-  const others = members.filter((member) => member !== root);
-  const named = others.slice(0, TOLD_MAX).join(", ");
-  const rest = others.length > TOLD_MAX ? ` and ${others.length - TOLD_MAX} more` : "";
-  return {
-    tenant,
-    environment,
-    serviceId: root,
-    metricName: METRIC,
-    attributes: { members: members.slice(0, NAMED_MAX), ordered_share: orderedShare },
-    direction: "high",
-    startedAtMs: nowMs,
-    verdict: ruleVerdict({
-      detector: DETECTOR,
-      observed: members.length,
-      expected: 0,
-      lower: 0,
-      upper: CASCADE_SERVICES_MIN - 1,
-      // A cascade is high, and tells more the more it takes down.
-      z: TIER_Z.high + Math.log2(members.length / CASCADE_SERVICES_MIN),
-      threshold: CASCADE_SERVICES_MIN,
-      baselineValues: 0,
-      baselineAgeSeconds: (nowMs - firstOnsetMs) / 1000,
-      gates,
-    }),
-    explanation: `${members.length} services that call each other fail together since ${new Date(firstOnsetMs).toISOString().slice(0, 16)}Z, most likely because of ${root}: ${named}${rest}`,
-  };
 }

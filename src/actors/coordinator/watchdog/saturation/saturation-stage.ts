@@ -4,8 +4,9 @@ import { CORROBORATIONS_MAX, SATURATION_FOLD_MS_MAX, SATURATION_FOLDS_PER_PASS }
 import type { EpisodeFrame } from "../../../../core/protocol/coordinator-frame.ts";
 import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } from "../../../../core/protocol/saturation.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+import { enginePass } from "../engine-pass.ts";
 import type { StagesContext } from "../stages-context.ts";
-import { type Cycle, enginePass, type StageOutcome, type WatchdogStage } from "../watchdog.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 import type { FireBook } from "./fire-book.ts";
 import { readPasts } from "./stored-past.ts";
 

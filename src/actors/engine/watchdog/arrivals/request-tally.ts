@@ -3,9 +3,7 @@
 import { FLAG_COUNTER, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 import { isRequestCount } from "../../../../domain/pillars/request-metric.ts";
-
-/** Usual gaps, and at least cycles, after which a stream that sends no more counts nothing. */
-const SILENT_AFTER = 2;
+import { requestsInCycle } from "../../../../domain/pillars/requests-in-cycle.ts";
 
 /** The service at hand. */
 export class RequestTally {
@@ -45,15 +43,8 @@ export class RequestTally {
     return most;
   }
 
-  /** Of the cycle before the stream's newest value: senders are not in step with cycles. A value that stands for longer counts by its share. */
   #requests(slot: number, nowMs: number): number {
-    const records = this.#records;
-    const lastMs = records.lastTimeMs(slot);
-    const gapMs = records.readNewest(slot, 2, this.#times, this.#values) < 2 ? 0 : (this.#times[1] as number) - (this.#times[0] as number);
-    if (nowMs - lastMs > SILENT_AFTER * Math.max(this.#cycleMs, gapMs)) return 0;
-    const count = records.readSince(slot, lastMs - this.#cycleMs, lastMs, this.#times, this.#values);
-    let sum = 0;
-    for (let i = 0; i < count; i++) sum += Math.max(0, this.#values[i] as number);
-    return gapMs > this.#cycleMs ? (sum * this.#cycleMs) / gapMs : sum;
+    const count = this.#records.readRing(slot, this.#times, this.#values);
+    return requestsInCycle(this.#times, this.#values, count, nowMs, this.#cycleMs);
   }
 }

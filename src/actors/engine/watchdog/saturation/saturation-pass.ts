@@ -17,13 +17,13 @@ import { EVALUATED, LEARNING } from "../../../../domain/detection/coverage.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
 import { holdTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { type BoundedStream, type SaturationUnit, saturationUnits } from "../../../../domain/saturation/saturation-units.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../../engine-counters.ts";
 import type { WatchdogDetector } from "../engine-watchdog.ts";
 import { BoundedSlots } from "./bounded-slots.ts";
 import { SaturationArena } from "./saturation-arena.ts";
 import { SaturationFeed } from "./saturation-feed.ts";
-import { type BoundedStream, type SaturationUnit, saturationUnits } from "./saturation-units.ts";
 import { ToldKnowledge } from "./told-knowledge.ts";
 
 export interface SaturationPassOptions {
@@ -44,12 +44,19 @@ export interface SaturationPassDependencies {
 const LOOKED_PER_VISIT = 2_000;
 const NAMES_PER_VISIT = 100;
 
+/** A bounded stream where it lies. */
+interface SlotStream extends BoundedStream {
+  readonly slot: number;
+  readonly tag: number;
+}
+type SlotUnit = SaturationUnit<SlotStream>;
+
 /** The service at hand. */
 interface ServiceAtHand {
   readonly key: string;
-  readonly streams: BoundedStream[];
+  readonly streams: SlotStream[];
   next: number;
-  units: readonly SaturationUnit[] | undefined;
+  units: readonly SlotUnit[] | undefined;
   unit: number;
 }
 
@@ -174,7 +181,7 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   /** What became of it, in the words of domain/detection/coverage.ts. */
-  #judge(unit: SaturationUnit): string {
+  #judge(unit: SlotUnit): string {
     const place = this.#arena.placeOf(unit.key);
     if (place === undefined) return "series_limit";
     this.#arena.markPass(place, this.#pass);
@@ -199,7 +206,7 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   /** Whether a series has its past; asks for what is stored where the rings do not hold all of it, again after an import of older values. */
-  #prepare(place: number, unit: SaturationUnit, slots: readonly number[]): boolean {
+  #prepare(place: number, unit: SlotUnit, slots: readonly number[]): boolean {
     const arena = this.#arena;
     const firstMs = this.#feed.firstMs(slots);
     if (arena.isReady(place) && firstMs >= arena.firstMs(place)) return true;
@@ -215,10 +222,10 @@ export class SaturationPass implements WatchdogDetector {
     return false;
   }
 
-  #want({ key, name, streams }: SaturationUnit): WantedHistory {
+  #want({ key, name, streams }: SlotUnit): WantedHistory {
     const { kernel, hashOf } = this.#dependencies;
     const some = streams.slice(0, SATURATION_ROLLUP_STREAMS_MAX);
-    const partition = kernel.records.partition((some[0] as BoundedStream).slot);
+    const partition = kernel.records.partition((some[0] as SlotStream).slot);
     const untilMs = this.#feed.heldFromMs(
       some.map(({ slot }) => slot),
       this.#nowMs,

@@ -1,10 +1,8 @@
-// Which streams make which number of a service's vector. Metrics are taken in the order of their names and streams in that of their hashes, so that a vector,
-// and what a model learns of it, is the same for any number of engines and after any restart.
-
+// Which streams make which number of a service's vector (service-columns.ts).
 import { hash128 } from "../../../../core/base/hash128.ts";
-import { SERVICE_METRICS_MAX, SERVICE_VECTOR_STREAMS_MAX } from "../../../../core/config/limits.ts";
 import { FLAG_BUCKET, FLAG_COUNTER, PROFILE_EXCLUDED, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../../../../domain/detection/multivariate/service-columns.ts";
 import { aggregationOf } from "../../../../domain/detection/multivariate/service-vector.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 
@@ -38,8 +36,6 @@ interface Metric {
   readonly slots: number[];
 }
 
-/** Values that the regularity of a metric is known from. */
-const REGULAR_FROM = 12;
 /** Shapes that may be shared; those that many services have come again soon. */
 const SHAPES_HELD_MAX = 10_000;
 
@@ -84,7 +80,7 @@ export class ServicePlanner {
   plan(environment: string, held: readonly string[] | undefined): ServicePlan {
     const metrics = this.#environments.get(environment) ?? new Map<string, Metric>();
     const names = held?.some((name) => metrics.has(name)) === true ? held : this.#chosen(metrics);
-    const share = Math.max(1, Math.floor(SERVICE_VECTOR_STREAMS_MAX / Math.max(1, names.length)));
+    const share = streamsPerMetric(names.length);
     const slots = names.map((name) => this.#first(metrics.get(name)?.slots ?? [], share));
     const kinds = names.map((name) => metrics.get(name)?.aggregation ?? 0);
     return {
@@ -102,33 +98,17 @@ export class ServicePlanner {
     const text = JSON.stringify([names, kinds, lengths]);
     const known = this.#shapes.get(text);
     if (known !== undefined) return known;
-    const starts = new Uint16Array(names.length + 1);
-    for (const [column, length] of lengths.entries()) starts[column + 1] = (starts[column] as number) + length;
-    const shape = { names, columns: hash128(JSON.stringify(names)), aggregations: Uint8Array.from(kinds), starts };
+    const shape = { names, columns: hash128(JSON.stringify(names)), aggregations: Uint8Array.from(kinds), starts: startsOf(lengths) };
     if (this.#shapes.size >= SHAPES_HELD_MAX) this.#shapes.clear();
     this.#shapes.set(text, shape);
     return shape;
   }
 
-  /** All metrics, or of too many those whose values come most regularly, by name. */
   #chosen(metrics: ReadonlyMap<string, Metric>): string[] {
-    const names = [...metrics.keys()];
-    if (names.length > SERVICE_METRICS_MAX) {
-      const unevenness = new Map(names.map((name) => [name, this.#unevenness((metrics.get(name) as Metric).slots[0] as number)]));
-      names.sort((a, b) => (unevenness.get(a) as number) - (unevenness.get(b) as number) || (a < b ? -1 : 1));
-      names.length = SERVICE_METRICS_MAX;
-    }
-    return names.sort();
-  }
-
-  /** Coefficient of variation of the times between values; above that of any other with few of them. */
-  #unevenness(slot: number): number {
-    const count = this.#dependencies.records.readRing(slot, this.#times, this.#values);
-    if (count < REGULAR_FROM) return Number.MAX_VALUE;
-    const mean = ((this.#times[count - 1] as number) - (this.#times[0] as number)) / (count - 1);
-    let squares = 0;
-    for (let i = 1; i < count; i++) squares += ((this.#times[i] as number) - (this.#times[i - 1] as number) - mean) ** 2;
-    return mean > 0 ? Math.sqrt(squares / (count - 1)) / mean : Number.MAX_VALUE;
+    return chosenMetrics([...metrics.keys()], (name) => {
+      const count = this.#dependencies.records.readRing((metrics.get(name) as Metric).slots[0] as number, this.#times, this.#values);
+      return unevenness(this.#times, count);
+    });
   }
 
   #first(slots: readonly number[], share: number): number[] {

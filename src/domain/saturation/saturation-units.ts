@@ -1,34 +1,32 @@
 // The series that are judged for one service: each bounded stream by itself, the streams of an instance together where they are several, and those of a
 // pair together where it has several instances. A disk of one node is then seen as well as the cluster's average.
-import { hash128 } from "../../../../core/base/hash128.ts";
-import type { Attributes, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
-import { INSTANCE_NAMES, instanceOf } from "../../../../domain/series/instance-name.ts";
-import { environmentAttribute } from "../../../../domain/series/stream-identity.ts";
+import { hash128 } from "../../core/base/hash128.ts";
+import type { Attributes, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { INSTANCE_NAMES, instanceOf } from "../series/instance-name.ts";
+import { environmentAttribute } from "../series/stream-identity.ts";
 
-/** A bounded stream of the service at hand. */
+/** A bounded stream of one service, with whatever its caller knows of it besides. */
 export interface BoundedStream {
-  readonly slot: number;
-  readonly tag: number;
   readonly name: StreamName;
   /** 32 hex digits. */
   readonly hash: string;
 }
 
 /** A series to be judged. */
-export interface SaturationUnit {
+export interface SaturationUnit<S extends BoundedStream> {
   readonly key: string;
   readonly name: StreamName;
   /** Named in the text: the instance, and what tells its streams apart. */
   readonly instance: string | null;
-  readonly streams: readonly BoundedStream[];
+  readonly streams: readonly S[];
 }
 
 /** Attributes named in a text besides the instance. */
 const TOLD_ATTRIBUTES_MAX = 2;
 
 /** All series of a service's bounded streams. */
-export function saturationUnits(streams: readonly BoundedStream[]): SaturationUnit[] {
-  const units: SaturationUnit[] = [];
+export function saturationUnits<S extends BoundedStream>(streams: readonly S[]): SaturationUnit<S>[] {
+  const units: SaturationUnit<S>[] = [];
   const byPair = groups(streams, ({ name }) => JSON.stringify([name.environment, name.metricName]));
   for (const pair of byPair.values()) {
     const byInstance = groups(pair, ({ name }) => instanceOf(name.attributes) ?? "");
@@ -41,14 +39,14 @@ export function saturationUnits(streams: readonly BoundedStream[]): SaturationUn
   return units;
 }
 
-function unitOfStream(stream: BoundedStream, instance: string, hasSiblings: boolean): SaturationUnit {
+function unitOfStream<S extends BoundedStream>(stream: S, instance: string, hasSiblings: boolean): SaturationUnit<S> {
   const rest = hasSiblings || instance === "" ? tellingApart(stream.name.attributes) : "";
   const text = [instance, rest].filter((part) => part !== "").join(" ");
   return { key: stream.hash, name: stream.name, instance: text === "" ? null : text, streams: [stream] };
 }
 
-function rollup(members: readonly BoundedStream[], instance: string | null): SaturationUnit {
-  const { tenant, environment, serviceId, metricName, attributes } = (members[0] as BoundedStream).name;
+function rollup<S extends BoundedStream>(members: readonly S[], instance: string | null): SaturationUnit<S> {
+  const { tenant, environment, serviceId, metricName, attributes } = (members[0] as S).name;
   const key = hash128(JSON.stringify(["saturation", tenant, environment, serviceId, metricName, instance]));
   const kept = instance === null ? {} : instanceAttributes(attributes);
   return { key, name: { tenant, environment, serviceId, metricName, attributes: kept }, instance, streams: members };

@@ -1,24 +1,16 @@
 // One series under layer 1, as transitions of its episodes: the kernel's slow twin over values as they are stored (of counters what was added per interval).
-import { hash128 } from "../../core/base/hash128.ts";
-import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_OPEN, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
-import { FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
-import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
-import type { OracleEvent } from "../detection/episode-oracle.ts";
-import { StreamOracle } from "../detection/stream-oracle.ts";
-import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
-import { decodeEpisode, encodeEpisode } from "../incident/episode-codec.ts";
-import { episodeFrame } from "../incident/episode-frame.ts";
-import type { ShardEvent } from "../kernel/shard-events.ts";
-import { identityText } from "../series/stream-identity.ts";
-
-/** The samples of one stream, ascending by time. */
-export interface BacktestSeries {
-  readonly name: StreamName;
-  /** FLAG_OPERATION and FLAG_PERCENT, as of its stream. */
-  readonly flags: number;
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-}
+import { hash128 } from "../../../core/base/hash128.ts";
+import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_OPEN, EVENT_UPDATE } from "../../../core/layout/kernel-event.ts";
+import { FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { OracleEvent } from "../../detection/episode-oracle.ts";
+import { StreamOracle } from "../../detection/stream-oracle.ts";
+import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
+import { decodeEpisode, encodeEpisode } from "../../incident/episode-codec.ts";
+import { episodeFrame } from "../../incident/episode-frame.ts";
+import type { ShardEvent } from "../../kernel/shard-events.ts";
+import { identityText } from "../../series/stream-identity.ts";
+import type { BacktestSeries } from "../history.ts";
 
 export interface WindowOptions {
   /** WATCHDOG_WINDOW and WATCHDOG_MIN_SAMPLES. */

@@ -1,0 +1,46 @@
+// Services that fail together, as a finding on the one that the others most likely fail because of.
+import { ruleVerdict, TIER_Z } from "../detection/gates/rule-verdict.ts";
+import type { RuleFinding } from "../detection/service/rule-episode-set.ts";
+import { CASCADE_SERVICES_MIN, type Cascade } from "./cascade.ts";
+
+export const DETECTOR_CASCADE = "cascade";
+export const CASCADE_METRIC = "service.cascade";
+/** Calls of so long join services. */
+export const CASCADE_CALLS_MINUTES = 60;
+/** Members that are named in an attribute and in the text. */
+const NAMED_MAX = 50;
+const TOLD_MAX = 8;
+
+/** Of a tenant's environment. */
+export function cascadeFinding(
+  { tenant, environment }: Pick<RuleFinding, "tenant" | "environment">,
+  { root, members, firstOnsetMs, orderedShare, gates }: Cascade,
+  nowMs: number,
+): RuleFinding {
+  const others = members.filter((member) => member !== root);
+  const named = others.slice(0, TOLD_MAX).join(", ");
+  const rest = others.length > TOLD_MAX ? ` and ${others.length - TOLD_MAX} more` : "";
+  return {
+    tenant,
+    environment,
+    serviceId: root,
+    metricName: CASCADE_METRIC,
+    attributes: { members: members.slice(0, NAMED_MAX), ordered_share: orderedShare },
+    direction: "high",
+    startedAtMs: nowMs,
+    verdict: ruleVerdict({
+      detector: DETECTOR_CASCADE,
+      observed: members.length,
+      expected: 0,
+      lower: 0,
+      upper: CASCADE_SERVICES_MIN - 1,
+      // A cascade is high, and tells more the more it takes down.
+      z: TIER_Z.high + Math.log2(members.length / CASCADE_SERVICES_MIN),
+      threshold: CASCADE_SERVICES_MIN,
+      baselineValues: 0,
+      baselineAgeSeconds: (nowMs - firstOnsetMs) / 1000,
+      gates,
+    }),
+    explanation: `${members.length} services that call each other fail together since ${new Date(firstOnsetMs).toISOString().slice(0, 16)}Z, most likely because of ${root}: ${named}${rest}`,
+  };
+}

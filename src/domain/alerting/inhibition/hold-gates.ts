@@ -1,0 +1,32 @@
+// The gates by which people and rules hold alerts back for a while, and how the ledger names what held one.
+import { type GateResult, holds } from "../../detection/gates/gate-result.ts";
+import type { Hold } from "../hold.ts";
+import type { Labels } from "../label-matcher.ts";
+import type { PagingMemory } from "../paging/paging-memory.ts";
+import type { PagingSources } from "../paging/paging-sources.ts";
+
+const INHIBITED = "inhibited";
+const SILENCED = "silenced";
+/** Of what people wrote about a rule, in each row of the ledger that it held back. */
+const HOLD_COMMENT_CHARACTERS_MAX = 300;
+
+/** What holds an alert with these labels back for now: the first hold, where there is one. */
+export function holdGates(
+  tenant: string,
+  labels: Labels,
+  { inhibitions, silences }: PagingSources,
+  memory: PagingMemory,
+  nowMs: number,
+): { readonly gates: readonly GateResult[]; readonly hold: Hold | undefined } {
+  const builtIn = inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), nowMs);
+  const inhibition = builtIn ?? memory.ruleInhibitors.holdFor(tenant, labels);
+  const silence = silences.silenced(tenant, labels, nowMs);
+  return { gates: [holds(INHIBITED, inhibition === undefined), holds(SILENCED, silence === undefined)], hold: inhibition ?? silence };
+}
+
+/** The sentence of a finding, with what held it back where that was somebody's rule. */
+export function heldSentence(explanation: string, suppressedBy: string | null, hold: Hold | undefined): string {
+  if (hold === undefined || (suppressedBy !== INHIBITED && suppressedBy !== SILENCED)) return explanation;
+  const comment = hold.comment === "" ? "" : `, ${hold.comment.slice(0, HOLD_COMMENT_CHARACTERS_MAX)}`;
+  return `${explanation} (${suppressedBy} by ${hold.id}${comment})`;
+}

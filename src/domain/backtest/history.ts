@@ -1,0 +1,105 @@
+// What a backtest goes over, and what it compares.
+import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { Call } from "../alerting/cascade.ts";
+import type { AnomalyOpinion } from "../alerting/feedback.ts";
+import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
+import type { ActiveInhibitions } from "../alerting/paging/paging-sources.ts";
+import type { Silence } from "../alerting/silence.ts";
+import type { TrainingJob, TrainingResult } from "../detection/multivariate/service-training.ts";
+import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
+import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
+import type { DeclaredLimit } from "../saturation/bounded-name.ts";
+
+/** The samples of one stream, ascending by time. */
+export interface BacktestSeries {
+  readonly name: StreamName;
+  /** FLAG_OPERATION, FLAG_PERCENT and FLAG_COUNTER, as of its stream; values of counters are what was added per interval. */
+  readonly flags: number;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** One SLO record. */
+export interface SloValue {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly timeMs: number;
+  /** Good ratio of its period, 0..1. */
+  readonly ratio: number;
+  /** Null where the record names none. */
+  readonly objective: number | null;
+}
+
+/** What is known besides the samples. */
+export interface BacktestFacts {
+  /** First sample of a service; undefined where nobody knows, which counts as mature. */
+  firstSeenMs(tenant: string, serviceId: string): number | undefined;
+  /** What people said of the service's anomalies. */
+  opinions(tenant: string, serviceId: string): readonly AnomalyOpinion[];
+  /** Times of the service's deployments, ascending. */
+  deployments(tenant: string, serviceId: string): readonly number[];
+  /** Unit that senders tell of a metric; null where they do not. */
+  unitOf(tenant: string, metricName: string): string | null;
+  limitFor(tenant: string, serviceId: string, metricName: string): DeclaredLimit | null;
+  /** Ascending by time. */
+  readonly sloRecords: readonly SloValue[];
+  /** Calls among services of an environment in the minutes [from, to) since 1970. */
+  calls(tenant: string, environment: string, from: number, to: number): Promise<readonly Call[]>;
+  /** Series that count the requests of the same services, besides those that are gone over. */
+  readonly counting: readonly BacktestSeries[];
+  /** Trains a service's model; null where none is trained. */
+  readonly train: ((job: TrainingJob) => Promise<TrainingResult>) | null;
+  /** Layers that the selection leaves without what they look at, and why. */
+  readonly leftOut: Readonly<Partial<Record<BacktestLayer, string>>>;
+}
+
+/** Nothing is known but the samples. */
+export const NO_FACTS: BacktestFacts = {
+  firstSeenMs: () => undefined,
+  opinions: () => [],
+  deployments: () => [],
+  unitOf: () => null,
+  limitFor: () => null,
+  sloRecords: [],
+  calls: () => Promise.resolve([]),
+  counting: [],
+  train: null,
+  leftOut: {},
+};
+
+/** What one of the two runs goes by. */
+export interface BacktestVariant {
+  settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
+  readonly silences: readonly Silence[];
+  /** Those that hold for everybody, and those of people. */
+  readonly inhibitions: ActiveInhibitions;
+  readonly inhibitionRules: InhibitionRules;
+}
+
+export interface BacktestOptions {
+  /** WATCHDOG_WINDOW, WATCHDOG_MIN_SAMPLES, and WATCHDOG_INTERVAL_SECONDS in ms. */
+  readonly window: number;
+  readonly samplesMin: number;
+  readonly intervalMs: number;
+  /** Of DETECTION_TIMEZONE. */
+  readonly offsetMs: OffsetMs;
+  /** Pages before this are not counted; samples before it are what the baselines are made of. */
+  readonly sinceMs: number;
+  /** Nothing that is later is looked at. */
+  readonly untilMs: number;
+}
+
+/** Layers of detection, in the order of a cycle. */
+export const BACKTEST_LAYERS = ["statistical", "adaptive", "isolation_forest", "stale", "saturation", "slo_burn", "cascade"] as const;
+export type BacktestLayer = (typeof BACKTEST_LAYERS)[number];
+
+/** How a layer took part. */
+export interface LayerReport {
+  readonly layer: BacktestLayer;
+  /** Series, services or SLOs that it has looked at. */
+  readonly evaluated: number;
+  /** Why it looked at none, or not at all of them; null where it did. */
+  readonly reason: string | null;
+}

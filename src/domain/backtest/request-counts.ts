@@ -1,0 +1,49 @@
+// Requests of services in a cycle of the past, for the gate of minimum traffic.
+import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import { isRequestCount } from "../pillars/request-metric.ts";
+import { requestsInCycle } from "../pillars/requests-in-cycle.ts";
+import type { BacktestSeries } from "./history.ts";
+
+export class RequestCounts {
+  readonly #intervalMs: number;
+  /** Counting series by service and environment. */
+  readonly #services = new Map<string, BacktestSeries[]>();
+
+  constructor(all: readonly BacktestSeries[], intervalMs: number) {
+    this.#intervalMs = intervalMs;
+    for (const series of all) {
+      const { tenant, environment, serviceId, metricName } = series.name;
+      if (!isRequestCount(metricName, (series.flags & FLAG_COUNTER) !== 0)) continue;
+      const key = keyOf(tenant, environment, serviceId);
+      this.#services.set(key, [...(this.#services.get(key) ?? []), series]);
+    }
+  }
+
+  /** As the newest cycle before `nowMs` has counted them; undefined where no series counts. Of several metrics the one that counts most stands for all. */
+  of(tenant: string, environment: string, serviceId: string, nowMs: number): number | undefined {
+    const counting = this.#services.get(keyOf(tenant, environment, serviceId));
+    if (counting === undefined) return undefined;
+    const cycleMs = Math.floor(nowMs / this.#intervalMs) * this.#intervalMs;
+    const sums = new Map<string, number>();
+    for (const { name, times, values } of counting) {
+      const count = placeAfter(times, cycleMs);
+      sums.set(name.metricName, (sums.get(name.metricName) ?? 0) + requestsInCycle(times, values, count, cycleMs, this.#intervalMs));
+    }
+    return Math.max(...sums.values());
+  }
+}
+
+/** How many of the ascending times are not after that time. */
+export function placeAfter(times: Float64Array, timeMs: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] as number) <= timeMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function keyOf(tenant: string, environment: string, serviceId: string): string {
+  return JSON.stringify([tenant, environment, serviceId]);
+}

@@ -1,0 +1,62 @@
+// Services that fail together, from what is open and from stored calls (actors/coordinator/watchdog/cascade does so live).
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../alerting/cascade.ts";
+import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../alerting/cascade-finding.ts";
+import { RuleEpisodeSet, type RuleFinding } from "../../detection/service/rule-episode-set.ts";
+import type { BacktestFacts } from "../history.ts";
+import type { BacktestRule, RuleCycle } from "./rule.ts";
+
+const MINUTE_MS = 60_000;
+
+interface Place {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly onsets: ServiceOnset[];
+}
+
+export class CascadeRule implements BacktestRule {
+  readonly costUs = 5;
+  readonly #calls: BacktestFacts["calls"];
+  readonly #episodes = new RuleEpisodeSet(DETECTOR_CASCADE);
+
+  constructor(calls: BacktestFacts["calls"]) {
+    this.#calls = calls;
+  }
+
+  async cycle({ nowMs, openAnomalies }: RuleCycle): Promise<readonly EpisodeFrame[]> {
+    const findings: RuleFinding[] = [];
+    for (const place of placesOf(openAnomalies())) {
+      const services = new Set(place.onsets.map(({ serviceId }) => serviceId));
+      if (services.size < CASCADE_SERVICES_MIN) continue;
+      const to = Math.ceil(nowMs / MINUTE_MS) + 1;
+      const calls = await this.#calls(place.tenant, place.environment, to - CASCADE_CALLS_MINUTES, to);
+      const among = calls.filter(({ caller, callee }: Call) => services.has(caller) && services.has(callee));
+      for (const cascade of findCascades(place.onsets, among))
+        findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
+    }
+    if (findings.length === 0 && this.#episodes.openCount === 0) return [];
+    const { frames, apply } = this.#episodes.settle(findings, nowMs);
+    apply();
+    return frames;
+  }
+
+  /** A cascade that grows keeps its root. */
+  #withKnownRoot({ tenant, environment }: Place, cascade: Cascade): Cascade {
+    const isKnown = (serviceId: string) =>
+      this.#episodes.startOf({ tenant, environment, serviceId, metricName: CASCADE_METRIC }) !== undefined;
+    const known = cascade.members.find(isKnown);
+    return known === undefined ? cascade : { ...cascade, root: known };
+  }
+}
+
+function placesOf(anomalies: ReturnType<RuleCycle["openAnomalies"]>): Iterable<Place> {
+  const places = new Map<string, Place>();
+  for (const { tenant, environment, serviceId, detector, startedAtMs } of anomalies) {
+    if (detector === DETECTOR_CASCADE) continue;
+    const key = JSON.stringify([tenant, environment]);
+    const place = places.get(key) ?? { tenant, environment, onsets: [] };
+    places.set(key, place);
+    place.onsets.push({ serviceId, onsetMs: startedAtMs });
+  }
+  return places.values();
+}

@@ -1,0 +1,19 @@
+// A rule that looks at services, or at what is open, once a cycle.
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { Anomaly } from "../../incident/anomaly.ts";
+
+/** The cycle at hand. */
+export interface RuleCycle {
+  readonly nowMs: number;
+  /** Cycles since the first. */
+  readonly number: number;
+  /** All that are open. */
+  openAnomalies(): Iterable<Anomaly>;
+}
+
+export interface BacktestRule {
+  /** Microseconds of a cycle, about. */
+  readonly costUs: number;
+  /** What the cycle changes. Cycles come in order. */
+  cycle(at: RuleCycle): readonly EpisodeFrame[] | Promise<readonly EpisodeFrame[]>;
+}

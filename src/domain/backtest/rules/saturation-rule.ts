@@ -1,0 +1,156 @@
+// Series that run full, from their stored samples (actors/engine/watchdog/saturation does so live): each bounded stream, the streams of an instance and those of a
+// pair together.
+import { hash128 } from "../../../core/base/hash128.ts";
+import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
+import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { Anomaly } from "../../incident/anomaly.ts";
+import { kindOfName } from "../../saturation/bounded-name.ts";
+import type { SaturationFinding } from "../../saturation/saturation-finding.ts";
+import { SaturationSeries } from "../../saturation/saturation-series.ts";
+import { type SaturationUnit, saturationUnits } from "../../saturation/saturation-units.ts";
+import type { BacktestFacts, BacktestSeries } from "../history.ts";
+import { type PlacedSeries, servicesOf } from "../service-frames.ts";
+import type { BacktestRule, RuleCycle } from "./rule.ts";
+
+const MINUTE_MS = 60_000;
+/** Every second cycle (rule 1.1.11: about two minutes). */
+const EVERY_CYCLES = 2;
+/** One evaluation of a series that does not climb. */
+const EVALUATION_US = 70;
+const DETECTOR = "saturation";
+const DERIVED_QUANTILE = /\.p(?:50|95|99)$/;
+
+interface BoundedSeries {
+  readonly name: StreamName;
+  readonly hash: string;
+  readonly series: BacktestSeries;
+}
+
+interface Fire {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly finding: SaturationFinding;
+  readonly peakZ: number;
+}
+
+interface WatchedUnit {
+  readonly unit: SaturationUnit<BoundedSeries>;
+  readonly series: SaturationSeries;
+  /** Of each stream how many values were given. */
+  readonly fed: Uint32Array;
+  fire: Fire | undefined;
+}
+
+/** Series that the rule looks at: those that a name or a declaration bounds, and no counters. */
+export function boundedUnits(
+  all: readonly PlacedSeries[],
+  { limitFor }: Pick<BacktestFacts, "limitFor">,
+): Array<SaturationUnit<BoundedSeries>> {
+  const isBounded = ({ series: { name, flags } }: PlacedSeries) =>
+    (flags & FLAG_COUNTER) === 0 &&
+    (kindOfName(name.metricName) !== null || limitFor(name.tenant, name.serviceId, name.metricName) !== null);
+  const units = servicesOf(all.filter(isBounded)).map((members) =>
+    saturationUnits(members.map(({ series, key }) => ({ name: series.name, hash: hash128(key), series }))),
+  );
+  return units.flat();
+}
+
+export class SaturationRule implements BacktestRule {
+  readonly costUs: number;
+  readonly #facts: BacktestFacts;
+  readonly #units: readonly WatchedUnit[];
+
+  constructor(units: ReadonlyArray<SaturationUnit<BoundedSeries>>, facts: BacktestFacts) {
+    this.#facts = facts;
+    this.#units = units.map((unit) => {
+      const { tenant, metricName } = unit.name;
+      const series = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: unit.instance });
+      return { unit, series, fed: new Uint32Array(unit.streams.length), fire: undefined };
+    });
+    this.costUs = (EVALUATION_US * units.length) / EVERY_CYCLES;
+  }
+
+  cycle({ nowMs, number, openAnomalies }: RuleCycle): readonly EpisodeFrame[] {
+    if (number % EVERY_CYCLES !== 0) return [];
+    const confirming = confirmingMetrics(openAnomalies());
+    const [ended, told]: [EpisodeFrame[], EpisodeFrame[]] = [[], []];
+    for (const watched of this.#units) {
+      feed(watched, nowMs);
+      const { tenant, environment, serviceId, metricName } = watched.unit.name;
+      const metrics = confirming.get(JSON.stringify([tenant, environment, serviceId]));
+      const { finding } = watched.series.evaluate(nowMs, {
+        limit: this.#facts.limitFor(tenant, serviceId, metricName),
+        corroborated: metrics !== undefined && metrics.size > (metrics.has(metricName) ? 1 : 0),
+      });
+      if (finding === null) {
+        if (watched.fire !== undefined) ended.push(frameOf(watched.unit.name, watched.fire, "close", nowMs));
+        watched.fire = undefined;
+      } else told.push(...tell(watched, finding, nowMs));
+    }
+    return [...ended, ...told];
+  }
+}
+
+function tell(watched: WatchedUnit, finding: SaturationFinding, nowMs: number): EpisodeFrame[] {
+  const before = watched.fire;
+  const { z } = finding.verdict;
+  const startedAtMs = before?.startedAtMs ?? nowMs;
+  const id = before?.id ?? hash128(JSON.stringify([DETECTOR, watched.unit.key, startedAtMs]));
+  const isHigher = before === undefined || Math.abs(z) > Math.abs(before.peakZ);
+  const fire = { id, startedAtMs, finding, peakZ: isHigher ? z : before.peakZ };
+  watched.fire = fire;
+  return isHigher ? [frameOf(watched.unit.name, fire, before === undefined ? "open" : "update", nowMs)] : [];
+}
+
+/** Values of one stream as they are, those of several as means of each minute. */
+function feed({ unit, series, fed }: WatchedUnit, nowMs: number): void {
+  const sums = new Map<number, { sum: number; count: number }>();
+  for (const [place, { series: of }] of unit.streams.entries()) {
+    let at = fed[place] as number;
+    for (; at < of.times.length && (of.times[at] as number) <= nowMs; at++) {
+      const [time, value] = [of.times[at] as number, of.values[at] as number];
+      if (unit.streams.length === 1) series.observe(time, value);
+      else if (Number.isFinite(value)) {
+        const minute = Math.floor(time / MINUTE_MS);
+        const mean = sums.get(minute) ?? { sum: 0, count: 0 };
+        sums.set(minute, mean);
+        mean.sum += value;
+        mean.count++;
+      }
+    }
+    fed[place] = at;
+  }
+  for (const [minute, { sum, count }] of [...sums].sort(([a], [b]) => a - b)) series.observe(minute * MINUTE_MS, sum / count);
+}
+
+/** Metrics of other detectors' open anomalies, by service and environment. */
+function confirmingMetrics(anomalies: Iterable<Anomaly>): Map<string, Set<string>> {
+  const confirming = new Map<string, Set<string>>();
+  for (const { tenant, environment, serviceId, metricName, detector } of anomalies) {
+    if (detector === DETECTOR) continue;
+    const key = JSON.stringify([tenant, environment, serviceId]);
+    confirming.set(key, (confirming.get(key) ?? new Set()).add(metricName.replace(DERIVED_QUANTILE, "")));
+  }
+  return confirming;
+}
+
+function frameOf(
+  name: StreamName,
+  { id, startedAtMs, finding }: Fire,
+  transition: EpisodeFrame["transition"],
+  nowMs: number,
+): EpisodeFrame {
+  return {
+    ...name,
+    transition,
+    episodeId: id,
+    detector: DETECTOR,
+    direction: finding.kind === "remaining" ? "low" : "high",
+    startedAtMs,
+    observedAtMs: nowMs,
+    z: finding.verdict.z,
+    verdict: finding.verdict,
+    explanation: finding.text,
+    arrivalMs: 0,
+  };
+}

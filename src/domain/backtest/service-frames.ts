@@ -1,0 +1,157 @@
+// What the joint detector of each service finds, in both variants: a model trained by the live function on the history up to the beginning, and anew when it is due,
+// and the vectors after it judged once a cycle. Where both variants leave out the same metrics it runs once.
+import { BACKTEST_TRAININGS_MAX } from "../../core/config/backtest-limits.ts";
+import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
+import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import { serviceHash, servicePage } from "../../core/protocol/service-rows.ts";
+import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../detection/multivariate/service-columns.ts";
+import { HistoryCursor, type ServiceHistory } from "../detection/multivariate/service-rows.ts";
+import { aggregationOf } from "../detection/multivariate/service-vector.ts";
+import { isBucketSeries } from "../series/classification.ts";
+import { serviceKey } from "../series/stream-identity.ts";
+import type { BacktestSeries, BacktestVariant, LayerReport } from "./history.ts";
+import { type BothFrames, type SeriesFramesOptions, STAGE_SERVICES, type TimedFrame } from "./series-frames.ts";
+import { ServiceTrack } from "./tracks/service-track.ts";
+
+/** Of one vector: the model's components and trees. */
+const VECTOR_US = 150;
+const METRICS_MIN = 2;
+/** Samples from which the regularity of a metric is known: a ring's worth. */
+const REGULARITY_SAMPLES = 120;
+
+/** Trainings that a backtest still may have. */
+class TrainingBudget {
+  #left = BACKTEST_TRAININGS_MAX;
+
+  take(): boolean {
+    if (this.#left === 0) return false;
+    this.#left--;
+    return true;
+  }
+}
+
+/** A series in the order of all. */
+export interface PlacedSeries {
+  readonly series: BacktestSeries;
+  readonly key: string;
+}
+
+/** Gives `into` what is found on services of two metrics or more. */
+export async function serviceFrames(
+  all: readonly PlacedSeries[],
+  variants: readonly [BacktestVariant, BacktestVariant],
+  into: BothFrames,
+  options: SeriesFramesOptions,
+): Promise<LayerReport> {
+  const { train, leftOut } = options.facts;
+  const layer = "isolation_forest";
+  if (leftOut[layer] !== undefined || train === null)
+    return { layer, evaluated: 0, reason: leftOut[layer] ?? "no model is trained where there is no server" };
+  const budget = new TrainingBudget();
+  let judged = 0;
+  let learning = 0;
+  for (const [place, members] of servicesOf(all).entries()) {
+    const chosen = variants.map((variant) => columnsOf(members, variant));
+    const texts = chosen.map((columns) => JSON.stringify(columns?.names ?? []));
+    const runs = texts[0] === texts[1] ? [[0, 1]] : [[0], [1]];
+    for (const run of runs) {
+      const columns = chosen[run[0] as number];
+      if (columns === undefined) continue;
+      const found = await trackFrames(members, columns, place, options, budget);
+      if (found === undefined) learning++;
+      else judged++;
+      for (const side of run) into[side as 0 | 1].push(...(found ?? []));
+    }
+  }
+  const reason = learning > 0 ? `${learning} services have fewer than ${SERVICE_VECTORS_MIN} vectors` : null;
+  return { layer, evaluated: judged, reason };
+}
+
+/** What a service's vector is made of. */
+export interface VectorColumns extends ServiceHistory {
+  readonly names: readonly string[];
+}
+
+/** Series by service and environment, in their order. */
+export function servicesOf(all: readonly PlacedSeries[]): ReadonlyArray<readonly PlacedSeries[]> {
+  const services = new Map<string, PlacedSeries[]>();
+  for (const each of all) {
+    const { tenant, environment, serviceId } = each.series.name;
+    const key = JSON.stringify([tenant, serviceId, environment]);
+    const members = services.get(key);
+    if (members === undefined) services.set(key, [each]);
+    else members.push(each);
+  }
+  return [...services.values()];
+}
+
+/** The vector of a service as the engines choose it, without excluded metrics and buckets; undefined where it has too few metrics. */
+export function columnsOf(
+  members: readonly PlacedSeries[],
+  { settingsOf }: Pick<BacktestVariant, "settingsOf">,
+): VectorColumns | undefined {
+  const metrics = new Map<string, PlacedSeries[]>();
+  for (const each of members) {
+    const { tenant, serviceId, metricName } = each.series.name;
+    if (isBucketSeries(each.series.name, each.series.flags) || settingsOf(tenant, serviceId, metricName).excluded) continue;
+    const own = metrics.get(metricName);
+    if (own === undefined) metrics.set(metricName, [each]);
+    else own.push(each);
+  }
+  if (metrics.size < METRICS_MIN) return undefined;
+  const streamOf = (name: string) => ((metrics.get(name) as PlacedSeries[])[0] as PlacedSeries).series;
+  const names = chosenMetrics([...metrics.keys()], (name) => {
+    const { times } = streamOf(name);
+    const newest = times.subarray(Math.max(0, times.length - REGULARITY_SAMPLES));
+    return unevenness(newest, newest.length);
+  });
+  const share = streamsPerMetric(names.length);
+  const streams = names.map((name) => (metrics.get(name) as PlacedSeries[]).slice(0, share).map(({ series }) => series));
+  const kinds = names.map((name) => aggregationOf((streamOf(name).flags & FLAG_COUNTER) !== 0, name, streamOf(name).name.attributes));
+  return {
+    names,
+    starts: startsOf(streams.map(({ length }) => length)),
+    aggregations: Uint8Array.from(kinds),
+    streams: streams.flat().map(({ times, values }) => ({ times, values })),
+  };
+}
+
+/** Undefined where there is no history for a model. */
+async function trackFrames(
+  members: readonly PlacedSeries[],
+  columns: VectorColumns,
+  place: number,
+  options: SeriesFramesOptions,
+  budget: TrainingBudget,
+): Promise<TimedFrame[] | undefined> {
+  const { intervalMs, sinceMs, untilMs, slices } = options;
+  const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
+  const train = options.facts.train as NonNullable<typeof options.facts.train>;
+  const hash = serviceHash(serviceKey(tenant, serviceId), environment);
+  const track = new ServiceTrack({ tenant, environment, serviceId, metricName: "", attributes: {} }, columns.names, hash);
+  const cursor = new HistoryCursor(columns, intervalMs);
+  const values = new Float64Array(columns.names.length);
+  const found: TimedFrame[] = [];
+  const firstMs = Math.ceil(sinceMs / intervalMs) * intervalMs;
+  let dueMs = firstMs;
+  for (let atMs = firstMs; atMs <= untilMs; atMs += intervalMs) {
+    if (atMs >= dueMs) {
+      const mayTrain = budget.take();
+      const result = mayTrain
+        ? await train({ ...columns, toMs: atMs, intervalMs, rowsMax: SERVICE_VECTORS_MAX, seed: servicePage(hash) })
+        : { rows: 0, model: null, state: null };
+      if (!mayTrain) dueMs = Number.POSITIVE_INFINITY;
+      else if (result.model === null || result.state === null) dueMs = atMs + (SERVICE_VECTORS_MIN - result.rows) * intervalMs;
+      else {
+        track.take(result.model, result.state, { rows: result.rows, trainedMs: atMs });
+        dueMs = atMs + Math.min(SERVICE_MODEL_AGE_MS_MAX, result.rows * intervalMs);
+      }
+    }
+    if (!track.isTrained) continue;
+    const isNew = cursor.read(atMs, values);
+    const frame = isNew ? track.observe(atMs, cursor.newestMs, values) : track.rest(atMs, intervalMs);
+    if (frame !== undefined) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
+    if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
+  }
+  return track.isTrained ? found : undefined;
+}

@@ -1,0 +1,112 @@
+// What the detector of long baselines finds on one series: transitions of its episodes, and what it confirms.
+import { hash128 } from "../../../core/base/hash128.ts";
+import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
+import { PairDetector, type PairVerdict } from "../../detection/pair/pair-detector.ts";
+import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
+import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
+import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
+
+/** What is older before the cycle confirms nothing that people are to be told of now. */
+const CONFIRMED_MS_MAX = 10 * 60_000;
+
+export class PairFindings {
+  readonly #name: StreamName;
+  readonly #direction: WatchdogSettings["direction"];
+  readonly #offsetMs: OffsetMs;
+  readonly #detector: PairDetector;
+  #firstMs = Number.NaN;
+  #lastMs = 0;
+  #startedMs = 0;
+  #peak = 0;
+  #risen: EpisodeFrame | undefined;
+  #frames: Array<EpisodeFrame | ConfirmedPair> = [];
+
+  /** `direction` are the departures that may alert. */
+  constructor(name: StreamName, direction: WatchdogSettings["direction"], offsetMs: OffsetMs = UTC_OFFSET) {
+    this.#name = name;
+    this.#direction = direction;
+    this.#offsetMs = offsetMs;
+    this.#detector = new PairDetector(undefined, offsetMs);
+  }
+
+  /** Takes an observation; what follows from it is told at the end of its cycle. The verdict is used again for the next one. */
+  observe(timeMs: number, value: number, deployedMs = 0): PairVerdict {
+    if (Number.isNaN(this.#firstMs)) this.#firstMs = timeMs;
+    this.#lastMs = timeMs;
+    const verdict = this.#detector.observe(timeMs, value, deployedMs);
+    const z = pairZ(verdict);
+    if (this.#startedMs === 0) this.#begin(verdict, z);
+    else if (!verdict.gate.isFiring) this.#end(verdict);
+    else if (Math.sign(z) === Math.sign(this.#peak) && Math.abs(z) > Math.abs(this.#peak)) {
+      this.#peak = z;
+      this.#risen = this.#frame("update", verdict);
+    }
+    return verdict;
+  }
+
+  /** The record of the newest observation, and its sentence. */
+  explain(verdict: PairVerdict) {
+    const of = this.#observation(verdict, this.#direction);
+    return { verdict: pairVerdict(of), explanation: explainPair(of, this.#name.metricName) };
+  }
+
+  /** What a cycle tells, at its end. */
+  told(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
+    const frames = this.#frames;
+    if (this.#risen !== undefined) frames.push(this.#risen);
+    const { alone, shared, side } = this.#detector.confirmation;
+    if (this.#lastMs >= cycleMs - CONFIRMED_MS_MAX && Math.max(alone, shared) >= 1) {
+      const { tenant, environment, serviceId, metricName } = this.#name;
+      const direction = this.#direction === "both" ? null : this.#direction;
+      frames.push({ tenant, environment, serviceId, metricName, isAlone: alone >= 1, side, direction });
+    }
+    this.#risen = undefined;
+    this.#frames = [];
+    return frames;
+  }
+
+  #begin(verdict: PairVerdict, z: number): void {
+    if (!verdict.gate.opened || !mayAlert(verdict.side, this.#direction)) return;
+    this.#startedMs = this.#lastMs;
+    this.#peak = z;
+    this.#frames.push(this.#frame("open", verdict));
+  }
+
+  #end(verdict: PairVerdict): void {
+    if (this.#risen !== undefined) this.#frames.push(this.#risen);
+    this.#risen = undefined;
+    this.#frames.push(this.#frame("close", verdict));
+    this.#startedMs = 0;
+  }
+
+  #observation(verdict: PairVerdict, direction: PairObservation["direction"]): PairObservation {
+    return {
+      verdict,
+      baseline: this.#detector.baseline,
+      ageSeconds: (this.#lastMs - this.#firstMs) / 1000,
+      localMs: this.#lastMs + this.#offsetMs(this.#lastMs),
+      direction,
+    };
+  }
+
+  #frame(transition: EpisodeFrame["transition"], verdict: PairVerdict): EpisodeFrame {
+    const direction = this.#peak < 0 ? "low" : "high";
+    const of = this.#observation(verdict, "both");
+    const { tenant, environment, serviceId, metricName, attributes } = this.#name;
+    const identity = [tenant, environment, serviceId, metricName, attributes, DETECTOR_ADAPTIVE, direction, this.#startedMs];
+    return {
+      ...this.#name,
+      transition,
+      episodeId: hash128(JSON.stringify(identity)),
+      detector: DETECTOR_ADAPTIVE,
+      direction,
+      startedAtMs: this.#startedMs,
+      observedAtMs: this.#lastMs,
+      z: this.#peak,
+      verdict: pairVerdict(of),
+      explanation: explainPair(of, metricName),
+      arrivalMs: 0,
+    };
+  }
+}
