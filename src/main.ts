@@ -95,9 +95,7 @@ class Server {
   readonly #channels: readonly EngineChannel[];
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
-  /** One word: how many read the event stream. */
-  readonly #readerCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  readonly #streams = new EventStreams(systemClock, this.#readerCount);
+  readonly #streams = new EventStreams(systemClock);
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorHandle;
   readonly #queries: QueryLink;
@@ -187,7 +185,7 @@ class Server {
       memories: this.#memories,
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
-      readerCount: this.#readerCount,
+      readerCount: this.#streams.readerCount.word,
       mainPort: second.raw,
       settings: coordinatorSettings(config),
     };

@@ -55,18 +55,18 @@ describe("chunks of events", () => {
 
 describe("the count of readers", () => {
   it("follows those who come, go and are sent away", () => {
-    const count = new Int32Array(1);
-    const streams = new EventStreams(CLOCK, count);
+    const streams = new EventStreams(CLOCK);
+    const count = streams.readerCount;
     const readers = [new Reader(), new Reader(), new Reader()] as const;
     let isGood = true;
     for (const reader of readers) streams.add("a", reader, () => reader !== readers[1] || isGood);
-    expect(count[0]).toBe(3);
+    expect(count.value).toBe(3);
     readers[0].leave();
-    expect(count[0]).toBe(2);
+    expect(count.value).toBe(2);
     isGood = false;
     streams.review();
-    expect(count[0]).toBe(1);
+    expect(count.value).toBe(1);
     streams.end();
-    expect(count[0]).toBe(0);
+    expect(count.value).toBe(0);
   });
 });

@@ -26,7 +26,7 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { liveSources } from "./alerts/live-sources.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { CommittedState } from "./committed-state.ts";
-import { Committer } from "./committer.ts";
+import { Committer, type CommitterDependencies } from "./committer.ts";
 import { Changes } from "./control/changes.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
@@ -80,7 +80,7 @@ export interface CoordinatorOptions extends DetectionOptions {
 }
 
 /** The world around the coordinator. */
-export interface CoordinatorDependencies {
+export interface CoordinatorDependencies extends Pick<CommitterDependencies, "isHeard"> {
   readonly controlStore: KeyValueStore;
   readonly seriesStore: KeyValueStore;
   readonly engines: readonly EngineLink[];
@@ -89,8 +89,6 @@ export interface CoordinatorDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
-  /** Whether anybody reads the event stream; where it is not given, somebody does. */
-  isHeard?(): boolean;
   observeLatencySeconds(seconds: number): void;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
   measureDisk(): DiskMeasure;

@@ -8,6 +8,7 @@ import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
 import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
@@ -47,8 +48,8 @@ export interface CoordinatorThreadData {
   readonly enginePorts: readonly MessagePort[];
   /** COORDINATOR_SLOTS f64. */
   readonly counters: SharedArrayBuffer;
-  /** One word: how many read the event stream. */
-  readonly readerCount: Int32Array;
+  /** Of a ReaderCount. */
+  readonly readerCount: Int32Array<ArrayBufferLike>;
   readonly mainPort: MessagePort;
   readonly settings: {
     readonly threshold: number;
@@ -249,6 +250,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
   const slots = new Float64Array(data.counters);
+  const readers = new ReaderCount(data.readerCount);
   const flusher = new LogFlusher(logDirectory(data.dataDir));
   // A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk.
   const flushing = setInterval(() => void flusher.flush().catch(() => undefined), LOG_FLUSH_MS);
@@ -269,7 +271,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     nowMs: () => systemClock.wallMs(),
     monotonicMs: () => systemClock.monotonicMs(),
     emit: (message) => (message.type === "stopped" ? void close() : send(main, message)),
-    isHeard: () => Atomics.load(data.readerCount, 0) > 0,
+    isHeard: () => readers.value > 0,
     observeLatencySeconds: (seconds) => observe(slots, seconds),
     deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
     measureDisk: diskMeter(data.dataDir),

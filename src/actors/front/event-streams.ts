@@ -2,6 +2,7 @@
 // once where none left a moment before, else with those that come until then. A reader that lags is told how many it missed.
 import type { HttpStream } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
+import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { EVENT_STREAM_LAG_BYTES_MAX, EVENT_STREAMS_MAX } from "../../core/config/limits.ts";
 import type { EventChunk } from "../../core/protocol/query.ts";
 
@@ -25,16 +26,15 @@ export class EventStreams {
   readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
   readonly #waiting = new Map<string, EventChunk[]>();
-  readonly #readerCount: Int32Array<ArrayBufferLike>;
+  /** Tells other threads how many readers there are. */
+  readonly readerCount = new ReaderCount();
   #isFlushDue = false;
   #nextFlushMs = 0;
   #isQuiet = true;
   missedTotal = 0;
 
-  /** `readerCount` has a word that tells other threads how many readers there are. */
-  constructor(clock: Clock, readerCount: Int32Array<ArrayBufferLike> = new Int32Array(1)) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#readerCount = readerCount;
   }
 
   get count(): number {
@@ -134,7 +134,7 @@ export class EventStreams {
   }
 
   #tellCount(): void {
-    Atomics.store(this.#readerCount, 0, this.#readers.size);
+    this.readerCount.value = this.#readers.size;
   }
 }
 

@@ -149,8 +149,6 @@ export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
 /** Anomalies that an alert names, 60 B each in a row that is written with each of them, and changes that it tells: further ones are counted, the oldest changes go. */
 export const ALERT_MEMBERS_MAX = 50;
 export const ALERT_HISTORY_MAX = 50;
-/** Alerts whose members are remembered as the bytes of their rows, 3 KB each: those that take in anomalies at a time. */
-export const ALERT_MEMBERS_WRITTEN_MAX = 500;
 /** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
 export const SIGNALS_PER_SERVICE_MAX = 4;
 export const SIGNAL_SERVICES_MAX = 20_000;
@@ -158,8 +156,6 @@ export const SIGNAL_SERVICES_MAX = 20_000;
 export const CONFIRMATIONS_PER_SERVICE_MAX = 4;
 /** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
 export const RCA_PAIRS_MAX = 50_000;
-/** Names of metrics whose direction is remembered, 100 B each a thread: those that findings ask about at a time. */
-export const METRIC_DIRECTIONS_MAX = 4_096;
 /** Rows of anomalies kept in memory, at 0.6 KB: those of the last second at the most that is stored in one. */
 export const ANOMALIES_RECENT_MAX = 1_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */

@@ -1,5 +1,4 @@
 // Which way a series is bad: fewer errors and faster answers are no alert. By whole words of the name; an override of the series goes first.
-import { METRIC_DIRECTIONS_MAX } from "../../../core/config/limits.ts";
 import { nameWords } from "../../series/name-words.ts";
 import type { GateResult } from "./gate-result.ts";
 
@@ -10,7 +9,8 @@ const BAD_WHEN_HIGH = words(
 );
 const BAD_WHEN_LOW = words("success availability apdex uptime free available remaining headroom healthy");
 
-/** Of names whose words were looked at lately: every finding of a metric asks. All are forgotten where there are too many. */
+/** Of names whose words were looked at lately, 100 B each: every finding of a metric asks. All are forgotten where there are too many. */
+const NAMES_KEPT_MAX = 4_096;
 const kept = new Map<string, Direction>();
 
 /** Direction by name; words of both kinds, or none, say nothing. */
@@ -18,7 +18,7 @@ export function directionOfName(metricName: string): Direction {
   const known = kept.get(metricName);
   if (known !== undefined) return known;
   const direction = directionOfWords(metricName);
-  if (kept.size >= METRIC_DIRECTIONS_MAX) kept.clear();
+  if (kept.size >= NAMES_KEPT_MAX) kept.clear();
   kept.set(metricName, direction);
   return direction;
 }

@@ -7,7 +7,6 @@
 //
 // Lists begin with their length. Version 1 is JSON (first-version.ts) and is read. An alert is stored again with each of its anomalies: packed it costs a fifth.
 
-import { ALERT_MEMBERS_WRITTEN_MAX } from "../../../../core/config/limits.ts";
 import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
 import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
@@ -43,6 +42,8 @@ interface WrittenMembers {
 }
 
 const NOTHING_WRITTEN: WrittenMembers = { members: [], bytes: new Uint8Array(0) };
+/** Alerts that take in anomalies at a time; 3 KB each. */
+const ALERT_MEMBERS_WRITTEN_MAX = 500;
 /** By the id of their alert, the one that grew longest ago first. */
 const written = new Map<string, WrittenMembers>();
 
