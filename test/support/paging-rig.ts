@@ -27,10 +27,6 @@ class LastingDepartures extends ServiceConfirmations {
   override isConfirmed(): boolean {
     return true;
   }
-
-  override isSupported(): boolean {
-    return true;
-  }
 }
 
 /** Long after its start, with the settings of the environment. */

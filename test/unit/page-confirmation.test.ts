@@ -82,10 +82,10 @@ describe("the gate of confirmation", () => {
     expect([fire(7.99, 59), fire(8, 59), fire(8, 60)]).toEqual(["suppressed", "paged", "suppressed"]);
   });
 
-  it("does not wait for detectors whose evidence is twice their own bar: just below, at", () => {
+  it("does not wait for detectors whose evidence is twice their own bar, of a joint model three times: just below, at", () => {
     const fire = (detector: string, z: number) => rigOf().rig.fire({ detector, z, threshold: 3.5 }).outcome;
     expect([fire("adaptive", 6.99), fire("adaptive", 7)]).toEqual(["suppressed", "paged"]);
-    expect([fire("isolation_forest", 6.99), fire("isolation_forest", 7)]).toEqual(["suppressed", "paged"]);
+    expect([fire("isolation_forest", 10.49), fire("isolation_forest", 10.5)]).toEqual(["suppressed", "paged"]);
   });
 
   it.each(["saturation", "slo_burn", "stale_service", "cascade", "external", "manual", "logs"])("asks nothing of %s", (detector) => {
@@ -105,12 +105,19 @@ describe("the gate of confirmation", () => {
     expect(late.again(PAGING_START_MS + 2 * MINUTE_MS + 1)).toEqual([]);
   });
 
-  it("is content with one metric's share for a finding over all of them", () => {
+  it("asks for a finding over all metrics what it asks for one: two metrics' shares, or one that departs alone", () => {
     const { rig, confirmations } = rigOf();
     rig.fire({ detector: "isolation_forest", z: 5 });
     rig.fire({ z: 5 });
     confirmations.take(pair({ isAlone: false }), PAGING_START_MS);
-    expect(rig.again(PAGING_START_MS).map(({ family }) => family)).toEqual(["multivariate"]);
+    expect(rig.again(PAGING_START_MS)).toEqual([]);
+    confirmations.take(pair({ isAlone: false, metricName: "queue.depth" }), PAGING_START_MS);
+    expect(
+      rig
+        .again(PAGING_START_MS)
+        .map(({ family }) => family)
+        .sort(),
+    ).toEqual(["metric", "multivariate"]);
   });
 
   it("hands what is confirmed over to the silence that holds it then", () => {

@@ -1,4 +1,5 @@
-// The quiet simulation: services through the shard kernel, the detector of long baselines and the pipeline to a page, as shipped, on a virtual clock.
+// The quiet simulation: services through the shard kernel, the detector of long baselines, their joint models and the pipeline to a page, as shipped, on a virtual
+// clock.
 
 import { hash128 } from "../../../src/core/base/hash128.ts";
 import { EVENT_CLOSE, EVENT_OPEN, EVENT_UPDATE } from "../../../src/core/layout/kernel-event.ts";
@@ -15,6 +16,7 @@ import { episodeFrame } from "../../../src/domain/incident/episode-frame.ts";
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { type Row, ShardRig } from "../../support/shard-rig.ts";
 import { INCIDENT_KINDS, type Incident, plantIncident } from "./incident-plan.ts";
+import { ServiceLayer } from "./service-layer.ts";
 import { METRICS, ServiceModel } from "./service-model.ts";
 
 const MINUTE_MS = 60_000;
@@ -88,6 +90,8 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
       names.push({ tenant: "quiet", environment: "", serviceId: `service-${number}`, metricName, attributes: {} });
     }
   const tracks = names.map((name) => new PairFindings(name, SETTINGS.direction));
+  const layers = batch.map(({ seed }, i) => new ServiceLayer(names[i * METRICS.length] as StreamName, METRICS, seed));
+  const vector = new Float64Array(METRICS.length);
   const foundAt = new Map<string, number>();
   let minute = 0;
   const isJudged = () => minute >= first;
@@ -136,6 +140,15 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
         else sources.confirmations.take(found, timeMs);
       }
     }
+    for (const [i, layer] of layers.entries()) {
+      for (let m = 0; m < METRICS.length; m++) vector[m] = newestOf(rig, i * METRICS.length + m, timeMs);
+      if (minute < first) layer.learn(timeMs, vector);
+      else {
+        if (minute === first) layer.train(timeMs);
+        const frame = layer.judge(timeMs, vector);
+        if (frame !== undefined) run.take(frame, timeMs);
+      }
+    }
     run.cycle(timeMs);
   }
   for (const { number, incident } of batch) {
@@ -146,6 +159,12 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
     const at = foundAt.get(`service-${number}`);
     if (at !== undefined && at - incident.onset < FOUND_MINUTES) of.found++;
   }
+}
+
+/** What a stream was judged by in this minute; NaN where it had nothing to judge, as at a counter's first value. */
+function newestOf(rig: ShardRig, slot: number, timeMs: number): number {
+  const { records } = rig.shard;
+  return records.count(slot) > 0 && records.lastTimeMs(slot) === timeMs ? records.lastValue(slot) : Number.NaN;
 }
 
 function count(counts: Record<string, number>, name: string): void {

@@ -117,7 +117,7 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
 /** Of the service whose findings an alert stands for: that of its key, or of a cascade's peak. */
 function alertConfirmation({ state, peak }: Alert, { confirmations }: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
   const place = placeText({ ...state.key, serviceId: peak.serviceId });
-  return confirmationGate(familyOfDetector(peak.detector), place, confirmations, memory.signals(place), nowMs);
+  return confirmationGate(place, confirmations, memory.signals(place), nowMs);
 }
 
 /** Analysis is due for every new anomaly outside the cooldown of its pair, whether it pages or not. */
@@ -146,7 +146,7 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const effect = applyFire(newest?.state, key, tier, atMs, settings.dedupMaxAgeMinutes);
   const isTold = effect.kind === "absorbed" && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
   if (!isTold && needsConfirmation(family) && !isExtreme(finding)) {
-    gates.push(confirmationGate(family, of.place, sources.confirmations, memory.signals(of.place), atMs));
+    gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
   const asked = holdGates(tenant, labels, sources, memory, atMs);
   gates.push(...asked.gates);

@@ -44,11 +44,6 @@ export class ServiceConfirmations {
     return confirmed.length >= SHARING_MIN || confirmed.some(({ aloneMs }) => nowMs - aloneMs <= CONFIRMED_MS);
   }
 
-  /** Whether any metric of the service departs lastingly, so that something else which was found on the service is no chance. */
-  isSupported(place: string, nowMs: number): boolean {
-    return this.#newer(place, nowMs).length > 0;
-  }
-
   #newer(place: string, nowMs: number): readonly Confirmed[] {
     const confirmed = this.#services.get(place);
     return confirmed === undefined ? [] : confirmed.filter(({ atMs }) => nowMs - atMs <= CONFIRMED_MS);
