@@ -48,10 +48,15 @@ it("tells of a view that went straight into the ring", () => {
 });
 
 it("carries a checkpoint until it is in the ring, also when it was given as a view", () => {
-  const { outbox } = rig();
-  outbox.sendView(FRAME_SPAN_BLOCK, Uint8Array.of(1));
-  outbox.sendView(FRAME_CHECKPOINT, Uint8Array.of(2));
+  const { memory, outbox, first } = rig();
+  outbox.sendView(FRAME_CHECKPOINT, Uint8Array.of(1));
+  expect(outbox.isCarrying).toBe(false);
+  outbox.sendView(FRAME_SPAN_BLOCK, new Uint8Array(memory.rings.coordinatorBytes - 64));
+  outbox.sendView(FRAME_CHECKPOINT, new Uint8Array(128));
   expect(outbox.isCarrying).toBe(true);
-  outbox.flush();
+  for (let turns = 0; turns < 3; turns++) {
+    first();
+    outbox.flush();
+  }
   expect(outbox.isCarrying).toBe(false);
 });

@@ -12,7 +12,7 @@ export const INHIBITION_RULE = z.strictObject({
   source_matchers: matchers().describe("of the alert that keeps others quiet while it fires; all must hold"),
   target_matchers: matchers().describe("of the alerts that are kept quiet; all must hold"),
   equal: z
-    .array(labelText().refine((name) => name !== "", "names no label"))
+    .array(labelText().min(1))
     .max(INHIBITION_EQUAL_MAX)
     .default([])
     .describe("labels whose values must be the same on both; one that both lack is"),

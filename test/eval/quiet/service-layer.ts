@@ -1,7 +1,8 @@
 // The joint models of the simulation's services: each learns the minutes that warm up, by the function that trains live ones, and judges those that follow.
+
+import type { EpisodeFrame, StreamName } from "../../../src/core/protocol/coordinator-frame.ts";
 import { ServiceTrack } from "../../../src/domain/backtest/tracks/service-track.ts";
 import { trainService } from "../../../src/domain/detection/multivariate/service-training.ts";
-import type { EpisodeFrame, StreamName } from "../../../src/core/protocol/coordinator-frame.ts";
 
 const INTERVAL_MS = 60_000;
 const MODEL_VECTORS_MAX = 4_320;
