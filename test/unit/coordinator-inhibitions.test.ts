@@ -59,7 +59,7 @@ describe("inhibition rules", () => {
     const refusals = [
       [{ ...RULE, source_matchers: [] }, /source_matchers/],
       [{ ...RULE, target_matchers: [{ ...matcher("(a+)+"), operator: "=~" }] }, /pattern/],
-      [{ ...RULE, target_matchers: [{ ...matcher("a"), name: "" }] }, /at least 1 character/],
+      [{ ...RULE, target_matchers: [{ ...matcher("a"), name: "" }] }, /names no label/],
       [{ ...RULE, equal: names(INHIBITION_EQUAL_MAX + 1) }, /equal/],
       [{ ...RULE, equal: [""] }, /at least 1 character/],
     ] as const;
