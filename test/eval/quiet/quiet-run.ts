@@ -91,7 +91,6 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
     }
   const tracks = names.map((name) => new PairFindings(name, SETTINGS.direction));
   const layers = batch.map(({ seed }, i) => new ServiceLayer(names[i * METRICS.length] as StreamName, METRICS, seed));
-  const vector = new Float64Array(METRICS.length);
   const foundAt = new Map<string, number>();
   let minute = 0;
   const isJudged = () => minute >= first;
@@ -140,17 +139,13 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
         else sources.confirmations.take(found, timeMs);
       }
     }
-    for (const [i, layer] of layers.entries()) {
-      for (let m = 0; m < METRICS.length; m++) vector[m] = newestOf(rig, i * METRICS.length + m, timeMs);
-      if (minute < first) layer.learn(timeMs, vector);
-      else {
-        if (minute === first) layer.train(timeMs);
-        const frame = layer.judge(timeMs, vector);
-        if (frame !== undefined) run.take(frame, timeMs);
-      }
-    }
+    judgeServices(layers, rig, { timeMs, stage: minute < first ? "learn" : minute === first ? "train" : "judge" }, run);
     run.cycle(timeMs);
   }
+  tallyIncidents(batch, foundAt, tally);
+}
+
+function tallyIncidents(batch: readonly Planned[], foundAt: ReadonlyMap<string, number>, tally: Tally): void {
   for (const { number, incident } of batch) {
     if (incident === undefined) continue;
     tally.incidents[incident.kind] ??= { planted: 0, found: 0 };
@@ -158,6 +153,26 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
     of.planted++;
     const at = foundAt.get(`service-${number}`);
     if (at !== undefined && at - incident.onset < FOUND_MINUTES) of.found++;
+  }
+}
+
+/** A minute of the joint models; where they are trained they judge it too. */
+function judgeServices(
+  layers: readonly ServiceLayer[],
+  rig: ShardRig,
+  { timeMs, stage }: { readonly timeMs: number; readonly stage: "learn" | "train" | "judge" },
+  run: IncidentRun,
+): void {
+  const vector = new Float64Array(METRICS.length);
+  for (const [i, layer] of layers.entries()) {
+    for (let m = 0; m < METRICS.length; m++) vector[m] = newestOf(rig, i * METRICS.length + m, timeMs);
+    if (stage === "learn") {
+      layer.learn(timeMs, vector);
+      continue;
+    }
+    if (stage === "train") layer.train(timeMs);
+    const frame = layer.judge(timeMs, vector);
+    if (frame !== undefined) run.take(frame, timeMs);
   }
 }
 
