@@ -30,6 +30,7 @@ import {
 } from "../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../core/protocol/engine-control.ts";
 import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
+import type { SloRecord } from "../../domain/detection/service/slo-record.ts";
 import { deploymentOf } from "../../domain/incident/deployment.ts";
 import { decodeEpisode } from "../../domain/incident/episode-codec.ts";
 import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
@@ -49,7 +50,7 @@ import { decodePayload, encodeStored } from "./tables/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
 import { UsageDraft } from "./usage/usage-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
-import { SLO_WINDOW_MS, type SloRecord, sloOperation, sloRecordOf } from "./watchdog/slo/slo-book.ts";
+import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "./watchdog/slo/slo-book.ts";
 
 /** Drafts of one transaction over the committed state. */
 export class Transaction {

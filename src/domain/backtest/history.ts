@@ -7,6 +7,7 @@ import type { ActiveInhibitions } from "../alerting/paging/paging-sources.ts";
 import type { Silence } from "../alerting/silence.ts";
 import type { TrainingJob, TrainingResult } from "../detection/multivariate/service-training.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
+import type { SloRecord } from "../detection/service/slo-record.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import type { DeclaredLimit } from "../saturation/bounded-name.ts";
 
@@ -17,19 +18,6 @@ export interface BacktestSeries {
   readonly flags: number;
   readonly times: Float64Array;
   readonly values: Float64Array;
-}
-
-/** One SLO record. */
-export interface SloValue {
-  readonly tenant: string;
-  readonly environment: string;
-  readonly serviceId: string;
-  readonly metricName: string;
-  readonly timeMs: number;
-  /** Good ratio of its period, 0..1. */
-  readonly ratio: number;
-  /** Null where the record names none. */
-  readonly objective: number | null;
 }
 
 /** What is known besides the samples. */
@@ -44,7 +32,7 @@ export interface BacktestFacts {
   unitOf(tenant: string, metricName: string): string | null;
   limitFor(tenant: string, serviceId: string, metricName: string): DeclaredLimit | null;
   /** Ascending by time. */
-  readonly sloRecords: readonly SloValue[];
+  readonly sloRecords: readonly SloRecord[];
   /** Calls among services of an environment in the minutes [from, to) since 1970. */
   calls(tenant: string, environment: string, from: number, to: number): Promise<readonly Call[]>;
   /** Series that count the requests of the same services, besides those that are gone over. */

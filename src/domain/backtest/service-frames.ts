@@ -128,7 +128,7 @@ async function trackFrames(
   const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
   const train = options.facts.train as NonNullable<typeof options.facts.train>;
   const hash = serviceHash(serviceKey(tenant, serviceId), environment);
-  const track = new ServiceTrack({ tenant, environment, serviceId, metricName: "", attributes: {} }, columns.names, hash);
+  const track = new ServiceTrack({ tenant, environment, serviceId, hash }, columns.names);
   const cursor = new HistoryCursor(columns, intervalMs);
   const values = new Float64Array(columns.names.length);
   const found: TimedFrame[] = [];

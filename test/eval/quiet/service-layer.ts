@@ -15,7 +15,7 @@ export class ServiceLayer {
   readonly #seed: number;
 
   constructor(name: StreamName, metrics: readonly string[], seed: number) {
-    this.#track = new ServiceTrack(name, metrics, name.serviceId);
+    this.#track = new ServiceTrack({ ...name, hash: name.serviceId }, metrics);
     this.#columns = metrics.map(() => []);
     this.#seed = seed;
   }

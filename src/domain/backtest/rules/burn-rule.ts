@@ -3,7 +3,7 @@ import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { type BurningSlo, DETECTOR_BURN, WorstBurns } from "../../detection/service/burn-finding.ts";
 import { RuleEpisodeSet } from "../../detection/service/rule-episode-set.ts";
 import { SloBurn } from "../../detection/service/slo-burn.ts";
-import type { SloValue } from "../history.ts";
+import type { SloRecord } from "../../detection/service/slo-record.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
 /** Of one SLO. */
@@ -11,20 +11,20 @@ const EVALUATION_US = 30;
 
 export class BurnRule implements BacktestRule {
   readonly costUs: number;
-  readonly #records: readonly SloValue[];
+  readonly #records: readonly SloRecord[];
   readonly #windows = new Map<string, BurningSlo & { objective: number | null }>();
   readonly #episodes = new RuleEpisodeSet(DETECTOR_BURN);
   #next = 0;
 
   /** Ascending by time. */
-  constructor(records: readonly SloValue[]) {
+  constructor(records: readonly SloRecord[]) {
     this.#records = records;
     this.costUs = EVALUATION_US * slosOf(records);
   }
 
   cycle({ nowMs }: RuleCycle): readonly EpisodeFrame[] {
     for (; this.#next < this.#records.length; this.#next++) {
-      const record = this.#records[this.#next] as SloValue;
+      const record = this.#records[this.#next] as SloRecord;
       if (record.timeMs > nowMs) break;
       this.#take(record);
     }
@@ -36,7 +36,7 @@ export class BurnRule implements BacktestRule {
     return frames;
   }
 
-  #take({ timeMs, ratio, objective, ...of }: SloValue): void {
+  #take({ timeMs, ratio, objective, ...of }: SloRecord): void {
     const key = keyOf(of);
     const window = this.#windows.get(key) ?? { ...of, burn: new SloBurn(), objective: null };
     this.#windows.set(key, window);
@@ -46,10 +46,10 @@ export class BurnRule implements BacktestRule {
 }
 
 /** Distinct SLOs. */
-export function slosOf(records: readonly SloValue[]): number {
+export function slosOf(records: readonly SloRecord[]): number {
   return new Set(records.map(keyOf)).size;
 }
 
-function keyOf({ tenant, environment, serviceId, metricName }: Omit<SloValue, "timeMs" | "ratio" | "objective">): string {
+function keyOf({ tenant, environment, serviceId, metricName }: Omit<SloRecord, "timeMs" | "ratio" | "objective">): string {
   return JSON.stringify([tenant, environment, serviceId, metricName]);
 }

@@ -1,23 +1,16 @@
 // One service under its joint detector, as transitions of its episodes (actors/engine/watchdog/services does so live).
 import { hash128 } from "../../../core/base/hash128.ts";
-import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
+import {
+  SERVICE_AT_REST,
+  type ServiceEpisodePlace,
+  serviceFrame,
+  serviceTransition,
+} from "../../detection/multivariate/service-episode.ts";
 import { decodeServiceModel } from "../../detection/multivariate/service-model-coding.ts";
 import { valueAgeMsMax } from "../../detection/multivariate/service-vector.ts";
-import {
-  DETECTOR_SERVICE,
-  explainService,
-  METRIC_OF_SERVICE,
-  type ServiceFinding,
-  serviceVerdict,
-  serviceZ,
-} from "../../detection/multivariate/service-verdict.ts";
-
-/** A peak that is so much higher than the one told last is told. */
-const PEAK_GROWTH = 1.5;
-/** Strangeness counts upwards only. */
-const DIRECTION = "high";
-const NOTHING: ServiceVerdict = { score: 0, z: 0, evidence: 0, gate: { isFiring: false, opened: false, suppressedBy: null } };
+import { type ServiceFinding, serviceVerdict, serviceZ } from "../../detection/multivariate/service-verdict.ts";
 
 /** Of a model. */
 export interface Training {
@@ -26,9 +19,8 @@ export interface Training {
 }
 
 export class ServiceTrack {
-  readonly #name: StreamName;
+  readonly #place: ServiceEpisodePlace;
   readonly #metrics: readonly string[];
-  readonly #hash: string;
   #words: Float64Array<ArrayBuffer> | undefined;
   #detector: ServiceDetector | undefined;
   #training: Training = { rows: 0, trainedMs: 0 };
@@ -36,11 +28,10 @@ export class ServiceTrack {
   #sampleMs = 0;
   #verdict: ServiceVerdict | undefined;
 
-  /** `metrics` are those of the vector, `hash` is the service's (core/protocol/service-rows.ts). */
-  constructor(name: StreamName, metrics: readonly string[], hash: string) {
-    this.#name = { ...name, metricName: METRIC_OF_SERVICE, attributes: {} };
+  /** `metrics` are those of the vector. */
+  constructor(place: ServiceEpisodePlace, metrics: readonly string[]) {
+    this.#place = place;
     this.#metrics = metrics;
-    this.#hash = hash;
   }
 
   get isTrained(): boolean {
@@ -65,14 +56,9 @@ export class ServiceTrack {
     const wasFiring = detector.isFiring;
     const verdict = detector.observe(cycleMs, values);
     this.#verdict = verdict;
-    if (verdict.gate.opened) {
-      this.#peakZ = serviceZ(verdict);
-      return this.#frame("open", verdict);
-    }
-    if (wasFiring && !verdict.gate.isFiring) return this.#frame("close", verdict);
-    if (!verdict.gate.isFiring || serviceZ(verdict) <= PEAK_GROWTH * this.#peakZ) return undefined;
-    this.#peakZ = serviceZ(verdict);
-    return this.#frame("update", verdict);
+    const transition = serviceTransition(verdict, wasFiring, this.#peakZ);
+    if (transition === "open" || transition === "update") this.#peakZ = serviceZ(verdict);
+    return transition && this.#frame(transition, verdict);
   }
 
   /** What was said of the newest vector; undefined before the first. */
@@ -87,7 +73,7 @@ export class ServiceTrack {
     const detector = this.#detector as ServiceDetector;
     if (!detector.isFiring || cycleMs - this.#sampleMs <= valueAgeMsMax(intervalMs)) return undefined;
     detector.gate.end();
-    return this.#frame("close", NOTHING);
+    return this.#frame("close", SERVICE_AT_REST);
   }
 
   #finding(verdict: ServiceVerdict): ServiceFinding {
@@ -95,20 +81,6 @@ export class ServiceTrack {
   }
 
   #frame(transition: EpisodeFrame["transition"], verdict: ServiceVerdict): EpisodeFrame {
-    const detector = this.#detector as ServiceDetector;
-    const startedAtMs = detector.gate.openedMs;
-    return {
-      ...this.#name,
-      transition,
-      episodeId: hash128(`${this.#hash} ${DETECTOR_SERVICE} ${DIRECTION} ${startedAtMs}`),
-      detector: DETECTOR_SERVICE,
-      direction: DIRECTION,
-      startedAtMs,
-      observedAtMs: this.#sampleMs,
-      z: serviceZ(verdict),
-      verdict: serviceVerdict(detector, this.#finding(verdict)),
-      explanation: explainService(detector, this.#finding(verdict)),
-      arrivalMs: 0,
-    };
+    return serviceFrame(this.#place, this.#detector as ServiceDetector, this.#finding(verdict), transition, hash128);
   }
 }

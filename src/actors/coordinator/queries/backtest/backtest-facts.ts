@@ -1,14 +1,15 @@
 // What a backtest has to know besides samples: what people said, deployments, declared limits, SLO records, calls.
 import { BACKTEST_RECORDS_MAX } from "../../../../core/config/backtest-limits.ts";
 import type { Call } from "../../../../domain/alerting/cascade.ts";
-import type { BacktestFacts, BacktestLayer, SloValue } from "../../../../domain/backtest/history.ts";
+import type { BacktestFacts, BacktestLayer } from "../../../../domain/backtest/history.ts";
 import { KeyReader } from "../../../../domain/codec/key.ts";
+import type { SloRecord } from "../../../../domain/detection/service/slo-record.ts";
 import { deploymentOf } from "../../../../domain/incident/deployment.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "../../tables/record-row.ts";
 import { readCalls } from "../../tables/stored-calls.ts";
 import { decodeStored } from "../../tables/stored-json.ts";
 import { tenantTimeBound } from "../../tables/tables.ts";
-import { SLO_WINDOW_MS, type SloRecord } from "../../watchdog/slo/slo-book.ts";
+import { SLO_WINDOW_MS } from "../../watchdog/slo/slo-book.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { SampleSelection } from "./backtest-samples.ts";
 
@@ -85,9 +86,9 @@ export async function deploymentsOf(
 async function sloRecordsOf(
   { state, breathe }: QueryContext,
   { tenant, serviceId, environment, sinceMs, untilMs }: SampleSelection,
-): Promise<SloValue[]> {
+): Promise<SloRecord[]> {
   const to = tenantTimeBound(tenant, Math.max(0, untilMs));
-  const found: SloValue[] = [];
+  const found: SloRecord[] = [];
   let from = tenantTimeBound(tenant, Math.max(0, sinceMs - SLO_WINDOW_MS));
   for (let looked = 0; looked < BACKTEST_RECORDS_MAX; ) {
     const rows = state.series.range("slo_records", { from, to, limit: ROWS_PER_READ });

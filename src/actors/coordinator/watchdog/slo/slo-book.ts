@@ -6,22 +6,10 @@ import type { KeyValueStore, StoreOperation } from "../../../../adapters/storage
 import { SLO_WINDOWS_MAX } from "../../../../core/config/limits.ts";
 import type { RecordEnvelope } from "../../../../core/protocol/coordinator-frame.ts";
 import { SloBurn } from "../../../../domain/detection/service/slo-burn.ts";
+import type { SloRecord } from "../../../../domain/detection/service/slo-record.ts";
 import { scan, scanTenants } from "../../tables/scan.ts";
 import { decodeStored, encodeStored } from "../../tables/stored-json.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../../tables/tables.ts";
-
-/** What a record says of an SLO. */
-export interface SloRecord {
-  readonly tenant: string;
-  readonly environment: string;
-  readonly serviceId: string;
-  readonly metricName: string;
-  readonly timeMs: number;
-  /** Good ratio of its period, 0..1. */
-  readonly ratio: number;
-  /** Null where the record names none. */
-  readonly objective: number | null;
-}
 
 export interface SloWindow extends Pick<SloRecord, "tenant" | "environment" | "serviceId" | "metricName"> {
   readonly burn: SloBurn;
