@@ -1,5 +1,6 @@
 // Turns of one row: the contestants of a repeat one after another, then the next repeat, so that a slow minute of the machine hits all of them.
 import { ratios, shown, shownRange } from "./measure.mjs";
+import { touchMemory } from "./touched-memory.mjs";
 
 /** Of two cores; beyond, the contestants of a repeat did not have the same machine. Kernel threads and the bench itself take less. */
 const bystanderCoresMax = 0.2;
@@ -65,6 +66,7 @@ function brief(result) {
 export async function serverTurn(context, kind, sending, starting) {
   const server = await context.startServer(kind, starting);
   try {
+    touchMemory(context.workDir);
     const result = await context.send({ server, seconds: context.warmSeconds, ...sending });
     if (result.firstRefusal !== "") throw new Error(`${kind} refused ${JSON.stringify(result.statuses)}: ${result.firstRefusal}`);
     const accepted = await settledCount(server, result.samples);

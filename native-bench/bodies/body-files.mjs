@@ -21,8 +21,8 @@ const endBeforeNowMs = 60_000;
 /** Name, generator and what it takes unless asked for otherwise. A to D are the shapes of the peers' measurements. */
 const SHAPES = {
   "remote-write": { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 1_000_000 } },
-  A: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 14_000_000 } },
-  B: { make: remoteWriteBodies, options: { series: 100_000, perRequest: 2000, samples: 12_000_000 } },
+  A: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 19_000_000 } },
+  B: { make: remoteWriteBodies, options: { series: 100_000, perRequest: 2000, samples: 16_000_000 } },
   C: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 1000, samplesPerSeries: 10, samples: 40_000_000 } },
   D: { make: remoteWriteBodies, options: { series: 10_000, perRequest: 2000, samples: 4_000_000, values: "walk" } },
   "new-streams": { make: newStreamBodies, options: { requests: 400, perRequest: 2000 } },
@@ -31,8 +31,8 @@ const SHAPES = {
   "watched-services": { make: watchedHistory, options: { services: 5_000 } },
   planted: { make: plantedBodies, options: {} },
   "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
-  "otlp-metrics": { make: otlpMetricsBodies, options: { points: 1_500_000 } },
-  "otlp-metrics-json": { make: otlpMetricsJsonBodies, options: { points: 600_000 } },
+  "otlp-metrics": { make: otlpMetricsBodies, options: { points: 11_000_000 } },
+  "otlp-metrics-json": { make: otlpMetricsJsonBodies, options: { points: 1_800_000 } },
   "otlp-traces": { make: otlpTraceBodies, options: { spans: 2_200_000 } },
   "json-singles": { make: jsonSingles, options: { records: 600_000 } },
 };

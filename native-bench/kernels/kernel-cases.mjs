@@ -147,6 +147,7 @@ async function otlpMetricsCase() {
       LARGE_BODY,
       body.length,
       0,
+      0, // tenant
       OTLP_NOW_MS - day,
       OTLP_NOW_MS - day,
       OTLP_NOW_MS,

@@ -16,7 +16,7 @@ function makeRow({ name, what, shape, coldRequests, bars, quick = false }) {
 }
 
 async function run(context, { shape, coldRequests, bars }) {
-  const file = await context.bodies.get(shape, context.quick ? { samples: 5_000_000 } : {});
+  const file = await context.bodies.get(shape, context.quick ? { samples: 9_000_000 } : {});
   const wanted = Object.keys(bars).filter((kind) => !context.quick || kind !== "prometheus");
   const { present, notMeasured } = presentPeers(context, wanted);
   const server = (kind) => () => serverTurn(context, kind, { file, connections, coldRequests });
@@ -63,25 +63,25 @@ async function limitTurn(context, file, coldRequests) {
 
 export const tenThousandSeries = makeRow({
   name: "remote-write-10k",
-  what: "remote-write, 10,000 series, 2,000 samples a request; 5 connections, closed loop, server on one core, sender on the other; 50 requests left out",
+  what: "remote-write, 10,000 series, 2,000 samples a request; 5 connections, closed loop, server on one core, sender on the other; 2,000 requests left out",
   shape: "A",
-  coldRequests: 50,
+  coldRequests: 2_000,
   bars: { "victoria-metrics": { bar: 3, goal: 5 }, prometheus: { bar: 13, goal: 22 }, limit: { bar: 0.3, goal: 0.5 } },
   quick: true,
 });
 
 export const hundredThousandSeries = makeRow({
   name: "remote-write-100k",
-  what: "the same over 100,000 series; 100 requests left out, so that each series was seen twice",
+  what: "the same over 100,000 series; 2,000 requests left out, so that each series was seen forty times",
   shape: "B",
-  coldRequests: 100,
+  coldRequests: 2_000,
   bars: { "victoria-metrics": { bar: 3, goal: 5 }, prometheus: { bar: 13, goal: 24 } },
 });
 
 export const tenSamplesASeries = makeRow({
   name: "remote-write-10-samples",
-  what: "1,000 series x 10 samples a request, 10,000 series in all; 20 requests left out",
+  what: "1,000 series x 10 samples a request, 10,000 series in all; 600 requests left out",
   shape: "C",
-  coldRequests: 20,
+  coldRequests: 600,
   bars: { "victoria-metrics": { bar: 3, goal: 6 }, prometheus: { bar: 7, goal: 13 } },
 });

@@ -8,7 +8,7 @@
 import { SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_BAD_PROTOBUF, STATUS_ODD_BODY } from "../../../core/layout/kernel-status";
 import { isResource } from "./otlp-resource";
-import { fieldNumber, payload, readField, varint, readVarint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
+import { fieldNumber, payload, readField, readRepeated, varint, readVarint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 
 const FIELD_NAME: u32 = 1;
 const FIELD_GAUGE: u32 = 5;
@@ -18,6 +18,8 @@ const FIELD_TEMPORALITY: u32 = 2;
 const FIELD_MONOTONIC: u32 = 3;
 const CUMULATIVE: u32 = 2;
 export const FIELD_POINT: u32 = 1;
+/** Of a point, which is bytes. */
+export const TAG_POINT: u32 = (FIELD_POINT << 3) | WIRE_BYTES;
 
 /** Entry of the index: a metric of number points. Addresses are those of the body's bytes. */
 export const METRIC_BYTES: usize = 32;
@@ -152,7 +154,7 @@ function checkData(kind: u32, p: usize, end: usize): bool {
   temporality = 0;
   monotonic = false;
   while (p < end) {
-    p = readField(p, end);
+    p = readRepeated(p, end, TAG_POINT);
     if (p == 0) return false;
     if (fieldNumber == FIELD_POINT) {
       if (wireType != WIRE_BYTES) return false;

@@ -13,14 +13,14 @@ import { foundDestination, foundRef, laneFind, laneFindNext, laneInsert, laneSta
 import { stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "./lane-staging";
 import {
   FIELD_POINT, indexMetrics, METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE,
-  METRIC_RESOURCE_BYTES, metricsEnd,
+  METRIC_RESOURCE_BYTES, metricsEnd, TAG_POINT,
 } from "./otlp-metrics-index";
 import { indexJsonMetrics } from "./otlp-json-index";
 import {
   pointFlags, pointIsOdd, pointIsValued, pointSpan, pointSpanBytes, pointStartNs, pointTimeNs, pointValue, readJsonPoint,
 } from "./otlp-json-point";
 import { afterSpace, COMMA } from "./json-text";
-import { fieldNumber, payload, readField, readVarint, varint } from "./protobuf-wire";
+import { fieldNumber, payload, readField, readRepeated, readVarint, varint } from "./protobuf-wire";
 
 const EXPONENT: u64 = 0x7ff0000000000000;
 const NO_RECORDED_VALUE: u64 = 1;
@@ -151,7 +151,7 @@ function stagePoints(): i32 {
       fieldsAt = afterSpace(next);
       if (<u32>load<u8>(fieldsAt) == COMMA) fieldsAt = afterSpace(fieldsAt + 1);
     } else {
-      next = readField(from, end);
+      next = readRepeated(from, end, TAG_POINT);
       fieldsAt = next;
       if (fieldNumber != FIELD_POINT) continue;
       from = payload;

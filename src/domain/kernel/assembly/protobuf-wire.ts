@@ -47,3 +47,28 @@ export function readField(p: usize, end: usize): usize {
   else return 0;
   return p > end ? 0 : p;
 }
+
+/**
+ * Reads the field at p as readField() does, without its loops where it is bytes under a tag of one byte and a length of one or two: messages that follow
+ * each other by the thousand.
+ */
+// @ts-ignore
+@inline
+export function readRepeated(p: usize, end: usize, tag: u32): usize {
+  if (<u32>load<u8>(p) == tag) {
+    let bytes = <u32>load<u8>(p, 1), content = p + 2;
+    if (bytes >= 128) {
+      const high = <u32>load<u8>(p, 2);
+      bytes = high < 128 ? (bytes & 127) | (high << 7) : U32.MAX_VALUE;
+      content = p + 3;
+    }
+    const next = content + <usize>bytes;
+    if (bytes != U32.MAX_VALUE && next <= end) {
+      fieldNumber = tag >> 3;
+      wireType = WIRE_BYTES;
+      payload = content;
+      return next;
+    }
+  }
+  return readField(p, end);
+}
