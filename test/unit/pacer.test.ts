@@ -4,8 +4,8 @@ import { Pacer } from "../../src/actors/coordinator/pacer.ts";
 import { CoordinatorRingReader, CoordinatorRingWriter } from "../../src/adapters/runtime/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
 
-const IDLE: StepReport = { more: false, mayGather: false, dueMs: 1_000_000 };
-const COMMITTED: StepReport = { more: true, mayGather: true, dueMs: 1_000_000 };
+const IDLE: StepReport = { more: false, mayGather: false, isPaused: false, dueMs: 1_000_000 };
+const COMMITTED: StepReport = { ...IDLE, more: true, mayGather: true };
 
 function paced(reports: StepReport[], { takesMs = 0, frames = [] as boolean[] } = {}) {
   const steps: number[] = [];
@@ -72,11 +72,48 @@ describe("the pacer", () => {
     expect(busy.sinceFirst()).toEqual([0, 0]);
   });
 
-  it("steps once more for frames that came before the engines were asked for word, not for ever", async () => {
-    const { pacer, steps } = paced([], { frames: [true, true, true] });
+  it("steps once more for frames that came before the engines were asked for word, and for those that are not taken even then after a rest", async () => {
+    const { pacer, sinceFirst } = paced([], { frames: [true, true, true, false] });
     pacer.wake();
-    await pass(5);
-    expect(steps).toHaveLength(2);
+    await pass(50);
+    expect(sinceFirst()).toEqual([0, 0, 2, 2]);
+  });
+
+  it("rests until the store may be tried again where that does not take frames", async () => {
+    const paused: StepReport = { ...IDLE, isPaused: true, dueMs: performance.now() + 100 };
+    const { pacer, sinceFirst } = paced([paused, COMMITTED], { frames: [true] });
+    pacer.wake();
+    await pass(101);
+    expect(sinceFirst()).toEqual([0, 100]);
+  });
+
+  it("never rests without having asked for word of the next frame", async () => {
+    const memory = new EngineMemory(createEngineMemory(), { coordinatorBytes: 4096, inboxBytes: 4096 });
+    const writer = new CoordinatorRingWriter(memory);
+    const reader = new CoordinatorRingReader(memory);
+    let steps = 0;
+    /** As an engine sends: word of a frame only to who has asked for it. */
+    const send = () => {
+      writer.write(1, new Uint8Array(8));
+      if (writer.isAwaited()) pacer.wake();
+    };
+    const pacer = new Pacer({
+      step: async () => {
+        steps++;
+        // The second frame comes with the engine's word, before the step that looks for the first, which came behind the first step's look into the ring.
+        if (steps === 2) send();
+        const more = reader.take(10).length > 0;
+        if (steps === 1) send();
+        return { ...IDLE, more, mayGather: more };
+      },
+      awaitFrames: () => reader.awaitFrames(),
+      monotonicMs: () => performance.now(),
+    });
+    pacer.wake();
+    await pass(1_000);
+    send();
+    await pass(10);
+    expect(reader.fill).toBe(0);
   });
 
   it("wakes when it is due, and not after it was stopped", async () => {

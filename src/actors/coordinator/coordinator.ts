@@ -97,6 +97,8 @@ export interface CoordinatorDependencies extends Pick<CommitterDependencies, "is
   breathe(): Promise<void>;
   /** Resolves after so many milliseconds. */
   rest(ms: number): Promise<void>;
+  /** Has whoever steps do so: an edit was a step of its own, and it leaves more. */
+  wake?(): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
   train?(job: TrainingJob): Promise<TrainingResult>;
 }
@@ -106,6 +108,8 @@ export interface StepReport {
   readonly more: boolean;
   /** More is only what engines have sent meanwhile: a step a little later commits that with what comes until then. */
   readonly mayGather: boolean;
+  /** The store does not take writes until `dueMs`: what engines have sent stays where it is. */
+  readonly isPaused: boolean;
   readonly dueMs: number;
 }
 
@@ -304,17 +308,15 @@ export class Coordinator {
     const { monotonicMs } = this.#dependencies;
     const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
     if (pausedUntilMs !== undefined) this.#edits.refuse();
-    if (pausedUntilMs !== undefined) return this.#finished({ more: false, mayGather: false, dueMs: pausedUntilMs });
+    if (pausedUntilMs !== undefined) return this.#finished({ more: false, mayGather: false, isPaused: true, dueMs: pausedUntilMs });
     const { more, mayGather } = await this.#write();
     const isServing = this.#enginesReady && this.#stopping === "no";
     const ticksDueMs = isServing ? Math.min(this.#vectorizer.step(), this.#watchdog.step()) : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
-    return this.#finished({
-      more,
-      mayGather,
-      dueMs: this.#guard.pausedUntilMs(monotonicMs()) ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs),
-    });
+    const retryMs = this.#guard.pausedUntilMs(monotonicMs());
+    const dueMs = retryMs ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs);
+    return this.#finished({ more, mayGather, isPaused: retryMs !== undefined, dueMs });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
@@ -443,7 +445,8 @@ export class Coordinator {
   async #edit<T>(work: () => Promise<T>): Promise<T> {
     const edited = this.#edits.add(work);
     await this.#stepping;
-    await this.step();
+    const { more, mayGather } = await this.step();
+    if (more && !mayGather) this.#dependencies.wake?.();
     return edited;
   }
 

@@ -45,22 +45,23 @@ export class Pacer {
     clearTimeout(this.#timer);
     let report: StepReport;
     let tookMs = 0;
-    let mayAwait = true;
+    let framesWait = false;
+    let mayRepeat = true;
     do {
       this.#again = false;
       const startMs = monotonicMs();
       report = await step();
       tookMs = monotonicMs() - startMs;
-      // Frames that came before the engines were asked for word of them: one step more, unless it is the store that does not take them.
       if (report.more) this.#again ||= !report.mayGather;
-      else if (mayAwait) {
-        mayAwait = false;
-        this.#again = awaitFrames() || this.#again;
-      }
+      // Whoever is about to rest asks for word, each time: the one that was asked for may have come and gone while a step ran.
+      framesWait = !report.more && !report.isPaused && awaitFrames();
+      // No word comes of frames that are there already: a step more at once, and if they are not taken even then, after a short rest.
+      this.#again ||= framesWait && mayRepeat;
+      mayRepeat &&= !framesWait;
     } while (this.#again && !this.#stopped);
     this.#running = false;
     if (this.#stopped) return;
-    const restMs = report.mayGather ? gatherMs(tookMs) : report.dueMs - monotonicMs();
+    const restMs = report.mayGather || framesWait ? gatherMs(tookMs) : report.dueMs - monotonicMs();
     this.#timer = setTimeout(() => this.wake(), Math.min(REST_MS_MAX, Math.max(1, restMs)));
   }
 
