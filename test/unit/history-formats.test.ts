@@ -188,6 +188,7 @@ describe("JSON", () => {
       },
       { name: "h", histogram: { dataPoints: [{}, {}] } },
       { name: "e", gauge: { dataPoints: [point({}), { asInt: 1 }] } },
+      { name: "k", gauge: { dataPoints: [point({ asInt: 1, attributes: [{ key: 5 }] })] } },
     ];
     const resource = {
       attributes: [
@@ -207,7 +208,8 @@ describe("JSON", () => {
       [["shop", "c", { ...attributes, metric_type: "counter" }], [4]],
       [["shop", "d", attributes], [5]],
     ]);
-    expect([read.refused, read.problems.length]).toEqual([4, 4]);
+    expect([read.refused, read.problems.length]).toEqual([5, 5]);
+    expect(read.problems.at(-1)).toContain("invalid_record");
   });
 
   it("of OTLP gives histograms as the series that they give live, whichever temporality they have", () => {

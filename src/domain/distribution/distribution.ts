@@ -44,7 +44,10 @@ export interface DistributionProblem {
   readonly message: string;
 }
 
-const isCount = (value: number) => Number.isFinite(value) && value >= 0;
+/** As far as unsigned integers of the protocols count; a sum of all buckets stays finite. */
+const COUNT_MAX = 2 ** 64;
+
+const isCount = (value: number) => value >= 0 && value <= COUNT_MAX;
 
 /** What is wrong with a point's numbers; undefined for none. Its times are the caller's to check. */
 export function distributionProblem(point: Distribution): DistributionProblem | undefined {

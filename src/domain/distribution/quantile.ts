@@ -3,7 +3,7 @@
 import type { Distribution, ExponentialBuckets } from "./distribution.ts";
 import { lowerExponent } from "./exponential-buckets.ts";
 
-/** Values that the buckets of a histogram cannot exceed; null = unknown. */
+/** Values that the buckets of a histogram cannot exceed; null, or no finite number, = unknown. */
 interface Extremes {
   readonly min: number | null;
   readonly max: number | null;
@@ -41,12 +41,12 @@ export function explicitQuantile(
   let rank = quantile * count;
   let bucket = 0;
   while (bucket < bounds.length && rank > (counts[bucket] as number)) rank -= counts[bucket++] as number;
-  const { min, max } = extremes;
+  const [min, max] = [known(extremes.min), known(extremes.max)];
   const low = bucket > 0 ? (bounds[bucket - 1] as number) : (min ?? Math.min(0, bounds[0] as number));
   const high = bucket < bounds.length ? (bounds[bucket] as number) : (max ?? low);
   if (bucket === bounds.length && max === null) return clamped(low, extremes);
   if (bucket === 0 && min === null && high <= 0) return clamped(high, extremes);
-  return clamped(low + Math.max(0, high - low) * (rank / (counts[bucket] as number)), extremes);
+  return clamped(interpolated(low, Math.max(low, high), rank / (counts[bucket] as number)), extremes);
 }
 
 /**
@@ -66,11 +66,21 @@ export function classicQuantile(quantile: number, bounds: ArrayLike<number>, cum
   if (bucket === 0 && high <= 0) return high;
   const low = bucket === 0 ? 0 : (bounds[bucket - 1] as number);
   const before = bucket === 0 ? 0 : (cumulative[bucket - 1] as number);
-  return low + (high - low) * ((rank - before) / ((cumulative[bucket] as number) - before));
+  return interpolated(low, high, (rank - before) / ((cumulative[bucket] as number) - before));
+}
+
+/** Finite also where the two are further apart than the largest number. */
+function interpolated(low: number, high: number, fraction: number): number {
+  const width = high - low;
+  return width < Number.POSITIVE_INFINITY ? low + width * fraction : low * (1 - fraction) + high * fraction;
+}
+
+function known(extreme: number | null): number | null {
+  return extreme !== null && Number.isFinite(extreme) ? extreme : null;
 }
 
 function clamped(value: number, { min, max }: Extremes): number {
-  return Math.min(Math.max(value, min ?? Number.NEGATIVE_INFINITY), max ?? Number.POSITIVE_INFINITY);
+  return Math.min(Math.max(value, known(min) ?? Number.NEGATIVE_INFINITY), known(max) ?? Number.POSITIVE_INFINITY);
 }
 
 function magnitudeAt(scale: number, index: number, fraction: number): number {
@@ -117,7 +127,8 @@ function largest(point: Distribution): number {
 /** Width of the bucket that an estimate of `quantileOf` lies in, in its units; 0 where it is not known, as that of the last one of a histogram that says no largest value. */
 export function widthOf(point: Distribution, estimate: number): number {
   if (point.kind !== "explicit") return exponentialWidth(point, estimate);
-  const { bounds, min, max } = point;
+  const { bounds } = point;
+  const [min, max] = [known(point.min), known(point.max)];
   let bucket = 0;
   while (bucket < bounds.length && (bounds[bucket] as number) < estimate) bucket++;
   const low = bucket > 0 ? (bounds[bucket - 1] as number) : (min ?? Math.min(0, estimate));
@@ -148,6 +159,6 @@ function exponentialWidth(point: Distribution, estimate: number): number {
 
 /** The part of a bucket in which values may lie. */
 function between(low: number, high: number, { min, max }: Extremes): number {
-  const width = Math.min(high, max ?? high) - Math.max(low, min ?? low);
+  const width = Math.min(high, known(max) ?? high) - Math.max(low, known(min) ?? low);
   return width > 0 && width < Number.POSITIVE_INFINITY ? width : 0;
 }

@@ -4,7 +4,7 @@ import { type DerivedSink, deriveQuantiles, deriveValues } from "../distribution
 import { distributionProblem } from "../distribution/distribution.ts";
 import { firstInterval, intervalBetween } from "../distribution/interval.ts";
 import { METRIC_NAMES, metricsOfJson } from "../otlp/json-metrics.ts";
-import { requestProblem } from "../otlp/json-values.ts";
+import { attempt, requestProblem } from "../otlp/json-values.ts";
 import type { DistributionPoint, NumberPoint } from "../otlp/otlp-items.ts";
 import { canonicalAttributes } from "../series/stream-identity.ts";
 import { type HistoryCollector, HistoryError } from "./history-collector.ts";
@@ -34,7 +34,12 @@ export function readOtlpHistory(document: object, collector: HistoryCollector): 
 
 function addNumber(point: NumberPoint, at: () => string, collector: HistoryCollector): void {
   if (point.isStale) return;
-  const attributes = { ...point.attributes(), ...(point.isCounter && { metric_type: "counter" }) };
+  const own = attempt(point.attributes);
+  if (typeof own === "string") {
+    collector.refuse(at, "invalid_record", own);
+    return;
+  }
+  const attributes = { ...own, ...(point.isCounter && { metric_type: "counter" }) };
   const series = collector.find({ serviceId: point.source.serviceId, metricName: point.metricName, attributes }, at, 1);
   if (series === undefined) return;
   if (Number.isNaN(point.value)) collector.refuse(at, "missing_value", "the point has neither asDouble nor asInt");

@@ -17,6 +17,9 @@ const ITEM_BYTES_MAX = 32;
 /** Twice the numbered names that a message remembers; one beyond is written again. */
 const NUMBERED_PLACES = 256;
 
+/** Numbers of windows are below this: any two of them have a difference that a varint holds. */
+const WINDOWS_MAX = 2 ** 48;
+
 const DAMAGE = "a message on windows is damaged";
 
 /** Where the items of a message come from. */
@@ -174,7 +177,7 @@ export class WindowMessageReader {
     this.flags = reader.u8();
     this.window = this.#firstWindow + unzigzag(reader.varint());
     this.amount = reader.varint();
-    if (this.window < 0) reader.fail();
+    if (this.window < 0 || this.window >= WINDOWS_MAX) reader.fail();
     this.high = reader.u32();
     this.low = reader.u32();
     return true;
