@@ -15,7 +15,7 @@ const usage = `node native-bench/bench.mjs [--quick] [--only name,name] [--repea
   --repeats   turns of each contestant (3)
   --write     writes the results although quick or not all rows
   --keep      keeps the bodies; they are used again for an hour
-  --work-dir  where bodies and data lie for the time of the run, up to 4 GB, on the disk to be measured (dist/native-bench)
+  --work-dir  where bodies and data lie for the time of the run, up to 10 GB, on the disk to be measured (dist/native-bench)
 rows: ${ROWS.map(({ name }) => name).join(", ")}`;
 
 async function main() {

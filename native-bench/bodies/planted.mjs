@@ -1,5 +1,5 @@
-// Remote-write bodies with planted anomalies: a quiet background in which one sample of each request, after a time to learn, is a spike.
-// Each series gets one spike, so an anomaly names its plant by service and metric, and there are as many plants as series.
+// Remote-write bodies with planted anomalies: a quiet background in which one sample of each request, or of each so many, is a spike after a time to learn.
+// A series gets one spike at most, so an anomaly names its plant by service and metric, and there are at most as many plants as series.
 import { remoteWriteBodies } from "./remote-write.mjs";
 import { seededRandom, seriesLabels } from "./series-labels.mjs";
 
@@ -16,7 +16,7 @@ const spikeHeight = 40;
 
 /** Requests before the first spike. */
 export const quietRequests = quietRounds * shards;
-/** Spikes in all; from quietRequests on one a request. */
+/** Spikes in all, where nothing else is asked for; from quietRequests on one a request. */
 export const plantCount = seriesCount;
 /**
  * Spikes after a start that stand in no p99 of a row: until then the way of an anomaly is compiled, as a row's cold requests are left out elsewhere. At
@@ -24,10 +24,18 @@ export const plantCount = seriesCount;
  */
 export const coldPlantCount = 2_000;
 
-/** The plant of request `index` of the file, undefined before the first: what its anomaly will be called. */
-export function plantOf(/** @type {number} */ index) {
-  const round = Math.floor(index / shards) - quietRounds;
-  return round < 0 ? undefined : pairKey(nameOf((index % shards) + placeOf(round) * shards));
+/**
+ * The plant of request `index` of the file, undefined where it has none: what its anomaly will be called. `every` as the bodies were made with: requests from
+ * one spike to the next, coprime to the shards.
+ */
+export function plantOf(/** @type {number} */ index, every = 1) {
+  const place = plantedPlace(index - quietRequests, every);
+  return place === undefined ? undefined : pairKey(nameOf((index % shards) + place * shards));
+}
+
+/** Place in its request of the spike of the nth request behind the quiet ones. */
+function plantedPlace(n, every) {
+  return n < 0 || n % every !== 0 ? undefined : placeOf(Math.floor(n / every / shards));
 }
 
 /** Whether a value is a spike. */
@@ -40,17 +48,17 @@ export function pairKey(/** @type {{service_id: string, metric_name: string}} */
   return `${service_id} ${metric_name}`;
 }
 
-/** The bodies: 2,130 rounds over 14,000 series, one second apart. */
-export function plantedBodies(/** @type {{endMs: number}} */ { endMs }) {
+/** The bodies, over 14,000 series, one second apart: 2,130 rounds of them by default. */
+export function plantedBodies(/** @type {{endMs: number, every?: number, plants?: number}} */ { endMs, every = 1, plants = plantCount }) {
   const random = seededRandom(45);
   const rounds = new Uint32Array(seriesCount);
   const values = (i) => {
-    const round = rounds[i]++ - quietRounds;
-    const isPlant = round >= 0 && placeOf(round) === Math.floor(i / shards);
+    const n = (rounds[i]++ - quietRounds) * shards + (i % shards);
+    const isPlant = plantedPlace(n, every) === Math.floor(i / shards);
     const value = levelOf(i) + (random() - 0.5) * noiseWidth + (isPlant ? spikeHeight : 0);
     return Math.round(value * 1000) / 1000;
   };
-  const samples = (quietRounds + plantCount / shards) * seriesCount;
+  const samples = (quietRounds + Math.ceil((plants * every) / shards)) * seriesCount;
   return remoteWriteBodies({ series: seriesCount, perRequest, samples, values, endMs });
 }
 

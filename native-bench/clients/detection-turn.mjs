@@ -33,12 +33,12 @@ export function clientCore({ pin }) {
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{file: string, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
- *   `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
+ * @param {{file: string, every?: number, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ *   `every`: requests from one spike of the bodies to the next; `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
-export async function detectionTurn(context, { file, requestsPerSecond, requests, env, dataDir, during, after }) {
+export async function detectionTurn(context, { file, every = 1, requestsPerSecond, requests, env, dataDir, during, after }) {
   const server = await context.startServer("vedette", { env, dataDir });
   const timesFile = join(context.workDir, `times-${server.port}.txt`);
   const watch = startWatch(context, server);
@@ -61,7 +61,7 @@ export async function detectionTurn(context, { file, requestsPerSecond, requests
     if (sent.firstRefusal !== "") throw new Error(`refused ${JSON.stringify(sent.statuses)}: ${sent.firstRefusal}`);
     const metrics = await settledMetrics(server);
     await after?.(server);
-    const dueMs = plantTimes(readFileSync(timesFile, "utf8"));
+    const dueMs = plantTimes(readFileSync(timesFile, "utf8"), every);
     const listed = await listedPairs(server.port);
     const stored = [...dueMs.keys()].filter((pair) => listed.pairs.has(pair)).length;
     const others = listed.total - stored;
@@ -117,11 +117,11 @@ async function settledMetrics(server) {
 }
 
 /** Unix milliseconds at which each plant was sent, from the sender's lines: index, due, answered, status. */
-function plantTimes(text) {
+function plantTimes(text, every) {
   const times = new Map();
   for (const line of text.trimEnd().split("\n")) {
     const [index, dueMs, , status] = line.split(" ").map(Number);
-    const pair = plantOf(index);
+    const pair = plantOf(index, every);
     if (pair !== undefined && status < 300) times.set(pair, dueMs);
   }
   return times;

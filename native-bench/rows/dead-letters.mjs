@@ -26,7 +26,7 @@ export const deadLetters = {
       { ...context, repeats: 1 },
       {
         saturation: async () => {
-          const result = await serverTurn(context, "vedette", { file: files.saturating, connections: 5, coldRequests: 50 });
+          const result = await serverTurn(context, "vedette", { file: files.saturating, connections: 5, coldRequests: 2_000 });
           rate = result.warm.samplesPerSecond;
           return result;
         },

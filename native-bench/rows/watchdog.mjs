@@ -55,7 +55,7 @@ export const watchdog = {
     const beside = (requests) => ({ file: files.planted, requestsPerSecond: rate / 2 / samplesPerRequest, requests, env });
     const turns = await takeTurns(context, {
       saturation: async () => {
-        const result = await serverTurn(context, "vedette", { file: files.saturating, connections: 5, coldRequests: 50 });
+        const result = await serverTurn(context, "vedette", { file: files.saturating, connections: 5, coldRequests: 2_000 });
         rate = result.warm.samplesPerSecond;
         return result;
       },
