@@ -1,4 +1,5 @@
 // Which errors an endpoint may answer: what follows from its access, query and body, and what its declaration adds.
+import { groupBy } from "../core/base/grouping.ts";
 import { VALIDATION_REASONS } from "../core/layout/counters.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ERROR_STATUS, type ErrorCode } from "./refusal.ts";
@@ -50,8 +51,6 @@ function ofBody({ body, takes }: Endpoint): readonly ErrorCode[] {
 }
 
 function byStatus(codes: ReadonlySet<ErrorCode>): ReadonlyMap<number, readonly ErrorCode[]> {
-  const statuses = new Map<number, ErrorCode[]>();
   const ordered = [...codes].sort((a, b) => ERROR_STATUS[a] - ERROR_STATUS[b]);
-  for (const code of ordered) statuses.set(ERROR_STATUS[code], [...(statuses.get(ERROR_STATUS[code]) ?? []), code]);
-  return statuses;
+  return groupBy(ordered, (code) => ERROR_STATUS[code]);
 }

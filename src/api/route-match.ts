@@ -1,5 +1,6 @@
 // Finds the endpoint of a request: exact paths by one look-up, paths with parameters by segments. A trailing slash is another path.
 
+import { groupBy } from "../core/base/grouping.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { type Refusal, shown } from "./refusal.ts";
@@ -14,8 +15,11 @@ interface Pattern {
   readonly endpoints: readonly Endpoint[];
 }
 
-const EXACT: ReadonlyMap<string, readonly Endpoint[]> = groupByPath(ENDPOINTS.filter((endpoint) => !hasParameters(endpoint)));
-const PATTERNS: readonly Pattern[] = [...groupByPath(ENDPOINTS.filter(hasParameters))].map(([path, endpoints]) => ({
+const EXACT: ReadonlyMap<string, readonly Endpoint[]> = groupBy(
+  ENDPOINTS.filter((endpoint) => !hasParameters(endpoint)),
+  ({ path }) => path,
+);
+const PATTERNS: readonly Pattern[] = [...groupBy(ENDPOINTS.filter(hasParameters), ({ path }) => path)].map(([path, endpoints]) => ({
   segments: path.split("/"),
   endpoints,
 }));
@@ -41,12 +45,6 @@ export function matchRoute(method: string, path: string): RouteMatch {
 
 function hasParameters(endpoint: Endpoint): boolean {
   return endpoint.path.includes("{");
-}
-
-function groupByPath(endpoints: readonly Endpoint[]): Map<string, readonly Endpoint[]> {
-  const groups = new Map<string, readonly Endpoint[]>();
-  for (const endpoint of endpoints) groups.set(endpoint.path, [...(groups.get(endpoint.path) ?? []), endpoint]);
-  return groups;
 }
 
 function chooseMethod(

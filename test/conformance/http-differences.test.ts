@@ -53,6 +53,14 @@ describe("what only node:http does", () => {
     expect(JSON.parse((await client.response()).body.toString())).toMatchObject({ path: "/", query: "q" });
   });
 
+  it.each(["lttp://v/%00", "ftp://x/", "a"])("a target of another form, %s, gets 400 and is closed", async (target) => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    const closed = client.rest();
+    await client.send(request("GET", target));
+    expect((await closed).toString()).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
   it("100 headers are taken, 101 get 431", async () => {
     await bench.serve("node", echoHead);
     const client = await bench.connect();

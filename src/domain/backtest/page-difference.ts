@@ -1,4 +1,5 @@
 // What two runs over the same history have paged, side by side.
+import { groupBy } from "../../core/base/grouping.ts";
 import { CONFIRMATION_GATE } from "../alerting/paging/confirmation-gate.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 
@@ -58,12 +59,7 @@ function isPage({ outcome }: PageDecision): boolean {
 /** Pairs each page with the first of the other run, not yet paired, of the same service and family and about the same time. */
 function matchPages(before: readonly PageDecision[], after: readonly PageDecision[]): Set<PageDecision> {
   const matched = new Set<PageDecision>();
-  const byPlace = new Map<string, PageDecision[]>();
-  for (const page of after) {
-    const pages = byPlace.get(placeOf(page));
-    if (pages === undefined) byPlace.set(placeOf(page), [page]);
-    else pages.push(page);
-  }
+  const byPlace = groupBy(after, placeOf);
   for (const page of before) {
     const others = byPlace.get(placeOf(page)) ?? [];
     const other = others.find((each) => !matched.has(each) && Math.abs(each.atMs - page.atMs) <= MATCH_MS);

@@ -1,4 +1,5 @@
 // Requests of services in a cycle of the past, for the gate of minimum traffic.
+import { groupBy } from "../../core/base/grouping.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { isRequestCount } from "../pillars/request-metric.ts";
 import { requestsInCycle } from "../pillars/requests-in-cycle.ts";
@@ -7,16 +8,12 @@ import type { BacktestSeries } from "./history.ts";
 export class RequestCounts {
   readonly #intervalMs: number;
   /** Counting series by service and environment. */
-  readonly #services = new Map<string, BacktestSeries[]>();
+  readonly #services: ReadonlyMap<string, readonly BacktestSeries[]>;
 
   constructor(all: readonly BacktestSeries[], intervalMs: number) {
     this.#intervalMs = intervalMs;
-    for (const series of all) {
-      const { tenant, environment, serviceId, metricName } = series.name;
-      if (!isRequestCount(metricName, (series.flags & FLAG_COUNTER) !== 0)) continue;
-      const key = keyOf(tenant, environment, serviceId);
-      this.#services.set(key, [...(this.#services.get(key) ?? []), series]);
-    }
+    const counting = all.filter(({ name, flags }) => isRequestCount(name.metricName, (flags & FLAG_COUNTER) !== 0));
+    this.#services = groupBy(counting, ({ name }) => keyOf(name.tenant, name.environment, name.serviceId));
   }
 
   /** As the newest cycle before `nowMs` has counted them; undefined where no series counts. Of several metrics the one that counts most stands for all. */

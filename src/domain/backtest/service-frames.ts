@@ -1,5 +1,6 @@
 // What the joint detector of each service finds, in both variants: a model trained by the live function on the history up to the beginning, and anew when it is due,
 // and the vectors after it judged once a cycle. Where both variants leave out the same metrics it runs once.
+import { groupBy } from "../../core/base/grouping.ts";
 import { BACKTEST_TRAININGS_MAX } from "../../core/config/backtest-limits.ts";
 import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
@@ -74,15 +75,8 @@ export interface VectorColumns extends ServiceHistory {
 
 /** Series by service and environment, in their order. */
 export function servicesOf(all: readonly PlacedSeries[]): ReadonlyArray<readonly PlacedSeries[]> {
-  const services = new Map<string, PlacedSeries[]>();
-  for (const each of all) {
-    const { tenant, environment, serviceId } = each.series.name;
-    const key = JSON.stringify([tenant, serviceId, environment]);
-    const members = services.get(key);
-    if (members === undefined) services.set(key, [each]);
-    else members.push(each);
-  }
-  return [...services.values()];
+  const keyOf = ({ series: { name } }: PlacedSeries) => JSON.stringify([name.tenant, name.serviceId, name.environment]);
+  return [...groupBy(all, keyOf).values()];
 }
 
 /** The vector of a service as the engines choose it, without excluded metrics and buckets; undefined where it has too few metrics. */
@@ -90,14 +84,9 @@ export function columnsOf(
   members: readonly PlacedSeries[],
   { settingsOf }: Pick<BacktestVariant, "settingsOf">,
 ): VectorColumns | undefined {
-  const metrics = new Map<string, PlacedSeries[]>();
-  for (const each of members) {
-    const { tenant, serviceId, metricName } = each.series.name;
-    if (isBucketSeries(each.series.name, each.series.flags) || settingsOf(tenant, serviceId, metricName).excluded) continue;
-    const own = metrics.get(metricName);
-    if (own === undefined) metrics.set(metricName, [each]);
-    else own.push(each);
-  }
+  const isWatched = ({ series: { name, flags } }: PlacedSeries) =>
+    !(isBucketSeries(name, flags) || settingsOf(name.tenant, name.serviceId, name.metricName).excluded);
+  const metrics = groupBy(members.filter(isWatched), ({ series }) => series.name.metricName);
   if (metrics.size < METRICS_MIN) return undefined;
   const streamOf = (name: string) => ((metrics.get(name) as PlacedSeries[])[0] as PlacedSeries).series;
   const names = chosenMetrics([...metrics.keys()], (name) => {

@@ -135,8 +135,8 @@ function writeRecord(sink: ByteSink, verdict: Verdict): void {
   sink.double(baseline.sd);
   sink.double(baseline.median);
   sink.double(baseline.age_seconds);
-  writeOptional(sink, baseline.bucket);
-  writeOptional(sink, verdict.suppressed_by);
+  writeOptionalWord(sink, baseline.bucket);
+  writeOptionalWord(sink, verdict.suppressed_by);
   sink.u8(gates.length);
   for (const { name, passed, value, limit } of gates) {
     writeWord(sink, name);
@@ -162,8 +162,8 @@ function readRecord(reader: ByteReader): Verdict {
   const sd = reader.double();
   const median = reader.double();
   const age_seconds = reader.double();
-  const bucket = readOptional(reader);
-  const suppressed_by = readOptional(reader);
+  const bucket = readOptionalWord(reader);
+  const suppressed_by = readOptionalWord(reader);
   const gates = listOf(reader, () => readGate(reader));
   return {
     detector,
@@ -192,11 +192,12 @@ function listOf<T>(reader: ByteReader, read: () => T): T[] {
   return list;
 }
 
-function writeOptional(sink: ByteSink, text: string | null): void {
-  sink.u8(text === null ? 0 : 1);
-  if (text !== null) writeWord(sink, text);
+/** 0 for null, else 1 and the word. */
+export function writeOptionalWord(sink: ByteSink, word: string | null): void {
+  sink.u8(word === null ? 0 : 1);
+  if (word !== null) writeWord(sink, word);
 }
 
-function readOptional(reader: ByteReader): string | null {
+export function readOptionalWord(reader: ByteReader): string | null {
   return reader.u8() === 0 ? null : readWord(reader);
 }

@@ -1,5 +1,6 @@
 // The series that are judged for one service: each bounded stream by itself, the streams of an instance together where they are several, and those of a
 // pair together where it has several instances. A disk of one node is then seen as well as the cluster's average.
+import { groupBy } from "../../core/base/grouping.ts";
 import { hash128 } from "../../core/base/hash128.ts";
 import type { Attributes, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES, instanceOf } from "../series/instance-name.ts";
@@ -27,9 +28,9 @@ const TOLD_ATTRIBUTES_MAX = 2;
 /** All series of a service's bounded streams. */
 export function saturationUnits<S extends BoundedStream>(streams: readonly S[]): SaturationUnit<S>[] {
   const units: SaturationUnit<S>[] = [];
-  const byPair = groups(streams, ({ name }) => JSON.stringify([name.environment, name.metricName]));
+  const byPair = groupBy(streams, ({ name }) => JSON.stringify([name.environment, name.metricName]));
   for (const pair of byPair.values()) {
-    const byInstance = groups(pair, ({ name }) => instanceOf(name.attributes) ?? "");
+    const byInstance = groupBy(pair, ({ name }) => instanceOf(name.attributes) ?? "");
     for (const [instance, members] of byInstance) {
       for (const stream of members) units.push(unitOfStream(stream, instance, members.length > 1));
       if (instance !== "" && members.length > 1) units.push(rollup(members, instance));
@@ -65,15 +66,4 @@ function tellingApart(attributes: Attributes): string {
     .slice(0, TOLD_ATTRIBUTES_MAX)
     .map(([name, value]) => `${name}=${value}`)
     .join(" ");
-}
-
-function groups<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const found = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = found.get(key);
-    if (group === undefined) found.set(key, [item]);
-    else group.push(item);
-  }
-  return found;
 }

@@ -10,18 +10,16 @@
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Anomaly, AnomalyPaging } from "../../../domain/incident/anomaly.ts";
-import { readVerdict, readWord, sentenceOf, writeVerdict, writeWord } from "../../../domain/incident/verdict-codec.ts";
 import {
-  readOptionalId,
   readOptionalWord,
-  readOutcome,
-  readTier,
-  TEXT_BYTES_MAX,
-  writeOptionalId,
+  readVerdict,
+  readWord,
+  sentenceOf,
   writeOptionalWord,
-  writeOutcome,
-  writeTier,
-} from "./row-fields.ts";
+  writeVerdict,
+  writeWord,
+} from "../../../domain/incident/verdict-codec.ts";
+import { readOptionalId, readOutcome, readTier, TEXT_BYTES_MAX, writeOptionalId, writeOutcome, writeTier } from "./row-fields.ts";
 import { decodeStored } from "./stored-json.ts";
 import { ID_BYTES } from "./tables.ts";
 

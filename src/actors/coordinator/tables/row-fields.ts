@@ -3,7 +3,6 @@ import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import type { PageOutcome } from "../../../domain/incident/page-outcome.ts";
-import { readWord, writeWord } from "../../../domain/incident/verdict-codec.ts";
 import { ID_BYTES } from "./tables.ts";
 
 /** What is longer is no text that was stored. */
@@ -51,16 +50,6 @@ export function writeOptionalId(sink: ByteSink, id: string | null): void {
 
 export function readOptionalId(reader: ByteReader): string | null {
   return reader.u8() === 0 ? null : readId(reader);
-}
-
-/** 0 for null, else 1 and the word. */
-export function writeOptionalWord(sink: ByteSink, word: string | null): void {
-  sink.u8(word === null ? 0 : 1);
-  if (word !== null) writeWord(sink, word);
-}
-
-export function readOptionalWord(reader: ByteReader): string | null {
-  return reader.u8() === 0 ? null : readWord(reader);
 }
 
 /** 0 for null, else 1 and the text. */

@@ -23,6 +23,11 @@ export class NodeRequestHead implements HttpRequest {
     for (let i = 0; i + 1 < lines.length; i += 2) this.headers.add((lines[i] ?? "").toLowerCase(), lines[i + 1] ?? "");
   }
 
+  /** Whether the target has a form of RFC 9112, 3.2 that a server takes: a path, http or https with a host, an asterisk, or what CONNECT names. */
+  get hasTarget(): boolean {
+    return this.path.startsWith("/") || this.path === "*" || this.method === "CONNECT";
+  }
+
   header(name: string): string | undefined {
     return this.headers.get(name);
   }

@@ -101,6 +101,7 @@ export class NodeHttpServer implements HttpServer {
     this.#enqueue(incoming, outgoing, awaitsContinue, (exchange) => {
       const fault = exchange.request.headers.fault(this.#context.limits);
       if (fault !== undefined) exchange.refuse(fault.status, fault.code, fault.message, true);
+      else if (!exchange.request.hasTarget) exchange.refuse(...BAD_REQUEST, true);
       else exchange.guard(() => this.#handler(exchange));
     });
   }

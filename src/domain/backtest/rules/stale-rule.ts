@@ -1,5 +1,6 @@
 // Services that are silent for too long, from their stored samples (actors/engine/watchdog/arrivals does so live).
 
+import { groupBy } from "../../../core/base/grouping.ts";
 import type { StaleService } from "../../../core/protocol/arrivals.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { ArrivalRhythm } from "../../detection/service/arrival-rhythm.ts";
@@ -50,14 +51,15 @@ export class StaleRule implements BacktestRule {
 
   cycle({ nowMs }: RuleCycle): readonly EpisodeFrame[] {
     if (Number.isNaN(this.#startedMs)) this.#startedMs = nowMs;
-    const stale = new Map<string, StaleService[]>();
+    const stale: Array<StaleService & { readonly tenant: string }> = [];
     for (const service of this.#services) {
       this.#feed(service, nowMs);
       const found = this.#judge(service, nowMs);
-      if (found !== undefined) stale.set(service.tenant, [...(stale.get(service.tenant) ?? []), found]);
+      if (found !== undefined) stale.push({ ...found, tenant: service.tenant });
     }
-    if (stale.size === 0 && this.#episodes.openCount === 0) return [];
-    const findings = [...stale].flatMap(([tenant, found]) => staleFindings(tenant, found, this.#watched(tenant, nowMs), nowMs));
+    if (stale.length === 0 && this.#episodes.openCount === 0) return [];
+    const byTenant = groupBy(stale, ({ tenant }) => tenant);
+    const findings = [...byTenant].flatMap(([tenant, found]) => staleFindings(tenant, found, this.#watched(tenant, nowMs), nowMs));
     const { frames, apply } = this.#episodes.settle(findings, nowMs);
     apply();
     return frames;

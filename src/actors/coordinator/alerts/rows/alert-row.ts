@@ -11,19 +11,17 @@ import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
 import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
-import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
+import { readOptionalWord, readWord, writeOptionalWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
 import {
   readId,
   readList,
   readOptionalNumber,
   readOptionalText,
-  readOptionalWord,
   readTier,
   TEXT_BYTES_MAX,
   writeId,
   writeOptionalNumber,
   writeOptionalText,
-  writeOptionalWord,
   writeTier,
 } from "../../tables/row-fields.ts";
 import { decodeFirstAlert } from "./first-version.ts";

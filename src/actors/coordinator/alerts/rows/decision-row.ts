@@ -10,18 +10,16 @@ import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
 import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
 import type { GateResult } from "../../../../domain/detection/gates/gate-result.ts";
-import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
+import { readOptionalWord, readWord, writeOptionalWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
 import {
   readId,
   readList,
   readOptionalId,
-  readOptionalWord,
   readOutcome,
   readTier,
   TEXT_BYTES_MAX,
   writeId,
   writeOptionalId,
-  writeOptionalWord,
   writeOutcome,
   writeTier,
 } from "../../tables/row-fields.ts";

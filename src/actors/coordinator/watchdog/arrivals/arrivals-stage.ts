@@ -1,5 +1,6 @@
 // The Watchdog's stage over arrivals: a service that is silent for too long is an anomaly of its own, unless most of its tenant's fell silent with it: then it is
 // the way in that is broken, and that is one anomaly.
+import { groupBy } from "../../../../core/base/grouping.ts";
 import type { ArrivalsFound, StaleService } from "../../../../core/protocol/arrivals.ts";
 import type { RuleFinding, RulePlace } from "../../../../domain/detection/service/rule-episode-set.ts";
 import { DETECTOR_STALE, staleFindings } from "../../../../domain/detection/service/stale-finding.ts";
@@ -63,11 +64,7 @@ export class ArrivalsStage implements WatchdogStage {
   }
 
   #findings(nowMs: number): RuleFinding[] {
-    const byTenant = new Map<string, StaleService[]>();
-    for (const stale of this.#stale) {
-      const [tenant] = JSON.parse(stale.service) as [string, string];
-      byTenant.set(tenant, [...(byTenant.get(tenant) ?? []), stale]);
-    }
+    const byTenant = groupBy(this.#stale, ({ service }) => (JSON.parse(service) as [string, string])[0]);
     return [...byTenant].flatMap(([tenant, stale]) => staleFindings(tenant, stale, this.#watched.get(tenant) ?? stale.length, nowMs));
   }
 }

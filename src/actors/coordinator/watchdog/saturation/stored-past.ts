@@ -2,6 +2,7 @@
  * Folds what is stored of bounded series into the state of their detector. The streams of one partition are read together: each block of the last seven days
  * once, however many of its streams are wanted. A minute's mean is kept for the last twelve hours, of five minutes before that, as the detector does.
  */
+import { groupBy } from "../../../../core/base/grouping.ts";
 import { SATURATION_STREAMS_PER_FOLD } from "../../../../core/config/limits.ts";
 import type { FoldedHistory, WantedHistory } from "../../../../core/protocol/saturation.ts";
 import { ChunkBlock } from "../../../../domain/codec/chunk-block.ts";
@@ -71,9 +72,7 @@ export async function readPasts(
 
 /** Of one partition each, with so many streams at most, or a single series. */
 function* groupsOf(wanted: readonly WantedHistory[]): Generator<readonly WantedHistory[]> {
-  const byPartition = new Map<number, WantedHistory[]>();
-  for (const one of wanted) byPartition.set(one.partition, [...(byPartition.get(one.partition) ?? []), one]);
-  for (const group of byPartition.values()) {
+  for (const group of groupBy(wanted, ({ partition }) => partition).values()) {
     let some: WantedHistory[] = [];
     let streams = 0;
     for (const one of group) {
