@@ -60,18 +60,20 @@ function brief(result) {
  * Throws when an answer was not 2xx or when the server's own count differs: the number would mean nothing.
  * @param {import("./context.mjs").Context} context
  * @param {string} kind
- * @param {Omit<import("./context.mjs").SendOptions, "server">} sending
+ * @param {Omit<import("./context.mjs").SendOptions, "server"> & {firstFile?: string}} sending `firstFile`: bodies that are sent in a closed loop before, left out
  * @param {import("./context.mjs").StartOptions} [starting]
  */
-export async function serverTurn(context, kind, sending, starting) {
+export async function serverTurn(context, kind, { firstFile, ...sending }, starting) {
   const server = await context.startServer(kind, starting);
   try {
     touchMemory(context.workDir);
+    const { path, headers, connections } = sending;
+    const first = firstFile === undefined ? undefined : await context.send({ server, file: firstFile, path, headers, connections });
     const result = await context.send({ server, seconds: context.warmSeconds, ...sending });
     if (result.firstRefusal !== "") throw new Error(`${kind} refused ${JSON.stringify(result.statuses)}: ${result.firstRefusal}`);
-    const accepted = await settledCount(server, result.samples);
-    if (accepted !== result.samples && !Number.isNaN(accepted))
-      throw new Error(`${kind} counts ${accepted} samples, sent were ${result.samples}`);
+    const sent = result.samples + (first?.samples ?? 0);
+    const accepted = await settledCount(server, sent);
+    if (accepted !== sent && !Number.isNaN(accepted)) throw new Error(`${kind} counts ${accepted} samples, sent were ${sent}`);
     if (result.warm.requests === 0) throw new Error(`${kind}: the bodies ended before the cold part did`);
     return result;
   } finally {
