@@ -70,6 +70,11 @@ describe("catalogs", () => {
       ["a team=x"],
     ],
     ["content on the line of a marker", `--- {kind: Component, metadata: {name: a}, spec: {owner: x}}\n`, ["a team=x"]],
+    [
+      "a tab behind a marker",
+      `---\t{kind: Component, metadata: {name: a}, spec: {owner: x}}\n--- \t\n${component("b", "y")}`,
+      ["a team=x", "b team=y"],
+    ],
     ["carriage returns and a byte order mark", `\uFEFF${`---\n${component("a", "x")}`.replaceAll("\n", "\r\n")}`, ["a team=x"]],
     ["a marker within a block scalar of another indent", component("a", "x", "  description: |\n    ---\n    text\n"), ["a team=x"]],
     [

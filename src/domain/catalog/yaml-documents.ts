@@ -21,6 +21,8 @@ export type YamlValue =
 const MARKER_CHARACTERS = 3;
 /** A line that begins or ends a document, wherever it stands: YAML 1.2.2 section 9.1. */
 const MARKER = /^(?:---|\.\.\.)(?=[ \t\r]|$)/;
+/** Space with a tab in it, which behind a marker separates and at the beginning of a line would be taken for indentation. */
+const TABBED = /^ *\t[ \t]*/;
 /** A line without content: blank, a comment, a directive. */
 const EMPTY_LINE = /^(?:%|[ \t]*(?:#|\r?$))/;
 const OPTIONS = {
@@ -44,6 +46,7 @@ export function* yamlTexts(stream: string): Generator<YamlText> {
       if (!isEmpty) yield { text: stream.slice(from, at), line: fromLine };
       // What stands behind the marker on its line belongs to the document.
       content = at + MARKER_CHARACTERS;
+      content += TABBED.exec(stream.slice(content, end))?.[0].length ?? 0;
       [from, fromLine, isEmpty] = [content, line, true];
     }
     isEmpty &&= EMPTY_LINE.test(stream.slice(content, end));
