@@ -8,6 +8,10 @@ import { unzigzag, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName } from "../window/window-message.ts";
 
 const VERSION = 1;
+/** A sum stays here, as near to what it would be as numbers are exact; no minute has so many calls, or microseconds in them. */
+const SUM_MAX = 2 ** 52;
+/** Minutes are below this: any two of them have a difference that a varint holds. */
+const MINUTES_MAX = 2 ** 48;
 
 /** Calls from one service to another that ended in one minute (since 1970). Sums are whole, so their order does not matter. */
 export interface CallEdge {
@@ -58,9 +62,9 @@ export class CallEdges {
     const key = `${minute}${caller}${callee}`;
     const sum = this.#sums.get(key);
     if (sum !== undefined) {
-      sum.calls += calls;
-      sum.errors += errors;
-      sum.microseconds += microseconds;
+      sum.calls = Math.min(SUM_MAX, sum.calls + calls);
+      sum.errors = Math.min(SUM_MAX, sum.errors + errors);
+      sum.microseconds = Math.min(SUM_MAX, sum.microseconds + microseconds);
     } else if (this.#sums.size < this.#edgesMax) this.#sums.set(key, { caller, callee, minute, calls, errors, microseconds });
     else this.dropped += calls;
   }
@@ -123,9 +127,15 @@ export function decodeCallEdges(bytes: Uint8Array): CallEdge[] {
     const caller = readName(reader, names);
     const callee = readName(reader, names);
     minute += unzigzag(reader.varint());
-    edges.push({ caller, callee, minute, calls: reader.varint(), errors: reader.varint(), microseconds: reader.varint() });
+    if (minute < 0 || minute >= MINUTES_MAX) reader.fail();
+    edges.push({ caller, callee, minute, calls: readSum(reader), errors: readSum(reader), microseconds: readSum(reader) });
   }
   return edges;
+}
+
+function readSum(reader: ByteReader): number {
+  const sum = reader.varint();
+  return sum <= SUM_MAX ? sum : reader.fail();
 }
 
 function readName(reader: ByteReader, names: ServiceName[]): ServiceName {

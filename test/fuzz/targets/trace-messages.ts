@@ -108,7 +108,9 @@ export function callEdgesTarget(): FuzzTarget {
     for (const edge of edges) sums.addEdge(edge);
     const again = decodeCallEdges(sums.encode());
     const total = (all: typeof edges) => all.reduce((sum, { calls }) => sum + calls, 0);
-    must(again.length <= edges.length && total(again) === total(edges), "edges that are written again are others");
+    must(again.length <= edges.length, "edges that are written again are more");
+    // Beyond, a sum stays where it is.
+    if (total(edges) <= 2 ** 52) must(total(again) === total(edges), "edges that are written again are others");
     return magnitude(edges.length) * 32 + magnitude(input.length);
   };
   const write = (out: ByteWriter, random: Random): void => {
