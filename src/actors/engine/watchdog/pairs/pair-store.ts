@@ -5,6 +5,9 @@ import type { DetectorStates, DetectorStatesWanted } from "../../../../core/prot
 import type { Outbox } from "../../outbox.ts";
 import type { PairArena } from "./pair-arena.ts";
 
+/** Partitions whose pages are asked for at once. History that comes before all are here is in no baseline, and one after another took a second. */
+const PARTITIONS_ASKED_MAX = 16;
+
 export interface PairStoreDependencies {
   readonly arena: PairArena;
   readonly outbox: Outbox;
@@ -16,9 +19,9 @@ export interface PairStoreDependencies {
 /** Pages of one engine. */
 export class PairStore {
   readonly #dependencies: PairStoreDependencies;
-  /** Partitions whose pages are still to come; the last is asked for. */
+  /** Partitions whose pages are still to be asked for, and those that have been. */
   readonly #partitions: number[];
-  #isAsking = false;
+  readonly #asked = new Set<number>();
   #next = 0;
   /** Pages that are due, with fractions. */
   #due = 0;
@@ -29,13 +32,15 @@ export class PairStore {
     this.#dependencies = dependencies;
   }
 
-  /** Asks for what is stored, a partition at a time; true once all is here. */
+  /** Asks for what is stored, some partitions at a time; true once all is here. */
   load(): boolean {
-    const partition = this.#partitions.at(-1);
-    if (partition === undefined) return true;
-    if (!this.#isAsking) this.#dependencies.ask({ type: "detector-states-wanted", detector: DETECTOR_PAIRS, partition, page: 0 });
-    this.#isAsking = true;
-    return false;
+    while (this.#asked.size < PARTITIONS_ASKED_MAX) {
+      const partition = this.#partitions.pop();
+      if (partition === undefined) break;
+      this.#asked.add(partition);
+      this.#dependencies.ask({ type: "detector-states-wanted", detector: DETECTOR_PAIRS, partition, page: 0 });
+    }
+    return this.#asked.size === 0;
   }
 
   /** Takes stored pages and asks for the next. */
@@ -46,17 +51,16 @@ export class PairStore {
       ask({ type: "detector-states-wanted", detector: DETECTOR_PAIRS, partition, page: next });
       return;
     }
-    this.#partitions.pop();
-    this.#isAsking = false;
+    this.#asked.delete(partition);
     this.load();
   }
 
-  /** Stores what has changed of as many pages as are due, so that each comes once in DETECTOR_STATE_STORE_MS; to be called a few times a second. */
+  /** Loads first; then stores what has changed of as many pages as are due, so that each comes once in DETECTOR_STATE_STORE_MS; to be called a few times a second. */
   tick(nowMs: number): void {
     const { arena } = this.#dependencies;
     const elapsed = this.#lastMs === 0 ? 0 : nowMs - this.#lastMs;
     this.#lastMs = nowMs;
-    if (this.#partitions.length > 0) return;
+    if (!this.load()) return;
     this.#due = Math.min(arena.pages, this.#due + (elapsed * arena.pages) / DETECTOR_STATE_STORE_MS);
     for (; this.#due >= 1; this.#due--) this.#store();
   }
@@ -64,7 +68,7 @@ export class PairStore {
   /** Stores all that has changed, as far as the way to the coordinator takes it; true once that is all. */
   storeAll(): boolean {
     const { arena, outbox } = this.#dependencies;
-    if (this.#partitions.length > 0) return true;
+    if (this.#partitions.length + this.#asked.size > 0) return true;
     for (let looked = 0; looked < arena.pages; looked++) {
       if (outbox.isOverLimit) return false;
       this.#store();
