@@ -108,9 +108,10 @@ export function callEdgesTarget(): FuzzTarget {
     for (const edge of edges) sums.addEdge(edge);
     const again = decodeCallEdges(sums.encode());
     const total = (all: typeof edges) => all.reduce((sum, { calls }) => sum + calls, 0);
-    must(again.length <= edges.length, "edges that are written again are more");
+    must(again.length === sums.size && again.length <= edges.length, "edges that are written again are more, or fewer");
+    must(total(again) === total([...sums]), "edges that are written again are others");
     // Beyond, a sum stays where it is.
-    if (total(edges) <= 2 ** 52) must(total(again) === total(edges), "edges that are written again are others");
+    if (total(edges) <= 2 ** 52) must(total(again) === total(edges), "sums of edges are others");
     return magnitude(edges.length) * 32 + magnitude(input.length);
   };
   const write = (out: ByteWriter, random: Random): void => {
