@@ -1,12 +1,9 @@
 // How long baselines outlive the process: their pages come from the store when the engine begins to serve, and go there by and by when they have changed.
-import { DETECTOR_STATE_STORE_MS } from "../../../../core/config/limits.ts";
+import { DETECTOR_STATE_PARTITIONS_ASKED_MAX, DETECTOR_STATE_STORE_MS } from "../../../../core/config/limits.ts";
 import { DETECTOR_PAIRS, encodeStatesFrame, FRAME_DETECTOR_STATES } from "../../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted } from "../../../../core/protocol/engine-control.ts";
 import type { Outbox } from "../../outbox.ts";
 import type { PairArena } from "./pair-arena.ts";
-
-/** Partitions whose pages are asked for at once. History that comes before all are here is in no baseline, and one after another took a second. */
-const PARTITIONS_ASKED_MAX = 16;
 
 export interface PairStoreDependencies {
   readonly arena: PairArena;
@@ -19,8 +16,8 @@ export interface PairStoreDependencies {
 /** Pages of one engine. */
 export class PairStore {
   readonly #dependencies: PairStoreDependencies;
-  /** Partitions whose pages are still to be asked for, and those that have been. */
-  readonly #partitions: number[];
+  /** Partitions whose pages have not been asked for, and those whose are still to come. */
+  readonly #unasked: number[];
   readonly #asked = new Set<number>();
   #next = 0;
   /** Pages that are due, with fractions. */
@@ -28,14 +25,14 @@ export class PairStore {
   #lastMs = 0;
 
   constructor(partitions: readonly number[], dependencies: PairStoreDependencies) {
-    this.#partitions = [...partitions];
+    this.#unasked = [...partitions];
     this.#dependencies = dependencies;
   }
 
   /** Asks for what is stored, some partitions at a time; true once all is here. */
   load(): boolean {
-    while (this.#asked.size < PARTITIONS_ASKED_MAX) {
-      const partition = this.#partitions.pop();
+    while (this.#asked.size < DETECTOR_STATE_PARTITIONS_ASKED_MAX) {
+      const partition = this.#unasked.pop();
       if (partition === undefined) break;
       this.#asked.add(partition);
       this.#dependencies.ask({ type: "detector-states-wanted", detector: DETECTOR_PAIRS, partition, page: 0 });
@@ -68,7 +65,7 @@ export class PairStore {
   /** Stores all that has changed, as far as the way to the coordinator takes it; true once that is all. */
   storeAll(): boolean {
     const { arena, outbox } = this.#dependencies;
-    if (this.#partitions.length + this.#asked.size > 0) return true;
+    if (this.#unasked.length + this.#asked.size > 0) return true;
     for (let looked = 0; looked < arena.pages; looked++) {
       if (outbox.isOverLimit) return false;
       this.#store();
