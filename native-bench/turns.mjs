@@ -81,6 +81,14 @@ export async function serverTurn(context, kind, { firstFile, ...sending }, start
   }
 }
 
+/** Answers that row 1 leaves out: until then a server compiles. */
+export const SATURATION_COLD_REQUESTS = 2_000;
+
+/** What saturates the server, as row 1 measures it: other rows load it with half of the rate. */
+export function saturationTurn(context, file) {
+  return serverTurn(context, "vedette", { file, connections: 5, coldRequests: SATURATION_COLD_REQUESTS });
+}
+
 /** The server's count; asked again for a while, as a count may be published a little after the answers. */
 async function settledCount(server, expected) {
   let accepted = await server.accepted();

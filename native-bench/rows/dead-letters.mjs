@@ -1,7 +1,7 @@
 // A large dead-letter queue replayed beside a load: how long it takes, what it does to detection, and that each letter enters once.
 import { replayTurn } from "../clients/replay-turn.mjs";
 import { shown } from "../measure.mjs";
-import { serverTurn, takeTurns } from "../turns.mjs";
+import { saturationTurn, takeTurns } from "../turns.mjs";
 
 const letters = { whole: 1_000_000, quick: 100_000 };
 const samplesPerRequest = 2_000;
@@ -26,7 +26,7 @@ export const deadLetters = {
       { ...context, repeats: 1 },
       {
         saturation: async () => {
-          const result = await serverTurn(context, "vedette", { file: files.saturating, connections: 5, coldRequests: 2_000 });
+          const result = await saturationTurn(context, files.saturating);
           rate = result.warm.samplesPerSecond;
           return result;
         },

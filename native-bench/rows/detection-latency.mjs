@@ -2,7 +2,7 @@
 import { coldPlantCount } from "../bodies/planted.mjs";
 import { detectionTurn } from "../clients/detection-turn.mjs";
 import { shown } from "../measure.mjs";
-import { serverTurn, takeTurns } from "../turns.mjs";
+import { saturationTurn, takeTurns } from "../turns.mjs";
 
 const samplesPerRequest = 2_000;
 /** Requests from one spike to the next. One in each took a third of the CPU beside the samples, so that half of row 1's rate was more than half of what the server can. */
@@ -25,7 +25,7 @@ export const detectionLatency = {
     let rate = 0;
     const turns = await takeTurns(context, {
       saturation: async () => {
-        const result = await serverTurn(context, "vedette", { file: saturating, connections: 5, coldRequests: 2_000 });
+        const result = await saturationTurn(context, saturating);
         rate = result.warm.samplesPerSecond;
         return result;
       },

@@ -17,7 +17,7 @@ export const otlpMetrics = {
   what: `OTLP metrics in protobuf, against protobufjs: ${shape}; 2,500 requests left out`,
   quick: true,
   run: async (context) => {
-    const file = await context.bodies.get("otlp-metrics", context.quick ? { points: 7_000_000 } : {});
+    const file = await context.bodies.get("otlp-metrics", context.quick ? { points: 6_000_000 } : {});
     const decode = ["--import", loader, decoderFile, file, "20", String(context.warmSeconds)];
     return compare(context, file, OTLP_HEADERS, { name: "protobufjs", decode, count: "points", bar: 0.25, coldRequests: 2_500 });
   },

@@ -1,7 +1,7 @@
 // Rows 1 to 3 of the table: remote-write in a closed loop against the peers and the native limit.
 import { binaryOf } from "../binaries.mjs";
 import { ratios, shown, shownRange } from "../measure.mjs";
-import { conditions, presentPeers, ratioLine, serverTurn, takeTurns } from "../turns.mjs";
+import { conditions, presentPeers, ratioLine, SATURATION_COLD_REQUESTS, serverTurn, takeTurns } from "../turns.mjs";
 
 const connections = 5;
 const PEER_NAMES = { "victoria-metrics": "VictoriaMetrics", prometheus: "Prometheus", limit: "native limit" };
@@ -16,7 +16,7 @@ function makeRow({ name, what, shape, coldRequests, bars, quick = false }) {
 }
 
 async function run(context, { shape, coldRequests, bars }) {
-  const file = await context.bodies.get(shape, context.quick ? { samples: 9_000_000 } : {});
+  const file = await context.bodies.get(shape, context.quick ? { samples: 7_000_000 } : {});
   const wanted = Object.keys(bars).filter((kind) => !context.quick || kind !== "prometheus");
   const { present, notMeasured } = presentPeers(context, wanted);
   const server = (kind) => () => serverTurn(context, kind, { file, connections, coldRequests });
@@ -65,7 +65,7 @@ export const tenThousandSeries = makeRow({
   name: "remote-write-10k",
   what: "remote-write, 10,000 series, 2,000 samples a request; 5 connections, closed loop, server on one core, sender on the other; 2,000 requests left out",
   shape: "A",
-  coldRequests: 2_000,
+  coldRequests: SATURATION_COLD_REQUESTS,
   bars: { "victoria-metrics": { bar: 3, goal: 5 }, prometheus: { bar: 13, goal: 22 }, limit: { bar: 0.3, goal: 0.5 } },
   quick: true,
 });

@@ -7,7 +7,7 @@ import { untilFigures, watchCycles } from "../clients/cycle-watch.mjs";
 import { detectionTurn } from "../clients/detection-turn.mjs";
 import { sendRounds } from "../clients/live-rounds.mjs";
 import { shown } from "../measure.mjs";
-import { serverTurn, takeTurns } from "../turns.mjs";
+import { saturationTurn, takeTurns } from "../turns.mjs";
 
 const services = { whole: 5_000, quick: 1_000 };
 /** Of these so many have history enough for a model (256 vectors): the others would take minutes to train. */
@@ -55,7 +55,7 @@ export const watchdog = {
     const beside = (requests) => ({ file: files.planted, requestsPerSecond: rate / 2 / samplesPerRequest, requests, env });
     const turns = await takeTurns(context, {
       saturation: async () => {
-        const result = await serverTurn(context, "vedette", { file: files.saturating, connections: 5, coldRequests: 2_000 });
+        const result = await saturationTurn(context, files.saturating);
         rate = result.warm.samplesPerSecond;
         return result;
       },
