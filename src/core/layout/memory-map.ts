@@ -4,7 +4,7 @@
 //   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
 //   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
 //   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
-//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, then an index)
+//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, index, label texts)
 //   16 .. 32 MiB     ring to coordinator; packed rows       448 .. 608 MiB  shard table (arena)
 //   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, then stream records
 
@@ -70,7 +70,11 @@ export const LARGE_BODY_BYTES = 0x4000000;
 export const DECOMPRESSED = 0xd000000;
 export const DECOMPRESSED_BYTES = 0x4000000;
 export const LANE_TABLE = 0x12000000;
-export const LANE_TABLE_BYTES = 0xa000000;
+export const LANE_TABLE_BYTES = 0x8000000;
+/** By entry of the lane table: where its label bytes lie among the texts, u32, in words of 8 bytes, plus one; 0 = they are not kept. */
+export const LANE_TEXT_OF = 0x1a000000;
+export const LANE_TEXTS = 0x1a800000;
+export const LANE_TEXTS_BYTES = 0x1800000;
 export const SHARD_TABLE = 0x1c000000;
 export const SHARD_TABLE_BYTES = 0x8000000;
 /** One bit for each of two parts of a cold stream's hash: a stream whose bits are not both set is not cold. */
