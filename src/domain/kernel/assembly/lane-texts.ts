@@ -1,6 +1,6 @@
 // Label bytes of the lane table's remote-write streams, in the order in which the streams came. Senders repeat their series in the same order, so the text
 // behind the one that was met last is compared with a series before it is hashed: a third of the time, and nothing to look up. Whatever does not match is
-// hashed; a text more or less changes nothing but speed. What the area does not hold is hashed always: 100,000 to 150,000 series fit.
+// hashed; a text more or less changes nothing but speed. What the area does not hold is hashed always: some 100,000 series fit.
 import { LANE_TEXT_OF, LANE_TEXTS, LANE_TEXTS_BYTES } from "../../../core/layout/memory-map";
 
 /** A text: the number of its entry in the lane table, its length, its bytes, and up to 7 more, so that the next begins at a word. */

@@ -18,7 +18,7 @@ import {
   eventsFitRow,
 } from "./shard-event";
 import { intervalIsDue, intervalOf, takeInterval } from "./shard-interval";
-import { takeRun } from "./shard-run";
+import { takeRun, takeSingle } from "./shard-run";
 import { insert, windowValues } from "./shard-statistics";
 import { recordOf, ringOf, slotOfRef } from "./shard-table";
 
@@ -81,8 +81,8 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
       emitPlain(EVENT_PARKED, ref, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), 0, arrivalMs);
       return i + 1;
     }
-    if (isRun && !isHistory) {
-      const taken = takeRun(recordOf(slot), row, end, baseMs);
+    if (!isHistory) {
+      const taken = isRun ? takeRun(recordOf(slot), row, end, baseMs) : takeSingle(recordOf(slot), row, baseMs) ? 1 : 0;
       if (taken != 0) {
         i += taken - 1;
         continue;
