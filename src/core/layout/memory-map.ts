@@ -133,9 +133,14 @@ export const CONTROL_BODIES_HEAD = 64;
 /** Frames in the coordinator ring: bytes written by the engine, bytes read by the coordinator (both wrap at 2^32). */
 export const CONTROL_COORDINATOR_WRITTEN = 128;
 export const CONTROL_COORDINATOR_READ = 192;
-/** 1 while the coordinator sleeps until word comes of the next frame; 1 while the engine sleeps until there is room, or nothing left, in the ring. */
+/**
+ * While the coordinator sleeps until word comes: 1 of the next frame, 2 of the next for `control` or of a ring that fills. 1 while the engine sleeps until there
+ * is room, or nothing left, in the ring.
+ */
 export const CONTROL_COORDINATOR_FRAMES_AWAITED = 256;
 export const CONTROL_COORDINATOR_ROOM_AWAITED = 512;
+/** Where the last frame for `control` ended in the ring, as CONTROL_COORDINATOR_WRITTEN was then. */
+export const CONTROL_COORDINATOR_CONTROL_WRITTEN = 576;
 /** Position words of the ring from lane i into this engine: base + i * stride, then the read word one line further. */
 export const CONTROL_INBOX = 4096;
 export const CONTROL_INBOX_STRIDE = 128;
