@@ -9,6 +9,8 @@ import {
   DEFINITIONS_BYTES,
   PARTITIONS,
   SCRATCH,
+  WAITING_CHUNKS,
+  WAITING_CHUNKS_BYTES,
 } from "../../core/layout/memory-map.ts";
 import {
   BINDING_BYTES,
@@ -62,7 +64,8 @@ export class StreamRegistry {
   partition(number: number): Partition {
     const known = this.#partitions[number];
     if (known !== undefined) return known;
-    const partition = new Partition(number, this.#options.blockBytes);
+    const room = new Uint32Array(this.#dependencies.memory.memory.buffer, WAITING_CHUNKS + number * WAITING_CHUNKS_BYTES, WAITING_CHUNKS_BYTES / 4);
+    const partition = new Partition(number, this.#options.blockBytes, room);
     this.#partitions[number] = partition;
     return partition;
   }

@@ -5,6 +5,7 @@ import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
 import { PROFILE_ENVIRONMENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
 import type { ByteCursor } from "../codec/varint.ts";
+import { ChunkBlockKernel } from "./chunk-block-kernel.ts";
 import { type ShardEvent, ShardEvents } from "./shard-events.ts";
 import { type Correction, StreamRecords } from "./stream-records.ts";
 import { StreamPacker } from "./stream-snapshot.ts";
@@ -70,6 +71,8 @@ export interface ShardExports {
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
   /** Bytes of the chunk that it wrote, as the record of core/layout/chunk-record.ts; 0 when every value is in a chunk. */
   packChunk(slot: number, pointer: number): number;
+  /** Writes the block of records that begin so many words behind `records` as the u32 at `places` say; its bytes without the checksum (chunk-block-kernel.ts). */
+  encodeChunkBlock(records: number, places: number, count: number, block: number): number;
   /** Writes the slot's whole ring as columns of values and intervals; bytes written. */
   packRing(slot: number, pointer: number): number;
   /** Every value of the slot's ring is in a chunk now. */
@@ -131,6 +134,7 @@ export interface DefinitionTenant {
 export class ShardKernel {
   readonly records: StreamRecords;
   readonly events: ShardEvents;
+  readonly blocks: ChunkBlockKernel;
   /** Of profile 0, to be filled by detection/thresholds.ts before the first row. */
   readonly thresholdTables: Float64Array;
   readonly #kernel: ShardExports;
@@ -146,6 +150,7 @@ export class ShardKernel {
     this.#kernel = kernel;
     this.#window = options.window;
     this.events = new ShardEvents(buffer);
+    this.blocks = new ChunkBlockKernel(kernel, buffer);
     this.records = new StreamRecords(buffer, kernel);
     this.#packer = new StreamPacker(this.records, kernel);
     this.thresholdTables = this.profileTables(PROFILE_ENVIRONMENT);

@@ -26,6 +26,7 @@ export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } f
 export { bucketSamples, bucketSamplesReset, markBucket } from "./shard-bucket";
 export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./shard-definition";
 export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } from "./identity-service";
+export { encodeChunkBlock } from "./chunk-block";
 export { packChunk, packRing } from "./chunk-ring";
 export { recompute, setWindow } from "./shard-statistics";
 export { recentDeviation } from "./recent-deviation";
