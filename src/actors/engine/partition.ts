@@ -1,8 +1,9 @@
 // What a shard keeps of one partition besides the stream records: its slots, the refs of this epoch, the chunks that wait for a block.
 // All of it goes into the partition's checkpoint (partition-state.ts).
 import { Uint32List } from "../../core/base/uint32-list.ts";
+import { WC_BLOCK_BYTES } from "../../core/layout/waiting-chunks.ts";
 import type { BlockEncoder } from "../../domain/codec/chunk-block.ts";
-import { ChunkBlockBuilder, type KernelRoom } from "../../domain/codec/chunk-block-builder.ts";
+import { ChunkBlockBuilder, type WaitingPlace } from "../../domain/codec/chunk-block-builder.ts";
 
 /** What stands before a block in its frame. */
 export const BLOCK_FRAME_HEAD_BYTES = 8;
@@ -24,19 +25,20 @@ export class Partition {
   generation = 0;
   stateBytes = 0;
   readonly #blockBytes: number;
-  readonly #room: KernelRoom | undefined;
+  readonly #place: WaitingPlace | undefined;
 
-  /** Chunks wait in `room` for as long as they fit there. */
-  constructor(number: number, blockBytes: number, room?: KernelRoom) {
+  /** Chunks wait at `place` for as long as they fit there. */
+  constructor(number: number, blockBytes: number, place?: WaitingPlace) {
     this.number = number;
     this.#blockBytes = blockBytes;
-    this.#room = room;
-    this.chunks = new ChunkBlockBuilder(room);
+    this.#place = place;
+    if (place !== undefined) place.state[WC_BLOCK_BYTES / 4] = blockBytes;
+    this.chunks = new ChunkBlockBuilder(place);
   }
 
   /** Takes over the chunks that waited when a checkpoint was written; false when the bytes are no such state. */
   restoreChunks(state: Uint8Array): boolean {
-    const chunks = ChunkBlockBuilder.restore(state, this.#room);
+    const chunks = ChunkBlockBuilder.restore(state, this.#place);
     if (chunks !== undefined) this.chunks = chunks;
     return chunks !== undefined;
   }

@@ -271,17 +271,15 @@ export class Shard {
     this.#takeChunk(slot);
   }
 
-  /** Packs the values of a stream that are in no chunk yet, there where its chunks wait for their block if there is room. */
+  /** Packs the values of a stream that are in no chunk yet. What the kernel has no room for in the partition's block begins the next one. */
   #takeChunk(slot: number): void {
-    const { kernel, memory, counters } = this.#dependencies;
+    const { kernel, memory } = this.#dependencies;
     const partition = this.partitionOf(slot);
-    const next = partition.chunks.nextAddress;
-    const address = next < 0 ? SCRATCH : next;
-    const bytes = kernel.packChunk(slot, address);
+    if (kernel.takeChunk(slot)) return;
+    const bytes = kernel.packChunk(slot, SCRATCH);
     if (bytes > 0) {
-      this.#chunksFor(partition, bytes).appendRecord(memory.words, address >>> 2);
-      counters.add("chunks", 1);
-      counters.add("chunkBytes", bytes);
+      const chunks = this.#chunksFor(partition, bytes);
+      chunks.appendRecord(memory.words, SCRATCH >>> 2, kernel.records.enterBlock(slot, chunks.block));
     }
     kernel.chunkTaken(slot);
   }
@@ -303,7 +301,9 @@ export class Shard {
   #storeValues(slot: number, times: Float64Array, values: Float64Array, count: number): void {
     const bytes = encodeSampleChunk(times, values, count, this.#chunk, 0);
     const [first, last] = [times[0] as number, times[count - 1] as number];
-    this.#chunksFor(this.partitionOf(slot), bytes).append(this.hashOf(slot), this.#chunk.subarray(0, bytes), first, last);
+    const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
+    const isFirst = this.#dependencies.kernel.records.enterBlock(slot, chunks.block);
+    chunks.append(this.hashOf(slot), this.#chunk.subarray(0, bytes), first, last, isFirst);
   }
 
   /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */

@@ -87,6 +87,8 @@ export const CHUNK_BLOCK = 0x24420000;
 export const CHUNK_BLOCK_BYTES = 0x20000;
 export const CHUNK_PLACES = 0x24440000;
 export const CHUNK_PLACES_MAX = 32768;
+/** By partition: what is kept of its waiting chunks (core/layout/waiting-chunks.ts). */
+export const WAITING_STATES = 0x24460000;
 /** Samples of histogram buckets that their families have not seen yet (core/layout/bucket-sample.ts). */
 export const BUCKET_SAMPLES = 0x24500000;
 export const BUCKET_SAMPLES_BYTES = 0x20000;

@@ -8,11 +8,10 @@
  * Little-endian; 36 bytes a chunk above its own. It has no checksum: the checkpoint around it has one.
  */
 
-import { WordSet } from "../../core/base/word-set.ts";
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../core/layout/chunk-record.ts";
+import { WC_BLOCK, WC_CHUNK_BYTES, WC_COUNT, WC_END, WC_ROOM, WC_STATE_BYTES, WC_STREAMS } from "../../core/layout/waiting-chunks.ts";
 import type { BlockChunk, BlockEncoder } from "./chunk-block.ts";
 import { CHUNK_OVERHEAD_BYTES, chunkBlockBytes, compareStreams, encodeChunkBlock, STREAM_ID_BYTES } from "./chunk-block.ts";
-import { CHUNK_BYTES_MAX as PACKED_BYTES_MAX } from "./sample-chunk.ts";
 
 const VERSION = 2;
 const STATE_HEADER_BYTES = 8;
@@ -34,35 +33,64 @@ export interface PendingChunk extends BlockChunk {
   readonly lastMs: number;
 }
 
-/** Memory that the kernel reaches, as words. */
-export type KernelRoom = Uint32Array<ArrayBufferLike>;
+/** Where the kernel packs the chunks of a partition: words of the engine's memory. */
+export interface WaitingPlace {
+  /** For the records. */
+  readonly room: Uint32Array;
+  /** What both sides keep of them (core/layout/waiting-chunks.ts). */
+  readonly state: Uint32Array;
+}
+
+const ownPlace = (): WaitingPlace => ({ room: new Uint32Array(FIRST_BUFFER_BYTES / 4), state: new Uint32Array(WC_STATE_BYTES / 4) });
 
 /** The chunks of one partition that are not yet in a stored block. */
 export class ChunkBlockBuilder {
-  readonly #room: KernelRoom;
-  #words: KernelRoom;
+  readonly #room: Uint32Array;
+  readonly #state: Uint32Array;
+  #words: Uint32Array;
   #view: DataView;
-  #end = 0;
-  #count = 0;
-  #chunkBytes = 0;
-  /** First words of the streams that have a chunk here. */
-  readonly #streams = new WordSet();
 
-  /** Records stand in `room` for as long as they fit there. */
-  constructor(room: KernelRoom = new Uint32Array(FIRST_BUFFER_BYTES / 4)) {
+  /** Records stand in the place for as long as they fit there; what it held is forgotten. */
+  constructor({ room, state }: WaitingPlace = ownPlace()) {
     this.#room = room;
+    this.#state = state;
     this.#words = room;
     this.#view = viewOf(room);
+    this.#startAnew();
+  }
+
+  #startAnew(): void {
+    if (this.#words !== this.#room) {
+      this.#words = this.#room;
+      this.#view = viewOf(this.#room);
+    }
+    const state = this.#state;
+    state[WC_END / 4] = 0;
+    state[WC_ROOM / 4] = this.#room.byteLength;
+    state[WC_COUNT / 4] = 0;
+    state[WC_CHUNK_BYTES / 4] = 0;
+    state[WC_STREAMS / 4] = 0;
+    state[WC_BLOCK / 4] = Math.max(1, (state[WC_BLOCK / 4]! + 1) >>> 0);
+  }
+
+  /** Words of the records. */
+  get #end(): number {
+    return this.#state[WC_END / 4]! / 4;
   }
 
   /** Number of chunks waiting. */
   get count(): number {
-    return this.#count;
+    return this.#state[WC_COUNT / 4]!;
   }
 
-  /** Bytes of the block that `finish` would return now; 20 less for each stream that shares the first four bytes of its id with another. */
+  /** The number of the block, other than that of the blocks before. */
+  get block(): number {
+    return this.#state[WC_BLOCK / 4]!;
+  }
+
+  /** Bytes of the block that `finish` would return now; 20 less for each stream of which more than one chunk was said to be the first. */
   get byteLength(): number {
-    return chunkBlockBytes(this.#count, this.#streams.size, this.#chunkBytes);
+    return chunkBlockBytes(this.count, this.#state[WC_STREAMS / 4]!, this.#state[WC_CHUNK_BYTES / 4]!);
   }
 
   /** Whether another chunk of so many bytes leaves the block within `blockBytes`, also when it is the first of its stream. */
@@ -71,10 +99,11 @@ export class ChunkBlockBuilder {
   }
 
   /**
-   * Copies a chunk (1 to 65,535 bytes) of a stream (16 bytes) with the times of its first and last sample in milliseconds.
-   * Throws RangeError on sizes or times out of range and when more than 64 MiB wait.
+   * Copies a chunk (1 to 65,535 bytes) of a stream (16 bytes) with the times of its first and last sample in milliseconds; `isFirst` says that none of
+   * the stream waits yet: a block of which too many are said to be is shorter than it may be. Throws RangeError on sizes or times out of range and
+   * when more than 64 MiB wait.
    */
-  append(streamId: Uint8Array, chunk: Uint8Array, firstMs: number, lastMs: number): void {
+  append(streamId: Uint8Array, chunk: Uint8Array, firstMs: number, lastMs: number, isFirst = true): void {
     if (streamId.length !== STREAM_ID_BYTES) throw new RangeError(`a stream id has ${STREAM_ID_BYTES} bytes`);
     if (chunk.length === 0 || chunk.length > CHUNK_BYTES_MAX) throw new RangeError(`a chunk has 1 to ${CHUNK_BYTES_MAX} bytes`);
     if (!isTimeRange(firstMs, lastMs)) throw new RangeError("a chunk's times are finite and in order");
@@ -86,25 +115,15 @@ export class ChunkBlockBuilder {
     this.#view.setUint32(4 * at + CR_CHUNK_BYTES, chunk.length, true);
     bytes.set(chunk, CR_CHUNK);
     bytes.fill(0, CR_CHUNK + chunk.length, 4 * recordWords(chunk.length));
-    this.#added(at);
+    this.#added(at, isFirst);
   }
 
-  /** Where in its memory the kernel may write the next record, which appendRecord() then takes without a copy; -1 where there is no room for the largest. */
-  get nextAddress(): number {
-    const isThere = this.#words === this.#room && 4 * (this.#room.length - this.#end) >= CR_CHUNK + PACKED_BYTES_MAX;
-    return isThere ? this.#room.byteOffset + 4 * this.#end : -1;
-  }
-
-  /**
-   * Takes a record that the kernel has written to the words from `from` on; copies it unless it stands where the next one goes. Throws RangeError when
-   * more than 64 MiB wait.
-   */
-  appendRecord(memory: KernelRoom, from: number): void {
+  /** Copies a record that the kernel has written to the words from `from` on, `isFirst` as above. Throws RangeError when more than 64 MiB wait. */
+  appendRecord(memory: Uint32Array, from: number, isFirst = true): void {
     const count = recordWords(memory[from + LENGTH_WORD]!);
-    const isInPlace = this.#words.buffer === memory.buffer && this.nextAddress === memory.byteOffset + 4 * from;
     const at = this.#grow(count);
-    if (!isInPlace) this.#words.set(memory.subarray(from, from + count), at);
-    this.#added(at);
+    this.#words.set(memory.subarray(from, from + count), at);
+    this.#added(at, isFirst);
   }
 
   /**
@@ -112,22 +131,17 @@ export class ChunkBlockBuilder {
    * anew. Of one stream's chunks with equal first times the later keeps its place.
    */
   finish(headRoom = 0, encode: BlockEncoder = encodeChunkBlock): Uint8Array {
-    if (this.#count === 0) throw new RangeError("a block holds at least one chunk");
-    const block = encode({ words: this.#words, places: this.#orderedPlaces(), chunkBytes: this.#chunkBytes }, headRoom);
-    if (this.#words !== this.#room) {
-      this.#words = this.#room;
-      this.#view = viewOf(this.#room);
-    }
-    this.#end = 0;
-    this.#count = 0;
-    this.#chunkBytes = 0;
-    this.#streams.clear();
+    if (this.count === 0) throw new RangeError("a block holds at least one chunk");
+    const chunkBytes = this.#state[WC_CHUNK_BYTES / 4]!;
+    const block = encode({ words: this.#words, places: this.#orderedPlaces(), chunkBytes }, headRoom);
+    this.#startAnew();
     return block;
   }
 
   /** Yields the waiting chunks in order of appending, as views that are valid until the next append or finish. */
   *pending(): Generator<PendingChunk> {
-    for (let at = 0; at < this.#end; ) {
+    const end = this.#end;
+    for (let at = 0; at < end; ) {
       const bytes = this.#words[at + LENGTH_WORD]!;
       yield {
         streamId: this.#bytes(4 * at + CR_STREAM, STREAM_ID_BYTES),
@@ -141,44 +155,49 @@ export class ChunkBlockBuilder {
 
   /** Returns the waiting chunks as bytes for a checkpoint; the builder goes on as it was. */
   serialise(): Uint8Array {
-    const state = new Uint8Array(STATE_HEADER_BYTES + 4 * this.#end);
+    const end = this.#end;
+    const state = new Uint8Array(STATE_HEADER_BYTES + 4 * end);
     state[0] = VERSION;
-    new DataView(state.buffer).setUint32(4, this.#count, true);
-    state.set(this.#bytes(0, 4 * this.#end), STATE_HEADER_BYTES);
+    new DataView(state.buffer).setUint32(4, this.count, true);
+    state.set(this.#bytes(0, 4 * end), STATE_HEADER_BYTES);
     return state;
   }
 
-  /** Returns a builder with the chunks that `serialise` wrote, in `room` where they fit there; undefined when the bytes are no such state. */
-  static restore(state: Uint8Array, room?: KernelRoom): ChunkBlockBuilder | undefined {
+  /** Returns a builder with the chunks that `serialise` wrote, at `place` where they fit there; undefined when the bytes are no such state. */
+  static restore(state: Uint8Array, place?: WaitingPlace): ChunkBlockBuilder | undefined {
     const recordBytes = state.length - STATE_HEADER_BYTES;
     if (recordBytes < 0 || recordBytes > PENDING_BYTES_MAX || recordBytes % 4 !== 0 || state[0] !== VERSION) return undefined;
-    const builder = new ChunkBlockBuilder(room);
+    const builder = new ChunkBlockBuilder(place);
     const isWhole = builder.#adopt(state.subarray(STATE_HEADER_BYTES));
     const count = new DataView(state.buffer, state.byteOffset).getUint32(4, true);
-    return isWhole && builder.#count === count ? builder : undefined;
+    return isWhole && builder.count === count ? builder : undefined;
   }
 
-  /** Takes records over; false when they do not end where the bytes do or one has impossible times. */
+  /** Takes records over; false when they do not end where the bytes do or one has impossible times. Streams are told apart by the first words of their ids. */
   #adopt(records: Uint8Array): boolean {
-    const at = this.#grow(records.length / 4);
-    this.#bytes(0).set(records, 4 * at);
-    let next = at;
-    while (next + CHUNK_WORD < this.#end) {
+    let next = this.#grow(records.length / 4);
+    this.#bytes(0).set(records, 4 * next);
+    const end = this.#end;
+    const streams = new Set<number>();
+    while (next + CHUNK_WORD < end) {
       const bytes = this.#words[next + LENGTH_WORD]!;
-      const end = next + recordWords(bytes);
+      const after = next + recordWords(bytes);
       const firstMs = this.#view.getFloat64(4 * next + CR_FIRST_TIME, true);
       const lastMs = this.#view.getFloat64(4 * next + CR_LAST_TIME, true);
-      if (bytes === 0 || bytes > CHUNK_BYTES_MAX || end > this.#end || !isTimeRange(firstMs, lastMs)) return false;
-      this.#added(next);
-      next = end;
+      if (bytes === 0 || bytes > CHUNK_BYTES_MAX || after > end || !isTimeRange(firstMs, lastMs)) return false;
+      const stream = this.#words[next]!;
+      this.#added(next, !streams.has(stream));
+      streams.add(stream);
+      next = after;
     }
-    return next === this.#end;
+    return next === end;
   }
 
-  #added(at: number): void {
-    this.#count += 1;
-    this.#chunkBytes += this.#words[at + LENGTH_WORD]!;
-    this.#streams.add(this.#words[at]!);
+  #added(at: number, isFirst: boolean): void {
+    const state = this.#state;
+    state[WC_COUNT / 4]! += 1;
+    state[WC_CHUNK_BYTES / 4]! += this.#words[at + LENGTH_WORD]!;
+    if (isFirst) state[WC_STREAMS / 4]! += 1;
   }
 
   /** Bytes of the records. */
@@ -189,8 +208,9 @@ export class ChunkBlockBuilder {
 
   /** Where the records begin, by stream, first time and order of appending. A second sort is for late chunks and for ids that begin alike. */
   #orderedPlaces(): Uint32Array {
-    const { places, keys, ordered } = orderOf(this.#count);
-    for (let at = 0, index = 0; at < this.#end; index++) {
+    const { places, keys, ordered } = orderOf(this.count);
+    const end = this.#end;
+    for (let at = 0, index = 0; at < end; index++) {
       places[index] = at;
       keys[index] = this.#words[at]! * RECORDS_END + index;
       at += recordWords(this.#words[at + LENGTH_WORD]!);
@@ -220,13 +240,14 @@ export class ChunkBlockBuilder {
       larger.set(this.#words.subarray(0, at));
       this.#words = larger;
       this.#view = viewOf(larger);
+      this.#state[WC_ROOM / 4] = 0;
     }
-    this.#end = at + by;
+    this.#state[WC_END / 4] = 4 * (at + by);
     return at;
   }
 }
 
-function viewOf(words: KernelRoom): DataView {
+function viewOf(words: Uint32Array): DataView {
   return new DataView(words.buffer, words.byteOffset, words.byteLength);
 }
 

@@ -73,6 +73,8 @@ export interface ShardExports {
   packChunk(slot: number, pointer: number): number;
   /** Writes the block of records that begin so many words behind `records` as the u32 at `places` say; its bytes without the checksum (chunk-block-kernel.ts). */
   encodeChunkBlock(records: number, places: number, count: number, block: number): number;
+  /** Has the values of a slot that are in no chunk yet wait in one for their block; 0, and nothing is done, when the caller has to do so. */
+  takeChunk(slot: number): number;
   /** Writes the slot's whole ring as columns of values and intervals; bytes written. */
   packRing(slot: number, pointer: number): number;
   /** Every value of the slot's ring is in a chunk now. */
@@ -97,6 +99,8 @@ export interface ShardExports {
   readonly closings: KernelCounter;
   readonly rowsUnbound: KernelCounter;
   readonly rowsInvalid: KernelCounter;
+  readonly chunksPacked: KernelCounter;
+  readonly chunkBytesPacked: KernelCounter;
 }
 
 /** The kernel's counters of its work, by their names among the engine's counters (core/layout/counters.ts). */
@@ -113,6 +117,8 @@ const COUNTERS = {
   closings: "closings",
   rowsUnbound: "rowsUnbound",
   rowsInvalid: "rowsInvalid",
+  chunks: "chunksPacked",
+  chunkBytes: "chunkBytesPacked",
 } as const;
 
 export type ShardCounter = keyof typeof COUNTERS;
@@ -276,6 +282,11 @@ export class ShardKernel {
    */
   packChunk(slot: number, pointer: number): number {
     return this.#kernel.packChunk(slot, pointer);
+  }
+
+  /** Has the values of the slot's ring that are in no chunk yet wait in one (core/layout/waiting-chunks.ts); false, and nothing is done, when the block is full. */
+  takeChunk(slot: number): boolean {
+    return this.#kernel.takeChunk(slot) !== 0;
   }
 
   /** Every value of the slot's ring is in a chunk now. */
