@@ -6,7 +6,7 @@ import type { BlockEncoder } from "../../domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder, type WaitingPlace } from "../../domain/codec/chunk-block-builder.ts";
 
 /** What stands before a block in its frame. */
-export const BLOCK_FRAME_HEAD_BYTES = 8;
+const BLOCK_FRAME_HEAD_BYTES = 8;
 
 /** One of the 256 partitions, as its owning shard holds it. */
 export class Partition {

@@ -14,15 +14,15 @@
 
 import { crc32 } from "../../core/base/crc32.ts";
 import {
-  CB_CHECKSUM_BYTES as CHECKSUM_BYTES,
   CB_CHUNKS,
-  CB_HEADER_BYTES as HEADER_BYTES,
-  CB_LENGTH_BYTES as LENGTH_BYTES,
   CB_MAX_TIME,
   CB_MIN_TIME,
-  CB_STREAM_BYTES as STREAM_BYTES,
   CB_STREAMS,
   CB_VERSION,
+  CB_CHECKSUM_BYTES as CHECKSUM_BYTES,
+  CB_HEADER_BYTES as HEADER_BYTES,
+  CB_LENGTH_BYTES as LENGTH_BYTES,
+  CB_STREAM_BYTES as STREAM_BYTES,
   CB_VERSION_NOW as VERSION,
 } from "../../core/layout/chunk-block.ts";
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../core/layout/chunk-record.ts";

@@ -3,19 +3,24 @@ import { crc32 } from "../../core/base/crc32.ts";
 import { CB_CHECKSUM_BYTES } from "../../core/layout/chunk-block.ts";
 import { CHUNK_BLOCK, CHUNK_BLOCK_BYTES, CHUNK_PLACES, CHUNK_PLACES_MAX } from "../../core/layout/memory-map.ts";
 import { type ChunkRecords, chunkBlockBytes, encodeChunkBlock } from "../codec/chunk-block.ts";
-import type { ShardExports } from "./shard-kernel.ts";
 
 /** Zero bytes that the kernel may write behind a block. */
 const SLACK_BYTES = 16;
 
+/** What assembly/chunk-block.ts exports. */
+export interface ChunkBlockExports {
+  /** Writes the block of records that begin so many words behind `records` as the u32 at `places` say; its bytes without the checksum. */
+  encodeChunkBlock(records: number, places: number, count: number, block: number): number;
+}
+
 /** Encodes blocks of one engine. */
 export class ChunkBlockKernel {
-  readonly #kernel: Pick<ShardExports, "encodeChunkBlock">;
+  readonly #kernel: ChunkBlockExports;
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #places: Uint32Array;
 
-  constructor(kernel: Pick<ShardExports, "encodeChunkBlock">, buffer: ArrayBufferLike) {
+  constructor(kernel: ChunkBlockExports, buffer: ArrayBufferLike) {
     this.#kernel = kernel;
     this.#bytes = new Uint8Array(buffer, CHUNK_BLOCK, CHUNK_BLOCK_BYTES);
     this.#view = new DataView(buffer, CHUNK_BLOCK, CHUNK_BLOCK_BYTES);

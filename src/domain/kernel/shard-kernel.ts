@@ -5,7 +5,7 @@ import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
 import { PROFILE_ENVIRONMENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
 import type { ByteCursor } from "../codec/varint.ts";
-import { ChunkBlockKernel } from "./chunk-block-kernel.ts";
+import { type ChunkBlockExports, ChunkBlockKernel } from "./chunk-block-kernel.ts";
 import { type ShardEvent, ShardEvents } from "./shard-events.ts";
 import { type Correction, StreamRecords } from "./stream-records.ts";
 import { StreamPacker } from "./stream-snapshot.ts";
@@ -19,7 +19,7 @@ export interface KernelCounter {
 }
 
 /** What assembly/shard.ts exports. Booleans arrive as 0 or 1. */
-export interface ShardExports {
+export interface ShardExports extends ChunkBlockExports {
   /** Values the statistics cover, 12 .. 120; before the first row. */
   setWindow(window: number): void;
   /** Slot of the stream with the 16 hash bytes at the address, or -1. */
@@ -71,8 +71,6 @@ export interface ShardExports {
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
   /** Bytes of the chunk that it wrote, as the record of core/layout/chunk-record.ts; 0 when every value is in a chunk. */
   packChunk(slot: number, pointer: number): number;
-  /** Writes the block of records that begin so many words behind `records` as the u32 at `places` say; its bytes without the checksum (chunk-block-kernel.ts). */
-  encodeChunkBlock(records: number, places: number, count: number, block: number): number;
   /** Has the values of a slot that are in no chunk yet wait in one for their block; 0, and nothing is done, when the caller has to do so. */
   takeChunk(slot: number): number;
   /** Writes the slot's whole ring as columns of values and intervals; bytes written. */
