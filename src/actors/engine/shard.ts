@@ -252,7 +252,7 @@ export class Shard {
     this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs });
   }
 
-  /** Nearly all events are due chunks: no object is made for those. */
+  /** Most events are chunks that are due: no object is made for those. */
   #takeEvent(index: number): void {
     const { kernel } = this.#dependencies;
     if (kernel.events.kind(index) === EVENT_CHUNK_DUE) this.#takeDueChunk(kernel.events.slot(index));
@@ -266,19 +266,19 @@ export class Shard {
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }
 
+  /** The kernel takes such a chunk itself, except of history, which is looked at before, and where it does not fit the block. */
   #takeDueChunk(slot: number): void {
     if (this.#isHistory) this.#learnHistory(slot);
-    this.#takeChunk(slot);
+    this.#takeChunk(slot, !this.#isHistory);
   }
 
-  /** Packs the values of a stream that are in no chunk yet. What the kernel has no room for in the partition's block begins the next one. */
-  #takeChunk(slot: number): void {
+  /** Packs the values of a stream that are in no chunk yet. What the kernel has found no room for in the partition's block begins the next one. */
+  #takeChunk(slot: number, isTried = false): void {
     const { kernel, memory } = this.#dependencies;
-    const partition = this.partitionOf(slot);
-    if (kernel.takeChunk(slot)) return;
+    if (!isTried && kernel.takeChunk(slot)) return;
     const bytes = kernel.packChunk(slot, SCRATCH);
     if (bytes > 0) {
-      const chunks = this.#chunksFor(partition, bytes);
+      const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
       chunks.appendRecord(memory.words, SCRATCH >>> 2, kernel.records.enterBlock(slot, chunks.block));
     }
     kernel.chunkTaken(slot);
