@@ -34,13 +34,13 @@ export class ControlCommitter {
     this.#dependencies = dependencies;
   }
 
-  /** Commits frames of CONTROL_FRAMES; rejects with StoreError when the store does not take them, and may then be called again with the same. */
+  /** Commits frames of CONTROL_FRAMES; a loss of power may take them, and the log gives them again. Rejects with StoreError when the store does not take them, and may then be called again with the same. */
   async commit(frames: readonly EngineFrame[]): Promise<void> {
     const { state, counters, paging, nowMs, monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
     const transaction = new ControlTransaction(state, this.#limits, nowMs(), paging);
     for (const frame of frames) transaction.add(frame);
-    await state.control.commit(transaction.operations());
+    await state.control.commit(transaction.operations(), { flushLater: true });
     this.#apply(transaction);
     counters.add("frames", frames.length);
     counters.commit((monotonicMs() - startMs) / 1000);

@@ -52,7 +52,9 @@ export class SeriesCommitter {
     const transaction = new SeriesTransaction(state, this.#retentionMs, nowMs());
     for (const frame of frames) transaction.add(frame);
     const operations = [...state.alerts.ledger.operations(), ...transaction.operations()];
-    if (operations.length > 0) await state.series.commit(operations);
+    // What says that all before it is stored must not outlive that.
+    if (transaction.checkpoints.length + transaction.marks.length > 0) await state.control.commit([], { sync: true });
+    if (operations.length > 0) await state.series.commit(operations, { flushLater: true });
     this.#apply(transaction);
     counters.add("frames", frames.length);
     if (operations.length > 0) counters.commit((monotonicMs() - startMs) / 1000);
