@@ -92,6 +92,7 @@ export class SimulatedServer {
   #calls = 0;
   #stepping = false;
   #hasMore = true;
+  #isTurn = false;
   #dueMs = 0;
   #told = false;
   #stopped = false;
@@ -148,6 +149,9 @@ export class SimulatedServer {
       randomBytes: (count) => new Uint8Array(count).fill(7),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
+      wake: () => {
+        this.#hasMore = true;
+      },
       train: async (job) => trainService(job),
     });
   }
@@ -198,13 +202,15 @@ export class SimulatedServer {
 
   /** Begins a step of the coordinator, or lets the one under way go on; false when there is nothing to do now. */
   async stepCoordinator(): Promise<boolean> {
-    if (this.#stepping || this.#turns.length + this.#wanted.length > 0) {
+    const isDue =
+      this.#hasMore || this.#machine.clock.monotonicMs() >= this.#dueMs || this.#cluster?.members.some(({ ring }) => ring.fill > 0);
+    // Between steps a commit of the series store may be under way: half of the turns are its own.
+    this.#isTurn = !this.#isTurn || isDue !== true;
+    if (this.#stepping || (this.#turns.length + this.#wanted.length > 0 && this.#isTurn)) {
       await this.turn();
       return true;
     }
-    const isDue =
-      this.#hasMore || this.#machine.clock.monotonicMs() >= this.#dueMs || this.#cluster?.members.some(({ ring }) => ring.fill > 0);
-    if (!isDue) return false;
+    if (isDue !== true) return false;
     if (this.#cluster?.isReady === true && !this.#told) {
       this.#told = true;
       await this.#coordinator.handle({ type: "engines-ready" });

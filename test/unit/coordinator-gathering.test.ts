@@ -4,6 +4,7 @@ import { RECORDS_PER_COMMIT_MAX, SERIES_GATHERED_BYTES_MAX } from "../../src/cor
 import { FRAME_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, deadLetter, episode, Rig, record, START_MS } from "../support/coordinator-rig.ts";
+import type { MemoryStore } from "../support/memory-store.ts";
 
 const REST_MS = 25;
 const someBlock = chunkBlock([
@@ -11,6 +12,29 @@ const someBlock = chunkBlock([
 ]);
 const rows = (rig: Rig, table: string) => (rig.control.contents.get(table) ?? rig.series.contents.get(table))?.size ?? 0;
 const open = () => Rig.open({ seriesRestMs: REST_MS });
+
+/** Lets so much time pass, and every promise go on that can. */
+async function pass(rig: Rig, ms: number): Promise<void> {
+  rig.monotonicMs += ms;
+  await rig.drain();
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Holds the commits of a store, which counts them, until they are released. */
+function hold(store: MemoryStore) {
+  const commit = store.commit.bind(store);
+  const held = { commits: 0, release: () => {} };
+  const released = new Promise<void>((resolve) => {
+    held.release = resolve;
+  });
+  store.commit = async (...args) => {
+    held.commits++;
+    await released;
+    return commit(...args);
+  };
+  return held;
+}
+
 const stored = (rig: Rig) => ["anomalies", "dead_letters", "records", "blocks", "checkpoints"].map((table) => rows(rig, table));
 
 describe("what is stored in series", () => {
@@ -23,7 +47,7 @@ describe("what is stored in series", () => {
     rig.monotonicMs += REST_MS - 1;
     await rig.take(block(7, 1, someBlock), episode(), deadLetter());
     expect(stored(rig)).toEqual([1, 1, 0, 0, 0]);
-    rig.monotonicMs += 1;
+    await pass(rig, 1);
     expect(await rig.drain()).toMatchObject({ awaits: "any" });
     expect(stored(rig)).toEqual([1, 1, 1, 2, 0]);
     expect(rig.counter("frames")).toBe(5);
@@ -34,8 +58,10 @@ describe("what is stored in series", () => {
     await rig.take(...Array.from({ length: RECORDS_PER_COMMIT_MAX - 1 }, (_, i) => record({ timeMs: START_MS + i })));
     expect(rows(rig, "records")).toBe(0);
     await rig.take(record({ timeMs: START_MS - 1 }));
+    await pass(rig, 0);
     expect(rows(rig, "records")).toBe(RECORDS_PER_COMMIT_MAX);
     await rig.take(checkpoint(0, 1, [], 0, "x".repeat(SERIES_GATHERED_BYTES_MAX)));
+    await pass(rig, 0);
     expect(rows(rig, "checkpoints")).toBe(1);
   });
 
@@ -54,8 +80,7 @@ describe("what is stored in series", () => {
     const rig = await open();
     await rig.take(episode());
     expect(rig.counter("ledgerRows")).toBe(0);
-    rig.monotonicMs += REST_MS;
-    await rig.drain();
+    await pass(rig, REST_MS);
     expect(rig.counter("ledgerRows")).toBeGreaterThan(0);
   });
 
@@ -69,13 +94,12 @@ describe("what is stored in series", () => {
       await rig.coordinator.step();
       rig.monotonicMs += 5_000;
     }
-    expect(stored(rig)).toEqual([0, 0, 0, 1, 0]);
+    expect(stored(rig)).toEqual([0, 0, 0, 0, 0]);
     rig.control.failAll(undefined);
     await rig.coordinator.step();
     expect(stored(rig)).toEqual([50, 0, 0, 1, 0]);
     await rig.drain();
-    rig.monotonicMs += REST_MS;
-    await rig.drain();
+    await pass(rig, REST_MS);
     expect(stored(rig)).toEqual([140, 0, 0, 1, 1]);
   });
 
@@ -88,8 +112,76 @@ describe("what is stored in series", () => {
     expect(frame.kind).toBe(FRAME_BLOCK);
     await rig.take(frame);
     expect(reused).toEqual([]);
-    rig.monotonicMs += REST_MS;
-    await rig.drain();
+    const held = hold(rig.series);
+    await pass(rig, REST_MS);
+    expect([held.commits, reused]).toEqual([1, []]);
+    held.release();
+    await pass(rig, 0);
     expect(reused).toEqual([frame.payload.length]);
+  });
+});
+
+describe("a commit of the series store that hangs", () => {
+  async function hanging() {
+    const rig = await open();
+    await rig.take(block(7, 0, someBlock), record(), checkpoint(3, 1, []));
+    const held = hold(rig.series);
+    await pass(rig, REST_MS);
+    expect(held.commits).toBe(1);
+    return { rig, held };
+  }
+
+  it("keeps no verdict waiting, and has the next wait for it", async () => {
+    const { rig, held } = await hanging();
+    await rig.take(episode(), block(7, 1, someBlock));
+    expect(stored(rig)).toEqual([1, 0, 0, 0, 0]);
+    await pass(rig, REST_MS);
+    await rig.take(episode({ metricName: "other" }));
+    expect([held.commits, ...stored(rig)]).toEqual([1, 2, 0, 0, 0, 0]);
+    held.release();
+    await pass(rig, 0);
+    expect(stored(rig)).toEqual([2, 0, 1, 1, 1]);
+    await pass(rig, 0);
+    expect([held.commits, ...stored(rig)]).toEqual([2, 2, 0, 1, 2, 1]);
+  });
+
+  it("is waited for by who asks, by who changes something, and by a stop", async () => {
+    const limit = { metric: "connections", limit_value: 5, unit: "connections" };
+    for (const [endpoint, content] of [["records"], ["declareLimit", limit]] as const) {
+      const { rig, held } = await hanging();
+      let answered = false;
+      const asked = rig.ask(endpoint, {}, {}, "default", content).then(() => {
+        answered = true;
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(answered).toBe(false);
+      held.release();
+      await asked;
+      expect(stored(rig)).toEqual([0, 0, 1, 1, 1]);
+    }
+    const { rig, held } = await hanging();
+    await rig.coordinator.handle({ type: "stop" });
+    const drained = rig.drain();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(rig.messages).not.toContainEqual({ type: "stopped" });
+    held.release();
+    await drained;
+    expect([stored(rig), rig.messages.at(-1)]).toEqual([[0, 0, 1, 1, 1], { type: "stopped" }]);
+  });
+
+  it("loses nothing when it fails, and the service is read-only until it is made up for", async () => {
+    const whole = await Rig.open();
+    await whole.take(block(7, 0, someBlock), record(), checkpoint(3, 1, []), block(7, 1, someBlock), record({ timeMs: START_MS - 1 }));
+    const { rig, held } = await hanging();
+    await rig.take(block(7, 1, someBlock), record({ timeMs: START_MS - 1 }));
+    rig.series.failNext("ENOSPC");
+    held.release();
+    await pass(rig, 0);
+    expect(await rig.coordinator.step()).toMatchObject({ more: false, isPaused: true });
+    expect([rig.counter("storeReadOnly"), ...stored(rig)]).toEqual([1, 0, 0, 0, 0, 0]);
+    await pass(rig, 5_000);
+    expect(rig.counter("storeReadOnly")).toBe(0);
+    expect(rig.durable()).toEqual(whole.durable());
+    expect(rig.counter("frames")).toBe(5);
   });
 });

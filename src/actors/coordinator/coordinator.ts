@@ -329,8 +329,10 @@ export class Coordinator {
     this.#guard.limit(this.#disk.isOverLimit);
     const retryMs = this.#guard.pausedUntilMs(monotonicMs());
     if (retryMs !== undefined) return this.#finished({ ...paused, dueMs: retryMs });
-    const dueMs = Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, this.#frames.series.dueMs);
-    return this.#finished({ more, mayGather, isPaused: false, awaits: this.#frames.series.isWaiting ? "control" : "any", dueMs });
+    const { series } = this.#frames;
+    const retentionDueMs = series.isUnderWay ? Number.POSITIVE_INFINITY : this.#retention.dueMs;
+    const dueMs = Math.min(retentionDueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, series.dueMs);
+    return this.#finished({ more, mayGather, isPaused: false, awaits: series.isWaiting ? "control" : "any", dueMs });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
@@ -345,14 +347,19 @@ export class Coordinator {
         return undefined;
       }
     };
-    await this.#edits.run();
+    const { series } = this.#frames;
+    await attempt(async () => (this.#edits.isWaiting || this.#isUrgent ? series.end() : series.check()));
+    if (!series.isUnderWay) await this.#edits.run();
     this.#lastRunMs = nowMs();
-    const committed = await attempt(() => this.#frames.commitControl());
-    const flushed = await attempt(() => this.#frames.series.flush(this.#isUrgent));
-    this.#tookFrames = committed === true || flushed === true;
+    this.#tookFrames = (await attempt(() => this.#frames.commitControl())) === true;
     const replayed = await attempt(() => this.#stepReplay());
-    const retention: RetentionOutcome | undefined =
-      this.#stopping === "no" ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
+    // Nobody else writes to `series` while a commit there is under way; between two of them it is the others' turn.
+    const mayRetain = this.#stopping === "no" && !series.isUnderWay;
+    const retention: RetentionOutcome | undefined = mayRetain ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
+    const isUrgent = this.#isUrgent;
+    const begun = failures.length === 0 && series.begin(isUrgent);
+    if (isUrgent) await attempt(() => series.end());
+    this.#tookFrames ||= begun && isUrgent;
     // Work of retention that has come to no commit yet says nothing of the store.
     if (failures.length === 0 && (this.#tookFrames || retention !== "worked")) this.#guard.succeeded();
     for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
@@ -361,9 +368,9 @@ export class Coordinator {
     return { more, mayGather: more && !works && this.#frames.isCaughtUp && this.#stopping === "no" };
   }
 
-  /** Whether nothing may wait to be committed with others. */
+  /** Whether nothing may wait to be committed with others, or beside a step. */
   get #isUrgent(): boolean {
-    return this.#settling > 0 || this.#stopping !== "no" || this.#guard.isReadOnly;
+    return this.#settling > 0 || this.#stopping !== "no" || this.#guard.isReadOnly || this.#frames.series.isAwaited;
   }
 
   /** True when it may go on at once. */

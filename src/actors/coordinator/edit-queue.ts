@@ -17,6 +17,10 @@ export class EditQueue {
     });
   }
 
+  get isWaiting(): boolean {
+    return this.#edits.length > 0;
+  }
+
   /** Gives each its turn. */
   async run(): Promise<void> {
     const edits = this.#edits;

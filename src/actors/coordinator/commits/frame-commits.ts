@@ -2,10 +2,10 @@
 import type { ControlCommitter } from "./control-committer.ts";
 import { FrameIntake, type FrameSource } from "./frame-intake.ts";
 import { SeriesCommitter, type SeriesCommitterDependencies } from "./series-committer.ts";
-import { SeriesFlusher } from "./series-flusher.ts";
+import { SeriesFlusher, type SeriesFlusherDependencies } from "./series-flusher.ts";
 
 /** What the commits need of the world. */
-export interface FrameCommitsDependencies extends SeriesCommitterDependencies {
+export interface FrameCommitsDependencies extends SeriesCommitterDependencies, Pick<SeriesFlusherDependencies, "wake"> {
   readonly committer: ControlCommitter;
 }
 

@@ -50,8 +50,9 @@ export class FrameIntake {
     return this.#queues.reduce((sum, { control, series }) => sum + control.length + series.length, 0);
   }
 
+  /** Frames for `series` that are in no pick. */
   get seriesWaiting(): number {
-    return this.#queues.reduce((sum, { series }) => sum + series.length, 0);
+    return this.#queues.reduce((sum, { seriesFrames }) => sum + seriesFrames, 0);
   }
 
   /** Whether so much waits for `series` that it should not wait for more. */
@@ -81,7 +82,7 @@ export class FrameIntake {
     return this.#pick((queue, budget) => queue.controlWithin(budget));
   }
 
-  /** The same for `series`. */
+  /** The same for `series`; one pick at a time, which is confirmed or returned. */
   pickSeries(): FramePick {
     return this.#pick((queue, budget) => queue.seriesWithin(budget));
   }
@@ -100,6 +101,11 @@ export class FrameIntake {
     return { frames, counts };
   }
 
+  /** The pick was not committed: its frames wait again. */
+  returnSeries(): void {
+    for (const queue of this.#queues) queue.returnSeries();
+  }
+
   /** Forgets the frames of a pick that was committed. */
   confirmControl({ counts }: FramePick): void {
     for (const [source, count] of counts.entries()) this.#queues[source]?.confirmControl(count);
@@ -114,22 +120,25 @@ export class FrameIntake {
   }
 }
 
-/** What one engine has sent. */
+/** What one engine has sent. Of frames for `series` the first `#picked` are in a pick, which does not count as waiting. */
 class SourceQueue {
   readonly control: EngineFrame[] = [];
   readonly series: EngineFrame[] = [];
+  #picked = 0;
   seriesBytes = 0;
   /** By frame for `series`: how many frames for `control` were taken before it, ever. */
   readonly #behind: number[] = [];
   #controlTaken = 0;
   #controlStored = 0;
 
+  get seriesFrames(): number {
+    return this.series.length - this.#picked;
+  }
+
   /** Whether the ring is left alone: it may hold a thousand frames more, or 8 MiB. */
   get isFull(): boolean {
-    const { control, series } = this;
-    return (
-      control.length >= ANOMALIES_PER_COMMIT_MAX || series.length >= RECORDS_PER_COMMIT_MAX || this.seriesBytes >= TRANSACTION_BYTES_MAX
-    );
+    const { control, seriesFrames, seriesBytes } = this;
+    return control.length >= ANOMALIES_PER_COMMIT_MAX || seriesFrames >= RECORDS_PER_COMMIT_MAX || seriesBytes >= TRANSACTION_BYTES_MAX;
   }
 
   push(frames: readonly EngineFrame[]): void {
@@ -151,7 +160,15 @@ class SourceQueue {
 
   seriesWithin(budget: TransactionBudget): readonly EngineFrame[] {
     const end = this.#behind.findIndex((behind) => behind > this.#controlStored);
-    return takeWithin(end < 0 ? this.series : this.series.slice(0, end), budget);
+    const picked = takeWithin(end < 0 ? this.series : this.series.slice(0, end), budget);
+    this.#picked = picked.length;
+    this.seriesBytes -= bytesOf(picked);
+    return picked;
+  }
+
+  returnSeries(): void {
+    this.seriesBytes += bytesOf(this.series.slice(0, this.#picked));
+    this.#picked = 0;
   }
 
   confirmControl(count: number): void {
@@ -161,10 +178,13 @@ class SourceQueue {
 
   confirmSeries(count: number): readonly EngineFrame[] {
     this.#behind.splice(0, count);
-    const frames = this.series.splice(0, count);
-    for (const { payload } of frames) this.seriesBytes -= payload.length;
-    return frames;
+    this.#picked = 0;
+    return this.series.splice(0, count);
   }
+}
+
+function bytesOf(frames: readonly EngineFrame[]): number {
+  return frames.reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
 /** The longest beginning of a queue that the budget takes: a frame that does not fit holds back those behind it. */

@@ -11,46 +11,91 @@ export interface SeriesFlusherDependencies {
   readonly ledger: LedgerBook;
   nowMs(): number;
   monotonicMs(): number;
+  /** Has whoever steps the coordinator do so: a commit has ended. */
+  wake?(): void;
 }
 
-/** Gathers for `restMs`, then commits. */
+/** Gathers for `restMs`, then commits beside whatever else is done. One commit is under way at a time; nothing else may write to `series` meanwhile. */
 export class SeriesFlusher {
   readonly #restMs: number;
   readonly #dependencies: SeriesFlusherDependencies;
   #restEndsMs = Number.POSITIVE_INFINITY;
+  #underWay: Promise<void> | undefined;
+  #failures: unknown[] = [];
 
   constructor(restMs: number, dependencies: SeriesFlusherDependencies) {
     this.#restMs = restMs;
     this.#dependencies = dependencies;
   }
 
-  /** Whether anything waits to be committed. */
+  /** Whether anything is not committed yet. */
   get isWaiting(): boolean {
     const { intake, ledger } = this.#dependencies;
-    return intake.seriesWaiting > 0 || ledger.isWaiting;
+    return this.isUnderWay || intake.seriesWaiting > 0 || ledger.isWaiting;
   }
 
-  /** Monotonic time at which what waits is to be committed. */
+  get isUnderWay(): boolean {
+    return this.#underWay !== undefined;
+  }
+
+  /** Whether a commit is to be waited for: where frames do not gather, nothing goes on beside it. */
+  get isAwaited(): boolean {
+    return this.#restMs === 0;
+  }
+
+  /** Monotonic time at which what waits is to be committed; none while a commit is under way, whose end is told. */
   get dueMs(): number {
-    return this.#restEndsMs;
+    return this.isUnderWay ? Number.POSITIVE_INFINITY : this.#restEndsMs;
   }
 
-  /** Commits what is due, or all there is where it is urgent; true when there was something. Rejects with StoreError, and what waited waits on. */
-  async flush(isUrgent: boolean): Promise<boolean> {
-    const { intake, committer } = this.#dependencies;
-    if (!this.#isDue(isUrgent)) return false;
+  /** Begins to commit what is due, or all there is where it is urgent; true when there was something. */
+  begin(isUrgent: boolean): boolean {
+    const isDue = this.#isDue(isUrgent);
+    if (this.isUnderWay || !isDue) return false;
     const waited = this.isWaiting;
-    const pick = intake.pickSeries();
-    await committer.commit(pick.frames);
-    intake.confirmSeries(pick);
     this.#restEndsMs = Number.POSITIVE_INFINITY;
-    await committer.raiseFloor();
+    this.#underWay = this.#commit().then(
+      () => this.#end(),
+      (error) => this.#end([error]),
+    );
     return waited;
+  }
+
+  /** Waits for the commit under way. Rejects with StoreError where it, or one before it, has failed, once; what waited waits on. */
+  async end(): Promise<void> {
+    await this.#underWay;
+    this.check();
+  }
+
+  /** Throws why a commit has failed, once. */
+  check(): void {
+    const [failure] = this.#failures;
+    this.#failures = [];
+    if (failure !== undefined) throw failure;
+  }
+
+  #end(failures: readonly unknown[] = []): void {
+    this.#underWay = undefined;
+    this.#failures.push(...failures);
+    this.#dependencies.wake?.();
+  }
+
+  async #commit(): Promise<void> {
+    const { intake, committer } = this.#dependencies;
+    const pick = intake.pickSeries();
+    try {
+      await committer.commit(pick.frames);
+    } catch (error) {
+      intake.returnSeries();
+      throw error;
+    }
+    intake.confirmSeries(pick);
+    await committer.raiseFloor();
   }
 
   #isDue(isUrgent: boolean): boolean {
     const { intake, committer, ledger, nowMs, monotonicMs } = this.#dependencies;
-    if (!this.isWaiting) return committer.isFloorStale;
+    if (intake.seriesWaiting === 0 && !ledger.isWaiting) return committer.isFloorStale;
     this.#restEndsMs = Math.min(this.#restEndsMs, monotonicMs() + this.#restMs);
     return isUrgent || monotonicMs() >= this.#restEndsMs || intake.isSeriesFull || ledger.isDue(nowMs());
   }
