@@ -3,7 +3,14 @@
  * of microtask turns that a seed decides; they can be made to fail; `kill` loses what was not yet committed and keeps the rest.
  */
 
-import type { KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "../../src/adapters/storage/key-value-store.ts";
+import type {
+  CommitOptions,
+  KeyValueStore,
+  StoreEntry,
+  StoreOperation,
+  StoreRange,
+  StoreStats,
+} from "../../src/adapters/storage/key-value-store.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
 import { compareKeys, KEY_BYTES_MAX } from "../../src/domain/codec/key.ts";
 
@@ -73,7 +80,7 @@ export class MemoryStore implements KeyValueStore {
     return inside.slice(0, limit).map(({ key, value }) => ({ key, value: value.slice() }));
   }
 
-  async commit(operations: ReadonlyArray<StoreOperation>, _options?: { readonly sync?: boolean }): Promise<void> {
+  async commit(operations: ReadonlyArray<StoreOperation>, _options?: CommitOptions): Promise<void> {
     for (const { table, key } of operations) {
       assertKey(key);
       this.#table(table);

@@ -53,6 +53,8 @@ export interface SimulatedServerOptions {
   readonly timeZone?: string;
   readonly pairsMax?: number;
   readonly rings?: RingSizes;
+  /** How long frames for the series store gather; not at all where it is not given. */
+  readonly seriesRestMs?: number;
   /** WATCHDOG_SERVICES_MAX; none where it is not given. */
   readonly servicesMax?: number;
   /** By number; `default` where none are given. */
@@ -116,7 +118,7 @@ export class SimulatedServer {
       reuse: (payload: Uint8Array) => this.#cluster?.link(engine).reuse(payload),
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
-    const { watchdogIntervalMs } = this.#options;
+    const { watchdogIntervalMs, seriesRestMs } = this.#options;
     const settings = {
       version: "1.0.0",
       zThreshold: 3,
@@ -125,6 +127,7 @@ export class SimulatedServer {
       retentionMs: 30 * DAY_MS,
       rawRetentionMs: 7 * DAY_MS,
       ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
+      ...(seriesRestMs !== undefined && { seriesRestMs }),
     };
     return new Coordinator(settings, {
       controlStore: this.control,
@@ -165,7 +168,7 @@ export class SimulatedServer {
     );
     for (let turns = 0; !isOpen && turns < turnsMax; turns++) await this.turn();
     if (!isOpen) return false;
-    const { seed: _seed, commitTurnsMax: _turns, ...options } = this.#options;
+    const { seed: _seed, commitTurnsMax: _turns, seriesRestMs: _rest, ...options } = this.#options;
     const checkpoints = [...this.#coordinator.loadCheckpoints()];
     const laneMarks = this.#coordinator.loadLaneMarks();
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
@@ -249,8 +252,18 @@ export class SimulatedServer {
       const isPaused = this.isReadOnly && !this.#stepping && this.#turns.length === 0;
       if (isPaused) this.#machine.clock.advance(100);
       did = (await this.stepCoordinator()) || did || isPaused;
+      did = (!did && this.#endSeriesRest()) || did;
       idle = did ? 0 : idle + 1;
     }
+  }
+
+  /** Passes the time in which frames gather; false where none can. */
+  #endSeriesRest(): boolean {
+    const { clock } = this.#machine;
+    const restMs = this.#dueMs - clock.monotonicMs();
+    if (restMs <= 0 || restMs > (this.#options.seriesRestMs ?? 0)) return false;
+    clock.advance(restMs);
+    return true;
   }
 
   /** An orderly stop. */

@@ -95,14 +95,14 @@ describe("chunk block", () => {
 
   function filled(): ChunkBlockBuilder {
     const builder = new ChunkBlockBuilder();
-    for (const [stream, first] of [
-      [7, 3000],
-      [2, 1000],
-      [7, 1000],
-      [2, 2000],
-      [5, 1500],
+    for (const [stream, first, isFirst] of [
+      [7, 3000, true],
+      [2, 1000, true],
+      [7, 1000, false],
+      [2, 2000, false],
+      [5, 1500, true],
     ] as const) {
-      builder.append(streamId(stream), chunk(stream * 10 + Math.floor(first / 1000)), START_MS + first, START_MS + first + 999.5);
+      builder.append(streamId(stream), chunk(stream * 10 + Math.floor(first / 1000)), START_MS + first, START_MS + first + 999.5, isFirst);
     }
     return builder;
   }

@@ -76,7 +76,7 @@ describe("a store that is full", () => {
       await rig.coordinator.step();
       rig[which].failAll("ENOSPC");
       const report = await rig.coordinator.step();
-      expect(report).toEqual({ more: false, mayGather: false, isPaused: true, dueMs: rig.monotonicMs + 100 });
+      expect(report).toEqual({ more: false, mayGather: false, isPaused: true, awaits: "any", dueMs: rig.monotonicMs + 100 });
       expect(rig.counter("storeReadOnly")).toBe(1);
       expect((await rig.ask("status")).body).toMatchObject({ status: "starting", components: { store: "read_only" } });
       const commits = rig.control.commits;

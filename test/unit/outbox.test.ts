@@ -18,7 +18,7 @@ it("has views of a buffer that is used again arrive in order behind what waits, 
   const bytes = memory.rings.coordinatorBytes / 4;
   const shared = new Uint8Array(bytes);
   const sendView = (value: number) => outbox.sendView(FRAME_SPAN_BLOCK, shared.fill(value));
-  expect(reader.awaitFrames()).toBe(false);
+  expect(reader.awaitFrames("any")).toBe(false);
   for (let value = 1; value <= 6; value++) sendView(value);
   outbox.send(FRAME_RECORD, Uint8Array.of(7));
   sendView(8);
@@ -38,7 +38,7 @@ it("has views of a buffer that is used again arrive in order behind what waits, 
 
 it("tells of a view that went straight into the ring", () => {
   const { outbox, reader, told, first } = rig();
-  reader.awaitFrames();
+  reader.awaitFrames("any");
   outbox.sendView(FRAME_SPAN_BLOCK, Uint8Array.of(5));
   expect([outbox.frames, told.bells]).toEqual([0, 0]);
   expect(outbox.flush()).toBe(true);

@@ -3,8 +3,9 @@ import type { StepReport } from "../../src/actors/coordinator/coordinator.ts";
 import { Pacer } from "../../src/actors/coordinator/pacer.ts";
 import { CoordinatorRingReader, CoordinatorRingWriter } from "../../src/adapters/runtime/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
+import { FRAME_BLOCK, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
 
-const IDLE: StepReport = { more: false, mayGather: false, isPaused: false, dueMs: 1_000_000 };
+const IDLE: StepReport = { more: false, mayGather: false, isPaused: false, awaits: "any", dueMs: 1_000_000 };
 const COMMITTED: StepReport = { ...IDLE, more: true, mayGather: true };
 
 function paced(reports: StepReport[], { takesMs = 0, frames = [] as boolean[] } = {}) {
@@ -106,7 +107,7 @@ describe("the pacer", () => {
         if (steps === 1) send();
         return { ...IDLE, more, mayGather: more };
       },
-      awaitFrames: () => reader.awaitFrames(),
+      awaitFrames: () => reader.awaitFrames("any"),
       monotonicMs: () => performance.now(),
     });
     pacer.wake();
@@ -114,6 +115,39 @@ describe("the pacer", () => {
     send();
     await pass(10);
     expect(reader.fill).toBe(0);
+  });
+
+  it("rests on frames that may wait until it is due, and is woken by one that may not", async () => {
+    const memory = new EngineMemory(createEngineMemory(), { coordinatorBytes: 4096, inboxBytes: 4096 });
+    const writer = new CoordinatorRingWriter(memory);
+    const reader = new CoordinatorRingReader(memory);
+    const steps: number[] = [];
+    const startMs = performance.now();
+    const send = (kind: number) => {
+      writer.write(kind, new Uint8Array(8));
+      if (writer.isAwaited()) pacer.wake();
+    };
+    const pacer = new Pacer({
+      step: async () => {
+        steps.push(performance.now() - startMs);
+        reader.take(10);
+        return { ...IDLE, awaits: "control", dueMs: performance.now() + 25 };
+      },
+      awaitFrames: (awaited) => reader.awaitFrames(awaited),
+      monotonicMs: () => performance.now(),
+    });
+    pacer.wake();
+    await pass(5);
+    send(FRAME_BLOCK);
+    await pass(5);
+    expect(steps).toEqual([0]);
+    send(FRAME_VERDICT);
+    await pass(1);
+    expect(steps).toEqual([0, 10]);
+    send(FRAME_BLOCK);
+    await pass(50);
+    expect(steps.slice(0, 3)).toEqual([0, 10, 35]);
+    pacer.stop();
   });
 
   it("wakes when it is due, and not after it was stopped", async () => {
@@ -141,11 +175,36 @@ describe("the ring to the coordinator", () => {
     const { writer, reader } = ring();
     writer.write(1, new Uint8Array(8));
     expect(writer.isAwaited()).toBe(false);
-    expect(reader.awaitFrames()).toBe(true);
+    expect(reader.awaitFrames("any")).toBe(true);
     reader.take(10);
-    expect(reader.awaitFrames()).toBe(false);
+    expect(reader.awaitFrames("any")).toBe(false);
     writer.write(1, new Uint8Array(8));
     expect([writer.isAwaited(), writer.isAwaited()]).toEqual([true, false]);
+  });
+
+  it("has word sent of frames for control alone where the reader rests on others, or of a ring that fills", () => {
+    const { writer, reader } = ring();
+    const send = (kind: number, bytes = 8) => {
+      writer.write(kind, new Uint8Array(bytes));
+      return writer.isAwaited();
+    };
+    expect(reader.awaitFrames("control")).toBe(false);
+    expect(send(FRAME_BLOCK)).toBe(false);
+    expect(reader.awaitFrames("control")).toBe(false);
+    expect(send(FRAME_VERDICT)).toBe(true);
+    expect(send(FRAME_VERDICT)).toBe(false);
+    expect(reader.awaitFrames("control")).toBe(true);
+    reader.take(10);
+    expect(reader.awaitFrames("control")).toBe(false);
+    expect(send(FRAME_BLOCK, 1100)).toBe(true);
+    expect(reader.awaitFrames("control")).toBe(true);
+    reader.take(1);
+    expect(reader.awaitFrames("control")).toBe(false);
+    send(FRAME_VERDICT);
+    send(FRAME_BLOCK);
+    expect(reader.awaitFrames("control")).toBe(true);
+    reader.take(1);
+    expect([reader.awaitFrames("control"), reader.awaitFrames("any")]).toEqual([false, true]);
   });
 
   it("has the writer woken once each time that it waits for room", () => {

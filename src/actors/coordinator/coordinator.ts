@@ -8,7 +8,13 @@
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { ALERTS_MAX, ANOMALIES_MAX, QUERIES_WAITING_MAX } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
-import { type EpisodeFrame, FRAME_VERDICT, type LaneMark, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import {
+  type AwaitedFrames,
+  type EpisodeFrame,
+  FRAME_VERDICT,
+  type LaneMark,
+  type MetricMetadataEnvelope,
+} from "../../core/protocol/coordinator-frame.ts";
 import type {
   Deployment,
   DetectorStates,
@@ -25,14 +31,14 @@ import { environmentSettings } from "../../domain/detection/watchdog-settings.ts
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { liveSources } from "./alerts/live-sources.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
+import { ControlCommitter, type ControlCommitterDependencies } from "./commits/control-committer.ts";
+import { FrameCommits } from "./commits/frame-commits.ts";
 import { CommittedState } from "./committed-state.ts";
-import { Committer, type CommitterDependencies } from "./committer.ts";
 import { Changes } from "./control/changes.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
 import { EditQueue } from "./edit-queue.ts";
 import { EngineClient, type EngineLink } from "./engine-client.ts";
-import { FrameIntake } from "./frame-intake.ts";
 import type { LogFloor } from "./log-floor.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-query.ts";
 import type { DetectionOptions, QueryContext } from "./queries/query-context.ts";
@@ -77,10 +83,12 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
   readonly queriesWaitingMax?: number;
+  /** How long frames for `series` may gather; not at all where it is not given. */
+  readonly seriesRestMs?: number;
 }
 
 /** The world around the coordinator. */
-export interface CoordinatorDependencies extends Pick<CommitterDependencies, "isHeard"> {
+export interface CoordinatorDependencies extends Pick<ControlCommitterDependencies, "isHeard"> {
   readonly controlStore: KeyValueStore;
   readonly seriesStore: KeyValueStore;
   readonly engines: readonly EngineLink[];
@@ -110,6 +118,8 @@ export interface StepReport {
   readonly mayGather: boolean;
   /** The store does not take writes until `dueMs`: what engines have sent stays where it is. */
   readonly isPaused: boolean;
+  /** Which frames are not to wait for `dueMs`. */
+  readonly awaits: AwaitedFrames;
   readonly dueMs: number;
 }
 
@@ -122,8 +132,8 @@ export class Coordinator {
   readonly #dependencies: CoordinatorDependencies;
   readonly #state: CommittedState;
   readonly #counters: CoordinatorCounters;
-  readonly #intake: FrameIntake;
-  readonly #committer: Committer;
+  readonly #committer: ControlCommitter;
+  readonly #frames: FrameCommits;
   readonly #coldDesk: ColdDesk;
   readonly #retention: Retention;
   readonly #guard: StoreGuard;
@@ -134,8 +144,10 @@ export class Coordinator {
   readonly #edits = new EditQueue();
   readonly #queries: QueryContext;
   #stepping: Promise<StepReport> | undefined;
-  /** Frames of the last transaction. */
-  #lastFrames = 0;
+  /** Whether the last step committed anything that engines had sent. */
+  #tookFrames = false;
+  /** Queries that wait for all that engines have sent. */
+  #settling = 0;
   #listeners: Listeners = { otlp: { state: "closed", port: 0 } };
   #queriesWaiting = 0;
   #enginesReady = false;
@@ -150,7 +162,6 @@ export class Coordinator {
     const watchdog = { settings: environmentSettings(options), samplesMin: options.samplesMin };
     this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog);
     this.#counters = new CoordinatorCounters(dependencies.counters);
-    this.#intake = new FrameIntake(engines);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
     const checkpointsStored = () => this.#coldDesk.retry();
     const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
@@ -176,8 +187,9 @@ export class Coordinator {
       metadataStored,
       deploymentsStored,
     };
-    const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs } = options;
-    this.#committer = new Committer({ anomaliesMax, alertsMax, retentionMs }, shared);
+    const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;
+    this.#committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
+    this.#frames = new FrameCommits(engines, { retentionMs, seriesRestMs }, { ...shared, committer: this.#committer });
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
@@ -308,15 +320,17 @@ export class Coordinator {
     const { monotonicMs } = this.#dependencies;
     const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
     if (pausedUntilMs !== undefined) this.#edits.refuse();
-    if (pausedUntilMs !== undefined) return this.#finished({ more: false, mayGather: false, isPaused: true, dueMs: pausedUntilMs });
+    const paused = { more: false, mayGather: false, isPaused: true, awaits: "any" } as const;
+    if (pausedUntilMs !== undefined) return this.#finished({ ...paused, dueMs: pausedUntilMs });
     const { more, mayGather } = await this.#write();
     const isServing = this.#enginesReady && this.#stopping === "no";
     const ticksDueMs = isServing ? Math.min(this.#vectorizer.step(), this.#watchdog.step()) : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
     const retryMs = this.#guard.pausedUntilMs(monotonicMs());
-    const dueMs = retryMs ?? Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs);
-    return this.#finished({ more, mayGather, isPaused: retryMs !== undefined, dueMs });
+    if (retryMs !== undefined) return this.#finished({ ...paused, dueMs: retryMs });
+    const dueMs = Math.min(this.#retention.dueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, this.#frames.series.dueMs);
+    return this.#finished({ more, mayGather, isPaused: false, awaits: this.#frames.series.isWaiting ? "control" : "any", dueMs });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
@@ -332,39 +346,32 @@ export class Coordinator {
       }
     };
     await this.#edits.run();
-    const committed = await attempt(() => this.#commitFrames());
+    this.#lastRunMs = nowMs();
+    const committed = await attempt(() => this.#frames.commitControl());
+    const flushed = await attempt(() => this.#frames.series.flush(this.#isUrgent));
+    this.#tookFrames = committed === true || flushed === true;
     const replayed = await attempt(() => this.#stepReplay());
     const retention: RetentionOutcome | undefined =
       this.#stopping === "no" ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
     // Work of retention that has come to no commit yet says nothing of the store.
-    if (failures.length === 0 && (committed === true || retention !== "worked")) this.#guard.succeeded();
+    if (failures.length === 0 && (this.#tookFrames || retention !== "worked")) this.#guard.succeeded();
     for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
     const works = replayed === true || retention !== "idle";
-    const more = failures.length === 0 && (committed === true || works);
-    return { more, mayGather: more && !works && this.#intake.isCaughtUp && this.#stopping === "no" };
+    const more = failures.length === 0 && (this.#tookFrames || works);
+    return { more, mayGather: more && !works && this.#frames.isCaughtUp && this.#stopping === "no" };
+  }
+
+  /** Whether nothing may wait to be committed with others. */
+  get #isUrgent(): boolean {
+    return this.#settling > 0 || this.#stopping !== "no" || this.#guard.isReadOnly;
   }
 
   /** True when it may go on at once. */
   async #stepReplay(): Promise<boolean> {
     if (!this.#enginesReady || this.#stopping !== "no" || this.#guard.refusesWrites) return false;
-    const { worked, dueMs } = await this.#replay.step(this.#lastFrames === 0);
+    const { worked, dueMs } = await this.#replay.step(!this.#tookFrames && !this.#frames.series.isWaiting);
     this.#replayDueMs = dueMs;
     return worked && dueMs <= this.#dependencies.monotonicMs();
-  }
-
-  /** True when there was something to commit, so that there may be more. */
-  async #commitFrames(): Promise<boolean> {
-    this.#intake.fill();
-    this.#lastRunMs = this.#dependencies.nowMs();
-    const pick = this.#intake.pick();
-    this.#lastFrames = pick.frames.length;
-    if (pick.frames.length > 0) {
-      await this.#committer.commit(pick.frames);
-      this.#intake.confirm(pick);
-    }
-    await this.#committer.storeLedger(pick.frames.length === 0);
-    await this.#committer.raiseFloor();
-    return pick.frames.length > 0;
   }
 
   #finished(report: StepReport): StepReport {
@@ -412,7 +419,7 @@ export class Coordinator {
         storeRefusal: this.#guard.reason,
         disk: this.#disk.fill,
         lastRunMs: this.#lastRunMs,
-        framesWaiting: this.#intake.waiting,
+        framesWaiting: this.#frames.waiting,
         queriesWaiting: this.#queriesWaiting,
         listeners: this.#listeners,
         vectorizer: this.#vectorizer.facts(),
@@ -446,16 +453,22 @@ export class Coordinator {
     const edited = this.#edits.add(work);
     await this.#stepping;
     const { more, mayGather } = await this.step();
-    if (more && !mayGather) this.#dependencies.wake?.();
+    if ((more && !mayGather) || this.#frames.series.isWaiting) this.#dependencies.wake?.();
     return edited;
   }
 
   /** A round that runs already may have read the ring too early, so it does not count. */
   async #settle(): Promise<void> {
-    await this.#stepping;
-    for (let steps = 0; steps < SETTLE_STEPS_MAX; steps++) {
-      await this.step();
-      if (this.#lastFrames === 0 || this.#guard.isReadOnly) return;
+    this.#settling++;
+    try {
+      await this.#stepping;
+      for (let steps = 0; steps < SETTLE_STEPS_MAX; steps++) {
+        await this.step();
+        if (!this.#tookFrames || this.#guard.isReadOnly) return;
+      }
+    } finally {
+      this.#settling--;
+      if (this.#frames.series.isWaiting) this.#dependencies.wake?.();
     }
   }
 }

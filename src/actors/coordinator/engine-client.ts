@@ -21,7 +21,7 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
-import type { FrameSource } from "./frame-intake.ts";
+import type { FrameSource } from "./commits/frame-intake.ts";
 
 /** The coordinator's end of one engine. `ask` rejects when the engine does not answer in time. */
 export interface EngineLink extends FrameSource, ColdRecipient {

@@ -1,13 +1,14 @@
 // When the coordinator steps: at once for a command and for the first frame after a pause, else with what comes within a few milliseconds. A commit
 // costs about the same for one frame as for ten, and what engines, front and commits need of the processor they take from each other.
 import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../core/config/limits.ts";
+import type { AwaitedFrames } from "../../core/protocol/coordinator-frame.ts";
 import type { StepReport } from "./coordinator.ts";
 
 /** What is paced, and its clock. */
 export interface PacerDependencies {
   step(): Promise<StepReport>;
-  /** Has the engines send word of their next frame; true when there is one already. */
-  awaitFrames(): boolean;
+  /** Has the engines send word of the next of such frames; true when there is one already. */
+  awaitFrames(awaited: AwaitedFrames): boolean;
   monotonicMs(): number;
 }
 
@@ -54,7 +55,7 @@ export class Pacer {
       tookMs = monotonicMs() - startMs;
       if (report.more) this.#again ||= !report.mayGather;
       // Whoever is about to rest asks for word, each time: the one that was asked for may have come and gone while a step ran.
-      framesWait = !report.more && !report.isPaused && awaitFrames();
+      framesWait = !report.more && !report.isPaused && awaitFrames(report.awaits);
       // No word comes of frames that are there already: a step more at once, and if they are not taken even then, after a short rest.
       this.#again ||= framesWait && mayRepeat;
       mayRepeat &&= !framesWait;

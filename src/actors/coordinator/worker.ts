@@ -13,10 +13,10 @@ import { adoptPort, type MessagePort, type Port, threadData } from "../../adapte
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
-import { TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
+import { SERIES_REST_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { AwaitedFrames, LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   DetectorStates,
   EngineAnswer,
@@ -128,9 +128,9 @@ class EngineThreadLink implements EngineLink {
     this.#ring.reuse(payload);
   }
 
-  /** From now on the engine sends word of the next frame; true when one is there already. */
-  awaitFrames(): boolean {
-    return this.#ring.awaitFrames();
+  /** From now on the engine sends word of the next of such frames; true when one is there already. */
+  awaitFrames(awaited: AwaitedFrames): boolean {
+    return this.#ring.awaitFrames(awaited);
   }
 
   ask(query: EngineQuery): Promise<EngineAnswer> {
@@ -192,7 +192,7 @@ function openControlStore(dataDir: string): KeyValueStore {
 function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[]): Pacer {
   return new Pacer({
     step: () => coordinator.step(),
-    awaitFrames: () => engines.map((engine) => engine.awaitFrames()).includes(true),
+    awaitFrames: (awaited) => engines.map((engine) => engine.awaitFrames(awaited)).includes(true),
     monotonicMs: () => systemClock.monotonicMs(),
   });
 }
@@ -212,6 +212,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
     saturationEnabled: settings.saturationEnabled,
     timeZone: settings.timeZone,
+    seriesRestMs: SERIES_REST_MS_MAX,
     ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
   };
 }

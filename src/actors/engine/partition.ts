@@ -1,10 +1,12 @@
 // What a shard keeps of one partition besides the stream records: its slots, the refs of this epoch, the chunks that wait for a block.
 // All of it goes into the partition's checkpoint (partition-state.ts).
 import { Uint32List } from "../../core/base/uint32-list.ts";
-import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
+import { WC_BLOCK_BYTES } from "../../core/layout/waiting-chunks.ts";
+import type { BlockEncoder } from "../../domain/codec/chunk-block.ts";
+import { ChunkBlockBuilder, type WaitingPlace } from "../../domain/codec/chunk-block-builder.ts";
 
 /** What stands before a block in its frame. */
-export const BLOCK_FRAME_HEAD_BYTES = 8;
+const BLOCK_FRAME_HEAD_BYTES = 8;
 
 /** One of the 256 partitions, as its owning shard holds it. */
 export class Partition {
@@ -17,16 +19,28 @@ export class Partition {
   returned = new Uint32List();
   /** The number that the next stream to go gets in the store. */
   nextSerial = 0;
-  chunks = new ChunkBlockBuilder();
+  chunks: ChunkBlockBuilder;
   nextBlock = 0;
   /** Of the checkpoint that was written last, and the bytes of its state. */
   generation = 0;
   stateBytes = 0;
   readonly #blockBytes: number;
+  readonly #place: WaitingPlace | undefined;
 
-  constructor(number: number, blockBytes: number) {
+  /** Chunks wait at `place` for as long as they fit there. */
+  constructor(number: number, blockBytes: number, place?: WaitingPlace) {
     this.number = number;
     this.#blockBytes = blockBytes;
+    this.#place = place;
+    if (place !== undefined) place.state[WC_BLOCK_BYTES / 4] = blockBytes;
+    this.chunks = new ChunkBlockBuilder(place);
+  }
+
+  /** Takes over the chunks that waited when a checkpoint was written; false when the bytes are no such state. */
+  restoreChunks(state: Uint8Array): boolean {
+    const chunks = ChunkBlockBuilder.restore(state, this.#place);
+    if (chunks !== undefined) this.chunks = chunks;
+    return chunks !== undefined;
   }
 
   /** Notes that rows with this ref belong to the slot. */
@@ -40,9 +54,9 @@ export class Partition {
     return this.chunks.count > 0 && !this.chunks.hasRoom(chunkBytes, this.#blockBytes);
   }
 
-  /** Ends the waiting block: {partition u32, block number u32} and the block, in `room` where it fits there. */
-  takeBlock(room: Uint8Array): Uint8Array {
-    const frame = this.chunks.finish(BLOCK_FRAME_HEAD_BYTES, room);
+  /** Ends the waiting block: {partition u32, block number u32} and the block, as `encode` gives it. */
+  takeBlock(encode: BlockEncoder): Uint8Array {
+    const frame = this.chunks.finish(BLOCK_FRAME_HEAD_BYTES, encode);
     const view = new DataView(frame.buffer, frame.byteOffset);
     view.setUint32(0, this.number, true);
     view.setUint32(4, this.nextBlock, true);

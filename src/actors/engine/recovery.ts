@@ -43,7 +43,6 @@ import {
 } from "../../core/protocol/coordinator-frame.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 import { decodeUsage, UsageTally } from "../../domain/access/usage-tally.ts";
-import { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import type { ByteCursor } from "../../domain/codec/varint.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -200,9 +199,7 @@ export class Recovery {
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
       handler: (kind, piece) => this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece),
       chunks: (bytes) => {
-        const chunks = ChunkBlockBuilder.restore(bytes);
-        if (chunks === undefined) throw new Error("a checkpoint holds chunks that this build cannot read");
-        partition.chunks = chunks;
+        if (!partition.restoreChunks(bytes)) throw new Error("a checkpoint holds chunks that this build cannot read");
       },
     });
     if (part.part === checkpoint.parts) this.#restoring++;

@@ -19,6 +19,7 @@ import { SR_HASH } from "../../core/layout/stream-record.ts";
 import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
+import type { BlockEncoder } from "../../domain/codec/chunk-block.ts";
 import type { ChunkBlockBuilder } from "../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { endEpisodes } from "../../domain/detection/ended-episodes.ts";
@@ -36,7 +37,7 @@ import { HistoryRun } from "./history/history-run.ts";
 import type { MessageArrival, MessageHandler } from "./messages/message-handler.ts";
 import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
-import { BLOCK_FRAME_HEAD_BYTES, type Partition } from "./partition.ts";
+import type { Partition } from "./partition.ts";
 import type { ServiceIndex } from "./service-index.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { StreamProfiles } from "./watchdog/stream-profiles.ts";
@@ -89,13 +90,12 @@ export class Shard {
   readonly #value = new Float64Array(1);
   readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
   readonly #history: HistoryRun;
-  /** Where blocks are put together: 64 KiB each, of which an array each would be a full collection of garbage every half second. */
-  readonly #blockRoom: Uint8Array;
+  readonly #encodeBlock: BlockEncoder;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
-    this.#blockRoom = new Uint8Array(BLOCK_FRAME_HEAD_BYTES + options.blockBytes);
     this.#dependencies = dependencies;
+    this.#encodeBlock = (records, headRoom) => dependencies.kernel.blocks.encode(records, headRoom);
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
     this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.#storeValues(slot, times, values, count));
@@ -224,9 +224,11 @@ export class Shard {
     this.#isHistory = batch.arrivalMs === ARRIVAL_HISTORY;
     for (let done = 0; done < batch.rows; ) {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
-      const isParked = kernel.eventsCount() === 1 && kernel.events.kind(0) === EVENT_PARKED;
+      const events = kernel.eventsCount();
+      if (events === 0) continue;
+      const isParked = events === 1 && kernel.events.kind(0) === EVENT_PARKED;
       if (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch)) done--;
-      for (let i = 0; i < kernel.eventsCount(); i++) this.#takeEvent(i);
+      for (let i = 0; i < events; i++) this.#takeEvent(i);
       kernel.eventsReset();
     }
     if (!this.#isHistory) return;
@@ -250,7 +252,7 @@ export class Shard {
     this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs });
   }
 
-  /** Nearly all events are due chunks: no object is made for those. */
+  /** Most events are chunks that are due: no object is made for those. */
   #takeEvent(index: number): void {
     const { kernel } = this.#dependencies;
     if (kernel.events.kind(index) === EVENT_CHUNK_DUE) this.#takeDueChunk(kernel.events.slot(index));
@@ -264,27 +266,27 @@ export class Shard {
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }
 
+  /** The kernel takes such a chunk itself, except of history, which is looked at before, and where it does not fit the block. */
   #takeDueChunk(slot: number): void {
     if (this.#isHistory) this.#learnHistory(slot);
-    this.#takeChunk(slot);
+    this.#takeChunk(slot, !this.#isHistory);
   }
 
-  /** Packs the values of a stream that are in no chunk yet. */
-  #takeChunk(slot: number): void {
-    const { kernel, memory, counters } = this.#dependencies;
+  /** Packs the values of a stream that are in no chunk yet. What the kernel has found no room for in the partition's block begins the next one. */
+  #takeChunk(slot: number, isTried = false): void {
+    const { kernel, memory } = this.#dependencies;
+    if (!isTried && kernel.takeChunk(slot)) return;
     const bytes = kernel.packChunk(slot, SCRATCH);
     if (bytes > 0) {
-      this.#chunksFor(slot, bytes).appendRecord(memory.words, SCRATCH >>> 2);
-      counters.add("chunks", 1);
-      counters.add("chunkBytes", bytes);
+      const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
+      chunks.appendRecord(memory.words, SCRATCH >>> 2, kernel.records.enterBlock(slot, chunks.block));
     }
     kernel.chunkTaken(slot);
   }
 
   /** Where a chunk of so many bytes waits for its block; one that it would not fit leaves before. */
-  #chunksFor(slot: number, bytes: number): ChunkBlockBuilder {
-    const partition = this.partitionOf(slot);
-    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.sendView(FRAME_BLOCK, partition.takeBlock(this.#blockRoom));
+  #chunksFor(partition: Partition, bytes: number): ChunkBlockBuilder {
+    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.sendView(FRAME_BLOCK, partition.takeBlock(this.#encodeBlock));
     return partition.chunks;
   }
 
@@ -299,7 +301,9 @@ export class Shard {
   #storeValues(slot: number, times: Float64Array, values: Float64Array, count: number): void {
     const bytes = encodeSampleChunk(times, values, count, this.#chunk, 0);
     const [first, last] = [times[0] as number, times[count - 1] as number];
-    this.#chunksFor(slot, bytes).append(this.hashOf(slot), this.#chunk.subarray(0, bytes), first, last);
+    const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
+    const isFirst = this.#dependencies.kernel.records.enterBlock(slot, chunks.block);
+    chunks.append(this.hashOf(slot), this.#chunk.subarray(0, bytes), first, last, isFirst);
   }
 
   /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */

@@ -9,6 +9,9 @@ import {
   DEFINITIONS_BYTES,
   PARTITIONS,
   SCRATCH,
+  WAITING_CHUNKS,
+  WAITING_CHUNKS_BYTES,
+  WAITING_STATES,
 } from "../../core/layout/memory-map.ts";
 import {
   BINDING_BYTES,
@@ -19,6 +22,8 @@ import {
   DEFINE_COUNTED,
 } from "../../core/layout/row-frame.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import { WC_STATE_BYTES } from "../../core/layout/waiting-chunks.ts";
+import type { WaitingPlace } from "../../domain/codec/chunk-block-builder.ts";
 import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import type { ColdStreams } from "./cold/cold-streams.ts";
@@ -62,9 +67,17 @@ export class StreamRegistry {
   partition(number: number): Partition {
     const known = this.#partitions[number];
     if (known !== undefined) return known;
-    const partition = new Partition(number, this.#options.blockBytes);
+    const partition = new Partition(number, this.#options.blockBytes, this.#placeOf(number));
     this.#partitions[number] = partition;
     return partition;
+  }
+
+  #placeOf(partition: number): WaitingPlace {
+    const { buffer } = this.#dependencies.memory.memory;
+    return {
+      room: new Uint32Array(buffer, WAITING_CHUNKS + partition * WAITING_CHUNKS_BYTES, WAITING_CHUNKS_BYTES / 4),
+      state: new Uint32Array(buffer, WAITING_STATES + partition * WC_STATE_BYTES, WC_STATE_BYTES / 4),
+    };
   }
 
   /** Takes this engine's share of definitions that lie in its memory. */

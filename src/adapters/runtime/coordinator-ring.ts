@@ -1,18 +1,21 @@
 // Single-producer single-consumer ring of frames from an engine to the coordinator; it lies in the engine's memory. 8 MiB.
 // Frames of any size: larger ones travel as fragments of a 32nd of the ring (flag MORE), which the reader joins again.
+import { RING_FILL_TOLD } from "../../core/config/limits.ts";
 import {
+  CONTROL_COORDINATOR_CONTROL_WRITTEN,
   CONTROL_COORDINATOR_FRAMES_AWAITED,
   CONTROL_COORDINATOR_READ,
   CONTROL_COORDINATOR_ROOM_AWAITED,
   CONTROL_COORDINATOR_WRITTEN,
   COORDINATOR_RING,
 } from "../../core/layout/memory-map.ts";
-import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
+import { type AwaitedFrames, CONTROL_FRAMES, type EngineFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
 const HEADER_BYTES = 8;
 /** A fragment takes at most this part of the ring. */
 const FRAGMENTS_MIN = 32;
+const AWAITED: Readonly<Record<AwaitedFrames, number>> = { any: 1, control: 2 };
 const KIND_WRAP = 0xff;
 const FLAG_MORE = 0x100;
 
@@ -29,6 +32,8 @@ export class CoordinatorRingWriter {
   readonly #ringBytes: number;
   #written: number;
   #sent = 0;
+  /** Whether a frame for `control` was written that the reader was not told of. */
+  #isControlUntold = false;
 
   constructor(own: EngineMemory) {
     this.#memory = own;
@@ -50,9 +55,13 @@ export class CoordinatorRingWriter {
     return this.#used() === 0;
   }
 
-  /** True once after the reader has asked for word of the next frame: ask behind what was written. */
+  /** True once after the reader has asked for word of such frames as were written since the call before: ask behind what was written. */
   isAwaited(): boolean {
-    return this.#memory.take(CONTROL_COORDINATOR_FRAMES_AWAITED);
+    const isControl = this.#isControlUntold;
+    this.#isControlUntold = false;
+    const awaited = this.#memory.load(CONTROL_COORDINATOR_FRAMES_AWAITED);
+    if (awaited === AWAITED.control && !isControl && this.fill < RING_FILL_TOLD) return false;
+    return awaited !== 0 && this.#memory.take(CONTROL_COORDINATOR_FRAMES_AWAITED);
   }
 
   /** Has the reader ring the engine's bell when it next takes something: ask before looking at the room. */
@@ -73,6 +82,10 @@ export class CoordinatorRingWriter {
       this.#sent += part.byteLength;
     } while (this.#sent < payload.byteLength);
     this.#sent = 0;
+    if (CONTROL_FRAMES.has(kind)) {
+      this.#isControlUntold = true;
+      this.#memory.store(CONTROL_COORDINATOR_CONTROL_WRITTEN, this.#written);
+    }
     return true;
   }
 
@@ -117,10 +130,18 @@ export class CoordinatorRingReader {
     return ((this.#memory.load(CONTROL_COORDINATOR_WRITTEN) - this.#read) >>> 0) / this.#ringBytes;
   }
 
-  /** Has the engine send word of the next frame; true when one, or a part, is there already: then no word may come of it. */
-  awaitFrames(): boolean {
-    this.#memory.store(CONTROL_COORDINATOR_FRAMES_AWAITED, 1);
-    return this.#memory.load(CONTROL_COORDINATOR_WRITTEN) !== this.#read;
+  /** Has the engine send word of the next of such frames; true when one, or a part, is there already: then no word may come of it. */
+  awaitFrames(awaited: AwaitedFrames): boolean {
+    this.#memory.store(CONTROL_COORDINATOR_FRAMES_AWAITED, AWAITED[awaited]);
+    return awaited === "any"
+      ? this.#memory.load(CONTROL_COORDINATOR_WRITTEN) !== this.#read
+      : this.#holdsControl() || this.fill >= RING_FILL_TOLD;
+  }
+
+  /** The place behind the last frame for `control` is looked up first: what is written is never less far. */
+  #holdsControl(): boolean {
+    const ahead = (this.#memory.load(CONTROL_COORDINATOR_CONTROL_WRITTEN) - this.#read) >>> 0;
+    return ahead > 0 && ahead <= (this.#memory.load(CONTROL_COORDINATOR_WRITTEN) - this.#read) >>> 0;
   }
 
   /** True once after the engine has asked for word of room: ask behind what was taken. */

@@ -31,6 +31,17 @@ export interface StoreStats {
   readonly diskBytes: number;
 }
 
+/** How far a commit goes before its promise resolves. */
+export interface CommitOptions {
+  /** It and all before it are on the disk. */
+  readonly sync?: boolean;
+  /**
+   * It is visible, and its flush goes on: for what the log gives again after a loss of power. A flush that fails fails the next commit. Without it
+   * a store may wait for the flush.
+   */
+  readonly flushLater?: boolean;
+}
+
 /** A key has 1 to KEY_BYTES_MAX bytes (domain/codec/key.ts). A table that was not opened and a key that is empty or too long throw RangeError, from `commit` and `deleteRange` as a rejection. */
 export interface KeyValueStore {
   /** Returns a copy of the value, or undefined. */
@@ -41,7 +52,7 @@ export interface KeyValueStore {
    * Applies all operations in order, or none. Resolves when they are committed and visible: they survive kill -9 of the process, and with
    * `sync` a loss of power too. Rejects with StoreError. Keys and values must not change before that. Commits apply in the order of the calls.
    */
-  commit(operations: ReadonlyArray<StoreOperation>, options?: { readonly sync?: boolean }): Promise<void>;
+  commit(operations: ReadonlyArray<StoreOperation>, options?: CommitOptions): Promise<void>;
   /** Deletes the keys of [from, to) in commits of at most `limitPerStep` (at least 1), so that others get their turn, and resolves with their number. */
   deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number>;
   /** Returns the sizes now. */

@@ -4,9 +4,9 @@
 //   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
 //   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
 //   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
-//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, then an index)
+//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, index, label texts)
 //   16 .. 32 MiB     ring to coordinator; packed rows       448 .. 608 MiB  shard table (arena)
-//   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, then stream records
+//   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, chunks, stream records
 
 export const MEMORY_PAGES = 65536;
 export const ENGINES_MAX = 64;
@@ -70,7 +70,11 @@ export const LARGE_BODY_BYTES = 0x4000000;
 export const DECOMPRESSED = 0xd000000;
 export const DECOMPRESSED_BYTES = 0x4000000;
 export const LANE_TABLE = 0x12000000;
-export const LANE_TABLE_BYTES = 0xa000000;
+export const LANE_TABLE_BYTES = 0x8000000;
+/** By entry of the lane table: where its label bytes lie among the texts, u32, in words of 8 bytes, plus one; 0 = they are not kept. */
+export const LANE_TEXT_OF = 0x1a000000;
+export const LANE_TEXTS = 0x1a800000;
+export const LANE_TEXTS_BYTES = 0x1800000;
 export const SHARD_TABLE = 0x1c000000;
 export const SHARD_TABLE_BYTES = 0x8000000;
 /** One bit for each of two parts of a cold stream's hash: a stream whose bits are not both set is not cold. */
@@ -82,6 +86,13 @@ export const PARKED_ROWS_BYTES = 0x10000;
 /** Rows that a shard derives itself. */
 export const DERIVED_ROWS = 0x24410000;
 export const DERIVED_ROWS_BYTES = 0x10000;
+/** A block of chunks on its way to the coordinator, behind the head of its frame; and where its records begin, in the order of the block. */
+export const CHUNK_BLOCK = 0x24420000;
+export const CHUNK_BLOCK_BYTES = 0x20000;
+export const CHUNK_PLACES = 0x24440000;
+export const CHUNK_PLACES_MAX = 32768;
+/** By partition: what is kept of its waiting chunks (core/layout/waiting-chunks.ts). */
+export const WAITING_STATES = 0x24460000;
 /** Samples of histogram buckets that their families have not seen yet (core/layout/bucket-sample.ts). */
 export const BUCKET_SAMPLES = 0x24500000;
 export const BUCKET_SAMPLES_BYTES = 0x20000;
@@ -114,10 +125,13 @@ export const REF_MAP = 0x26000000;
 export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;
 export const IDENTITIES_BYTES = 0x20000000;
-export const STREAM_RECORDS = 0x56000000;
+/** By partition: chunks that wait for a block (core/layout/chunk-record.ts), where the shard kernel packs them. A block of 64 KiB whose chunks have 30 bytes fits. */
+export const WAITING_CHUNKS = 0x56000000;
+export const WAITING_CHUNKS_BYTES = 0x20000;
+export const STREAM_RECORDS = 0x58000000;
 /** Slots that fit between STREAM_RECORDS and 4 GiB at STREAM_RECORD_BYTES and STREAM_RING_BYTES each: the records first, then the rings. */
-export const STREAM_SLOTS_MAX = 1680000;
-export const STREAM_RINGS = 0x6fa28000; // STREAM_RECORDS + STREAM_SLOTS_MAX * STREAM_RECORD_BYTES
+export const STREAM_SLOTS_MAX = 1660000;
+export const STREAM_RINGS = 0x71546000; // STREAM_RECORDS + STREAM_SLOTS_MAX * STREAM_RECORD_BYTES
 /** In the ref map, slots from here on stand for streams that are not in memory. */
 export const COLD_SLOTS = 0x40000000;
 
@@ -129,9 +143,14 @@ export const CONTROL_BODIES_HEAD = 64;
 /** Frames in the coordinator ring: bytes written by the engine, bytes read by the coordinator (both wrap at 2^32). */
 export const CONTROL_COORDINATOR_WRITTEN = 128;
 export const CONTROL_COORDINATOR_READ = 192;
-/** 1 while the coordinator sleeps until word comes of the next frame; 1 while the engine sleeps until there is room, or nothing left, in the ring. */
+/**
+ * While the coordinator sleeps until word comes: 1 of the next frame, 2 of the next for `control` or of a ring that fills. 1 while the engine sleeps until there
+ * is room, or nothing left, in the ring.
+ */
 export const CONTROL_COORDINATOR_FRAMES_AWAITED = 256;
 export const CONTROL_COORDINATOR_ROOM_AWAITED = 512;
+/** Where the last frame for `control` ended in the ring, as CONTROL_COORDINATOR_WRITTEN was then. */
+export const CONTROL_COORDINATOR_CONTROL_WRITTEN = 576;
 /** Position words of the ring from lane i into this engine: base + i * stride, then the read word one line further. */
 export const CONTROL_INBOX = 4096;
 export const CONTROL_INBOX_STRIDE = 128;

@@ -43,7 +43,8 @@ export const SR_IDENTITY = 216; // u32, address of the identity bytes
 export const SR_IDENTITY_BYTES = 220; // u32
 export const SR_FIRST_VALUES = 224; // f64[2], the ring while it holds no more than FIRST_MAX values; a ring that is not full begins at place 0
 export const SR_FIRST_INTERVALS = 240; // u32[2]
-export const SR_FAMILY = 248; // u8, family of the metric (domain/pillars) + 1; 0 = not looked up yet; in no checkpoint; 249..256 is free
+export const SR_FAMILY = 248; // u8, family of the metric (domain/pillars) + 1; 0 = not looked up yet; in no checkpoint; 249..252 is free
+export const SR_BLOCK = 252; // u32, WC_BLOCK (core/layout/waiting-chunks.ts) of the newest block that a chunk of the stream waited for; in no checkpoint
 export const STREAM_RECORD_SHIFT = 8;
 export const STREAM_RECORD_BYTES = 256;
 

@@ -41,6 +41,11 @@ export const FRAME_SERVICE_LABELS = 11;
 /** {partition u32, detector u32, page u32} and a page of states of a detector of the Watchdog, as its engine packs them; no bytes delete the page. */
 export const FRAME_DETECTOR_STATES = 12;
 const DETECTOR_STATES_HEADER_BYTES = 12;
+/** Frames that are stored in `control`, as soon as they can be; all others are stored in `series`, behind those that came before them. */
+export const CONTROL_FRAMES: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_DEAD_LETTER, FRAME_SERVICE_LABELS]);
+/** What the coordinator wants word of: any frame, or one of CONTROL_FRAMES, or that a ring fills. */
+export type AwaitedFrames = "any" | "control";
+
 /** The detector of long baselines of pairs. */
 export const DETECTOR_PAIRS = 1;
 /** Detectors of services, a page each, and their models, which the coordinator itself stores. */

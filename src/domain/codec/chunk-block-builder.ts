@@ -1,6 +1,7 @@
 /**
- * Collects a partition's chunks until they make a block. What waits is one growing buffer of records (core/layout/chunk-record.ts), as the kernel
- * writes them, so that a chunk is copied once from the engine's memory, once into the block, and a checkpoint writes all of them as they are:
+ * Collects a partition's chunks until they make a block. What waits are records (core/layout/chunk-record.ts) one behind the other, as the kernel
+ * writes them: in a place of the engine's memory where the kernel packs them, and from where they do not fit in a growing buffer. So a chunk is copied
+ * once, into the block, and a checkpoint writes all of them as they are:
  *
  *   pending state: version u8 = 2, three zero bytes, count u32, then the records
  *
@@ -8,7 +9,8 @@
  */
 
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../core/layout/chunk-record.ts";
-import type { BlockChunk } from "./chunk-block.ts";
+import { WC_BLOCK, WC_CHUNK_BYTES, WC_COUNT, WC_END, WC_ROOM, WC_STATE_BYTES, WC_STREAMS } from "../../core/layout/waiting-chunks.ts";
+import type { BlockChunk, BlockEncoder } from "./chunk-block.ts";
 import { CHUNK_OVERHEAD_BYTES, chunkBlockBytes, compareStreams, encodeChunkBlock, STREAM_ID_BYTES } from "./chunk-block.ts";
 
 const VERSION = 2;
@@ -19,10 +21,11 @@ const FIRST_BUFFER_BYTES = 4096;
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 /** More records than can wait: 2^21 x 52 bytes. A stream's first word times this, plus a record's number, is an exact double. */
 const RECORDS_END = 2 ** 21;
-/** From here on a view and `set` take less time than a loop over words. */
-const WORDS_FOR_SET = 128;
 const CHUNK_WORD = CR_CHUNK / 4;
 const LENGTH_WORD = CR_CHUNK_BYTES / 4;
+
+const orderArrays = (count: number) => [new Uint32Array(count), new Float64Array(count), new Uint32Array(count)] as const;
+let [orderPlaces, orderKeys, ordered] = orderArrays(1024);
 
 /** A waiting chunk with the times of its first and last sample in milliseconds. */
 export interface PendingChunk extends BlockChunk {
@@ -30,24 +33,64 @@ export interface PendingChunk extends BlockChunk {
   readonly lastMs: number;
 }
 
+/** Where the kernel packs the chunks of a partition: words of the engine's memory. */
+export interface WaitingPlace {
+  /** For the records. */
+  readonly room: Uint32Array;
+  /** What both sides keep of them (core/layout/waiting-chunks.ts). */
+  readonly state: Uint32Array;
+}
+
+const ownPlace = (): WaitingPlace => ({ room: new Uint32Array(FIRST_BUFFER_BYTES / 4), state: new Uint32Array(WC_STATE_BYTES / 4) });
+
 /** The chunks of one partition that are not yet in a stored block. */
 export class ChunkBlockBuilder {
-  #words = new Uint32Array(FIRST_BUFFER_BYTES / 4);
-  #view = new DataView(this.#words.buffer);
-  #end = 0;
-  #count = 0;
-  #chunkBytes = 0;
-  /** First words of the streams that have a chunk here. */
-  readonly #streams = new Set<number>();
+  readonly #room: Uint32Array;
+  readonly #state: Uint32Array;
+  #words: Uint32Array;
+  #view: DataView;
+
+  /** Records stand in the place for as long as they fit there; what it held is forgotten. */
+  constructor({ room, state }: WaitingPlace = ownPlace()) {
+    this.#room = room;
+    this.#state = state;
+    this.#words = room;
+    this.#view = viewOf(room);
+    this.#startAnew();
+  }
+
+  #startAnew(): void {
+    if (this.#words !== this.#room) {
+      this.#words = this.#room;
+      this.#view = viewOf(this.#room);
+    }
+    const state = this.#state;
+    state[WC_END / 4] = 0;
+    state[WC_ROOM / 4] = this.#room.byteLength;
+    state[WC_COUNT / 4] = 0;
+    state[WC_CHUNK_BYTES / 4] = 0;
+    state[WC_STREAMS / 4] = 0;
+    state[WC_BLOCK / 4] = Math.max(1, (state[WC_BLOCK / 4]! + 1) >>> 0);
+  }
+
+  /** Words of the records. */
+  get #end(): number {
+    return this.#state[WC_END / 4]! / 4;
+  }
 
   /** Number of chunks waiting. */
   get count(): number {
-    return this.#count;
+    return this.#state[WC_COUNT / 4]!;
   }
 
-  /** Bytes of the block that `finish` would return now; 20 less for each stream that shares the first four bytes of its id with another. */
+  /** The number of the block, other than that of the blocks before. */
+  get block(): number {
+    return this.#state[WC_BLOCK / 4]!;
+  }
+
+  /** Bytes of the block that `finish` would return now; 20 less for each stream of which more than one chunk was said to be the first. */
   get byteLength(): number {
-    return chunkBlockBytes(this.#count, this.#streams.size, this.#chunkBytes);
+    return chunkBlockBytes(this.count, this.#state[WC_STREAMS / 4]!, this.#state[WC_CHUNK_BYTES / 4]!);
   }
 
   /** Whether another chunk of so many bytes leaves the block within `blockBytes`, also when it is the first of its stream. */
@@ -56,71 +99,55 @@ export class ChunkBlockBuilder {
   }
 
   /**
-   * Copies a chunk (1 to 65,535 bytes) of a stream (16 bytes) with the times of its first and last sample in milliseconds.
-   * Throws RangeError on sizes or times out of range and when more than 64 MiB wait.
+   * Copies a chunk (1 to 65,535 bytes) of a stream (16 bytes) with the times of its first and last sample in milliseconds; `isFirst` says that none of
+   * the stream waits yet: a block of which too many are said to be is shorter than it may be. Throws RangeError on sizes or times out of range and
+   * when more than 64 MiB wait.
    */
-  append(streamId: Uint8Array, chunk: Uint8Array, firstMs: number, lastMs: number): void {
+  append(streamId: Uint8Array, chunk: Uint8Array, firstMs: number, lastMs: number, isFirst = true): void {
     if (streamId.length !== STREAM_ID_BYTES) throw new RangeError(`a stream id has ${STREAM_ID_BYTES} bytes`);
     if (chunk.length === 0 || chunk.length > CHUNK_BYTES_MAX) throw new RangeError(`a chunk has 1 to ${CHUNK_BYTES_MAX} bytes`);
     if (!isTimeRange(firstMs, lastMs)) throw new RangeError("a chunk's times are finite and in order");
     const at = this.#grow(recordWords(chunk.length));
-    const bytes = new Uint8Array(this.#words.buffer, 4 * at);
+    const bytes = this.#bytes(4 * at);
     bytes.set(streamId, CR_STREAM);
     this.#view.setFloat64(4 * at + CR_FIRST_TIME, firstMs, true);
     this.#view.setFloat64(4 * at + CR_LAST_TIME, lastMs, true);
     this.#view.setUint32(4 * at + CR_CHUNK_BYTES, chunk.length, true);
     bytes.set(chunk, CR_CHUNK);
     bytes.fill(0, CR_CHUNK + chunk.length, 4 * recordWords(chunk.length));
-    this.#added(at);
+    this.#added(at, isFirst);
   }
 
-  /**
-   * Copies a record that the kernel has written to the words from `from` on. Throws RangeError when more than 64 MiB wait. Small ones word by word: for
-   * 160 bytes out of shared memory that takes half the time of a view and `set`, and leaves no view behind.
-   */
-  appendRecord(memory: Uint32Array, from: number): void {
+  /** Copies a record that the kernel has written to the words from `from` on, `isFirst` as above. Throws RangeError when more than 64 MiB wait. */
+  appendRecord(memory: Uint32Array, from: number, isFirst = true): void {
     const count = recordWords(memory[from + LENGTH_WORD]!);
     const at = this.#grow(count);
-    const words = this.#words;
-    if (count >= WORDS_FOR_SET) words.set(memory.subarray(from, from + count), at);
-    else for (let word = 0; word < count; word++) words[at + word] = memory[from + word]!;
-    this.#added(at);
+    this.#words.set(memory.subarray(from, from + count), at);
+    this.#added(at, isFirst);
   }
 
   /**
-   * Returns the block of all waiting chunks (at least one), behind `headRoom` (a multiple of four) bytes for the caller, and starts anew: at the beginning
-   * of `room` where that is large enough, else in an array that the caller owns. Of one stream's chunks with equal first times the later keeps its place.
+   * Returns the block of all waiting chunks (at least one), behind `headRoom` (a multiple of four) bytes for the caller, as `encode` gives it, and starts
+   * anew. Of one stream's chunks with equal first times the later keeps its place.
    */
-  finish(headRoom = 0, room?: Uint8Array): Uint8Array {
-    if (this.#count === 0) throw new RangeError("a block holds at least one chunk");
-    const words = this.#words;
-    const places = this.#orderedPlaces();
-    let streams = 1;
-    let minMs = Number.POSITIVE_INFINITY;
-    let maxMs = Number.NEGATIVE_INFINITY;
-    for (let index = 0; index < places.length; index++) {
-      const place = places[index]!;
-      if (index > 0 && compareStreams(words, places[index - 1]!, place) !== 0) streams++;
-      minMs = Math.min(minMs, this.#view.getFloat64(4 * place + CR_FIRST_TIME, true));
-      maxMs = Math.max(maxMs, this.#view.getFloat64(4 * place + CR_LAST_TIME, true));
-    }
-    const block = encodeChunkBlock({ words, places, streams, chunkBytes: this.#chunkBytes, minMs, maxMs }, headRoom, room);
-    this.#end = 0;
-    this.#count = 0;
-    this.#chunkBytes = 0;
-    this.#streams.clear();
+  finish(headRoom = 0, encode: BlockEncoder = encodeChunkBlock): Uint8Array {
+    if (this.count === 0) throw new RangeError("a block holds at least one chunk");
+    const chunkBytes = this.#state[WC_CHUNK_BYTES / 4]!;
+    const block = encode({ words: this.#words, places: this.#orderedPlaces(), chunkBytes }, headRoom);
+    this.#startAnew();
     return block;
   }
 
   /** Yields the waiting chunks in order of appending, as views that are valid until the next append or finish. */
   *pending(): Generator<PendingChunk> {
-    for (let at = 0; at < this.#end; ) {
+    const end = this.#end;
+    for (let at = 0; at < end; ) {
       const bytes = this.#words[at + LENGTH_WORD]!;
       yield {
-        streamId: new Uint8Array(this.#words.buffer, 4 * at + CR_STREAM, STREAM_ID_BYTES),
+        streamId: this.#bytes(4 * at + CR_STREAM, STREAM_ID_BYTES),
         firstMs: this.#view.getFloat64(4 * at + CR_FIRST_TIME, true),
         lastMs: this.#view.getFloat64(4 * at + CR_LAST_TIME, true),
-        chunk: new Uint8Array(this.#words.buffer, 4 * at + CR_CHUNK, bytes),
+        chunk: this.#bytes(4 * at + CR_CHUNK, bytes),
       };
       at += recordWords(bytes);
     }
@@ -128,57 +155,67 @@ export class ChunkBlockBuilder {
 
   /** Returns the waiting chunks as bytes for a checkpoint; the builder goes on as it was. */
   serialise(): Uint8Array {
-    const state = new Uint8Array(STATE_HEADER_BYTES + 4 * this.#end);
+    const end = this.#end;
+    const state = new Uint8Array(STATE_HEADER_BYTES + 4 * end);
     state[0] = VERSION;
-    new DataView(state.buffer).setUint32(4, this.#count, true);
-    state.set(new Uint8Array(this.#words.buffer, 0, 4 * this.#end), STATE_HEADER_BYTES);
+    new DataView(state.buffer).setUint32(4, this.count, true);
+    state.set(this.#bytes(0, 4 * end), STATE_HEADER_BYTES);
     return state;
   }
 
-  /** Returns a builder with the chunks that `serialise` wrote; undefined when the bytes are no such state. */
-  static restore(state: Uint8Array): ChunkBlockBuilder | undefined {
+  /** Returns a builder with the chunks that `serialise` wrote, at `place` where they fit there; undefined when the bytes are no such state. */
+  static restore(state: Uint8Array, place?: WaitingPlace): ChunkBlockBuilder | undefined {
     const recordBytes = state.length - STATE_HEADER_BYTES;
     if (recordBytes < 0 || recordBytes > PENDING_BYTES_MAX || recordBytes % 4 !== 0 || state[0] !== VERSION) return undefined;
-    const builder = new ChunkBlockBuilder();
+    const builder = new ChunkBlockBuilder(place);
     const isWhole = builder.#adopt(state.subarray(STATE_HEADER_BYTES));
     const count = new DataView(state.buffer, state.byteOffset).getUint32(4, true);
-    return isWhole && builder.#count === count ? builder : undefined;
+    return isWhole && builder.count === count ? builder : undefined;
   }
 
-  /** Takes records over; false when they do not end where the bytes do or one has impossible times. */
+  /** Takes records over; false when they do not end where the bytes do or one has impossible times. Streams are told apart by the first words of their ids. */
   #adopt(records: Uint8Array): boolean {
-    const at = this.#grow(records.length / 4);
-    new Uint8Array(this.#words.buffer).set(records, 4 * at);
-    let next = at;
-    while (next + CHUNK_WORD < this.#end) {
+    let next = this.#grow(records.length / 4);
+    this.#bytes(0).set(records, 4 * next);
+    const end = this.#end;
+    const streams = new Set<number>();
+    while (next + CHUNK_WORD < end) {
       const bytes = this.#words[next + LENGTH_WORD]!;
-      const end = next + recordWords(bytes);
+      const after = next + recordWords(bytes);
       const firstMs = this.#view.getFloat64(4 * next + CR_FIRST_TIME, true);
       const lastMs = this.#view.getFloat64(4 * next + CR_LAST_TIME, true);
-      if (bytes === 0 || bytes > CHUNK_BYTES_MAX || end > this.#end || !isTimeRange(firstMs, lastMs)) return false;
-      this.#added(next);
-      next = end;
+      if (bytes === 0 || bytes > CHUNK_BYTES_MAX || after > end || !isTimeRange(firstMs, lastMs)) return false;
+      const stream = this.#words[next]!;
+      this.#added(next, !streams.has(stream));
+      streams.add(stream);
+      next = after;
     }
-    return next === this.#end;
+    return next === end;
   }
 
-  #added(at: number): void {
-    this.#count += 1;
-    this.#chunkBytes += this.#words[at + LENGTH_WORD]!;
-    this.#streams.add(this.#words[at]! | 0); // signed, so that it is no object
+  #added(at: number, isFirst: boolean): void {
+    const state = this.#state;
+    state[WC_COUNT / 4]! += 1;
+    state[WC_CHUNK_BYTES / 4]! += this.#words[at + LENGTH_WORD]!;
+    if (isFirst) state[WC_STREAMS / 4]! += 1;
+  }
+
+  /** Bytes of the records. */
+  #bytes(from: number, length?: number): Uint8Array {
+    const { buffer, byteOffset, byteLength } = this.#words;
+    return new Uint8Array(buffer, byteOffset + from, length ?? byteLength - from);
   }
 
   /** Where the records begin, by stream, first time and order of appending. A second sort is for late chunks and for ids that begin alike. */
   #orderedPlaces(): Uint32Array {
-    const places = new Uint32Array(this.#count);
-    const keys = new Float64Array(this.#count);
-    for (let at = 0, index = 0; at < this.#end; index++) {
+    const { places, keys, ordered } = orderOf(this.count);
+    const end = this.#end;
+    for (let at = 0, index = 0; at < end; index++) {
       places[index] = at;
       keys[index] = this.#words[at]! * RECORDS_END + index;
       at += recordWords(this.#words[at + LENGTH_WORD]!);
     }
     keys.sort();
-    const ordered = new Uint32Array(this.#count);
     let isOrdered = true;
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index]!;
@@ -202,11 +239,22 @@ export class ChunkBlockBuilder {
       const larger = new Uint32Array(Math.max(2 * this.#words.length, at + by));
       larger.set(this.#words.subarray(0, at));
       this.#words = larger;
-      this.#view = new DataView(larger.buffer);
+      this.#view = viewOf(larger);
+      this.#state[WC_ROOM / 4] = 0;
     }
-    this.#end = at + by;
+    this.#state[WC_END / 4] = 4 * (at + by);
     return at;
   }
+}
+
+function viewOf(words: Uint32Array): DataView {
+  return new DataView(words.buffer, words.byteOffset, words.byteLength);
+}
+
+/** What ordering needs for so many records; kept for the next block. */
+function orderOf(count: number) {
+  if (count > orderPlaces.length) [orderPlaces, orderKeys, ordered] = orderArrays(2 * count);
+  return { places: orderPlaces, keys: orderKeys.subarray(0, count), ordered: ordered.subarray(0, count) };
 }
 
 /** Words of the record of a chunk. */

@@ -13,20 +13,25 @@
  */
 
 import { crc32 } from "../../core/base/crc32.ts";
-import { CR_CHUNK, CR_CHUNK_BYTES, CR_STREAM } from "../../core/layout/chunk-record.ts";
+import {
+  CB_CHUNKS,
+  CB_MAX_TIME,
+  CB_MIN_TIME,
+  CB_STREAMS,
+  CB_VERSION,
+  CB_CHECKSUM_BYTES as CHECKSUM_BYTES,
+  CB_HEADER_BYTES as HEADER_BYTES,
+  CB_LENGTH_BYTES as LENGTH_BYTES,
+  CB_STREAM_BYTES as STREAM_BYTES,
+  CB_VERSION_NOW as VERSION,
+} from "../../core/layout/chunk-block.ts";
+import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../core/layout/chunk-record.ts";
 
 /** Bytes of a stream id in a block. */
 export const STREAM_ID_BYTES = 16;
 /** What a chunk costs in a block besides its own bytes, at most: when it is the first of its stream. */
 export const CHUNK_OVERHEAD_BYTES = 22;
 
-const VERSION = 2;
-const HEADER_BYTES = 32;
-const STREAM_BYTES = 20;
-const LENGTH_BYTES = 2;
-const CHECKSUM_BYTES = 4;
-/** From here on a view and `set` take less time than a loop over words. */
-const BYTES_FOR_SET = 512;
 // Of a record, in words.
 const STREAM_WORD = CR_STREAM / 4;
 const LENGTH_WORD = CR_CHUNK_BYTES / 4;
@@ -41,36 +46,41 @@ export interface BlockChunk {
 /** Chunks that are to make a block, as records (core/layout/chunk-record.ts). */
 export interface ChunkRecords {
   readonly words: Uint32Array;
-  /** Where each record begins, in words, in the order of the block. */
+  /** Where each record begins, in words, in the order of the block; valid during the call alone. */
   readonly places: Uint32Array;
-  readonly streams: number;
   readonly chunkBytes: number;
-  readonly minMs: number;
-  readonly maxMs: number;
 }
+
+/** Encodes at least one record as a block, behind `headRoom` (a multiple of four) bytes that are left to the caller. */
+export type BlockEncoder = (records: ChunkRecords, headRoom: number) => Uint8Array;
 
 /** Returns how many bytes a block of `count` chunks of so many streams with `chunkBytes` in all takes. */
 export function chunkBlockBytes(count: number, streams: number, chunkBytes: number): number {
   return HEADER_BYTES + STREAM_BYTES * streams + LENGTH_BYTES * count + chunkBytes + CHECKSUM_BYTES;
 }
 
-/**
- * Encodes at least one record as a block, behind `headRoom` (a multiple of four) bytes that are left to the caller: at the beginning of `room` where it
- * is large enough, so that no array is made for it, else in an array of its own.
- */
-export function encodeChunkBlock(records: ChunkRecords, headRoom: number, room?: Uint8Array): Uint8Array {
-  const count = records.places.length;
-  const length = headRoom + chunkBlockBytes(count, records.streams, records.chunkBytes);
-  const bytes = room !== undefined && room.length >= length ? room.subarray(0, length) : new Uint8Array(length);
-  const view = new DataView(bytes.buffer, bytes.byteOffset + headRoom, length - headRoom);
-  view.setUint32(0, VERSION, true);
-  view.setUint32(4, count, true);
-  view.setUint32(8, records.streams, true);
-  view.setUint32(12, 0, true);
-  view.setFloat64(16, records.minMs, true);
-  view.setFloat64(24, records.maxMs, true);
+/** A BlockEncoder that makes an array for the block. Those that lie where the kernel packs them are encoded by it (domain/kernel/chunk-block-kernel.ts), byte for byte the same. */
+export function encodeChunkBlock(records: ChunkRecords, headRoom: number): Uint8Array {
+  const { words, places, chunkBytes } = records;
+  const times = new DataView(words.buffer, words.byteOffset, words.byteLength);
+  let streams = 1;
+  let minMs = Number.POSITIVE_INFINITY;
+  let maxMs = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < places.length; index++) {
+    const place = places[index]!;
+    if (index > 0 && compareStreams(words, places[index - 1]!, place) !== 0) streams++;
+    minMs = Math.min(minMs, times.getFloat64(4 * place + CR_FIRST_TIME, true));
+    maxMs = Math.max(maxMs, times.getFloat64(4 * place + CR_LAST_TIME, true));
+  }
+  const bytes = new Uint8Array(headRoom + chunkBlockBytes(places.length, streams, chunkBytes));
   const block = bytes.subarray(headRoom);
-  placeChunks(view, block, records);
+  const view = new DataView(bytes.buffer, headRoom);
+  view.setUint32(CB_VERSION, VERSION, true);
+  view.setUint32(CB_CHUNKS, places.length, true);
+  view.setUint32(CB_STREAMS, streams, true);
+  view.setFloat64(CB_MIN_TIME, minMs, true);
+  view.setFloat64(CB_MAX_TIME, maxMs, true);
+  placeChunks(view, block, records, streams);
   const end = block.length - CHECKSUM_BYTES;
   view.setUint32(end, crc32(block.subarray(0, end)), true);
   return bytes;
@@ -92,8 +102,8 @@ export class ChunkBlock {
     this.#view = view;
     this.#streams = streams;
     this.count = count;
-    this.minMs = view.getFloat64(16, true);
-    this.maxMs = view.getFloat64(24, true);
+    this.minMs = view.getFloat64(CB_MIN_TIME, true);
+    this.maxMs = view.getFloat64(CB_MAX_TIME, true);
   }
 
   /** Opens a block; undefined when the checksum, the version or the structure is wrong. */
@@ -107,8 +117,8 @@ export class ChunkBlock {
   static openUnchecked(bytes: Uint8Array): ChunkBlock | undefined {
     if (bytes.length < chunkBlockBytes(1, 1, 0) || bytes[0] !== VERSION) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const count = view.getUint32(4, true);
-    const streams = view.getUint32(8, true);
+    const count = view.getUint32(CB_CHUNKS, true);
+    const streams = view.getUint32(CB_STREAMS, true);
     if (streams === 0 || chunkBlockBytes(count, streams, 0) > bytes.length) return undefined;
     const block = new ChunkBlock(bytes, view, count, streams);
     return block.#countChunks() === count ? block : undefined;
@@ -173,14 +183,13 @@ function compareIds(view: DataView, at: number, wanted: DataView): number {
   return 0;
 }
 
-/** Writes the streams and the chunk area. Small chunks are copied by whole words: what is too much lies where the next one, or the checksum, will. */
-function placeChunks(view: DataView, block: Uint8Array, { words, places, streams }: ChunkRecords): void {
+/** Writes the streams and the chunk area. */
+function placeChunks(view: DataView, block: Uint8Array, { words, places }: ChunkRecords, streams: number): void {
   const area = HEADER_BYTES + STREAM_BYTES * streams;
   let stream = HEADER_BYTES - STREAM_BYTES;
   let next = area;
   let previous = -1;
-  for (let index = 0; index < places.length; index++) {
-    const place = places[index]!;
+  for (const place of places) {
     if (previous < 0 || compareStreams(words, previous, place) !== 0) {
       stream += STREAM_BYTES;
       for (let word = 0; word < 4; word++) view.setUint32(stream + 4 * word, words[place + STREAM_WORD + word]!, true);
@@ -188,12 +197,7 @@ function placeChunks(view: DataView, block: Uint8Array, { words, places, streams
     const bytes = words[place + LENGTH_WORD]!;
     view.setUint16(next, bytes, true);
     next += LENGTH_BYTES;
-    if (bytes < BYTES_FOR_SET) {
-      for (let done = 0; done < bytes; done += 4) view.setUint32(next + done, words[place + CHUNK_WORD + (done >> 2)]!, true);
-    } else {
-      const from = words.byteOffset + 4 * (place + CHUNK_WORD);
-      block.set(new Uint8Array(words.buffer, from, bytes), next);
-    }
+    block.set(new Uint8Array(words.buffer, words.byteOffset + 4 * (place + CHUNK_WORD), bytes), next);
     next += bytes;
     view.setUint32(stream + STREAM_ID_BYTES, next - area, true);
     previous = place;

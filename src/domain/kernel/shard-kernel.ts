@@ -5,6 +5,7 @@ import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
 import { PROFILE_ENVIRONMENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
 import type { ByteCursor } from "../codec/varint.ts";
+import { type ChunkBlockExports, ChunkBlockKernel } from "./chunk-block-kernel.ts";
 import { type ShardEvent, ShardEvents } from "./shard-events.ts";
 import { type Correction, StreamRecords } from "./stream-records.ts";
 import { StreamPacker } from "./stream-snapshot.ts";
@@ -18,7 +19,7 @@ export interface KernelCounter {
 }
 
 /** What assembly/shard.ts exports. Booleans arrive as 0 or 1. */
-export interface ShardExports {
+export interface ShardExports extends ChunkBlockExports {
   /** Values the statistics cover, 12 .. 120; before the first row. */
   setWindow(window: number): void;
   /** Slot of the stream with the 16 hash bytes at the address, or -1. */
@@ -70,6 +71,8 @@ export interface ShardExports {
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
   /** Bytes of the chunk that it wrote, as the record of core/layout/chunk-record.ts; 0 when every value is in a chunk. */
   packChunk(slot: number, pointer: number): number;
+  /** Has the values of a slot that are in no chunk yet wait in one for their block; 0, and nothing is done, when the caller has to do so. */
+  takeChunk(slot: number): number;
   /** Writes the slot's whole ring as columns of values and intervals; bytes written. */
   packRing(slot: number, pointer: number): number;
   /** Every value of the slot's ring is in a chunk now. */
@@ -94,6 +97,8 @@ export interface ShardExports {
   readonly closings: KernelCounter;
   readonly rowsUnbound: KernelCounter;
   readonly rowsInvalid: KernelCounter;
+  readonly chunksPacked: KernelCounter;
+  readonly chunkBytesPacked: KernelCounter;
 }
 
 /** The kernel's counters of its work, by their names among the engine's counters (core/layout/counters.ts). */
@@ -110,6 +115,8 @@ const COUNTERS = {
   closings: "closings",
   rowsUnbound: "rowsUnbound",
   rowsInvalid: "rowsInvalid",
+  chunks: "chunksPacked",
+  chunkBytes: "chunkBytesPacked",
 } as const;
 
 export type ShardCounter = keyof typeof COUNTERS;
@@ -131,6 +138,7 @@ export interface DefinitionTenant {
 export class ShardKernel {
   readonly records: StreamRecords;
   readonly events: ShardEvents;
+  readonly blocks: ChunkBlockKernel;
   /** Of profile 0, to be filled by detection/thresholds.ts before the first row. */
   readonly thresholdTables: Float64Array;
   readonly #kernel: ShardExports;
@@ -146,6 +154,7 @@ export class ShardKernel {
     this.#kernel = kernel;
     this.#window = options.window;
     this.events = new ShardEvents(buffer);
+    this.blocks = new ChunkBlockKernel(kernel, buffer);
     this.records = new StreamRecords(buffer, kernel);
     this.#packer = new StreamPacker(this.records, kernel);
     this.thresholdTables = this.profileTables(PROFILE_ENVIRONMENT);
@@ -271,6 +280,11 @@ export class ShardKernel {
    */
   packChunk(slot: number, pointer: number): number {
     return this.#kernel.packChunk(slot, pointer);
+  }
+
+  /** Has the values of the slot's ring that are in no chunk yet wait in one (core/layout/waiting-chunks.ts); false, and nothing is done, when the block is full. */
+  takeChunk(slot: number): boolean {
+    return this.#kernel.takeChunk(slot) !== 0;
   }
 
   /** Every value of the slot's ring is in a chunk now. */

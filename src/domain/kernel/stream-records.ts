@@ -9,6 +9,7 @@ import {
   FLAG_PROFILE_SHIFT,
   RING_INTERVALS,
   RING_VALUES,
+  SR_BLOCK,
   SR_CHUNK_AT,
   SR_COUNT,
   SR_FAMILY,
@@ -174,6 +175,14 @@ export class StreamRecords {
   /** Newest values of the ring that are in no chunk yet. */
   unchunked(slot: number): number {
     return this.view.getUint32(this.address(slot) + SR_UNCHUNKED, true);
+  }
+
+  /** Notes that a chunk of the slot waits for a block (WC_BLOCK); true for the first. */
+  enterBlock(slot: number, block: number): boolean {
+    const at = this.address(slot) + SR_BLOCK;
+    if (this.view.getUint32(at, true) === block) return false;
+    this.view.setUint32(at, block, true);
+    return true;
   }
 
   /** SR_FAMILY. */

@@ -16,12 +16,14 @@ const TIMES = memory.data(1024, 16);
 
 if (8 * (WINDOW_MAX + 2) > 1024 || 4 * (WINDOW_MAX + 4) > 512) unreachable();
 
+/** Bytes that may be written for a record. */
+export const RECORD_ROOM: u32 = 36 + 24 + 16 * (WINDOW_MAX + 1);
+
 /**
- * Writes the newest SR_UNCHUNKED values of a slot's ring as the record of a chunk at `out`, a multiple of four with 36 + 24 + 16 x 121 bytes of
- * room, and returns the bytes of the chunk; 0 when there are none.
+ * Writes the newest SR_UNCHUNKED values of a stream's ring as the record of a chunk at `out`, a multiple of four with RECORD_ROOM bytes of room, and
+ * returns the bytes of the chunk; 0 when there are none.
  */
-export function packChunk(slot: u32, out: usize): u32 {
-  const r = recordOf(slot);
+export function pack(r: usize, out: usize): u32 {
   const held = load<u32>(r, SR_COUNT);
   const count = min(load<u32>(r, SR_UNCHUNKED), held);
   if (count == 0) return 0;

@@ -8,6 +8,7 @@
 import { LANE_TABLE, LANE_TABLE_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_OK, STATUS_TABLE_FULL } from "../../../core/layout/kernel-status";
 import { hashForLane, hashHigh, hashLow } from "./identity-hash";
+import { laneExpectBehind, laneExpects, laneKeepText, laneTextsClear } from "./lane-texts";
 
 const ENTRY_SHIFT: usize = 5;
 const ENTRY_HASH_LOW: usize = 0;
@@ -113,6 +114,32 @@ export function laneFindNext(low: u64, high: u64, tenant: u32): bool {
   return true;
 }
 
+/** Whether the stream whose label bytes are expected next has these, and is the tenant's; then it is the one found last. */
+// @ts-ignore
+@inline
+export function laneFindExpected(pointer: usize, bytes: u32, tenant: u32): bool {
+  const number = laneExpects(pointer, bytes);
+  if (number < 0 || load<u32>(entryOf(number), ENTRY_TENANT) != tenant) return false;
+  found = entryOf(number);
+  return true;
+}
+
+/** Expects the label bytes of the stream that came behind the one found last; false when those of the latter are not kept. */
+export function laneExpectNext(): bool {
+  return laneExpectBehind(foundNumber());
+}
+
+/** Keeps the label bytes of the stream that was inserted last. */
+export function laneKeepLabels(pointer: usize, bytes: u32): void {
+  if (foundNumber() == entries - 1) laneKeepText(entries - 1, pointer, bytes);
+}
+
+// @ts-ignore
+@inline
+function foundNumber(): u32 {
+  return <u32>((found - <usize>LANE_TABLE) >> ENTRY_SHIFT);
+}
+
 /** Looks up a key. */
 // @ts-ignore
 @inline
@@ -199,6 +226,7 @@ export function laneSetNotes(notes: u32): void {
 
 /** Forgets all streams; the key that was looked up last may still be inserted. */
 export function laneTableClear(): void {
+  laneTextsClear(entries);
   soiledEnd = max(soiledEnd, region + (<usize>slots << SLOT_SHIFT));
   region = INDEX;
   slots = FIRST_SLOTS;

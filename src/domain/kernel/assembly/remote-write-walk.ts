@@ -10,7 +10,7 @@ import {
   STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
 } from "../../../core/layout/kernel-status";
 import {
-  foundDestination, foundRef, foundSource, laneFind, laneInsert, laneNotes, laneSetNotes, laneSetSource, laneTableClear,
+  foundDestination, foundRef, foundSource, laneFind, laneInsert, laneKeepLabels, laneNotes, laneSetNotes, laneSetSource, laneTableClear,
 } from "./lane-table";
 import { addReject, stagedRows, stagingAdvance, stagingPointer, writeRow } from "./lane-staging";
 import { fieldNumber, payload, readField, readVarint, varint } from "./protobuf-wire";
@@ -29,6 +29,8 @@ import { definedDestination, definedPartition, finishedRef, finishSeries, prepar
 const STALE_MARKER: u64 = 0x7ff0000000000002;
 const EXPONENT: u64 = 0x7ff0000000000000;
 const MANTISSA: u64 = 0x000fffffffffffff;
+/** ENTRY_USUAL in ENTRY_FIELDS, ENTRY_KNOWN in ENTRY_END. */
+const FLAG_BIT: u32 = ENTRY_USUAL & ENTRY_KNOWN;
 /** What a start marker holds. */
 const START_MAX: i64 = 0xffffffffffff;
 
@@ -125,6 +127,7 @@ export function remoteWriteStep(): i32 {
   if (pending != STATUS_OK) return pending;
   while (true) {
     if (!inSeries) {
+      if (!isVersion2) stagePlain();
       const status = nextSeries();
       if (status != STATUS_OK) return status;
       if (!inSeries) continue;
@@ -134,6 +137,48 @@ export function remoteWriteStep(): i32 {
     inSeries = false;
     if (newStart != 0) untell();
   }
+}
+
+/**
+ * Stages the series from nextEntry on that leave nothing to ask: their streams are known and have one sender, their samples are usual, finite, of an
+ * admitted time, and find room. The first series that is otherwise is left to the general way, from its first sample on.
+ */
+function stagePlain(): void {
+  const entriesEnd = indexEnd;
+  let entry = nextEntry;
+  let into: u32 = U32.MAX_VALUE, first: usize = 0, row: usize = 0, rowsEnd: usize = 0;
+  let left = maxRows - min(maxRows, stagedRows());
+  for (; entry < entriesEnd; entry += ENTRY_BYTES) {
+    const fields = load<u32>(entry, ENTRY_FIELDS), ends = load<u32>(entry, ENTRY_END);
+    if ((fields & ends & FLAG_BIT) == 0 || load<u32>(entry, ENTRY_SOURCE) != 0) break;
+    const to = load<u32>(entry, ENTRY_DESTINATION);
+    if (to != into) {
+      if (into != U32.MAX_VALUE) {
+        left -= <u32>(row - first) / ROW_BYTES;
+        stagingAdvance(into, <u32>(row - first) / ROW_BYTES);
+      }
+      into = to;
+      first = row = stagingPointer(to);
+      rowsEnd = row + <usize>left * ROW_BYTES;
+    }
+    const end = <usize>(ends & ~ENTRY_KNOWN), ofRef = load<u32>(entry, ENTRY_REF);
+    let at = row;
+    let p = <usize>(fields & ~ENTRY_USUAL);
+    for (; p < end && at < rowsEnd; p += USUAL_SAMPLE_BYTES) {
+      const bits = load<u64>(p, 3), word = load<u64>(p, 12) & USUAL_TIME_BITS;
+      if (word != lastTimeWord) {
+        lastTimeWord = word;
+        lastTime = usualTime(word);
+      }
+      if ((bits & EXPONENT) == EXPONENT || <u64>(lastTime - minMs) > admittedMs) break;
+      writeRow(at, ofRef, <u32>(lastTime - baseMs), bits);
+      at += ROW_BYTES;
+    }
+    if (p < end) break;
+    row = at;
+  }
+  if (into != U32.MAX_VALUE) stagingAdvance(into, <u32>(row - first) / ROW_BYTES);
+  nextEntry = entry;
 }
 
 /** A start time that no sample was taken for has not been told. */
@@ -228,7 +273,13 @@ function settle(isHeld: bool): i32 {
     laneInsert(finishedRef(), definedDestination(), definedPartition());
   }
   laneSetSource(0);
+  keepLabels();
   return enterSeries();
+}
+
+/** Where the labels lie together, for a series to be compared with them. */
+function keepLabels(): void {
+  if (!isVersion2 && fieldsAt == spanPointer + spanBytes) laneKeepLabels(spanPointer, spanBytes);
 }
 
 /**
@@ -240,6 +291,7 @@ export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: 
   const status = laneInsert(newRef, newDestination, partition);
   if (status != STATUS_OK) return status;
   laneSetSource(ofSource);
+  keepLabels();
   pending = enterSeries();
   return STATUS_OK;
 }

@@ -169,3 +169,46 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   countSamples(taken);
   return taken;
 }
+
+/**
+ * Applies one row that no other of its stream follows, if it is ordinary; else nothing is changed and it is left to the general way. As takeRun(), for one
+ * row: what that keeps in variables for the next would cost more than it saves.
+ */
+// @ts-ignore
+@inline
+export function takeSingle(r: usize, row: usize, baseMs: f64): bool {
+  const flags = load<u32>(r, SR_FLAGS), last = load<f64>(r, SR_LAST_TIME), sent = load<f64>(row, ROW_VALUE);
+  const time = baseMs + <f64>load<u32>(row, ROW_OFFSET), elapsed = time - last;
+  if (!isPlain(r, flags) || !(elapsed > 0 && elapsed <= INTERVAL_MAX) || !(last > 0) || sent - sent != 0) return false;
+  const samples = load<f64>(r, SR_SAMPLES) + 1;
+  const unchunked = load<u32>(r, SR_UNCHUNKED) + 1, pushes = <u32>load<u8>(r, SR_PUSHES) + 1;
+  const window = windowValues();
+  if (unchunked > <u32>WINDOW_MAX || unchunked == load<u32>(r, SR_CHUNK_AT) || pushes >= window || intervalIsDue(<u32>samples)) return false;
+  const counts = (flags & FLAG_COUNTER) != 0;
+  let value = sent;
+  if (counts) {
+    const raw = load<f64>(r, SR_LAST_RAW);
+    if (falls(sent, raw) || isIrregular(elapsed, load<f64>(r, SR_INTERVAL))) return false;
+    value = deltaOf(sent, raw);
+  }
+  if (abs(value) > VALUE_LIMIT) return false;
+  const mean = load<f64>(r, SR_MEAN), m2 = load<f64>(r, SR_M2), pivot = load<f64>(r, SR_PIVOT), resolution = load<f64>(r, SR_RESOLUTION);
+  const k = <f64>(window - 1), d = value - pivot, distance = d - mean;
+  const squared = distance * distance * k, factor = quietFactor(openLevel(r, window));
+  if (m2 == 0 || (!(squared < factor * m2) && !(squared < factor * floorM2(pivot + mean, resolution, k)))) return false;
+  const newest = load<f64>(r, SR_LAST_VALUE);
+  const run: u32 = value == limited(newest) ? min(<u32>load<u8>(r, SR_RUN) + 1, <u32>WINDOW_MAX) : 1;
+  if (run >= window) return false;
+  const ring = ringOf(r), head = load<u32>(r, SR_HEAD);
+  const old = evicted(ring, head, window) - pivot, step = d - old;
+  const meanNow = mean + step * windowInverse;
+  const m2Now = m2 + step * ((d - meanNow) + (old - mean));
+  const scale = <u32>load<u16>(r, SR_M2_SCALE), top = m2Now > 0 ? topBits(m2Now) : 0;
+  if (hasLostDigits(meanNow, m2Now, <f64>window, top, scale)) return false;
+  storeCounts(r, enter(ring, head, value, <u32>elapsed), samples, unchunked);
+  storeStatistics(r, meanNow, m2Now, pushes, run, max(top, scale));
+  storeNewest(r, time, value, finer(resolution, abs(value - newest)));
+  if (counts) storeCounter(r, sent, load<f64>(r, SR_LAST_RAW));
+  countSamples(1);
+  return true;
+}

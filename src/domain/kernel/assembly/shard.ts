@@ -10,6 +10,7 @@ import {
   FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
   SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
+import { takeChunk } from "./chunk-waiting";
 import { addBucketSample, takeWidth } from "./shard-bucket";
 import { convert, deltaFlags, scoredDelta, storedDelta, takeStart } from "./shard-counter";
 import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
@@ -18,7 +19,7 @@ import {
   eventsFitRow,
 } from "./shard-event";
 import { intervalIsDue, intervalOf, takeInterval } from "./shard-interval";
-import { takeRun } from "./shard-run";
+import { takeRun, takeSingle } from "./shard-run";
 import { insert, windowValues } from "./shard-statistics";
 import { recordOf, ringOf, slotOfRef } from "./shard-table";
 
@@ -26,7 +27,9 @@ export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } f
 export { bucketSamples, bucketSamplesReset, markBucket } from "./shard-bucket";
 export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./shard-definition";
 export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } from "./identity-service";
-export { packChunk, packRing } from "./chunk-ring";
+export { encodeChunkBlock } from "./chunk-block";
+export { packRing } from "./chunk-ring";
+export { chunkBytesPacked, chunksPacked, chunkTaken, packChunk, takeChunk } from "./chunk-waiting";
 export { recompute, setWindow } from "./shard-statistics";
 export { recentDeviation } from "./recent-deviation";
 export {
@@ -81,8 +84,8 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
       emitPlain(EVENT_PARKED, ref, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), 0, arrivalMs);
       return i + 1;
     }
-    if (isRun && !isHistory) {
-      const taken = takeRun(recordOf(slot), row, end, baseMs);
+    if (!isHistory) {
+      const taken = isRun ? takeRun(recordOf(slot), row, end, baseMs) : takeSingle(recordOf(slot), row, baseMs) ? 1 : 0;
       if (taken != 0) {
         i += taken - 1;
         continue;
@@ -105,13 +108,6 @@ export function holdPartition(partition: u32, isHeld: bool): void {
 @inline
 function isHeld(slot: u32): bool {
   return load<u8>(held + <usize>load<u32>(recordOf(slot), SR_PARTITION)) != 0;
-}
-
-/** The caller has encoded the newest SR_UNCHUNKED values; from now on a chunk is a full turn of the ring. */
-export function chunkTaken(slot: u32): void {
-  const r = recordOf(slot);
-  store<u32>(r, 0, SR_UNCHUNKED);
-  store<u32>(r, WINDOW_MAX, SR_CHUNK_AT);
 }
 
 // @ts-ignore
@@ -160,10 +156,11 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
     old(r, slot, time, last, value, arrivalMs);
     return true;
   }
-  const unchunked = load<u32>(r, SR_UNCHUNKED);
+  let unchunked = load<u32>(r, SR_UNCHUNKED);
   if (unchunked == WINDOW_MAX) {
-    if (eventsCount() == 0) emitPlain(EVENT_CHUNK_DUE, slot, last, 0, 0, arrivalMs);
-    return false;
+    if (eventsCount() != 0) return false;
+    if (!chunkIsTaken(slot, last, arrivalMs)) return false;
+    unchunked = 0;
   }
   const elapsed = last > 0 ? time - last : 0;
   if (last == 0) store<f64>(r, time, SR_FIRST_TIME);
@@ -184,9 +181,16 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   if (intervalIsDue(<u32>(<u64>samples))) takeInterval(r, min(load<u32>(r, SR_COUNT), windowValues()));
   store<u32>(r, unchunked + 1, SR_UNCHUNKED);
   // Insertions of late values may pass the mark between two pushes: then the chunk is due when the ring is full, above.
-  if (unchunked + 1 == load<u32>(r, SR_CHUNK_AT)) emitPlain(EVENT_CHUNK_DUE, slot, time, 0, 0, arrivalMs);
+  if (unchunked + 1 == load<u32>(r, SR_CHUNK_AT)) chunkIsTaken(slot, time, arrivalMs);
   countSample();
   return true;
+}
+
+/** Takes the chunk of a stream, or has the caller do so: where its block is full, and of history, which is looked at before. */
+function chunkIsTaken(slot: u32, time: f64, arrivalMs: f64): bool {
+  if (!isHistory && takeChunk(slot)) return true;
+  emitPlain(EVENT_CHUNK_DUE, slot, time, 0, 0, arrivalMs);
+  return false;
 }
 
 /** Scores, then inserts. */

@@ -1,7 +1,7 @@
 // Snappy, raw block format: a varint with the decompressed size, then literals and copies out of what was already written.
 // https://github.com/google/snappy/blob/main/format_description.txt
-// Fast because it moves 16 bytes at a time and lets a move run over its end: up to 15 bytes behind the input are read (the body's padding) and up to
-// 15 behind the output are written. Everything else is checked, so that hostile input ends in a status.
+// Fast because it moves 16 or 64 bytes at a time and lets a move run over its end: up to 15 bytes behind the input are read (the body's padding) and up to
+// 63 behind the output are written. Everything else is checked, so that hostile input ends in a status.
 import { BODY_PADDING_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_BAD_SNAPPY, STATUS_TOO_LARGE } from "../../../core/layout/kernel-status";
 
@@ -54,6 +54,19 @@ function moveWords(target: usize, source: usize, length: u32): void {
     target += 16;
     source += 16;
   } while (target < end);
+}
+
+/**
+ * Moves 64 bytes, of which a copy takes 1 to 64: a loop of as many turns as its length needs would be guessed wrong each time the length is another. Source and
+ * target must not overlap by less than 64 bytes.
+ */
+// @ts-ignore
+@inline
+function moveCopy(target: usize, source: usize): void {
+  v128.store(target, v128.load(source));
+  v128.store(target, v128.load(source, 16), 16);
+  v128.store(target, v128.load(source, 32), 32);
+  v128.store(target, v128.load(source, 48), 48);
 }
 
 /** Repeats the `offset` (1 to 15) bytes before `target`. */
@@ -111,7 +124,8 @@ export function snappyDecompress(pointer: usize, bytes: u32, out: usize, capacit
     }
     // An offset of 0 wraps and is refused by the same comparison as one before the output.
     if (p > end || offset - 1 >= <u32>(o - out) || length > <u32>(limit - o)) return STATUS_BAD_SNAPPY;
-    if (offset >= 16) moveWords(o, o - offset, length);
+    if (offset >= 64) moveCopy(o, o - offset);
+    else if (offset >= 16) moveWords(o, o - offset, length);
     else repeat(o, offset, length);
     o += length;
   }
@@ -119,5 +133,5 @@ export function snappyDecompress(pointer: usize, bytes: u32, out: usize, capacit
 }
 
 /** The most bytes that a move may run over an end; the body's padding must hold them. */
-const OVERRUN_BYTES = 15;
+const OVERRUN_BYTES = 63;
 if (OVERRUN_BYTES > BODY_PADDING_BYTES) ERROR("the padding is too small");

@@ -1,65 +1,53 @@
 /**
- * One transaction: a run of frames becomes operations on both environments.
+ * One transaction on `series`: a run of frames becomes operations.
  *
- * Order of the two commits: `control` (verdicts, dead letters), then `series` (records, blocks, checkpoints, lane marks). Whatever says "all
- * before me is stored" lies in `series`, so it is stored last. When the second commit fails, the frames are applied again: all of them may be.
+ * Whatever says "all before me is stored" lies in `series`, so its frames are committed behind the frames for `control` that came before them. A transaction may be
+ * thrown away and made again from the same frames: all of them may be applied twice.
  */
-import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import {
   type CheckpointHeader,
-  type DeadLetterEnvelope,
-  type DeadLettersEnded,
   type EngineFrame,
   FRAME_BLOCK,
   FRAME_CALLS,
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
-  FRAME_DEAD_LETTER,
   FRAME_DETECTOR_STATES,
   FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
-  FRAME_SERVICE_LABELS,
   FRAME_SPAN_BLOCK,
-  FRAME_VERDICT,
   type LaneMark,
   type LaneMarkFrame,
   type MetricMetadataEnvelope,
   type RecordEnvelope,
-  type ServiceLabelsEnvelope,
-} from "../../core/protocol/coordinator-frame.ts";
-import type { Deployment } from "../../core/protocol/engine-control.ts";
-import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
-import type { SloRecord } from "../../domain/detection/service/slo-record.ts";
-import { deploymentOf } from "../../domain/incident/deployment.ts";
-import { decodeEpisode } from "../../domain/incident/episode-codec.ts";
-import { readSpanBlockHead, spanBlockId } from "../../domain/trace/span-block.ts";
-import { AlertDraft } from "./alerts/alert-draft.ts";
-import type { LedgerBook } from "./alerts/ledger-book.ts";
-import { ColdDraft } from "./cold/cold-draft.ts";
-import { type CommittedState, laneMarkKey } from "./committed-state.ts";
-import { LabelDraft } from "./control/label-draft.ts";
-import { DeadLetterDraft } from "./dead-letter-draft.ts";
-import { metadataOperation } from "./metadata-table.ts";
-import { blockOperations } from "./tables/block-rows.ts";
-import { callSumsKey, readCallsFrame } from "./tables/call-rows.ts";
-import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "./tables/checkpoint-row.ts";
-import { detectorStatesOperation } from "./tables/detector-states.ts";
-import { encodeRecordRow } from "./tables/record-row.ts";
-import { decodePayload, encodeStored } from "./tables/stored-json.ts";
-import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "./tables/tables.ts";
-import { UsageDraft } from "./usage/usage-draft.ts";
-import { VerdictDraft, type VerdictLimits } from "./verdict-draft.ts";
-import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "./watchdog/slo/slo-book.ts";
+} from "../../../core/protocol/coordinator-frame.ts";
+import type { Deployment } from "../../../core/protocol/engine-control.ts";
+import type { SloRecord } from "../../../domain/detection/service/slo-record.ts";
+import { deploymentOf } from "../../../domain/incident/deployment.ts";
+import { readSpanBlockHead, spanBlockId } from "../../../domain/trace/span-block.ts";
+import { ColdDraft } from "../cold/cold-draft.ts";
+import { type CommittedState, laneMarkKey } from "../committed-state.ts";
+import { metadataOperation } from "../metadata-table.ts";
+import { blockOperations } from "../tables/block-rows.ts";
+import { callSumsKey, readCallsFrame } from "../tables/call-rows.ts";
+import {
+  decodeCheckpointRow,
+  encodeCheckpointRow,
+  readCheckpointHeader,
+  readColdChanges,
+  readPartFrame,
+} from "../tables/checkpoint-row.ts";
+import { detectorStatesOperation } from "../tables/detector-states.ts";
+import { encodeRecordRow } from "../tables/record-row.ts";
+import { decodePayload, encodeStored } from "../tables/stored-json.ts";
+import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../tables/tables.ts";
+import { UsageDraft } from "../usage/usage-draft.ts";
+import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "../watchdog/slo/slo-book.ts";
 
 /** Drafts of one transaction over the committed state. */
-export class Transaction {
-  readonly alerts: AlertDraft;
-  readonly verdicts: VerdictDraft;
-  readonly deadLetters: DeadLetterDraft;
-  readonly usage: UsageDraft;
-  readonly labels: LabelDraft;
-  readonly #ledger: LedgerBook;
+export class SeriesTransaction {
+  readonly #usage: UsageDraft;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
   readonly marks: LaneMark[] = [];
@@ -77,17 +65,12 @@ export class Transaction {
   blocks = 0;
   blockBytes = 0;
 
-  constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number, paging: PagingSources) {
-    this.alerts = new AlertDraft(state.alerts, paging, wallNowMs, limits.alertsMax);
-    this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs, this.alerts);
-    this.#ledger = state.alerts.ledger;
-    this.deadLetters = new DeadLetterDraft(state);
-    this.labels = new LabelDraft(state.configured.labels);
+  constructor(state: CommittedState, retentionMs: number, wallNowMs: number) {
     this.#seriesStore = state.series;
     this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
     this.#cold = new ColdDraft(state.series);
-    this.usage = new UsageDraft(state.series);
-    this.#retentionMs = limits.retentionMs;
+    this.#usage = new UsageDraft(state.series);
+    this.#retentionMs = retentionMs;
     this.#wallNowMs = wallNowMs;
   }
 
@@ -98,14 +81,8 @@ export class Transaction {
     take(this, frame.payload);
   }
 
-  controlOperations(): StoreOperation[] {
-    return [...this.verdicts.operations(), ...this.alerts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
-  }
-
-  /** To be drawn when the operations on `control` have been committed and applied. Rows of the ledger go with others, and are no reason for a commit. */
-  seriesOperations(): readonly StoreOperation[] {
-    const others = [...this.#series, ...this.#cold.operations(), ...this.usage.operations()];
-    return others.length === 0 ? others : [...this.#ledger.operations(), ...others];
+  operations(): StoreOperation[] {
+    return [...this.#series, ...this.#cold.operations(), ...this.#usage.operations()];
   }
 
   takeRecord(envelope: RecordEnvelope): void {
@@ -189,21 +166,14 @@ export class Transaction {
     this.metadata.push(metadata);
   }
 
-  takeLabels(labels: ServiceLabelsEnvelope): void {
-    this.labels.takeTelemetry(labels, this.#wallNowMs);
-  }
-
   takeMark({ mark, usage }: LaneMarkFrame): void {
-    this.usage.add(usage);
+    this.#usage.add(usage);
     this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
     this.marks.push(mark);
   }
 }
 
-const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Array) => void>> = {
-  [FRAME_VERDICT]: (transaction, payload) => transaction.verdicts.add(decodeEpisode(payload)),
-  [FRAME_DEAD_LETTER]: (transaction, payload) =>
-    transaction.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload)),
+const TAKE: Readonly<Record<number, (transaction: SeriesTransaction, payload: Uint8Array) => void>> = {
   [FRAME_RECORD]: (transaction, payload) => transaction.takeRecord(decodePayload<RecordEnvelope>(payload)),
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
@@ -212,6 +182,5 @@ const TAKE: Readonly<Record<number, (transaction: Transaction, payload: Uint8Arr
   [FRAME_DETECTOR_STATES]: (transaction, payload) => transaction.takeDetectorStates(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
-  [FRAME_SERVICE_LABELS]: (transaction, payload) => transaction.takeLabels(decodePayload<ServiceLabelsEnvelope>(payload)),
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMarkFrame>(payload)),
 };

@@ -1,0 +1,94 @@
+// Makes verdicts, dead letters and labels durable, and tells of it: latencies, events, counters.
+import type { EngineFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { CoordinatorMessage, StreamEvents } from "../../../core/protocol/query.ts";
+import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
+import { countAlerts } from "../alerts/alert-counts.ts";
+import { AlertDraft } from "../alerts/alert-draft.ts";
+import type { CommittedState } from "../committed-state.ts";
+import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import { VerdictDraft, type VerdictLimits } from "../verdict-draft.ts";
+import { ControlTransaction } from "./control-transaction.ts";
+
+/** What the committer needs of the world. */
+export interface ControlCommitterDependencies {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+  /** What decisions on pages are made by. */
+  readonly paging: PagingSources;
+  nowMs(): number;
+  monotonicMs(): number;
+  emit(message: CoordinatorMessage): void;
+  /** Whether anybody reads the event stream; where it is not given, somebody does. */
+  isHeard?(): boolean;
+  /** From the arrival of the bytes to the stored anomaly. */
+  observeLatencySeconds(seconds: number): void;
+}
+
+/** The one writer of what people wait for. */
+export class ControlCommitter {
+  readonly #limits: VerdictLimits;
+  readonly #dependencies: ControlCommitterDependencies;
+
+  constructor(limits: VerdictLimits, dependencies: ControlCommitterDependencies) {
+    this.#limits = limits;
+    this.#dependencies = dependencies;
+  }
+
+  /** Commits frames of CONTROL_FRAMES; rejects with StoreError when the store does not take them, and may then be called again with the same. */
+  async commit(frames: readonly EngineFrame[]): Promise<void> {
+    const { state, counters, paging, nowMs, monotonicMs } = this.#dependencies;
+    const startMs = monotonicMs();
+    const transaction = new ControlTransaction(state, this.#limits, nowMs(), paging);
+    for (const frame of frames) transaction.add(frame);
+    await state.control.commit(transaction.operations());
+    this.#apply(transaction);
+    counters.add("frames", frames.length);
+    counters.commit((monotonicMs() - startMs) / 1000);
+  }
+
+  /** What a change does to alerts, to anomalies. */
+  draftAlerts(): AlertDraft {
+    const { state, paging, nowMs } = this.#dependencies;
+    return new AlertDraft(state.alerts, paging, nowMs(), this.#limits.alertsMax);
+  }
+
+  draftVerdicts(alerts: AlertDraft): VerdictDraft {
+    return new VerdictDraft(this.#dependencies.state.anomalies, this.#limits, this.#dependencies.nowMs(), alerts);
+  }
+
+  /** Takes over what a change has stored, and tells of it. */
+  takeAlerts(draft: AlertDraft): void {
+    const { state, counters } = this.#dependencies;
+    countAlerts(counters, state, draft.apply());
+    this.tell(draft.events());
+  }
+
+  takeVerdicts(draft: VerdictDraft): void {
+    const { state, counters } = this.#dependencies;
+    counters.add("anomaliesDropped", draft.apply());
+    counters.add("anomaliesStored", draft.openedArrivalsMs.length);
+    counters.set("anomaliesOpen", state.anomalies.openCount);
+    this.tell(draft.events());
+  }
+
+  tell(events: StreamEvents["events"]): void {
+    if (events.length > 0) this.#dependencies.emit({ type: "events", events });
+  }
+
+  #apply({ verdicts, alerts, deadLetters, labels }: ControlTransaction): void {
+    const { state, counters, monotonicMs, observeLatencySeconds } = this.#dependencies;
+    counters.add("anomaliesDropped", verdicts.apply());
+    countAlerts(counters, state, alerts.apply());
+    deadLetters.apply();
+    labels.apply();
+    counters.add("labelsRefused", labels.refused);
+    const storedMs = monotonicMs();
+    for (const arrivalMs of verdicts.openedArrivalsMs) if (arrivalMs > 0) observeLatencySeconds((storedMs - arrivalMs) / 1000);
+    counters.add("anomaliesStored", verdicts.openedArrivalsMs.length);
+    counters.set("anomaliesOpen", state.anomalies.openCount);
+    counters.set("deadLetters", state.deadLetters.total);
+    counters.set("deadLetterBytes", state.deadLetters.bytes);
+    counters.add("lettersReplayed", deadLetters.replayed);
+    if (this.#dependencies.isHeard?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
+  }
+}

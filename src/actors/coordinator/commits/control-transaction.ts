@@ -1,0 +1,48 @@
+// One transaction on `control`: a run of verdicts, dead letters and labels becomes operations. It may be thrown away and made again from the same frames.
+import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import {
+  type DeadLetterEnvelope,
+  type DeadLettersEnded,
+  type EngineFrame,
+  FRAME_DEAD_LETTER,
+  FRAME_SERVICE_LABELS,
+  FRAME_VERDICT,
+  type ServiceLabelsEnvelope,
+} from "../../../core/protocol/coordinator-frame.ts";
+import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
+import { decodeEpisode } from "../../../domain/incident/episode-codec.ts";
+import { AlertDraft } from "../alerts/alert-draft.ts";
+import type { CommittedState } from "../committed-state.ts";
+import { LabelDraft } from "../control/label-draft.ts";
+import { DeadLetterDraft } from "../dead-letter-draft.ts";
+import { decodePayload } from "../tables/stored-json.ts";
+import { VerdictDraft, type VerdictLimits } from "../verdict-draft.ts";
+
+/** Drafts of one transaction over the committed state. */
+export class ControlTransaction {
+  readonly alerts: AlertDraft;
+  readonly verdicts: VerdictDraft;
+  readonly deadLetters: DeadLetterDraft;
+  readonly labels: LabelDraft;
+  readonly #wallNowMs: number;
+
+  constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number, paging: PagingSources) {
+    this.alerts = new AlertDraft(state.alerts, paging, wallNowMs, limits.alertsMax);
+    this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs, this.alerts);
+    this.deadLetters = new DeadLetterDraft(state);
+    this.labels = new LabelDraft(state.configured.labels);
+    this.#wallNowMs = wallNowMs;
+  }
+
+  /** Takes a frame of CONTROL_FRAMES. */
+  add({ kind, payload }: EngineFrame): void {
+    if (kind === FRAME_VERDICT) this.verdicts.add(decodeEpisode(payload));
+    else if (kind === FRAME_DEAD_LETTER) this.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload));
+    else if (kind === FRAME_SERVICE_LABELS) this.labels.takeTelemetry(decodePayload<ServiceLabelsEnvelope>(payload), this.#wallNowMs);
+    else throw new RangeError(`a frame of kind ${kind} is not stored in control`);
+  }
+
+  operations(): StoreOperation[] {
+    return [...this.verdicts.operations(), ...this.alerts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
+  }
+}

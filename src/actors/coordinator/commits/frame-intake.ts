@@ -1,0 +1,195 @@
+// Frames that were taken from the engines' rings and wait for their commit: those for `control` and those for `series` in two queues per engine, in order.
+// A frame for `series` may say that all before it is stored, so it is picked only once the frames for `control` before it are.
+import {
+  ANOMALIES_PER_COMMIT_MAX,
+  FRAMES_TAKEN_MAX,
+  RECORDS_PER_COMMIT_MAX,
+  SERIES_GATHERED_BYTES_MAX,
+  TRANSACTION_BYTES_MAX,
+} from "../../../core/config/limits.ts";
+import {
+  CONTROL_FRAMES,
+  type EngineFrame,
+  FRAME_BLOCK,
+  FRAME_DEAD_LETTER,
+  FRAME_RECORD,
+  FRAME_SPAN_BLOCK,
+  FRAME_VERDICT,
+} from "../../../core/protocol/coordinator-frame.ts";
+
+const RECORD_KINDS: ReadonlySet<number> = new Set([FRAME_RECORD, FRAME_DEAD_LETTER, FRAME_SPAN_BLOCK]);
+
+/** Where frames come from. */
+export interface FrameSource {
+  /** Takes at most `most` frames, oldest first. */
+  takeFrames(most: number): EngineFrame[];
+  /** Takes a payload back that nothing reads any more. */
+  reuse(payload: Uint8Array): void;
+}
+
+/** Frames for one transaction: `counts[i]` of them from source i, each source's in order. */
+export interface FramePick {
+  readonly frames: readonly EngineFrame[];
+  readonly counts: readonly number[];
+}
+
+/** The queues of all engines. */
+export class FrameIntake {
+  readonly #sources: readonly FrameSource[];
+  readonly #queues: SourceQueue[];
+  #first = 0;
+  #leftBehind = false;
+
+  constructor(sources: readonly FrameSource[]) {
+    this.#sources = sources;
+    this.#queues = sources.map(() => new SourceQueue());
+  }
+
+  /** Frames taken and not yet committed. */
+  get waiting(): number {
+    return this.#queues.reduce((sum, { control, series }) => sum + control.length + series.length, 0);
+  }
+
+  get seriesWaiting(): number {
+    return this.#queues.reduce((sum, { series }) => sum + series.length, 0);
+  }
+
+  /** Whether so much waits for `series` that it should not wait for more. */
+  get isSeriesFull(): boolean {
+    const bytes = this.#queues.reduce((sum, { seriesBytes }) => sum + seriesBytes, 0);
+    return bytes >= SERIES_GATHERED_BYTES_MAX || this.seriesWaiting >= RECORDS_PER_COMMIT_MAX;
+  }
+
+  /** Whether all for `control` that was in the rings when they were read last has been committed. */
+  get isCaughtUp(): boolean {
+    return !this.#leftBehind && this.#queues.every(({ control }) => control.length === 0);
+  }
+
+  /** Reads the rings of the engines whose queues run short. */
+  fill(): void {
+    this.#leftBehind = false;
+    for (const [source, queue] of this.#queues.entries()) {
+      if (queue.isFull) continue;
+      const taken = (this.#sources[source] as FrameSource).takeFrames(FRAMES_TAKEN_MAX);
+      queue.push(taken);
+      this.#leftBehind ||= taken.length === FRAMES_TAKEN_MAX;
+    }
+  }
+
+  /** The frames of the next transaction on `control`; they stay queued until they are confirmed. Each call begins with another engine, so that none waits for ever. */
+  pickControl(): FramePick {
+    return this.#pick((queue, budget) => queue.controlWithin(budget));
+  }
+
+  /** The same for `series`. */
+  pickSeries(): FramePick {
+    return this.#pick((queue, budget) => queue.seriesWithin(budget));
+  }
+
+  #pick(take: (queue: SourceQueue, budget: TransactionBudget) => readonly EngineFrame[]): FramePick {
+    const budget = new TransactionBudget();
+    const counts = this.#queues.map(() => 0);
+    const frames: EngineFrame[] = [];
+    for (let turn = 0; turn < this.#queues.length; turn++) {
+      const source = (this.#first + turn) % this.#queues.length;
+      const run = take(this.#queues[source] as SourceQueue, budget);
+      counts[source] = run.length;
+      for (const frame of run) frames.push(frame);
+    }
+    this.#first = (this.#first + 1) % Math.max(1, this.#queues.length);
+    return { frames, counts };
+  }
+
+  /** Forgets the frames of a pick that was committed. */
+  confirmControl({ counts }: FramePick): void {
+    for (const [source, count] of counts.entries()) this.#queues[source]?.confirmControl(count);
+  }
+
+  confirmSeries({ counts }: FramePick): void {
+    for (const [source, count] of counts.entries()) {
+      // Of a block nothing is kept but what was stored; others may live on in what was read from them.
+      for (const { kind, payload } of this.#queues[source]?.confirmSeries(count) ?? [])
+        if (kind === FRAME_BLOCK) this.#sources[source]?.reuse(payload);
+    }
+  }
+}
+
+/** What one engine has sent. */
+class SourceQueue {
+  readonly control: EngineFrame[] = [];
+  readonly series: EngineFrame[] = [];
+  seriesBytes = 0;
+  /** By frame for `series`: how many frames for `control` were taken before it, ever. */
+  readonly #behind: number[] = [];
+  #controlTaken = 0;
+  #controlStored = 0;
+
+  /** Whether the ring is left alone: it may hold a thousand frames more, or 8 MiB. */
+  get isFull(): boolean {
+    const { control, series } = this;
+    return (
+      control.length >= ANOMALIES_PER_COMMIT_MAX || series.length >= RECORDS_PER_COMMIT_MAX || this.seriesBytes >= TRANSACTION_BYTES_MAX
+    );
+  }
+
+  push(frames: readonly EngineFrame[]): void {
+    for (const frame of frames) {
+      if (CONTROL_FRAMES.has(frame.kind)) {
+        this.control.push(frame);
+        this.#controlTaken++;
+      } else {
+        this.series.push(frame);
+        this.#behind.push(this.#controlTaken);
+        this.seriesBytes += frame.payload.length;
+      }
+    }
+  }
+
+  controlWithin(budget: TransactionBudget): readonly EngineFrame[] {
+    return takeWithin(this.control, budget);
+  }
+
+  seriesWithin(budget: TransactionBudget): readonly EngineFrame[] {
+    const end = this.#behind.findIndex((behind) => behind > this.#controlStored);
+    return takeWithin(end < 0 ? this.series : this.series.slice(0, end), budget);
+  }
+
+  confirmControl(count: number): void {
+    this.control.splice(0, count);
+    this.#controlStored += count;
+  }
+
+  confirmSeries(count: number): readonly EngineFrame[] {
+    this.#behind.splice(0, count);
+    const frames = this.series.splice(0, count);
+    for (const { payload } of frames) this.seriesBytes -= payload.length;
+    return frames;
+  }
+}
+
+/** The longest beginning of a queue that the budget takes: a frame that does not fit holds back those behind it. */
+function takeWithin(queue: readonly EngineFrame[], budget: TransactionBudget): readonly EngineFrame[] {
+  const end = queue.findIndex((frame) => !budget.take(frame));
+  return end < 0 ? queue.slice() : queue.slice(0, end);
+}
+
+/** What one transaction may hold; its first frame always fits. */
+class TransactionBudget {
+  #verdicts = ANOMALIES_PER_COMMIT_MAX;
+  #records = RECORDS_PER_COMMIT_MAX;
+  #bytes = TRANSACTION_BYTES_MAX;
+  #isEmpty = true;
+
+  take(frame: EngineFrame): boolean {
+    const verdicts = frame.kind === FRAME_VERDICT ? 1 : 0;
+    const records = RECORD_KINDS.has(frame.kind) ? 1 : 0;
+    const bytes = frame.payload.length;
+    const fits = verdicts <= this.#verdicts && records <= this.#records && bytes <= this.#bytes;
+    if (!fits && !this.#isEmpty) return false;
+    this.#isEmpty = false;
+    this.#verdicts -= verdicts;
+    this.#records -= records;
+    this.#bytes -= bytes;
+    return true;
+  }
+}
