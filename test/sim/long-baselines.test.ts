@@ -1,7 +1,7 @@
 // Long baselines in whole servers: what is found, that it is the same with any number of engines and after a kill, and that no alert stays open for ever.
 import { describe, expect, it } from "vitest";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
-import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { BODY_IMPORT_CSV, BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
@@ -16,6 +16,8 @@ const SERVICES = 8;
 const THRESHOLD = 6;
 const SHIFT_AT = 200;
 const STEPS = 230;
+/** Steps before an import: more values than a ring holds, so that only the stored baseline knows them all. */
+const LIVE = 160;
 
 interface Found {
   readonly service_id: string;
@@ -35,10 +37,25 @@ class Rig {
   server!: SimulatedServer;
 
   async start(engines: number, options: Partial<SimulatedServerOptions> = {}): Promise<void> {
+    await this.#open(engines, options);
+    await this.server.rest();
+  }
+
+  async #open(engines: number, options: Partial<SimulatedServerOptions> = {}): Promise<void> {
     const sizes = { ...SMALL_SIZES, watchdogIntervalMs: MINUTE_MS, threshold: THRESHOLD, ...options };
     this.server = new SimulatedServer({ engines, epoch: ++this.#epoch, seed: 1, ...sizes }, this.machine);
     await this.server.open();
-    await this.server.rest();
+  }
+
+  /** Starts, and imports the values of all services of steps [from, to) in the moment in which all engines are ready. */
+  async startAndImport(engines: number, from: number, to: number): Promise<void> {
+    await this.#open(engines);
+    while (!this.server.cluster.isReady) for (let engine = 0; engine < engines; engine++) this.server.cluster.step(engine);
+    const lines = Array.from({ length: SERVICES * (to - from) }, (_, i) => {
+      const [s, at] = [i % SERVICES, from + Math.floor(i / SERVICES)];
+      return `${formatRfc3339(START + at * STEP_MS)},service-${s},m,${valueAt(s, at)}`;
+    });
+    await this.#accepted(BODY_IMPORT_CSV, ["timestamp,service_id,metric_name,value", ...lines].join("\n"), engines - 1, true);
   }
 
   /** Steps [from, to), some in each body: a value of every service each, then time for the cycle. */
@@ -56,10 +73,16 @@ class Rig {
   }
 
   async send(records: readonly object[], engine = 0): Promise<void> {
+    await this.#accepted(BODY_JSON_BATCH, JSON.stringify(records), engine);
+  }
+
+  /** `isQuick` lets the engine come as far as it can before any other moves. */
+  async #accepted(kind: number, body: string, engine: number, isQuick = false): Promise<void> {
     let status = 0;
-    this.server.submit(engine, BODY_JSON_BATCH, new TextEncoder().encode(JSON.stringify(records)), "", (answer) => {
+    this.server.submit(engine, kind, new TextEncoder().encode(body), "", (answer) => {
       status = answer.status;
     });
+    while (isQuick && this.server.cluster.step(engine));
     await this.server.rest();
     expect(status).toBe(200);
   }
@@ -135,6 +158,27 @@ describe("long baselines", () => {
     expect(found?.service_id).toBe("service-3");
     // More values than the ring of its stream holds.
     expect(found?.verdict.baseline.n).toBeGreaterThan(SHIFT_AT);
+  });
+
+  it.each([
+    ["one engine", 1, false],
+    ["two engines", 2, false],
+    ["a kill right behind the answer", 1, true],
+  ])("take in all history that is imported in the moment of readiness: %s", async (_, engines, isKilled) => {
+    const rig = new Rig();
+    await rig.start(engines);
+    await rig.feed(0, LIVE);
+    await rig.server.stop();
+    rig.clock.advance((SHIFT_AT - LIVE) * STEP_MS);
+    await rig.startAndImport(engines, LIVE, SHIFT_AT);
+    if (isKilled) {
+      rig.server.kill();
+      await rig.start(2);
+    }
+    await rig.feed(SHIFT_AT, STEPS);
+    const [found] = await rig.adaptive();
+    expect(found?.service_id).toBe("service-3");
+    expect(found?.verdict.baseline.n).toBeGreaterThanOrEqual(SHIFT_AT);
   });
 
   it("close an alert whose state is lost", async () => {

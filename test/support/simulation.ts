@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
 import { eventsOf as eventsOfRow, type UsageRow } from "../../src/actors/coordinator/usage/usage-rows.ts";
+import { BLOCK_HEADER_BYTES, blockBytes, readPayloadBytes } from "../../src/adapters/log/block-format.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
@@ -35,6 +36,9 @@ export interface SimulationReport {
 const ACTIONS_MAX = 400_000;
 /** Somebody sets the clock by so much, either way: within what a sample may lie in the future. */
 const CLOCK_STEP_MS_MAX = 60_000;
+
+/** More of a torn block says nothing more. */
+const TORN_BYTES_MAX = 201;
 
 /** Runs a seed; throws on the first difference. */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
@@ -307,14 +311,15 @@ class Run {
     this.#server = undefined;
   }
 
-  /** A write that was under way: the beginning of a block stands behind the last. */
+  /** A write that was under way: the beginning of a block stands behind the last, and never all of it, which would be a block that was written. */
   #tear(): void {
     const { disk } = this.#machine;
     const own = listSegments("log", disk).filter(({ epoch }) => epoch === this.#epoch);
     const path = own[this.#below(own.length)]?.path;
     if (path === undefined) return;
     const bytes = disk.contents(path);
-    const tail = bytes.subarray(0, this.#below(Math.min(bytes.length, 200) + 1));
+    const firstBytes = bytes.length < BLOCK_HEADER_BYTES ? 1 : blockBytes(readPayloadBytes(bytes, 0));
+    const tail = bytes.subarray(0, this.#below(Math.min(firstBytes, TORN_BYTES_MAX)));
     disk.overwrite(path, Buffer.concat([bytes, tail]));
   }
 

@@ -5,8 +5,9 @@ import { LogWriteError } from "../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
-import { ROW_BYTES } from "../../core/layout/row-frame.ts";
+import { ARRIVAL_HISTORY, ROW_BYTES } from "../../core/layout/row-frame.ts";
 import type {
+  DetectorStates,
   EngineRequest,
   StatePart,
   StoredDeployments,
@@ -29,7 +30,7 @@ import { makeLaneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
 import { Outbox } from "./outbox.ts";
 import { Placement } from "./placement.ts";
-import { Recovery } from "./recovery.ts";
+import { isHistoryBlock, Recovery, type ReplayBlock } from "./recovery.ts";
 import { MetadataBook } from "./remote-write/metadata-book.ts";
 import { SeriesQueries } from "./series-queries.ts";
 import { ServiceIndex } from "./service-index.ts";
@@ -65,6 +66,8 @@ export class Engine {
   readonly #lane: Lane;
   readonly #placement: Placement;
   readonly #recovery: Recovery;
+  /** A block of the logs that has been read and waits to be applied. */
+  #block: ReplayBlock | undefined;
   /** What the logs ended with, once they have been read. */
   #replayed: readonly TornSegment[] | undefined;
   /** Once the logs have been read. */
@@ -232,6 +235,7 @@ export class Engine {
         requestId,
         placement: this.#placement,
         outbox: this.#outbox,
+        takesHistory: () => this.#baselines.load(),
         monotonicMs: () => clock.monotonicMs(),
         applyOwn: (unit, rowBytes) => this.#applyOwn(unit, rowBytes),
         answer: (answers) => this.#dependencies.report({ type: "answers", ...runsOfAnswers(answers) }),
@@ -264,12 +268,21 @@ export class Engine {
     const { returns } = this.#shard;
     if (returns.isFull) return did;
     if (this.#replayed !== undefined) return this.#endReplay(this.#replayed) || did;
-    const step = this.#dependencies.replay.next();
-    if (step.done) this.#replayed = step.value;
-    else {
-      this.#recovery.apply(step.value);
-      this.#handlers.families.settle();
+    return this.#replay() || did;
+  }
+
+  /** Applies the next block; one of history waits for the long baselines that it goes into. */
+  #replay(): boolean {
+    if (this.#block === undefined) {
+      const step = this.#dependencies.replay.next();
+      if (step.done) this.#replayed = step.value;
+      else this.#block = step.value;
     }
+    if (this.#block === undefined) return true;
+    if (isHistoryBlock(this.#block) && !this.#baselines.load()) return false;
+    this.#recovery.apply(this.#block);
+    this.#block = undefined;
+    this.#handlers.families.settle();
     this.#counters.set("rowsReplayed", this.#recovery.rows);
     return true;
   }
@@ -291,10 +304,10 @@ export class Engine {
   }
 
   /** What the coordinator tells and nobody answers; false for anything else. */
-  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice {
+  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings | StoredDeployments | DetectorStates | WatchdogNotice {
     if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
     else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
-    else if (request.type === "deployments") this.#baselines.take(request);
+    else if (request.type === "deployments" || request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
     else if (request.type === "service-model") this.#watchdog.take(request);
     else return false;
@@ -357,6 +370,7 @@ export class Engine {
         frame !== undefined;
         frame = taken < framesMax && !returns.isFull ? reader.peek() : undefined
       ) {
+        if (frame.arrivalMs === ARRIVAL_HISTORY && !this.#baselines.load()) break;
         this.#shard.applyFrame(frame);
         // Verdicts go first: the lane answers once the frame is released, and who was answered and asks finds them in the ring.
         this.#outbox.flush();
@@ -385,7 +399,6 @@ export class Engine {
     if (request.type === "state-part") throw new Error("a part of a state came after the start");
     if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "detector-states") this.#baselines.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#watchdog.ask(request);
     else if (request.type === "coverage") this.#dependencies.reply(this.#watchdog.coverage(request));

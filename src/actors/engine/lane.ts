@@ -47,6 +47,8 @@ export interface LaneDependencies {
   readonly otlp: OtlpDecoder;
   readonly labels: LabelIntake;
   readonly outbox: Outbox;
+  /** False while history has to wait. */
+  readonly takesHistory: () => boolean;
   readonly counters: EngineCounters;
   readonly monotonicMs: () => number;
   readonly requestId: (admission: number) => string;
@@ -94,6 +96,7 @@ export class Lane {
     did = this.#release() || did;
     if (placement.isBusy || outbox.isOverLimit) return did;
     if (this.waiting === 0 && this.#unfinished === undefined) return did;
+    if (!this.#dependencies.takesHistory() && this.#isHistoryNext()) return did;
     this.#work();
     return true;
   }
@@ -119,7 +122,11 @@ export class Lane {
 
   /** History keeps to itself: its rows count from another time, and are not judged. */
   #mayJoin(): boolean {
-    return this.waiting > 0 && !this.#unit.isHistory && !isHistoryBody(readBody(this.#dependencies.memory, this.#taken).kind);
+    return this.waiting > 0 && !this.#unit.isHistory && !this.#isHistoryNext();
+  }
+
+  #isHistoryNext(): boolean {
+    return this.waiting > 0 && isHistoryBody(readBody(this.#dependencies.memory, this.#taken).kind);
   }
 
   #begin(): void {

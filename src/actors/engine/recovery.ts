@@ -120,6 +120,9 @@ class NumberMap {
   }
 }
 
+/** Whether a block holds history, which comes in no block with anything else. */
+export const isHistoryBlock = ({ header }: ReplayBlock) => (header.kinds & BLOCK_HISTORY) !== 0;
+
 const isCovered = (end: LogPosition, covered: LogPosition) =>
   end.segment < covered.segment || (end.segment === covered.segment && end.offset <= covered.offset);
 
@@ -345,9 +348,8 @@ export class Recovery {
     }
     const rows = (to - (STAGING >>> 2)) / ROW_WORDS;
     this.rows += rows;
-    const { baseMs, kinds } = block.header;
-    const arrivalMs = (kinds & BLOCK_HISTORY) === 0 ? 0 : ARRIVAL_HISTORY;
-    if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs, arrivalMs });
+    const arrivalMs = isHistoryBlock(block) ? ARRIVAL_HISTORY : 0;
+    if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs: block.header.baseMs, arrivalMs });
   }
 
   /** Messages of this engine's partitions that no checkpoint covers, behind the block's rows. */

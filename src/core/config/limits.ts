@@ -349,7 +349,7 @@ export const LONG_BASELINE_VALUES_PER_VISIT = 64;
 export const LONG_BASELINE_STREAMS_PER_VISIT = 512;
 /** A page of states that has changed is stored this often: what a crash takes of it comes again from the streams' newest 120 values. */
 export const DETECTOR_STATE_STORE_MS = 10 * 60_000;
-/** Partitions whose stored pages an engine asks for at once. History that is imported before all have come is in no baseline, so they should come soon. */
+/** Partitions whose stored pages an engine asks for at once. History waits until all have come, so they should come soon. */
 export const DETECTOR_STATE_PARTITIONS_ASKED_MAX = 16;
 /** Bytes of one answer with stored states. */
 export const DETECTOR_STATES_ANSWER_BYTES = 1024 * 1024;

@@ -2,11 +2,11 @@
 // thing and count once for each metric; quantiles of one histogram are one metric.
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
+import { baseNameOf } from "../distribution/derived-values.ts";
 
 const WINDOW_MS = 120_000;
 const INDEPENDENT_MIN = 2;
 const RAISED: Readonly<Record<Tier, Tier>> = { low: "medium", medium: "high", high: "high" };
-const DERIVED_QUANTILE = /\.p(?:50|95|99)$/;
 
 export const DETECTOR_FAMILIES = [
   "metric",
@@ -51,5 +51,5 @@ export function isCorroborated(own: EnsembleSignal, others: readonly EnsembleSig
 
 /** What counts as one detector. */
 export function sourceOf({ family, metricName }: EnsembleSignal): string {
-  return family === "metric" ? `metric ${metricName.replace(DERIVED_QUANTILE, "")}` : family;
+  return family === "metric" ? `metric ${baseNameOf(metricName)}` : family;
 }

@@ -21,6 +21,12 @@ export function suffixOf(quantile: number): string {
   return `.p${Number((quantile * 100).toPrecision(12))}`;
 }
 
+/** The histogram's name in that of a series of one of its QUANTILES; every other name as it is. */
+export function baseNameOf(metricName: string): string {
+  const own = QUANTILES.find(({ suffix }) => metricName.endsWith(suffix));
+  return own === undefined ? metricName : metricName.slice(0, -own.suffix.length);
+}
+
 /** The values of what was added in an interval; none of one that is empty. */
 export function deriveValues(added: Distribution, sink: DerivedSink): void {
   if (added.count === 0) return;

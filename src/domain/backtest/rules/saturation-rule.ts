@@ -3,6 +3,7 @@
 import { hash128 } from "../../../core/base/hash128.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { Anomaly } from "../../incident/anomaly.ts";
 import { kindOfName } from "../../saturation/bounded-name.ts";
 import type { SaturationFinding } from "../../saturation/saturation-finding.ts";
@@ -18,7 +19,6 @@ const EVERY_CYCLES = 2;
 /** One evaluation of a series that does not climb. */
 const EVALUATION_US = 70;
 const DETECTOR = "saturation";
-const DERIVED_QUANTILE = /\.p(?:50|95|99)$/;
 
 interface BoundedSeries {
   readonly name: StreamName;
@@ -129,7 +129,7 @@ function confirmingMetrics(anomalies: Iterable<Anomaly>): Map<string, Set<string
   for (const { tenant, environment, serviceId, metricName, detector } of anomalies) {
     if (detector === DETECTOR) continue;
     const key = JSON.stringify([tenant, environment, serviceId]);
-    confirming.set(key, (confirming.get(key) ?? new Set()).add(metricName.replace(DERIVED_QUANTILE, "")));
+    confirming.set(key, (confirming.get(key) ?? new Set()).add(baseNameOf(metricName)));
   }
   return confirming;
 }

@@ -72,6 +72,11 @@ export class LongBaselines {
     else this.#store.take(told);
   }
 
+  /** Asks for what is stored; true once all is here. No history is applied before. */
+  load(): boolean {
+    return this.#store.load();
+  }
+
   /** A few times a second. */
   tick(nowMs: number): void {
     this.#store.tick(nowMs);

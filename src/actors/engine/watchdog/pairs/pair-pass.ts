@@ -187,10 +187,10 @@ export class PairPass implements WatchdogDetector {
     }
   }
 
-  /** Takes history of a stream in that its ring holds, and judges none of it. */
+  /** Takes history of a stream in that its ring holds, and judges none of it. Only once what is stored is here. */
   learn(slot: number): void {
     const { records } = this.#dependencies;
-    if (!this.isReady || (records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return;
+    if ((records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return;
     const pair = this.#pairAt(slot);
     if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, 0, undefined);
   }

@@ -1,9 +1,8 @@
 // What the coordinator has told an engine for the pass over bounded series: declared limits, open findings, and the anomalies that may confirm one.
 import type { HeldFinding, SaturationTold } from "../../../../core/protocol/saturation.ts";
+import { baseNameOf } from "../../../../domain/distribution/derived-values.ts";
 import type { DeclaredLimit } from "../../../../domain/saturation/bounded-name.ts";
 import { SaturationLimits } from "../../../../domain/saturation/saturation-limits.ts";
-
-const DERIVED_QUANTILE = /\.p(?:50|95|99)$/;
 
 /** One engine's copy. */
 export class ToldKnowledge {
@@ -23,7 +22,7 @@ export class ToldKnowledge {
     for (const [service, environment, metricName] of corroborations) {
       const key = placeOf(service, environment);
       const metrics = this.#confirming.get(key) ?? new Set();
-      this.#confirming.set(key, metrics.add(metricName.replace(DERIVED_QUANTILE, "")));
+      this.#confirming.set(key, metrics.add(baseNameOf(metricName)));
     }
   }
 
