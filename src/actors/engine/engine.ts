@@ -456,6 +456,7 @@ export class Engine {
     counters.set("coordinatorRingFill", this.#outbox.ringFill);
     counters.set("overflowFrames", this.#outbox.frames);
     counters.set("laneTableEntries", this.#dependencies.kernel.laneTableEntries());
+    counters.set("laneTextBytes", this.#dependencies.kernel.laneTextBytes());
   }
 
   /** Once nothing is under way: checkpoints of all partitions, then the end. */

@@ -130,6 +130,12 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["streamsRefused", "counter", "vedette_streams_refused_total", "New streams turned away"],
   ["refs", "gauge", "vedette_stream_refs", "Stream refs bound since the start"],
   ["laneTableEntries", "gauge", "vedette_lane_table_entries", "Streams in the lane's look-up table"],
+  [
+    "laneTextBytes",
+    "gauge",
+    "vedette_lane_text_bytes",
+    "Label bytes that remote-write series are compared with before they are hashed; at most 24 MiB",
+  ],
   ["identityBytes", "gauge", "vedette_identity_bytes", "Bytes of stream identities"],
   ["bodies", "counter", "vedette_bodies_total", "Request bodies taken"],
   ["bodyBytes", "counter", "vedette_body_bytes_total", "Bytes of request bodies taken"],

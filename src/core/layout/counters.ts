@@ -24,6 +24,7 @@ export const ENGINE_COUNTERS = [
   "commitMaxSeconds",
   "identityBytes",
   "laneTableEntries",
+  "laneTextBytes",
   "inboxFillMax",
   "coordinatorRingFill",
   "overflowFrames",

@@ -119,6 +119,8 @@ export interface LaneExports {
   spanTextBytes(number: number): number;
   laneTableClear(): void;
   laneTableEntries(): number;
+  /** Bytes of label texts that are kept, of LANE_TEXTS_BYTES. */
+  laneTextBytes(): number;
   foundRef(): number;
   foundDestination(): number;
   foundPartition(): number;

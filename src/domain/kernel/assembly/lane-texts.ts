@@ -70,6 +70,11 @@ export function laneKeepText(entry: u32, pointer: usize, bytes: u32): void {
   textsEnd = end;
 }
 
+/** Bytes of the area that are in use. */
+export function laneTextBytes(): u32 {
+  return <u32>(textsEnd - LANE_TEXTS);
+}
+
 /** Forgets the texts of the first `entries` entries, which are all. */
 export function laneTextsClear(entries: u32): void {
   memory.fill(LANE_TEXT_OF, 0, <usize>entries << 2);

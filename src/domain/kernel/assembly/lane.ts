@@ -2,6 +2,7 @@
 export { snappyDecompress } from "./snappy";
 export { identityHash, setSeeds } from "./identity-hash";
 export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneStartMovedMs, laneTableClear, laneTableEntries } from "./lane-table";
+export { laneTextBytes } from "./lane-texts";
 export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stageStale, stageStart, stagingReset } from "./lane-staging";
 export { exemplarCount, histogramCount, metadataCount } from "./remote-write-index";
 export {
