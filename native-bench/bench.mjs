@@ -45,13 +45,14 @@ async function main() {
   const startedAt = new Date();
   const startMs = performance.now();
   const reports = [];
-  for (const row of rows) reports.push(await runRow(row, context));
-  const seconds = (performance.now() - startMs) / 1000;
-
-  if (values.write || (!quick && values.only === undefined)) {
-    writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), startedAt, quick);
+  const writes = values.write || (!quick && values.only === undefined);
+  for (const row of rows) {
+    reports.push(await runRow(row, context));
+    const seconds = (performance.now() - startMs) / 1000;
+    // After each row: a run that is broken off leaves what it has measured.
+    if (writes) writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), startedAt, quick);
+    log(`${reports.length} of ${rows.length} rows in ${(seconds / 60).toFixed(1)} minutes`);
   }
-  log(`${reports.length} rows in ${(seconds / 60).toFixed(1)} minutes`);
   process.exitCode = reports.some(({ fault }) => fault !== undefined) ? 1 : 0;
 }
 
@@ -98,7 +99,7 @@ function writeResults(text, startedAt, quick) {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${quick ? "quick-" : ""}${startedAt.toISOString().slice(0, 10)}.md`);
   writeFileSync(path, `${text}\n`);
-  log(`wrote ${relative(process.cwd(), path)}`);
+  log(`results so far: ${relative(process.cwd(), path)}`);
 }
 
 function log(text) {
