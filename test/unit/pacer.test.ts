@@ -73,6 +73,24 @@ describe("the pacer", () => {
     expect(busy.sinceFirst()).toEqual([0, 0]);
   });
 
+  it("lets frames gather where it is but nudged, and steps at once where none do", async () => {
+    const { pacer, sinceFirst } = paced([COMMITTED]);
+    pacer.wake();
+    pacer.nudge();
+    await pass(1);
+    pacer.nudge();
+    await pass(10);
+    expect(sinceFirst()).toEqual([0, 2]);
+    pacer.nudge();
+    await pass(0);
+    expect(sinceFirst()).toEqual([0, 2, 11]);
+    const idle = paced([]);
+    idle.pacer.wake();
+    idle.pacer.nudge();
+    await pass(0);
+    expect(idle.sinceFirst()).toEqual([0, 0]);
+  });
+
   it("steps once more for frames that came before the engines were asked for word, and for those that are not taken even then after a rest", async () => {
     const { pacer, sinceFirst } = paced([], { frames: [true, true, true, false] });
     pacer.wake();

@@ -26,6 +26,9 @@ export class Pacer {
   #running = false;
   #again = false;
   #stopped = false;
+  /** Whether the timer ends a pause in which frames gather. */
+  #gathers = false;
+  #isNudged = false;
 
   constructor(dependencies: PacerDependencies) {
     this.#dependencies = dependencies;
@@ -41,6 +44,12 @@ export class Pacer {
     void this.#run();
   }
 
+  /** The same, but frames may go on gathering: there will be a step when they have. */
+  nudge(): void {
+    if (this.#running) this.#isNudged = true;
+    else if (!this.#gathers) this.wake();
+  }
+
   async #run(): Promise<void> {
     const { step, awaitFrames, monotonicMs } = this.#dependencies;
     clearTimeout(this.#timer);
@@ -50,10 +59,12 @@ export class Pacer {
     let mayRepeat = true;
     do {
       this.#again = false;
+      this.#isNudged = false;
       const startMs = monotonicMs();
       report = await step();
       tookMs = monotonicMs() - startMs;
       if (report.more) this.#again ||= !report.mayGather;
+      this.#again ||= this.#isNudged && !report.mayGather;
       // Whoever is about to rest asks for word, each time: the one that was asked for may have come and gone while a step ran.
       framesWait = !report.more && !report.isPaused && awaitFrames(report.awaits);
       // No word comes of frames that are there already: a step more at once, and if they are not taken even then, after a short rest.
@@ -62,7 +73,8 @@ export class Pacer {
     } while (this.#again && !this.#stopped);
     this.#running = false;
     if (this.#stopped) return;
-    const restMs = report.mayGather || framesWait ? gatherMs(tookMs) : report.dueMs - monotonicMs();
+    this.#gathers = report.mayGather || framesWait;
+    const restMs = this.#gathers ? gatherMs(tookMs) : report.dueMs - monotonicMs();
     this.#timer = setTimeout(() => this.wake(), Math.min(REST_MS_MAX, Math.max(1, restMs)));
   }
 

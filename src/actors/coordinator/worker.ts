@@ -279,7 +279,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     randomBytes: (count) => randomBytes(count),
     breathe: () => new Promise((resolve) => setImmediate(resolve)),
     rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    wake: () => pacer.wake(),
+    wake: () => pacer.nudge(),
     train: (job) => training.run(job),
   });
   const pacer = pacerOf(coordinator, engines);
