@@ -50,7 +50,8 @@ async function main() {
     reports.push(await runRow(row, context));
     const seconds = (performance.now() - startMs) / 1000;
     // After each row: a run that is broken off leaves what it has measured.
-    if (writes) writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), startedAt, quick);
+    if (writes)
+      writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), startedAt, quick);
     log(`${reports.length} of ${rows.length} rows in ${(seconds / 60).toFixed(1)} minutes`);
   }
   process.exitCode = reports.some(({ fault }) => fault !== undefined) ? 1 : 0;

@@ -75,6 +75,9 @@ describe.each<[string, () => KeyValueStore]>([
     await several[2];
     expect(plain(store.get("a", key(1)))).toEqual([62]);
     await Promise.all(several);
+    const synced = [63, 64].map((n) => [store.commit([], { sync: true }), store.commit([put("a", key(1), key(n))], { flushLater: true })]);
+    await Promise.all(synced.flat());
+    expect(plain(store.get("a", key(1)))).toEqual([64]);
     await expect(store.commit([put("a", new Uint8Array(0), key(1))], { flushLater: true })).rejects.toThrow(RangeError);
   });
 

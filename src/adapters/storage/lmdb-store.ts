@@ -99,6 +99,8 @@ class LmdbStore implements KeyValueStore {
   #flush: Promise<void> = Promise.resolve();
   #flushBefore: Promise<void> = Promise.resolve();
   #flushError: unknown;
+  /** Flushes that were asked for. */
+  #syncs: Promise<void> = Promise.resolve();
 
   constructor(
     path: string,
@@ -129,6 +131,7 @@ class LmdbStore implements KeyValueStore {
       assertKey(key);
       return { table: this.#table(table), key, value: value && unshared(value) };
     });
+    if (writes.length === 0 && options.sync === true) return this.#syncBeside();
     const own = this.#last.then(async () => {
       await this.#flushBefore;
       this.#throwFlushError();
@@ -207,6 +210,17 @@ class LmdbStore implements KeyValueStore {
     this.#root.resetReadTxn();
   }
 
+  /** Flushes what was committed before; commits that come meanwhile do not wait for it. */
+  #syncBeside(): Promise<void> {
+    const own = this.#last.then(() => {
+      this.#throwFlushError();
+      return this.#sync();
+    });
+    const done = own.catch(() => undefined);
+    this.#syncs = this.#syncs.then(() => done);
+    return own;
+  }
+
   #throwFlushError(): void {
     const error = this.#flushError;
     this.#flushError = undefined;
@@ -222,6 +236,7 @@ class LmdbStore implements KeyValueStore {
   async #close(): Promise<void> {
     await this.#last;
     await this.#flush;
+    await this.#syncs;
     await this.#root.batch(() => this.#root.remove(FIRST_KEY)).catch(commitError);
     this.#room.close(this.#pages());
     await this.#root.close();
