@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { INHIBITIONS } from "../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
-import { INHIBITIONS } from "../../src/domain/alerting/inhibition.ts";
 import type { Silence } from "../../src/domain/alerting/silence.ts";
 import { type BacktestOutcome, backtest } from "../../src/domain/backtest/backtest.ts";
 import { type BacktestFacts, type BacktestSeries, type BacktestVariant, NO_FACTS } from "../../src/domain/backtest/history.ts";

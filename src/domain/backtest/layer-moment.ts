@@ -12,11 +12,14 @@ import { LEARNING_VALUES } from "../detection/pair/pair-detector.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { kindOfName } from "../saturation/bounded-name.ts";
 import type { SaturationEvaluation } from "../saturation/saturation-finding.ts";
+import { SATURATION_EVERY_CYCLES } from "../saturation/saturation-fire.ts";
 import { SaturationSeries } from "../saturation/saturation-series.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { serviceKey } from "../series/stream-identity.ts";
 import type { BacktestFacts, BacktestOptions, BacktestSeries, BacktestVariant } from "./history.ts";
-import { columnsOf, type PlacedSeries } from "./service-frames.ts";
+import { SATURATION_US } from "./rules/saturation-rule.ts";
+import { PAIR_US } from "./series-frames.ts";
+import { columnsOf, type PlacedSeries, VECTOR_US } from "./service-frames.ts";
 import { PairTrack } from "./tracks/pair-track.ts";
 import { ServiceTrack } from "./tracks/service-track.ts";
 import type { WorkSlices } from "./work-slices.ts";
@@ -25,12 +28,8 @@ import type { WorkSlices } from "./work-slices.ts";
 export const SAMPLE_AGE_MS_MAX = 3_600_000;
 /** A service's model for a moment has learned what came until so long before it, so that the moment itself is not in it. */
 export const MODEL_AGE_MS = 3_600_000;
-const PAIR_US = 3;
-const VECTOR_US = 150;
-const EVALUATION_US = 70;
 /** Evaluations of a bounded series before the moment, so that what must hold for two of them is known. */
 const SATURATION_EVALUATIONS = 5;
-const SATURATION_EVERY_CYCLES = 2;
 
 /** One layer at one moment. */
 export interface LayerMoment {
@@ -115,7 +114,7 @@ export async function saturationMoment(
     for (; fed < series.times.length && (series.times[fed] as number) <= nowMs; fed++)
       judge.observe(series.times[fed] as number, series.values[fed] as number);
     outcome = judge.evaluate(nowMs, { limit, corroborated: false });
-    if (slices.spend(EVALUATION_US)) await slices.turn();
+    if (slices.spend(SATURATION_US)) await slices.turn();
   }
   const { finding, gates } = outcome;
   const failed = firstFailed(gates)?.name ?? null;

@@ -11,7 +11,7 @@ import type { WorkSlices } from "./work-slices.ts";
 
 /** Of one sample under layer 1, and of one under the long baselines. */
 const WINDOW_US = 7;
-const PAIR_US = 3;
+export const PAIR_US = 3;
 
 /** Where a finding comes from: of two at one time, that of the lower number comes first. */
 const STAGE_SAMPLES = 0;

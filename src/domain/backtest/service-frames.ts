@@ -15,7 +15,7 @@ import { type BothFrames, type SeriesFramesOptions, STAGE_SERVICES, type TimedFr
 import { ServiceTrack } from "./tracks/service-track.ts";
 
 /** Of one vector: the model's components and trees. */
-const VECTOR_US = 150;
+export const VECTOR_US = 150;
 const METRICS_MIN = 2;
 /** Samples from which the regularity of a metric is known: a ring's worth. */
 const REGULARITY_SAMPLES = 120;

@@ -3,7 +3,7 @@
 import type { Distribution, ExponentialBuckets } from "./distribution.ts";
 import { lowerExponent } from "./exponential-buckets.ts";
 
-/** Values that the buckets of a histogram cannot exceed; null, or no finite number, = unknown. */
+/** Values that the buckets of a histogram cannot exceed, finite; null = unknown. */
 interface Extremes {
   readonly min: number | null;
   readonly max: number | null;
@@ -16,8 +16,13 @@ const EDGE = 1e-6;
 /** The estimate of a quantile, 0 to 1; NaN where the buckets say nothing. */
 export function quantileOf(point: Distribution, quantile: number): number {
   return point.kind === "explicit"
-    ? explicitQuantile(quantile, point.bounds, point.bucketCounts, point)
+    ? explicitQuantile(quantile, point.bounds, point.bucketCounts, extremesOf(point))
     : exponentialQuantile(quantile, point);
+}
+
+/** One that is no finite number says nothing. */
+function extremesOf({ min, max }: Distribution): Extremes {
+  return { min: Number.isFinite(min) ? min : null, max: Number.isFinite(max) ? max : null };
 }
 
 function total(counts: readonly number[]): number {
@@ -41,7 +46,7 @@ export function explicitQuantile(
   let rank = quantile * count;
   let bucket = 0;
   while (bucket < bounds.length && rank > (counts[bucket] as number)) rank -= counts[bucket++] as number;
-  const [min, max] = [known(extremes.min), known(extremes.max)];
+  const { min, max } = extremes;
   const low = bucket > 0 ? (bounds[bucket - 1] as number) : (min ?? Math.min(0, bounds[0] as number));
   const high = bucket < bounds.length ? (bounds[bucket] as number) : (max ?? low);
   if (bucket === bounds.length && max === null) return clamped(low, extremes);
@@ -75,12 +80,8 @@ function interpolated(low: number, high: number, fraction: number): number {
   return width < Number.POSITIVE_INFINITY ? low + width * fraction : low * (1 - fraction) + high * fraction;
 }
 
-function known(extreme: number | null): number | null {
-  return extreme !== null && Number.isFinite(extreme) ? extreme : null;
-}
-
 function clamped(value: number, { min, max }: Extremes): number {
-  return Math.min(Math.max(value, known(min) ?? Number.NEGATIVE_INFINITY), known(max) ?? Number.POSITIVE_INFINITY);
+  return Math.min(Math.max(value, min ?? Number.NEGATIVE_INFINITY), max ?? Number.POSITIVE_INFINITY);
 }
 
 function magnitudeAt(scale: number, index: number, fraction: number): number {
@@ -88,23 +89,24 @@ function magnitudeAt(scale: number, index: number, fraction: number): number {
 }
 
 function exponentialQuantile(quantile: number, point: Distribution): number {
+  const extremes = extremesOf(point);
   const { scale, positive, negative, zeroCount } = point;
   const count = total(positive.counts) + total(negative.counts) + zeroCount;
   if (count === 0) return Number.NaN;
   let rank = quantile * count;
   for (let i = negative.counts.length - 1; i >= 0; i--) {
     const held = negative.counts[i] as number;
-    if (held > 0 && rank <= held) return clamped(-magnitudeAt(scale, negative.offset + i, 1 - rank / held), point);
+    if (held > 0 && rank <= held) return clamped(-magnitudeAt(scale, negative.offset + i, 1 - rank / held), extremes);
     rank -= held;
   }
-  if (zeroCount > 0 && rank <= zeroCount) return clamped(inZero(point, rank / zeroCount), point);
+  if (zeroCount > 0 && rank <= zeroCount) return clamped(inZero(point, rank / zeroCount), extremes);
   rank -= zeroCount;
   for (let i = 0; i < positive.counts.length; i++) {
     const held = positive.counts[i] as number;
-    if (held > 0 && rank <= held) return clamped(magnitudeAt(scale, positive.offset + i, Math.max(0, rank) / held), point);
+    if (held > 0 && rank <= held) return clamped(magnitudeAt(scale, positive.offset + i, Math.max(0, rank) / held), extremes);
     rank -= held;
   }
-  return clamped(largest(point), point);
+  return clamped(largest(point), extremes);
 }
 
 /** Linear; a side on which no values lie is left out. */
@@ -126,14 +128,15 @@ function largest(point: Distribution): number {
 
 /** Width of the bucket that an estimate of `quantileOf` lies in, in its units; 0 where it is not known, as that of the last one of a histogram that says no largest value. */
 export function widthOf(point: Distribution, estimate: number): number {
-  if (point.kind !== "explicit") return exponentialWidth(point, estimate);
+  const extremes = extremesOf(point);
+  if (point.kind !== "explicit") return exponentialWidth(point, estimate, extremes);
   const { bounds } = point;
-  const [min, max] = [known(point.min), known(point.max)];
+  const { min, max } = extremes;
   let bucket = 0;
   while (bucket < bounds.length && (bounds[bucket] as number) < estimate) bucket++;
   const low = bucket > 0 ? (bounds[bucket - 1] as number) : (min ?? Math.min(0, estimate));
   const high = bucket < bounds.length ? (bounds[bucket] as number) : (max ?? low);
-  return between(low, high, point);
+  return between(low, high, extremes);
 }
 
 /** The same for `classicQuantile`. */
@@ -145,20 +148,20 @@ export function classicWidth(estimate: number, bounds: ArrayLike<number>, length
   return high - low < Number.POSITIVE_INFINITY ? high - low : 0;
 }
 
-function exponentialWidth(point: Distribution, estimate: number): number {
+function exponentialWidth(point: Distribution, estimate: number, extremes: Extremes): number {
   const magnitude = Math.abs(estimate);
   if (magnitude <= point.zeroThreshold) {
     const hasNegative = total(point.negative.counts) > 0;
-    return between(hasNegative ? -point.zeroThreshold : 0, point.zeroThreshold, point);
+    return between(hasNegative ? -point.zeroThreshold : 0, point.zeroThreshold, extremes);
   }
   // The estimate of a whole bucket is its upper bound, give or take the rounding of the logarithm.
   const index = Math.ceil(Math.log2(magnitude) * 2 ** point.scale - EDGE) - 1;
   const [low, high] = [magnitudeAt(point.scale, index, 0), magnitudeAt(point.scale, index, 1)];
-  return estimate < 0 ? between(-high, -low, point) : between(low, high, point);
+  return estimate < 0 ? between(-high, -low, extremes) : between(low, high, extremes);
 }
 
 /** The part of a bucket in which values may lie. */
 function between(low: number, high: number, { min, max }: Extremes): number {
-  const width = Math.min(high, known(max) ?? high) - Math.max(low, known(min) ?? low);
+  const width = Math.min(high, max ?? high) - Math.max(low, min ?? low);
   return width > 0 && width < Number.POSITIVE_INFINITY ? width : 0;
 }

@@ -6,7 +6,7 @@ import type { Bounds } from "./bounded-name.ts";
 import type { Projection } from "./projection.ts";
 import { TIER_MINUTES } from "./saturation-tier.ts";
 
-const DETECTOR_SATURATION = "saturation";
+export const DETECTOR_SATURATION = "saturation";
 const MINUTE_MS = 60_000;
 /** Just below the z at which the next tier begins. */
 const BELOW_NEXT = 0.001;

@@ -5,9 +5,9 @@
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
+import { mayInhibit } from "../inhibition/built-in-inhibitions.ts";
 import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
 import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
-import { mayInhibit } from "../inhibition.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import { placeText } from "./service-place.ts";
 

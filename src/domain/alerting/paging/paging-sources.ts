@@ -13,7 +13,7 @@ export interface ActiveSilences {
 
 /** Rules by which one firing alert keeps others quiet. */
 export interface ActiveInhibitions {
-  /** `inhibitors` are the tenant's firing alerts that may hold others back (inhibition.ts); the alert that is asked about may be among them. */
+  /** `inhibitors` are the tenant's firing alerts that may hold others back (built-in-inhibitions.ts); the alert that is asked about may be among them. */
   inhibited(tenant: string, labels: Labels, inhibitors: () => Iterable<Alert>, nowMs: number): Hold | undefined;
 }
 

@@ -6,7 +6,8 @@ import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinato
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { Anomaly } from "../../incident/anomaly.ts";
 import { kindOfName } from "../../saturation/bounded-name.ts";
-import type { SaturationFinding } from "../../saturation/saturation-finding.ts";
+import { DETECTOR_SATURATION, type SaturationFinding } from "../../saturation/saturation-finding.ts";
+import { frameOfFire, SATURATION_EVERY_CYCLES, type ToldFinding, toldNext, transitionOf } from "../../saturation/saturation-fire.ts";
 import { SaturationSeries } from "../../saturation/saturation-series.ts";
 import { type SaturationUnit, saturationUnits } from "../../saturation/saturation-units.ts";
 import type { BacktestFacts, BacktestSeries } from "../history.ts";
@@ -14,11 +15,8 @@ import { type PlacedSeries, servicesOf } from "../service-frames.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
 const MINUTE_MS = 60_000;
-/** Every second cycle (rule 1.1.11: about two minutes). */
-const EVERY_CYCLES = 2;
 /** One evaluation of a series that does not climb. */
-const EVALUATION_US = 70;
-const DETECTOR = "saturation";
+export const SATURATION_US = 70;
 
 interface BoundedSeries {
   readonly name: StreamName;
@@ -26,19 +24,12 @@ interface BoundedSeries {
   readonly series: BacktestSeries;
 }
 
-interface Fire {
-  readonly id: string;
-  readonly startedAtMs: number;
-  readonly finding: SaturationFinding;
-  readonly peakZ: number;
-}
-
 interface WatchedUnit {
   readonly unit: SaturationUnit<BoundedSeries>;
   readonly series: SaturationSeries;
   /** Of each stream how many values were given. */
   readonly fed: Uint32Array;
-  fire: Fire | undefined;
+  told: ToldFinding | undefined;
 }
 
 /** Series that the rule looks at: those that a name or a declaration bounds, and no counters. */
@@ -65,13 +56,13 @@ export class SaturationRule implements BacktestRule {
     this.#units = units.map((unit) => {
       const { tenant, metricName } = unit.name;
       const series = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: unit.instance });
-      return { unit, series, fed: new Uint32Array(unit.streams.length), fire: undefined };
+      return { unit, series, fed: new Uint32Array(unit.streams.length), told: undefined };
     });
-    this.costUs = (EVALUATION_US * units.length) / EVERY_CYCLES;
+    this.costUs = (SATURATION_US * units.length) / SATURATION_EVERY_CYCLES;
   }
 
   cycle({ nowMs, number, openAnomalies }: RuleCycle): readonly EpisodeFrame[] {
-    if (number % EVERY_CYCLES !== 0) return [];
+    if (number % SATURATION_EVERY_CYCLES !== 0) return [];
     const confirming = confirmingMetrics(openAnomalies());
     const [ended, told]: [EpisodeFrame[], EpisodeFrame[]] = [[], []];
     for (const watched of this.#units) {
@@ -83,8 +74,8 @@ export class SaturationRule implements BacktestRule {
         corroborated: metrics !== undefined && metrics.size > (metrics.has(metricName) ? 1 : 0),
       });
       if (finding === null) {
-        if (watched.fire !== undefined) ended.push(frameOf(watched.unit.name, watched.fire, "close", nowMs));
-        watched.fire = undefined;
+        if (watched.told !== undefined) ended.push(frameOfFire(watched.unit.name, watched.told, "close", nowMs));
+        watched.told = undefined;
       } else told.push(...tell(watched, finding, nowMs));
     }
     return [...ended, ...told];
@@ -92,14 +83,11 @@ export class SaturationRule implements BacktestRule {
 }
 
 function tell(watched: WatchedUnit, finding: SaturationFinding, nowMs: number): EpisodeFrame[] {
-  const before = watched.fire;
-  const { z } = finding.verdict;
-  const startedAtMs = before?.startedAtMs ?? nowMs;
-  const id = before?.id ?? hash128(JSON.stringify([DETECTOR, watched.unit.key, startedAtMs]));
-  const isHigher = before === undefined || Math.abs(z) > Math.abs(before.peakZ);
-  const fire = { id, startedAtMs, finding, peakZ: isHigher ? z : before.peakZ };
-  watched.fire = fire;
-  return isHigher ? [frameOf(watched.unit.name, fire, before === undefined ? "open" : "update", nowMs)] : [];
+  const before = watched.told;
+  const next = toldNext(before, watched.unit.key, finding, nowMs);
+  watched.told = next;
+  const transition = transitionOf(before, next);
+  return transition === undefined ? [] : [frameOfFire(watched.unit.name, next, transition, nowMs)];
 }
 
 /** Values of one stream as they are, those of several as means of each minute. */
@@ -127,30 +115,9 @@ function feed({ unit, series, fed }: WatchedUnit, nowMs: number): void {
 function confirmingMetrics(anomalies: Iterable<Anomaly>): Map<string, Set<string>> {
   const confirming = new Map<string, Set<string>>();
   for (const { tenant, environment, serviceId, metricName, detector } of anomalies) {
-    if (detector === DETECTOR) continue;
+    if (detector === DETECTOR_SATURATION) continue;
     const key = JSON.stringify([tenant, environment, serviceId]);
     confirming.set(key, (confirming.get(key) ?? new Set()).add(baseNameOf(metricName)));
   }
   return confirming;
-}
-
-function frameOf(
-  name: StreamName,
-  { id, startedAtMs, finding }: Fire,
-  transition: EpisodeFrame["transition"],
-  nowMs: number,
-): EpisodeFrame {
-  return {
-    ...name,
-    transition,
-    episodeId: id,
-    detector: DETECTOR,
-    direction: finding.kind === "remaining" ? "low" : "high",
-    startedAtMs,
-    observedAtMs: nowMs,
-    z: finding.verdict.z,
-    verdict: finding.verdict,
-    explanation: finding.text,
-    arrivalMs: 0,
-  };
 }

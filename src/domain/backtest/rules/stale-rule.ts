@@ -3,7 +3,7 @@
 import { groupBy } from "../../../core/base/grouping.ts";
 import type { StaleService } from "../../../core/protocol/arrivals.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import { ArrivalRhythm } from "../../detection/service/arrival-rhythm.ts";
+import { ArrivalRhythm, SILENCE_MS_MIN } from "../../detection/service/arrival-rhythm.ts";
 import { RuleEpisodeSet } from "../../detection/service/rule-episode-set.ts";
 import { DETECTOR_STALE, staleFindings } from "../../detection/service/stale-finding.ts";
 import { serviceKey } from "../../series/stream-identity.ts";
@@ -12,8 +12,7 @@ import { placeAfter } from "../request-counts.ts";
 import { type PlacedSeries, servicesOf } from "../service-frames.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
-/** No service is stale before (ArrivalRhythm); a ring's worth of arrivals is what its rhythm is read from. */
-const SILENCE_MS_MIN = 180_000;
+/** A ring's worth of arrivals is what a rhythm is read from. */
 const RING_VALUES = 120;
 /** Of a stream whose newest value is looked for. */
 const STREAM_US = 0.1;

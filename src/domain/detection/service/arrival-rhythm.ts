@@ -6,7 +6,8 @@ import { median } from "../robust.ts";
 const GAPS_KEPT = 50;
 const ARRIVAL_MS_MIN = 1000;
 const SILENCE_INTERVALS = 5;
-const SILENCE_MS_MIN = 180_000;
+/** No service is stale before. */
+export const SILENCE_MS_MIN = 180_000;
 /** Coefficient of variation of the gaps from which a service comes and goes by nature, such as a job. */
 const VARIATION_MAX = 1.5;
 /** A serialised rhythm: newest arrival, number of gaps, the gaps. */

@@ -1,8 +1,8 @@
 // The two runs of a backtest: what is in force, and what the request would have be.
 import type { BodyOf } from "../../../../api/endpoints.ts";
 import { overridesOf } from "../../../../api/shapes/watchdog-settings.ts";
+import { INHIBITIONS } from "../../../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import { compileInhibition, type InhibitionRules } from "../../../../domain/alerting/inhibition/inhibition-rule.ts";
-import { INHIBITIONS } from "../../../../domain/alerting/inhibition.ts";
 import type { Silence } from "../../../../domain/alerting/silence.ts";
 import type { BacktestVariant } from "../../../../domain/backtest/history.ts";
 import { effectiveSettings } from "../../../../domain/detection/watchdog-settings.ts";

@@ -1,26 +1,20 @@
 // Findings of saturation as they are told to people: each from its first telling to its end, the open ones and the last that ended of each tenant. Stored where
 // one opens, changes its tier or ends; in between memory has the newest figures.
 import type { KeyValueStore, StoreOperation } from "../../../../adapters/storage/key-value-store.ts";
-import { hash128 } from "../../../../core/base/hash128.ts";
 import { SATURATION_FIRES_ENDED_MAX } from "../../../../core/config/limits.ts";
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { SaturationReport } from "../../../../core/protocol/saturation.ts";
 import { KeyBuilder } from "../../../../domain/codec/key.ts";
 import type { SaturationFinding } from "../../../../domain/saturation/saturation-finding.ts";
+import { frameOfFire, type ToldFinding, toldNext, transitionOf } from "../../../../domain/saturation/saturation-fire.ts";
 import { scan } from "../../tables/scan.ts";
 import { decodeStored, encodeStored } from "../../tables/stored-json.ts";
 import { idBytes } from "../../tables/tables.ts";
 
 /** One finding; times in ms since 1970. */
-export interface SaturationFire extends StreamName {
-  /** 32 hex digits; that of its episode. */
-  readonly id: string;
+export interface SaturationFire extends StreamName, ToldFinding {
   /** Of its series. */
   readonly key: string;
-  readonly finding: SaturationFinding;
-  /** Signed, the farthest so far. */
-  readonly peakZ: number;
-  readonly startedAtMs: number;
   readonly updatedAtMs: number;
   /** Null while it is open. */
   readonly endedAtMs: number | null;
@@ -81,11 +75,10 @@ export class FireBook {
         ...evicted.map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: undefined })),
       ],
       frames: [
-        ...ended.map((fire) => frameOf(fire, "close", nowMs)),
+        ...ended.map((fire) => frameOfFire(fire, fire, "close", nowMs)),
         ...after.flatMap((fire) => {
-          const before = this.#before(fire);
-          if (before === undefined) return [frameOf(fire, "open", nowMs)];
-          return Math.abs(fire.peakZ) > Math.abs(before.peakZ) ? [frameOf(fire, "update", nowMs)] : [];
+          const transition = transitionOf(this.#before(fire), fire);
+          return transition === undefined ? [] : [frameOfFire(fire, fire, transition, nowMs)];
         }),
       ],
       apply: () => {
@@ -99,13 +92,8 @@ export class FireBook {
   }
 
   #fireOf({ key, finding: told, ...name }: SaturationReport, nowMs: number): SaturationFire {
-    const finding = told as SaturationFinding;
-    const before = this.#before({ tenant: name.tenant, key });
-    const startedAtMs = before?.startedAtMs ?? nowMs;
-    const { z } = finding.verdict;
-    const peakZ = before === undefined || Math.abs(z) > Math.abs(before.peakZ) ? z : before.peakZ;
-    const id = before?.id ?? hash128(JSON.stringify(["saturation", key, startedAtMs]));
-    return { ...name, id, key, finding, peakZ, startedAtMs, updatedAtMs: nowMs, endedAtMs: null };
+    const next = toldNext(this.#before({ tenant: name.tenant, key }), key, told as SaturationFinding, nowMs);
+    return { ...name, ...next, key, updatedAtMs: nowMs, endedAtMs: null };
   }
 
   #evictedBy(ended: readonly SaturationFire[]): SaturationFire[] {
@@ -132,25 +120,4 @@ export class FireBook {
 
 function fireKey({ tenant, id }: SaturationFire): Uint8Array {
   return new KeyBuilder().text(tenant).fixed(idBytes(id)).finish();
-}
-
-function frameOf(fire: SaturationFire, transition: EpisodeFrame["transition"], nowMs: number): EpisodeFrame {
-  const { id, tenant, environment, serviceId, metricName, attributes, finding, startedAtMs } = fire;
-  return {
-    tenant,
-    environment,
-    serviceId,
-    metricName,
-    attributes,
-    transition,
-    episodeId: id,
-    detector: finding.verdict.detector,
-    direction: finding.kind === "remaining" ? "low" : "high",
-    startedAtMs,
-    observedAtMs: nowMs,
-    z: finding.verdict.z,
-    verdict: finding.verdict,
-    explanation: finding.text,
-    arrivalMs: 0,
-  };
 }

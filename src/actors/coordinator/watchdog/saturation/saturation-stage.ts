@@ -3,16 +3,14 @@
 import { CORROBORATIONS_MAX, SATURATION_FOLD_MS_MAX, SATURATION_FOLDS_PER_PASS } from "../../../../core/config/limits.ts";
 import type { EpisodeFrame } from "../../../../core/protocol/coordinator-frame.ts";
 import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } from "../../../../core/protocol/saturation.ts";
+import { DETECTOR_SATURATION } from "../../../../domain/saturation/saturation-finding.ts";
+import { SATURATION_EVERY_CYCLES } from "../../../../domain/saturation/saturation-fire.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import { enginePass } from "../engine-pass.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 import type { FireBook } from "./fire-book.ts";
 import { readPasts } from "./stored-past.ts";
-
-/** Every second cycle (rule 1.1.11: about two minutes). */
-const EVERY_CYCLES = 2;
-const DETECTOR = "saturation";
 
 /** What the engines have told in the pass under way. */
 interface PassFindings {
@@ -23,7 +21,7 @@ interface PassFindings {
 
 export class SaturationStage implements WatchdogStage {
   readonly name = "saturation";
-  readonly every = EVERY_CYCLES;
+  readonly every = SATURATION_EVERY_CYCLES;
   readonly #context: StagesContext;
   readonly #fires: FireBook;
   readonly #pass: WatchdogStage;
@@ -35,7 +33,7 @@ export class SaturationStage implements WatchdogStage {
   constructor(context: StagesContext, fires: FireBook) {
     this.#context = context;
     this.#fires = fires;
-    this.#pass = enginePass("saturation", EVERY_CYCLES, {
+    this.#pass = enginePass("saturation", SATURATION_EVERY_CYCLES, {
       ...context,
       take: (engine, found) => this.#take(engine, found as SaturationFound),
     });
@@ -76,7 +74,7 @@ export class SaturationStage implements WatchdogStage {
   #corroborations(): Array<{ readonly tenant: string; readonly serviceId: string; readonly told: Corroboration }> {
     const found = [];
     for (const { tenant, serviceId, environment, metricName, detector } of this.#context.state.anomalies.openAnomalies()) {
-      if (detector === DETECTOR) continue;
+      if (detector === DETECTOR_SATURATION) continue;
       const told: Corroboration = [serviceKey(tenant, serviceId), environment, metricName];
       if (found.push({ tenant, serviceId, told }) >= CORROBORATIONS_MAX) break;
     }

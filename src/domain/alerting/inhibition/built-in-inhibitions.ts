@@ -1,10 +1,10 @@
 // Alerts that keep others quiet while they fire: a cascade the alerts of its members, and a tenant's silence (one alert on ingestion) those of services that are
 // said to be silent. What they hold back is kept, and asked about again while it fires.
-import { INGESTION_SERVICE } from "../detection/service/tenant-silence.ts";
-import type { Hold } from "./hold.ts";
-import type { Labels } from "./label-matcher.ts";
-import type { Alert } from "./paging/alert.ts";
-import type { ActiveInhibitions } from "./paging/paging-sources.ts";
+import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
+import type { Hold } from "../hold.ts";
+import type { Labels } from "../label-matcher.ts";
+import type { Alert } from "../paging/alert.ts";
+import type { ActiveInhibitions } from "../paging/paging-sources.ts";
 
 /** The rules that hold for every tenant. */
 export const INHIBITIONS: ActiveInhibitions = {

@@ -1,0 +1,58 @@
+// A finding of saturation as it is told, live and in a backtest: from its first telling to its end under one id, with its farthest z.
+import { hash128 } from "../../core/base/hash128.ts";
+import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { DETECTOR_SATURATION, type SaturationFinding } from "./saturation-finding.ts";
+
+/** Bounded series are looked at every second cycle (rule 1.1.11: about two minutes). */
+export const SATURATION_EVERY_CYCLES = 2;
+
+/** What is told of one series; times in ms since 1970. */
+export interface ToldFinding {
+  /** 32 hex digits; that of its episode. */
+  readonly id: string;
+  readonly finding: SaturationFinding;
+  /** Signed, the farthest so far. */
+  readonly peakZ: number;
+  readonly startedAtMs: number;
+}
+
+/** What is told once an evaluation has found something again, or for the first time; `key` is that of the series. */
+export function toldNext(before: ToldFinding | undefined, key: string, finding: SaturationFinding, nowMs: number): ToldFinding {
+  const startedAtMs = before?.startedAtMs ?? nowMs;
+  const { z } = finding.verdict;
+  const peakZ = before === undefined || Math.abs(z) > Math.abs(before.peakZ) ? z : before.peakZ;
+  const id = before?.id ?? hash128(JSON.stringify([DETECTOR_SATURATION, key, startedAtMs]));
+  return { id, finding, peakZ, startedAtMs };
+}
+
+/** How a finding goes on from `before`: only one that is new or went farther is news. */
+export function transitionOf(before: ToldFinding | undefined, { peakZ }: ToldFinding): "open" | "update" | undefined {
+  if (before === undefined) return "open";
+  return Math.abs(peakZ) > Math.abs(before.peakZ) ? "update" : undefined;
+}
+
+export function frameOfFire(
+  name: StreamName,
+  { id, finding, startedAtMs }: ToldFinding,
+  transition: EpisodeFrame["transition"],
+  nowMs: number,
+): EpisodeFrame {
+  const { tenant, environment, serviceId, metricName, attributes } = name;
+  return {
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    attributes,
+    transition,
+    episodeId: id,
+    detector: DETECTOR_SATURATION,
+    direction: finding.kind === "remaining" ? "low" : "high",
+    startedAtMs,
+    observedAtMs: nowMs,
+    z: finding.verdict.z,
+    verdict: finding.verdict,
+    explanation: finding.text,
+    arrivalMs: 0,
+  };
+}
