@@ -145,6 +145,17 @@ describe("a commit of the series store that hangs", () => {
     expect([held.commits, ...stored(rig)]).toEqual([2, 2, 0, 1, 2, 1]);
   });
 
+  it("leaves nothing due once it has ended", async () => {
+    const { rig, held } = await hanging();
+    await pass(rig, 1);
+    held.release();
+    await pass(rig, REST_MS);
+    expect(stored(rig)).toEqual([0, 0, 1, 1, 1]);
+    const report = await rig.drain();
+    expect(report).toMatchObject({ more: false, awaits: "any" });
+    expect(report.dueMs).toBeGreaterThan(rig.monotonicMs);
+  });
+
   it("is waited for by who asks, by who changes something, and by a stop", async () => {
     const limit = { metric: "connections", limit_value: 5, unit: "connections" };
     for (const [endpoint, content] of [["records"], ["declareLimit", limit]] as const) {

@@ -95,7 +95,10 @@ export class SeriesFlusher {
 
   #isDue(isUrgent: boolean): boolean {
     const { intake, committer, ledger, nowMs, monotonicMs } = this.#dependencies;
-    if (intake.seriesWaiting === 0 && !ledger.isWaiting) return committer.isFloorStale;
+    if (intake.seriesWaiting === 0 && !ledger.isWaiting) {
+      this.#restEndsMs = Number.POSITIVE_INFINITY; // the commit under way has taken along what began to wait meanwhile
+      return committer.isFloorStale;
+    }
     this.#restEndsMs = Math.min(this.#restEndsMs, monotonicMs() + this.#restMs);
     return isUrgent || monotonicMs() >= this.#restEndsMs || intake.isSeriesFull || ledger.isDue(nowMs());
   }
