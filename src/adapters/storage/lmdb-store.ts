@@ -39,6 +39,11 @@ export interface LmdbStoreOptions {
 
 type Table = Database<Uint8Array, Uint8Array>;
 
+/** A StoreOperation as the library takes it. */
+interface TableWrite extends Omit<StoreOperation, "table"> {
+  readonly table: Table;
+}
+
 /** What lmdb-js has at run time and does not declare. */
 interface Environment extends WritingEnvironment {
   sync(callback: (error?: Error) => void): void;
@@ -184,7 +189,7 @@ class LmdbStore implements KeyValueStore {
     return this.#closed;
   }
 
-  async #batch(writes: ReadonlyArray<{ table: Table; key: Uint8Array; value: Uint8Array | undefined }>): Promise<void> {
+  async #batch(writes: ReadonlyArray<TableWrite>): Promise<void> {
     try {
       await this.#root.batch(() => {
         for (const { table, key, value } of writes) void (value === undefined ? table.remove(key) : table.put(key, value));
@@ -197,7 +202,7 @@ class LmdbStore implements KeyValueStore {
   }
 
   /** Resolves when readers see the batch. */
-  async #showBatch(writes: ReadonlyArray<{ table: Table; key: Uint8Array; value: Uint8Array | undefined }>): Promise<void> {
+  async #showBatch(writes: ReadonlyArray<TableWrite>): Promise<void> {
     const visible = this.#visible.next();
     let isSeen = false;
     const flushed = this.#batch(writes);

@@ -184,10 +184,7 @@ function enterUsual(start: usize, end: usize): bool {
 @inline
 function enterKnown(start: usize, labelsBytes: u32, fields: usize, end: usize): void {
   const entry = indexEnd;
-  store<u32>(entry, <u32>start, ENTRY_SPAN);
-  store<u32>(entry, labelsBytes, ENTRY_SPAN_BYTES);
-  store<u32>(entry, <u32>fields | ENTRY_USUAL, ENTRY_FIELDS);
-  store<u32>(entry, <u32>end, ENTRY_END);
+  setPlaces(entry, start, labelsBytes, <u32>fields | ENTRY_USUAL, end);
   markKnown(entry, foundRef(), foundDestination(), foundSource());
   indexEnd = nextLookUp = entry + ENTRY_BYTES;
 }
@@ -369,15 +366,22 @@ function indexSeries(start: usize, end: usize): void {
   }
 }
 
+/** Where in the body the series of an entry lies. */
+// @ts-ignore
+@inline
+function setPlaces(entry: usize, span: usize, spanBytes: u32, fields: u32, end: usize): void {
+  store<u32>(entry, <u32>span, ENTRY_SPAN);
+  store<u32>(entry, spanBytes, ENTRY_SPAN_BYTES);
+  store<u32>(entry, fields, ENTRY_FIELDS);
+  store<u32>(entry, <u32>end, ENTRY_END);
+}
+
 // @ts-ignore
 @inline
 function enter(span: usize, spanBytes: u32, fields: u32, end: usize, key: usize, keyBytes: u32): void {
   const usable = keyBytes > 0 && keyBytes != U32.MAX_VALUE;
   if (usable) hashForLane(key, keyBytes, tenant);
-  store<u32>(indexEnd, <u32>span, ENTRY_SPAN);
-  store<u32>(indexEnd, spanBytes, ENTRY_SPAN_BYTES);
-  store<u32>(indexEnd, fields, ENTRY_FIELDS);
-  store<u32>(indexEnd, <u32>end, ENTRY_END);
+  setPlaces(indexEnd, span, spanBytes, fields, end);
   store<u64>(indexEnd, usable ? hashLow : 0, ENTRY_HASH_LOW);
   store<u64>(indexEnd, usable ? hashHigh : 0, ENTRY_HASH_HIGH);
   indexEnd += ENTRY_BYTES;

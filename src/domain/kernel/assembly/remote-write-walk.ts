@@ -24,6 +24,7 @@ import {
 } from "./remote-write-index";
 import { labelsBytes, labelsOf } from "./remote-write-symbols";
 import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "./stream-definition";
+import { usualTimeAt } from "./usual-time";
 
 /** The one kind of NaN that is stored: Prometheus' mark for a series that ended. */
 const STALE_MARKER: u64 = 0x7ff0000000000002;
@@ -165,13 +166,9 @@ function stagePlain(): void {
     let at = row;
     let p = <usize>(fields & ~ENTRY_USUAL);
     for (; p < end && at < rowsEnd; p += USUAL_SAMPLE_BYTES) {
-      const bits = load<u64>(p, 3), word = load<u64>(p, 12) & USUAL_TIME_BITS;
-      if (word != lastTimeWord) {
-        lastTimeWord = word;
-        lastTime = usualTime(word);
-      }
-      if ((bits & EXPONENT) == EXPONENT || <u64>(lastTime - minMs) > admittedMs) break;
-      writeRow(at, ofRef, <u32>(lastTime - baseMs), bits);
+      const bits = load<u64>(p, 3), time = usualTimeAt(p);
+      if ((bits & EXPONENT) == EXPONENT || <u64>(time - minMs) > admittedMs) break;
+      writeRow(at, ofRef, <u32>(time - baseMs), bits);
       at += ROW_BYTES;
     }
     if (p < end) break;
@@ -404,19 +401,6 @@ function readSample(p: usize, end: usize): void {
   }
 }
 
-/** The time of a usual sample is a varint of six bytes. */
-const USUAL_TIME_BITS: u64 = 0x7f7f7f7f7f7f;
-// The samples of one scrape have one time: it is decoded once.
-let lastTimeWord: u64 = 0;
-let lastTime: i64 = 0;
-
-// @ts-ignore
-@inline
-function usualTime(word: u64): i64 {
-  const pairs = (word & 0x007f007f007f) | ((word & 0x7f007f007f00) >> 1); // 14 bits in each of three 16-bit places
-  return (pairs & 0x3fff) | ((pairs >> 2) & 0xfffc000) | ((pairs >> 4) & 0x3fff0000000);
-}
-
 /** A label's tag and the length of its name, and the name: of a summary's quantile. */
 const QUANTILE_HEAD: u16 = 0x080a;
 const QUANTILE: u64 = 0x656c69746e617571;
@@ -444,12 +428,7 @@ function stageSamples(): i32 {
     let bits: u64, time: i64;
     if (usual || (next <= end && isUsualSample(p))) {
       bits = load<u64>(p, 3);
-      const word = load<u64>(p, 12) & USUAL_TIME_BITS;
-      if (word != lastTimeWord) {
-        lastTimeWord = word;
-        lastTime = usualTime(word);
-      }
-      time = lastTime;
+      time = usualTimeAt(p);
     } else {
       next = readField(p, end);
       if (fieldNumber != FIELD_SAMPLE) {

@@ -158,8 +158,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   }
   let unchunked = load<u32>(r, SR_UNCHUNKED);
   if (unchunked == WINDOW_MAX) {
-    if (eventsCount() != 0) return false;
-    if (!chunkIsTaken(slot, last, arrivalMs)) return false;
+    if (eventsCount() != 0 || !chunkIsTaken(slot, last, arrivalMs)) return false;
     unchunked = 0;
   }
   const elapsed = last > 0 ? time - last : 0;
