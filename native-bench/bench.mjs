@@ -5,7 +5,7 @@ import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileBinaries, missingTool } from "./binaries.mjs";
 import { createContext } from "./context.mjs";
-import { page, rowSection } from "./report.mjs";
+import { minutesText, page, rowSection } from "./report.mjs";
 import { ROWS } from "./rows/row-order.mjs";
 
 const root = join(import.meta.dirname, "..");
@@ -52,7 +52,7 @@ async function main() {
     // After each row: a run that is broken off leaves what it has measured.
     if (writes)
       writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), startedAt, quick);
-    log(`${reports.length} of ${rows.length} rows in ${(seconds / 60).toFixed(1)} minutes`);
+    log(`${reports.length} of ${rows.length} rows in ${minutesText(seconds)}`);
   }
   process.exitCode = reports.some(({ fault }) => fault !== undefined) ? 1 : 0;
 }
@@ -83,6 +83,7 @@ async function runRow(row, context) {
     report.fault = error.message;
   }
   report.seconds = (performance.now() - startMs) / 1000;
+  report.bodiesSeconds = context.bodies.takeSeconds();
   report.commands = [...context.commands];
   console.log(`\n${rowSection(report)}\n`);
   return report;

@@ -20,6 +20,7 @@ const root = join(import.meta.dirname, "..");
  * @property {number} [seconds]           ends this long after the last cold answer (default: the end of the file)
  * @property {number} [maxRequests]
  * @property {number} [requestsPerSecond] open loop: latency counts from the scheduled time; absent: closed loop
+ * @property {{requests: number, perSecond: number}} [early]  of an open loop: the first requests and their own rate
  * @property {boolean} [loop]             begins the file again at its end; repeated samples are duplicates, so only for servers that discard
  * @property {string} [timesFile]         one line a request: index, scheduled and answered in Unix milliseconds, status
  * @property {number | string} [core]     default: pin.sender
@@ -67,7 +68,7 @@ const root = join(import.meta.dirname, "..");
  * @property {number} warmSeconds         how long a turn measures after its cold part
  * @property {(text: string) => void} log
  * @property {string} workDir             for anything temporary
- * @property {{get: (shape: string, options?: object) => Promise<string>}} bodies
+ * @property {{get: (shape: string, options?: object) => Promise<string>, takeSeconds: () => number}} bodies
  * @property {(kind: string, options?: StartOptions) => Promise<Server>} startServer
  * @property {(kind: string) => string | undefined} missing  one line on how to install what `kind` lacks: a server kind, "send" or "limit"
  * @property {(options: SendOptions) => Promise<SendResult>} send
@@ -147,6 +148,8 @@ function senderArguments(server, options) {
     "--seconds": options.seconds,
     "--max-requests": options.maxRequests,
     "--rate": options.requestsPerSecond,
+    "--early": options.early?.requests,
+    "--early-rate": options.early?.perSecond,
     "--times": options.timesFile,
   };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) args.push(name, value);

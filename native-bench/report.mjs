@@ -10,6 +10,7 @@ import { BUSY } from "./turns.mjs";
  * @property {import("./turns.mjs").RowResult} [result]
  * @property {string} [fault]       why the row has no result
  * @property {number} seconds
+ * @property {number} bodiesSeconds of these, for bodies that no row before had made
  * @property {string[]} commands    command lines of its servers and programs
  */
 
@@ -52,7 +53,7 @@ export function page(/** @type {RowReport[]} */ reports, { repeats, quick, comma
   const versions = Object.values(SERVERS).flatMap(({ version }) => (version ? [`- ${version}`] : []));
   return [
     `# Benches of ${startedAt.toISOString().slice(0, 10)}`,
-    `\`${command}\`, begun ${startedAt.toISOString().slice(11, 16)} UTC, ${(seconds / 60).toFixed(1)} minutes, commit ${commit()}.`,
+    `\`${command}\`, begun ${startedAt.toISOString().slice(11, 16)} UTC, took ${minutesText(seconds)}, commit ${commit()}.`,
     [...machine(), ...versions].join("\n"),
     `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, repeats: ${repeats}${quick ? " (quick)" : ""}; each turn begins with an ` +
       "empty data folder; what a row calls left out is in no number of it. A ratio is of the two turns of one repeat. Every answer was 2xx and every " +
@@ -62,7 +63,20 @@ export function page(/** @type {RowReport[]} */ reports, { repeats, quick, comma
     overview(reports),
     ...notMeasured(reports),
     ...reports.map(rowSection),
+    ...times(reports, seconds),
   ].join("\n\n");
+}
+
+/** Such as "41 min 12 s". */
+export function minutesText(/** @type {number} */ seconds) {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+/** How long each row took: for who waits for the next run, or wants to shorten it. */
+function times(reports, seconds) {
+  const cells = reports.map(({ row, seconds: all, bodiesSeconds }) => [row.name, all.toFixed(0), bodiesSeconds.toFixed(0)]);
+  return ["## Time", `All of it took ${minutesText(seconds)}.`, table(["row", "s", "of these for bodies"], cells)];
 }
 
 function overview(reports) {

@@ -1,7 +1,7 @@
 // HTTP/1.1 load sender: one thread, epoll, keep-alive, no pipelining.
 //
 // Closed loop: each connection sends its next body when the last was answered. Open loop (--rate): body i is due at start + i / rate, and its
-// latency counts from then, so that a slow server does not hide its own queue. Bodies of one shard always go through one connection, in file
+// latency counts from then, so that a slow server does not hide its own queue. The first ones may have a rate of their own (--early, --early-rate). Bodies of one shard always go through one connection, in file
 // order, so the order within a series holds. Prints one JSON object.
 //
 // A file of bodies is a run of [u32le shard][u32le samples][u32le length][length bytes].
@@ -62,6 +62,8 @@ struct Options {
   size_t maxRequests = SIZE_MAX;
   double seconds = INFINITY;  // after the last cold answer
   double rate = 0;            // requests per second; 0: closed loop
+  double earlyRequests = 0;   // of an open loop, due at earlyRate; the others follow at rate
+  double earlyRate = 1;
   bool loop = false;
   std::string timesFile;
 };
@@ -86,6 +88,8 @@ Options parseOptions(int count, char** arguments) {
     else if (name == "--max-requests") options.maxRequests = std::strtoul(value, nullptr, 10);
     else if (name == "--seconds") options.seconds = std::atof(value);
     else if (name == "--rate") options.rate = std::atof(value);
+    else if (name == "--early") options.earlyRequests = std::atof(value);
+    else if (name == "--early-rate") options.earlyRate = std::atof(value);
     else if (name == "--times") options.timesFile = value;
     else fail("unknown option " + name);
   }
@@ -238,7 +242,8 @@ class Sender {
     if (connection.next >= connection.queue.size()) return INFINITY;
     if (options_.rate <= 0) return 0;
     const double place = static_cast<double>(connection.round * bodies_.size() + connection.queue[connection.next]);
-    return startAt_ + place / options_.rate;
+    const double early = std::min(place, options_.earlyRequests);
+    return startAt_ + early / options_.earlyRate + (place - early) / options_.rate;
   }
 
   bool mayStart(double time) const {

@@ -38,9 +38,11 @@ export async function takeTurns(context, contestants) {
   const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let repeat = 1; repeat <= context.repeats; repeat++) {
     for (const [name, turn] of Object.entries(contestants)) {
+      const startMs = performance.now();
       const result = await turn(repeat);
       results[name].push(result);
-      context.log(`${repeat}/${context.repeats} ${name}: ${brief(result)}`);
+      const seconds = (performance.now() - startMs) / 1000;
+      context.log(`${repeat}/${context.repeats} ${name}, ${seconds.toFixed(0)} s: ${brief(result)}`);
     }
   }
   return results;

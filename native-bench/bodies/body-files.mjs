@@ -14,6 +14,8 @@ import { watchedHistory } from "./watched-services.mjs";
 
 const headBytes = 12;
 const chunkBytes = 4 * 1024 * 1024;
+/** Bodies that are still being made: enough for every thread of the pool to have its next one. */
+const waitingMax = 16;
 /** A file this old is written again: Prometheus takes what is up to an hour behind the newest, the other limits are wider. */
 const ageMsMax = 3600 * 1000;
 const endBeforeNowMs = 60_000;
@@ -37,10 +39,16 @@ const SHAPES = {
   "json-singles": { make: jsonSingles, options: { records: 600_000 } },
 };
 
-/** Where bodies come from: `get(shape, options)` resolves with the path of their file. */
+/** Where bodies come from: `get(shape, options)` resolves with the path of their file; `takeSeconds()` is how long making them took since it was asked last. */
 export function makeBodies(/** @type {string} */ folder, /** @type {(text: string) => void} */ log) {
   mkdirSync(folder, { recursive: true });
+  let spentSeconds = 0;
   return {
+    takeSeconds: () => {
+      const seconds = spentSeconds;
+      spentSeconds = 0;
+      return seconds;
+    },
     get: async (/** @type {string} */ shape, options = {}) => {
       const { make, options: defaults } = SHAPES[shape];
       const asked = { ...defaults, ...options };
@@ -50,43 +58,58 @@ export function makeBodies(/** @type {string} */ folder, /** @type {(text: strin
       if (ageMs < ageMsMax) return path;
       const startMs = performance.now();
       const endMs = Math.floor((Date.now() - endBeforeNowMs) / 1000) * 1000;
-      const { bodies, bytes } = writeBodies(path, make({ endMs, ...asked }));
+      const { bodies, bytes } = await writeBodies(path, make({ endMs, ...asked }));
       const seconds = (performance.now() - startMs) / 1000;
+      spentSeconds += seconds;
       log(`bodies of shape ${shape}: ${bodies} in ${(bytes / 2 ** 20).toFixed(0)} MiB, ${seconds.toFixed(1)} s`);
       return path;
     },
   };
 }
 
-/** Writes what the generator gives, {shard, samples, bytes} each; the file appears whole or not at all. */
-export function writeBodies(
+/** Writes what the generator gives, {shard, samples, bytes} each, `bytes` or a promise of them; the file appears whole or not at all. */
+export async function writeBodies(
   /** @type {string} */ path,
-  /** @type {Iterable<{shard: number, samples: number, bytes: Uint8Array}>} */ bodies,
+  /** @type {Iterable<{shard: number, samples: number, bytes: Uint8Array | Promise<Uint8Array>}>} */ bodies,
 ) {
   const partPath = `${path}.${process.pid}.part`;
   const file = openSync(partPath, "w");
   const total = { bodies: 0, bytes: 0 };
   let parts = [];
-  let waiting = 0;
+  let partBytes = 0;
   const flush = () => {
-    writeSync(file, Buffer.concat(parts, waiting));
+    writeSync(file, Buffer.concat(parts, partBytes));
     parts = [];
-    waiting = 0;
+    partBytes = 0;
   };
-  for (const { shard, samples, bytes } of bodies) {
+  for await (const { shard, samples, bytes } of inOrder(bodies)) {
     const head = Buffer.alloc(headBytes);
     head.writeUInt32LE(shard, 0);
     head.writeUInt32LE(samples, 4);
     head.writeUInt32LE(bytes.length, 8);
     parts.push(head, bytes);
-    waiting += headBytes + bytes.length;
+    partBytes += headBytes + bytes.length;
     total.bodies++;
     total.bytes += headBytes + bytes.length;
-    if (waiting >= chunkBytes) flush();
+    if (partBytes >= chunkBytes) flush();
   }
   flush();
   fsyncSync(file); // else the disk writes it out while a row is measured, and the server's log waits for the disk
   closeSync(file);
   renameSync(partPath, path);
   return total;
+}
+
+/** The bodies with their bytes, in their order, while those behind them are being made. */
+async function* inOrder(bodies) {
+  const waiting = [];
+  for (const body of bodies) {
+    waiting.push(body);
+    if (waiting.length > waitingMax) yield finished(waiting.shift());
+  }
+  for (const body of waiting) yield finished(body);
+}
+
+async function finished({ bytes, ...rest }) {
+  return { ...rest, bytes: await bytes };
 }

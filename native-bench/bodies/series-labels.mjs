@@ -31,23 +31,23 @@ function letters(random, count) {
   return Array.from({ length: count }, () => podLetters[Math.floor(random() * podLetters.length)]).join("");
 }
 
-/** What all series of a service share; the newest is kept, as callers go through a service's series one after another. */
-let newest = { service: -1 };
+/** What all series of a service share, by service: bodies of many series come back to each of their services for every shard. */
+const services = new Map();
 
 function serviceParts(service) {
-  if (newest.service === service) return newest;
+  const known = services.get(service);
+  if (known !== undefined) return known;
   const team = teams[service % teams.length];
   const serviceId = `${team}-service-${String(service).padStart(4, "0")}`;
   const random = seededRandom(service + 1);
-  const instance = `10.${42 + (service >> 16)}.${(service >> 8) & 255}.${service & 255}:9100`;
-  newest = {
-    service,
+  const parts = {
     serviceId,
-    instance,
+    instance: `10.${42 + (service >> 16)}.${(service >> 8) & 255}.${service & 255}:9100`,
     job: `kubernetes-pods-${team}`,
     pod: `${serviceId}-${letters(random, 10)}-${letters(random, 5)}`,
   };
-  return newest;
+  services.set(service, parts);
+  return parts;
 }
 
 /**

@@ -33,12 +33,15 @@ export function clientCore({ pin }) {
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{file: string, every?: number, requestsPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
- *   `every`: requests from one spike of the bodies to the next; `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
+ * @param {{file: string, every?: number, requestsPerSecond?: number, earlyPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ *   `every`: requests from one spike of the bodies to the next; `earlyPerSecond`: rate of the quiet ones and of those with the cold plants; `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
-export async function detectionTurn(context, { file, every = 1, requestsPerSecond, requests, env, dataDir, during, after }) {
+export async function detectionTurn(
+  context,
+  { file, every = 1, requestsPerSecond, earlyPerSecond, requests, env, dataDir, during, after },
+) {
   const server = await context.startServer("vedette", { env, dataDir });
   const timesFile = join(context.workDir, `times-${server.port}.txt`);
   const watch = startWatch(context, server);
@@ -55,6 +58,7 @@ export async function detectionTurn(context, { file, every = 1, requestsPerSecon
       connections: 5,
       coldRequests: quietRequests,
       requestsPerSecond,
+      early: earlyPerSecond && { requests: quietRequests + coldPlantCount * every, perSecond: earlyPerSecond },
       maxRequests,
       timesFile,
     });

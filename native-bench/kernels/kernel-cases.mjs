@@ -43,7 +43,7 @@ export const KERNEL_CASES = [
 ];
 
 /** One remote-write body of 2,000 series with a sample each, as it is sent. */
-function compressedBody() {
+async function compressedBody() {
   const [{ bytes }] = remoteWriteBodies({
     series: samplesPerBody,
     perRequest: samplesPerBody,
@@ -55,7 +55,7 @@ function compressedBody() {
 
 async function snappyCase() {
   const { kernel, loaded, place } = laneHarness();
-  const compressed = compressedBody();
+  const compressed = await compressedBody();
   place(LARGE_BODY, compressed);
   const decompress = () => kernel.snappyDecompress(LARGE_BODY, compressed.length, DECOMPRESSED, compressed.length * 100);
   const expected = snappy.uncompressSync(compressed);
@@ -67,7 +67,7 @@ async function snappyCase() {
 async function remoteWriteCase() {
   const harness = laneHarness();
   const { kernel } = harness;
-  const body = new Uint8Array(snappy.uncompressSync(compressedBody()));
+  const body = new Uint8Array(snappy.uncompressSync(await compressedBody()));
   const { staged } = harness.ingest(body);
   const read = decodeBody(body).flatMap(({ labels, samples }) => samples.map(({ time }) => ({ stream: JSON.stringify(labels), time })));
   assert.deepEqual(
@@ -92,7 +92,7 @@ async function remoteWriteCase() {
 async function remoteWrite2Case() {
   const harness = laneHarness();
   const { kernel, place } = harness;
-  const first = new Uint8Array(snappy.uncompressSync(compressedBody()));
+  const first = new Uint8Array(snappy.uncompressSync(await compressedBody()));
   const metadata = (metric) => ({ type: 1 + (metric.length % 2), help: `Help of ${metric}, a sentence or two.`, unit: "" });
   const second = encodeBody2(decodeBody(first).map((series) => ({ ...series, metadata: metadata(series.labels[0][1]) })));
   const compressed = [snappy.compressSync(Buffer.from(first)), snappy.compressSync(Buffer.from(second))];

@@ -11,17 +11,17 @@ const floodConnections = { few: 64, many: 1_000 };
 const neighbourPerSecond = 500;
 /** The flood's sender gives way to the neighbour's, on whose core it is: what is measured is the server, not who of the two clients has its turn. */
 const floodNice = 0;
-/** Three seconds are left out: V8 compiles some 200 functions in them, a few ms each. Of the other requests 50 stand above the p99. */
+/** Three seconds are left out: V8 compiles some 200 functions in them, a few ms each. Of the other requests 30 stand above the p99. */
 const coldRequests = 3 * neighbourPerSecond;
-const seconds = 10;
+const seconds = 6;
 /** The flood begins before the neighbour and ends behind it. */
-const floodSeconds = 15;
+const floodSeconds = 11;
 
 /** @type {import("../turns.mjs").Row} */
 export const fairness = {
   name: "fairness",
   what:
-    "answer p99 of one tenant, open loop, 500 single records a second over 5 connections for 10 s, alone and beside a tenant whose plan allows 100 requests a " +
+    "answer p99 of one tenant, open loop, 500 single records a second over 5 connections for 6 s, alone and beside a tenant whose plan allows 100 requests a " +
     "second and that asks 10,000 over 64 and over 1,000 connections (the server paces its refusals, so fewer come through); what of these was taken, against 100 " +
     "a second and one second's worth at the beginning; and what the flood costs the server. Both senders are on one core, so the one that is refused has the " +
     "lower priority there (scheduler groups of nice 0 and -15): otherwise the p99 would be of the clients as much as of the server",

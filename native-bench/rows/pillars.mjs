@@ -8,15 +8,17 @@ import { ratioLine, takeTurns } from "../turns.mjs";
 const services = { whole: 100_000, quick: 10_000 };
 const entriesPerPut = 10_000;
 /** Spikes sent, of which the first 2,000 are left out. */
-const plants = { whole: 5_000, quick: 2_500 };
+const plants = { whole: 4_000, quick: 2_500 };
 const requestsPerSecond = 100;
+/** Of the requests that are left out. */
+const earlyPerSecond = 400;
 
 /** @type {import("../turns.mjs").Row} */
 export const pillars = {
   name: "pillars",
   what:
     `${shown(services.whole)} services with ${seriesPerService} series each (--quick: ${shown(services.quick)}): PUT of ${shown(entriesPerPut)} entries, each of which changes, with all of them stored already; work and ` +
-    `duration of a tick of the vectorizer, twice as often as by default; detection latency of planted anomalies at ${shown(requestsPerSecond * 2_000)} samples/s beside it, and with the same services unmapped, so that no tick has ` +
+    `duration of a tick of the vectorizer, twice as often as by default; detection latency of planted anomalies at ${shown(requestsPerSecond * 2_000)} samples/s beside it (what is left out comes at ${shown(earlyPerSecond * 2_000)}), and with the same services unmapped, so that no tick has ` +
     "anything to do",
   quick: false,
   async run(context) {
@@ -92,6 +94,7 @@ function pillarTurn(context, files, { isMapped, count, requests }) {
   return detectionTurn(context, {
     file: files.planted,
     requestsPerSecond,
+    earlyPerSecond,
     requests,
     // The Watchdog has rows of its own: its cycles come at other moments of a turn that maps services first.
     env: { VECTORIZER_INTERVAL_SECONDS: "15", SERIES_LIMIT: "1100000", WATCHDOG_INTERVAL_SECONDS: "3600" },

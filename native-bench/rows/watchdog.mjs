@@ -30,7 +30,7 @@ export const watchdog = {
   name: "watchdog",
   what:
     `a cycle of the Watchdog over ${shown(services.whole)} services of ${seriesPerService} series (--quick: ${shown(services.quick)}) and the 14,000 series of the load, every ${cycleMs / 1000} s, each series with a new value in each, ` +
-    `${shown(modelled.whole)} services with a model (--quick: ${shown(modelled.quick)}), beside a load of half of what saturates the server: duration, work, and the detection latency of planted anomalies meanwhile; the same of the first cycle ` +
+    `${shown(modelled.whole)} services with a model (--quick: ${shown(modelled.quick)}), beside a load of half of what saturates the server, measured once before: duration, work, and the detection latency of planted anomalies meanwhile; the same of the first cycle ` +
     `after ${history} values of each series have come at once. The server has one core, where the goal is one of two`,
   quick: false,
   async run(context) {
@@ -51,14 +51,9 @@ export const watchdog = {
     };
     const prepared = await preparedFolder(context, files, modelled[size], series);
     const own = join(context.workDir, "watched-copy");
-    let rate = 0;
-    const beside = (requests) => ({ file: files.planted, requestsPerSecond: rate / 2 / samplesPerRequest, requests, env });
+    const { samplesPerSecond } = (await saturationTurn(context, files.saturating)).warm;
+    const beside = (requests) => ({ file: files.planted, requestsPerSecond: samplesPerSecond / 2 / samplesPerRequest, requests, env });
     const turns = await takeTurns(context, {
-      saturation: async () => {
-        const result = await saturationTurn(context, files.saturating);
-        rate = result.warm.samplesPerSecond;
-        return result;
-      },
       cycles: () => cyclesTurn(context, beside(plants[size]), { prepared, own, services: services[size], models: modelled[size] }),
       first: () => firstTurn(context, beside(plants[size]), { file: files.history, series }),
     });
@@ -106,7 +101,7 @@ function cyclesTurn(context, load, { prepared, own, services, models: modelsWant
     ...load,
     dataDir: own,
     during: async (server) => {
-      endRounds = sendRounds(context, server, { services, rounds: roundsMax, stepMs: cycleMs });
+      endRounds = await sendRounds(context, server, { services, rounds: roundsMax, stepMs: cycleMs });
       const isRipe = ({ cycles, pairs, models }) => cycles >= ripeCycles && pairs >= services * seriesPerService && models >= modelsWanted;
       return watchCycles(server, await untilFigures(server, isRipe));
     },
