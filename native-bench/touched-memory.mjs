@@ -1,6 +1,6 @@
 // Memory that the machine has given before. A virtual machine may get the memory that it frees taken away and is given it again page by page, as it is
 // touched: a file is then written at 0.45 GB/s instead of 4, and how much of that a turn meets hangs on what was freed shortly before it.
-import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
 const STEP = new Uint8Array(1024 * 1024).fill(1);
@@ -8,13 +8,13 @@ const STEP = new Uint8Array(1024 * 1024).fill(1);
 const STEPS = 1024;
 
 /** Touches 1 GiB of memory and frees it: as much as the pages of a file in `folder`, which is deleted. Every contestant gets it, before what counts. */
-export function touchMemory(/** @type {string} */ folder) {
+export async function touchMemory(/** @type {string} */ folder) {
   const path = join(folder, "touched-memory");
-  const descriptor = openSync(path, "w");
+  const file = await open(path, "w");
   try {
-    for (let step = 0; step < STEPS; step++) writeSync(descriptor, STEP);
+    for (let step = 0; step < STEPS; step++) await file.write(STEP);
   } finally {
-    closeSync(descriptor);
-    unlinkSync(path);
+    await file.close();
+    await unlink(path);
   }
 }

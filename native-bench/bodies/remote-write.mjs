@@ -7,7 +7,7 @@ const sampleBytes = 16; // of one Sample message: tag and double, tag and a vari
 const timeBytes = 6; // a varint of a time in ms between 2005 and 2109
 
 /** A sample's field before anything is written into it. */
-const emptySample = Buffer.from([0x12, sampleBytes, 0x09, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0]);
+const emptySample = String.fromCharCode(0x12, sampleBytes, 0x09, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0);
 
 /**
  * Rounds over all series. Series i belongs to shard i mod (series / perRequest); a body holds all series of one shard, `samplesPerSeries`
@@ -82,34 +82,28 @@ function makeSmall() {
 
 const MAKERS = { random: makeUniform, walk: makeWalks, small: makeSmall };
 
-/** An encoded WriteRequest and where each of its samples' messages begins. */
+/** An encoded WriteRequest and where each of its samples' messages begins. As text of one-byte characters first: a million series are joined fast so. */
 function makeRequest(series, samplesPerSeries, labelsOf = seriesLabels) {
-  const samplesSpan = samplesPerSeries * (2 + sampleBytes);
+  const samples = emptySample.repeat(samplesPerSeries);
   const parts = [];
   const samplePlaces = new Uint32Array(series.length * samplesPerSeries);
-  let samples = 0;
   let length = 0;
-  const add = (part) => {
-    parts.push(part);
-    length += part.length;
-  };
+  let k = 0;
   for (const i of series) {
     const labels = encodeLabels(labelsOf(i));
-    add(Buffer.from([0x0a, ...varint(labels.length + samplesSpan)]));
-    add(labels);
-    for (let sample = 0; sample < samplesPerSeries; sample++) {
-      samplePlaces[samples++] = length + 2;
-      add(emptySample);
-    }
+    const head = `\n${String.fromCharCode(...varint(labels.length + samples.length))}${labels}`;
+    parts.push(head, samples);
+    length += head.length;
+    for (let sample = 0; sample < samplesPerSeries; sample++) samplePlaces[k++] = length + sample * emptySample.length + 2;
+    length += samples.length;
   }
-  const bytes = Buffer.concat(parts, length);
+  const bytes = Buffer.from(parts.join(""), "latin1");
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, length), samplePlaces };
 }
 
 /** Names and values are ASCII and all lengths below 128: then a length is one character. */
 function encodeLabels(labels) {
-  const text = labels.map(([name, value]) => field("\n", field("\n", name) + field("\x12", value))).join("");
-  return Buffer.from(text, "latin1");
+  return labels.map(([name, value]) => field("\n", field("\n", name) + field("\x12", value))).join("");
 }
 
 function field(tag, text) {

@@ -11,7 +11,7 @@ import { saturationTurn, takeTurns } from "../turns.mjs";
 
 const services = { whole: 5_000, quick: 1_000 };
 /** Of these so many have history enough for a model (256 vectors): the others would take minutes to train. */
-const modelled = { whole: 1_000, quick: 200 };
+const modelled = { whole: 500, quick: 200 };
 const cycleMs = 15_000;
 /** Of each series, a cycle apart: its ring is full. */
 const history = 120;
