@@ -4,8 +4,6 @@ import { ratios, shown, shownRange } from "../measure.mjs";
 import { conditions, presentPeers, ratioLine, SATURATION_COLD_REQUESTS, serverTurn, takeTurns } from "../turns.mjs";
 
 const connections = 5;
-/** Prometheus needs up to half a minute for 2,000, and compiles nothing as it runs. */
-const prometheusColdRequestsMax = 1_000;
 const PEER_NAMES = { "victoria-metrics": "VictoriaMetrics", prometheus: "Prometheus", limit: "native limit" };
 
 /**
@@ -21,8 +19,7 @@ async function run(context, { shape, coldRequests, bars }) {
   const file = await context.bodies.get(shape, context.quick ? { samples: 7_000_000 } : {});
   const wanted = Object.keys(bars).filter((kind) => !context.quick || kind !== "prometheus");
   const { present, notMeasured } = presentPeers(context, wanted);
-  const coldOf = (kind) => (kind === "prometheus" ? Math.min(coldRequests, prometheusColdRequestsMax) : coldRequests);
-  const server = (kind) => () => serverTurn(context, kind, { file, connections, coldRequests: coldOf(kind) });
+  const server = (kind) => () => serverTurn(context, kind, { file, connections, coldRequests });
   const contestants = { vedette: server("vedette") };
   for (const kind of present) contestants[kind] = kind === "limit" ? () => limitTurn(context, file, coldRequests) : server(kind);
   const turns = await takeTurns(context, contestants);
@@ -66,7 +63,7 @@ async function limitTurn(context, file, coldRequests) {
 
 export const tenThousandSeries = makeRow({
   name: "remote-write-10k",
-  what: "remote-write, 10,000 series, 2,000 samples a request; 5 connections, closed loop, server on one core, sender on the other; 2,000 requests left out, 1,000 of Prometheus",
+  what: "remote-write, 10,000 series, 2,000 samples a request; 5 connections, closed loop, server on one core, sender on the other; 2,000 requests left out",
   shape: "A",
   coldRequests: SATURATION_COLD_REQUESTS,
   bars: { "victoria-metrics": { bar: 3, goal: 5 }, prometheus: { bar: 13, goal: 22 }, limit: { bar: 0.3, goal: 0.5 } },
@@ -75,7 +72,7 @@ export const tenThousandSeries = makeRow({
 
 export const hundredThousandSeries = makeRow({
   name: "remote-write-100k",
-  what: "the same over 100,000 series; 2,000 requests left out, so that each series was seen forty times, 1,000 of Prometheus",
+  what: "the same over 100,000 series; 2,000 requests left out, so that each series was seen forty times",
   shape: "B",
   coldRequests: 2_000,
   bars: { "victoria-metrics": { bar: 3, goal: 5 }, prometheus: { bar: 13, goal: 24 } },
