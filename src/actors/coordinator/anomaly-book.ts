@@ -8,7 +8,7 @@ import { StandingEpisodes } from "./standing-episodes.ts";
 import { decodeAnomaly } from "./tables/anomaly-row.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored } from "./tables/stored-json.ts";
-import { idBytes, tenantTimeKey } from "./tables/tables.ts";
+import { idBytes, tenantTimeKey, tenantTimePlace } from "./tables/tables.ts";
 
 /** Where an anomaly is stored. */
 export interface AnomalyPlace {
@@ -43,7 +43,7 @@ export class AnomalyBook {
 
   /** Reads the store; to be called once. 200,000 anomalies take about a second. */
   load(): void {
-    for (const { value } of scan(this.#store, "anomalies")) this.put(decodeAnomaly(value));
+    for (const { key, value } of scan(this.#store, "anomalies")) this.put(decodeAnomaly(value, tenantTimePlace(key)));
     for (const _ of scan(this.#store, "episode_times")) this.#episodes++;
     this.standing.load(this.#store);
   }
@@ -82,11 +82,10 @@ export class AnomalyBook {
   }
 
   /** An anomaly as it is stored. */
-  read(place: AnomalyPlace): Anomaly | undefined {
-    const recent = this.#recent.get(place.id);
-    if (recent !== undefined && recent.tenant === place.tenant) return decodeAnomaly(recent.row);
-    const value = this.#store.get("anomalies", tenantTimeKey(place.tenant, place.detectedAtMs, place.id));
-    return value === undefined ? undefined : decodeAnomaly(value);
+  read({ tenant, id, detectedAtMs: timeMs }: AnomalyPlace): Anomaly | undefined {
+    const recent = this.#recent.get(id);
+    const row = recent?.tenant === tenant ? recent.row : this.#store.get("anomalies", tenantTimeKey(tenant, timeMs, id));
+    return row === undefined ? undefined : decodeAnomaly(row, { tenant, timeMs, id });
   }
 
   /** Reads an anomaly by its id. */

@@ -20,7 +20,7 @@ import type { AnomalyEntry } from "./anomaly-index.ts";
 import { noteStanding, type StandingEpisode, standingOperations } from "./standing-episodes.ts";
 import { encodeAnomaly } from "./tables/anomaly-row.ts";
 import { encodeStored } from "./tables/stored-json.ts";
-import { idBytes, tenantTimeKey } from "./tables/tables.ts";
+import { byKey, idBytes, tenantTimeKey } from "./tables/tables.ts";
 
 /** Bounds of the book. */
 export interface VerdictLimits {
@@ -95,12 +95,12 @@ export class VerdictDraft {
   /** The operations of the transaction; also decides which old anomalies make room. */
   operations(): StoreOperation[] {
     this.#orphans = 0;
-    const operations: StoreOperation[] = [];
-    for (const anomaly of this.#anomalies.values()) {
+    const operations: StoreOperation[] = [...this.#anomalies.values()].map((anomaly) => {
       const value = encodeAnomaly(anomaly);
       this.#rows.set(anomaly.id, value);
-      operations.push({ table: "anomalies", key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id), value });
-    }
+      return { table: "anomalies", key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id), value };
+    });
+    operations.sort(byKey);
     for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
     operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();

@@ -108,9 +108,11 @@ export class KeyBuilder {
 export class KeyReader {
   readonly #view: DataView;
   readonly #key: Uint8Array;
-  #at = 0;
+  #at: number;
 
-  constructor(key: Uint8Array) {
+  /** `at` is where the first part to be read begins. */
+  constructor(key: Uint8Array, at = 0) {
+    this.#at = at;
     this.#key = key;
     this.#view = new DataView(key.buffer, key.byteOffset, key.byteLength);
   }

@@ -9,7 +9,7 @@ const FORM_JSON = 0;
 const FORM_RECORD = 1;
 const TEXT_BYTES_MAX = 2 ** 24;
 
-/** Words that take a byte: the number of each is part of the formats that use them, so new ones come at the end, up to 255 in all. */
+/** Words that take a byte: the number of each is part of the formats that use them, so new ones come at the end, up to 127 in all. */
 const WORDS = [
   "z_score",
   "statistical",
@@ -43,20 +43,39 @@ const WORDS = [
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 
+/** The number of a word; 0 for any other text. */
+export function wordNumber(word: string): number {
+  return NUMBERS.get(word) ?? 0;
+}
+
 /** Writes a word as its number, any other text behind a zero. */
 export function writeWord(sink: ByteSink, word: string): void {
-  const number = NUMBERS.get(word) ?? 0;
+  const number = wordNumber(word);
   sink.u8(number);
   if (number === 0) sink.text(word);
 }
 
 export function readWord(reader: ByteReader): string {
-  const number = reader.u8();
+  return readWordOf(reader, reader.u8());
+}
+
+/** The word of a number that was read; of 0 the text that follows. */
+export function readWordOf(reader: ByteReader, number: number): string {
   return number === 0 ? reader.text(TEXT_BYTES_MAX) : (WORDS[number - 1] ?? reader.fail());
 }
 
+/** {count u8, words}. */
+export function writeWords(sink: ByteSink, words: readonly string[]): void {
+  sink.u8(words.length);
+  for (const word of words) writeWord(sink, word);
+}
+
+export function readWords(reader: ByteReader): string[] {
+  return listOf(reader, () => readWord(reader));
+}
+
 export function writeVerdict(sink: ByteSink, verdict: unknown): void {
-  if (isRecord(verdict)) writeRecord(sink, verdict);
+  if (isVerdictRecord(verdict)) writeRecord(sink, verdict);
   else {
     sink.u8(FORM_JSON);
     sink.text(JSON.stringify(verdict) ?? "null");
@@ -82,18 +101,19 @@ interface SentenceOf {
   readonly metricName: string;
 }
 
-const NUMBER_FIELDS = ["observed", "expected", "lower", "upper", "z", "p", "threshold"] as const satisfies ReadonlyArray<keyof Verdict>;
-const BASELINE_NUMBERS = ["n", "mean", "sd", "median", "age_seconds"] as const satisfies ReadonlyArray<keyof VerdictBaseline>;
-const MEMBERS = NUMBER_FIELDS.length + 6;
+/** Of a verdict, and of its baseline. */
+const MEMBERS = 13;
+const BASELINE_MEMBERS = 6;
 
 /** Whether the record has the members of a verdict and no others, each of its type: only such a one comes back equal. */
-function isRecord(value: unknown): value is Verdict {
+export function isVerdictRecord(value: unknown): value is Verdict {
   if (typeof value !== "object" || value === null) return false;
   const verdict = value as Verdict;
   return (
     Object.keys(verdict).length === MEMBERS &&
     typeof verdict.detector === "string" &&
-    NUMBER_FIELDS.every((name) => typeof verdict[name] === "number") &&
+    areNumbers(verdict.observed, verdict.expected, verdict.lower, verdict.upper) &&
+    areNumbers(verdict.z, verdict.p, verdict.threshold, 0) &&
     isBaseline(verdict.baseline) &&
     Array.isArray(verdict.contributions) &&
     verdict.contributions.length === 0 &&
@@ -103,13 +123,22 @@ function isRecord(value: unknown): value is Verdict {
     (verdict.suppressed_by === null || typeof verdict.suppressed_by === "string") &&
     Array.isArray(verdict.layers) &&
     verdict.layers.length < 256 &&
-    verdict.layers.every((layer) => typeof layer === "string")
+    verdict.layers.every(isText)
   );
 }
 
 function isBaseline(value: VerdictBaseline): boolean {
-  if (typeof value !== "object" || value === null || Object.keys(value).length !== BASELINE_NUMBERS.length + 1) return false;
-  return BASELINE_NUMBERS.every((name) => typeof value[name] === "number") && (value.bucket === null || typeof value.bucket === "string");
+  if (typeof value !== "object" || value === null || Object.keys(value).length !== BASELINE_MEMBERS) return false;
+  const { n, mean, sd, median, bucket, age_seconds } = value;
+  return areNumbers(n, mean, sd, median) && typeof age_seconds === "number" && (bucket === null || typeof bucket === "string");
+}
+
+function areNumbers(a: unknown, b: unknown, c: unknown, d: unknown): boolean {
+  return typeof a === "number" && typeof b === "number" && typeof c === "number" && typeof d === "number";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 function isGate(gate: Gate): boolean {
@@ -144,8 +173,7 @@ function writeRecord(sink: ByteSink, verdict: Verdict): void {
     sink.double(value);
     sink.double(limit);
   }
-  sink.u8(layers.length);
-  for (const layer of layers) writeWord(sink, layer);
+  writeWords(sink, layers);
 }
 
 function readRecord(reader: ByteReader): Verdict {
@@ -178,7 +206,7 @@ function readRecord(reader: ByteReader): Verdict {
     contributions: [],
     gates,
     suppressed_by,
-    layers: listOf(reader, () => readWord(reader)),
+    layers: readWords(reader),
   };
 }
 

@@ -7,7 +7,7 @@ import type { PageDecision } from "../../../domain/alerting/paging/page-decision
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../tables/scan.ts";
 import { decodeStored, encodeStored } from "../tables/stored-json.ts";
-import { tenantTimeKey } from "../tables/tables.ts";
+import { byKey, tenantTimeKey } from "../tables/tables.ts";
 import { decodeDecision, encodeDecision } from "./rows/decision-row.ts";
 
 interface LedgerCount {
@@ -91,9 +91,9 @@ export class LedgerBook {
     const added = new Map<string, number>();
     const rows = this.#waiting.map(({ id, decision }): StoreOperation => {
       added.set(decision.tenant, (added.get(decision.tenant) ?? 0) + 1);
-      return { table: "ledger", key: tenantTimeKey(decision.tenant, decision.atMs, id), value: encodeDecision(decision) };
+      return { table: "ledger", key: tenantTimeKey(decision.tenant, decision.atMs, id), value: encodeDecision(decision, id) };
     });
-    return [...rows, ...[...added].map(([tenant, count]) => this.countOperation(tenant, count))];
+    return [...rows.sort(byKey), ...[...added].map(([tenant, count]) => this.countOperation(tenant, count))];
   }
 
   /** The operations that were asked for last are stored. */
@@ -125,6 +125,6 @@ export class LedgerBook {
     const waiting = this.#waiting.find((row) => row.id === id && row.decision.atMs === atMs);
     if (waiting !== undefined) return waiting.decision;
     const value = this.#store.get("ledger", tenantTimeKey(tenant, atMs, id));
-    return value === undefined ? undefined : decodeDecision(value);
+    return value === undefined ? undefined : decodeDecision(value, { tenant, timeMs: atMs, id });
   }
 }

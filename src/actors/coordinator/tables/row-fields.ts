@@ -12,6 +12,8 @@ export const TEXT_BYTES_MAX = 2 ** 24;
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 const OUTCOMES: readonly PageOutcome[] = ["paged", "absorbed", "suppressed", "logged", "resolved"];
 
+const TIER_BITS = 2;
+
 /** An id: 1 and its 16 bytes where it has 32 hex digits, as all that the service makes have; else 0 and text. */
 export function writeId(sink: ByteSink, id: string): void {
   const from = sink.at;
@@ -40,6 +42,19 @@ export function writeOutcome(sink: ByteSink, outcome: PageOutcome): void {
 
 export function readOutcome(reader: ByteReader): PageOutcome {
   return OUTCOMES[reader.u8()] ?? reader.fail();
+}
+
+/** Five bits of a byte whose others are the caller's: {outcome 3 bits, tier 2 bits}. */
+export function tierAndOutcome(tier: Tier, outcome: PageOutcome): number {
+  return TIERS.indexOf(tier) | (OUTCOMES.indexOf(outcome) << TIER_BITS);
+}
+
+export function tierOf(reader: ByteReader, head: number): Tier {
+  return TIERS[head & 3] ?? reader.fail();
+}
+
+export function outcomeOf(reader: ByteReader, head: number): PageOutcome {
+  return OUTCOMES[(head >> TIER_BITS) & 7] ?? reader.fail();
 }
 
 /** 0 for null, else 1 and the id. */

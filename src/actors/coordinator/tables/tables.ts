@@ -1,7 +1,7 @@
 /**
  * The tables of the two environments and their keys (domain/codec/key.ts).
  *
- *   control  anomalies       tenant, detected time, id          ▶ Anomaly
+ *   control  anomalies       tenant, detected time, id          ▶ anomaly-row.ts: Anomaly
  *            episodes        episode id                         ▶ Episode, but of those that opened an anomaly, which stand in its row
  *            standing_episodes episode id                       ▶ StandingEpisode: open ones of detectors that judge in cycles
  *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
@@ -41,14 +41,14 @@
  *            lane_marks      epoch, lane                        ▶ LaneMark
  *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
  *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
- *            ledger          tenant, time, id                   ▶ PageDecision: why something did or did not page
+ *            ledger          tenant, time, id                   ▶ decision-row.ts (alerts/rows): PageDecision, why something did or did not page
  *            ledger_counts   tenant                             ▶ rows of the ledger
  *            detector_states partition, detector, page          ▶ states of the Watchdog's detectors, as their engine packs them
  *            usage           month, tenant                      ▶ usage-row.ts: accepted events
  *
  * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
  */
-import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { compareKeys, KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
 import { ANOMALY_DICTIONARY } from "./anomaly-dictionary.ts";
 
 /** Tables of the environment `control`. */
@@ -107,6 +107,7 @@ export const SERIES_TABLES = [
 
 /** Bytes of an id of 32 hex digits. */
 export const ID_BYTES = 16;
+const TIME_BYTES = 8;
 /** Above every key of a table: no key starts with eight bytes of 0xff. */
 export const TABLE_END = new Uint8Array(8).fill(0xff);
 /** Below every key of a table. */
@@ -138,6 +139,37 @@ export function tenantTimeKey(tenant: string, timeMs: number, id: string): Uint8
   if (!HEX_ID.test(id)) throw noId(id);
   for (let i = 0; i < ID_BYTES; i++) idScratch[i] = (hexDigit(id, 2 * i) << 4) | hexDigit(id, 2 * i + 1);
   return rowKey.clear().fixed(tenantPrefix(tenant)).time(timeMs).fixed(idScratch).finish();
+}
+
+/** Order of a commit's rows: LMDB fills its pages with rows that come in the order of their keys, and leaves them half empty otherwise. */
+export function byKey(a: { readonly key: Uint8Array }, b: { readonly key: Uint8Array }): number {
+  return compareKeys(a.key, b.key);
+}
+
+/** What such a key says. */
+export interface RowPlace {
+  readonly tenant: string;
+  readonly timeMs: number;
+  readonly id: string;
+}
+
+/** Reads a key of anomalies, alerts and the ledger. Throws RangeError on bytes that are none. */
+export function tenantTimePlace(key: Uint8Array): RowPlace {
+  const tenantBytes = key.length - TIME_BYTES - ID_BYTES;
+  const tenant = isLastTenant(key, tenantBytes) ? lastTenant : new KeyReader(key).text();
+  tenantPrefix(tenant);
+  return {
+    tenant,
+    timeMs: new KeyReader(key, tenantBytes).time(),
+    id: idText(key.subarray(key.length - ID_BYTES)),
+  };
+}
+
+/** Whether the key begins with the tenant that was asked for last, and nothing more. */
+function isLastTenant(key: Uint8Array, tenantBytes: number): boolean {
+  if (tenantBytes !== lastPrefix.length) return false;
+  for (let i = 0; i < tenantBytes; i++) if (key[i] !== lastPrefix[i]) return false;
+  return true;
 }
 
 /** Value of a character that is known to be a lower-case hex digit. */

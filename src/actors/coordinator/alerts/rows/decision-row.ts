@@ -1,83 +1,84 @@
-// A row of the ledger as a stored value:
+// A row of the ledger as a stored value, beside the key that says its tenant, its time and its id:
 //
-//   version u8 = 2, at f64, tenant, environment, service and metric text, detector word, anomaly id, {alert id}, tier u8, z f64, outcome u8, {suppressed by
-//   word}, explanation text, gates (name word, form u8, {value and limit f64}), {rca gate}
+//   version u8 = 3, head u8 (HEAD_*, tier and outcome), ids u8 (how the anomaly's id is written, and 4 times how the alert's: ID_*), {anomaly id}, {alert id},
+//   {suppressed by word}, detector word, z f64, environment, service, metric and explanation packed text (domain/codec/phrase-text.ts), gates
+//   (domain/incident/packed-gates.ts), {rca gate}
 //
-// A condition that held, which is most of them, is its name alone. Score and family follow. Version 1 is JSON (first-version.ts) and is read.
+// The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 110 bytes for a series that does not page. Versions 1 and
+// 2 are read (first-version.ts, second-version.ts).
 import { familyOfDetector } from "../../../../domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
+import { readPhrased, writePhrased } from "../../../../domain/codec/phrase-text.ts";
 import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
-import type { GateResult } from "../../../../domain/detection/gates/gate-result.ts";
-import { readOptionalWord, readWord, writeOptionalWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
-import {
-  readId,
-  readList,
-  readOptionalId,
-  readOutcome,
-  readTier,
-  TEXT_BYTES_MAX,
-  writeId,
-  writeOptionalId,
-  writeOutcome,
-  writeTier,
-} from "../../tables/row-fields.ts";
+import { readGate, readGates, writeGate, writeGates } from "../../../../domain/incident/packed-gates.ts";
+import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
+import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../../tables/row-fields.ts";
+import { ID_BYTES, type RowPlace } from "../../tables/tables.ts";
 import { decodeFirstDecision } from "./first-version.ts";
+import { decodeSecondDecision } from "./second-version.ts";
 
-const VERSION = 2;
-/** Part of the format, these three. */
-const GATE_FAILED = 0;
-const GATE_PASSED = 1;
-/** Passed with 1 against 1. */
-const GATE_HELD = 2;
+const VERSION = 3;
+const VERSION_BEFORE = 2;
+/** Above the tier and the outcome. */
+const HEAD_SUPPRESSED = 32;
+const HEAD_RCA = 64;
+/** Part of the format, these four. */
+const ID_NONE = 0;
+const ID_TEXT = 1;
+const ID_HEX = 2;
+/** Its last byte: the others are those of the row's id. */
+const ID_OF_ROW = 3;
+const ID_FORMS = 4;
+/** Hex digits that the ids have in common. */
+const COMMON_DIGITS = 2 * (ID_BYTES - 1);
 const DAMAGE = "a stored decision is damaged";
 
 const sink = new ByteSink(4096);
 
-/** Encodes a decision; `decodeDecision` gives it back equal. */
-export function encodeDecision(decision: PageDecision): Uint8Array {
-  const { alertId, gates, rca } = decision;
+/** Encodes a decision whose row has this id; `decodeDecision` gives it back equal. */
+export function encodeDecision(decision: PageDecision, rowId: string): Uint8Array {
+  const { anomalyId, alertId, suppressedBy, gates, rca, z, environment, serviceId, metricName } = decision;
   sink.at = 0;
   sink.u8(VERSION);
-  sink.double(decision.atMs);
-  sink.text(decision.tenant);
-  sink.text(decision.environment);
-  sink.text(decision.serviceId);
-  sink.text(decision.metricName);
+  sink.u8(
+    tierAndOutcome(decision.tier, decision.outcome) | (suppressedBy === null ? 0 : HEAD_SUPPRESSED) | (rca === null ? 0 : HEAD_RCA),
+  );
+  const idsAt = sink.at;
+  sink.u8(0);
+  const anomalyForm = writeIdBeside(anomalyId, rowId);
+  sink.bytes[idsAt] = anomalyForm + ID_FORMS * writeIdBeside(alertId, rowId);
+  if (suppressedBy !== null) writeWord(sink, suppressedBy);
   writeWord(sink, decision.detector);
-  writeId(sink, decision.anomalyId);
-  writeOptionalId(sink, alertId);
-  writeTier(sink, decision.tier);
-  sink.double(decision.z);
-  writeOutcome(sink, decision.outcome);
-  writeOptionalWord(sink, decision.suppressedBy);
-  sink.text(decision.explanation);
-  sink.varint(gates.length);
-  for (const gate of gates) writeGate(gate);
-  sink.u8(rca === null ? 0 : 1);
-  if (rca !== null) writeGate(rca);
+  sink.double(z);
+  writePhrased(sink, environment);
+  writePhrased(sink, serviceId);
+  writePhrased(sink, metricName);
+  writePhrased(sink, decision.explanation, [metricName, serviceId, environment]);
+  writeGates(sink, gates, { z, n: 0 });
+  if (rca !== null) writeGate(sink, rca, { z, n: 0 });
   return sink.bytes.slice(0, sink.at);
 }
 
-/** Throws on another version. */
-export function decodeDecision(bytes: Uint8Array): PageDecision {
+/** The decision of a row and its key. Throws on another version. */
+export function decodeDecision(bytes: Uint8Array, { tenant, timeMs: atMs, id }: RowPlace): PageDecision {
+  if (bytes[0] === VERSION_BEFORE) return decodeSecondDecision(bytes);
   if (bytes[0] !== VERSION) return decodeFirstDecision(bytes);
   const reader = new ByteReader(bytes, DAMAGE, 1);
-  const atMs = reader.double();
-  const [tenant, environment] = [reader.text(TEXT_BYTES_MAX), reader.text(TEXT_BYTES_MAX)];
-  const [serviceId, metricName] = [reader.text(TEXT_BYTES_MAX), reader.text(TEXT_BYTES_MAX)];
+  const head = reader.u8();
+  const ids = reader.u8();
+  const anomalyId = readIdBeside(reader, ids % ID_FORMS, id) ?? reader.fail();
+  const alertId = readIdBeside(reader, Math.floor(ids / ID_FORMS), id);
+  const suppressedBy = (head & HEAD_SUPPRESSED) === 0 ? null : readWord(reader);
   const detector = readWord(reader);
-  const anomalyId = readId(reader);
-  const alertId = readOptionalId(reader);
-  const tier = readTier(reader);
   const z = reader.double();
-  const outcome = readOutcome(reader);
-  const suppressedBy = readOptionalWord(reader);
-  const explanation = reader.text(TEXT_BYTES_MAX);
-  const gates = readList(reader, () => readGate(reader));
-  const rca = reader.u8() === 0 ? null : readGate(reader);
-  const [family, score] = [familyOfDetector(detector), anomalyScore(z)];
+  const environment = readPhrased(reader, TEXT_BYTES_MAX);
+  const serviceId = readPhrased(reader, TEXT_BYTES_MAX);
+  const metricName = readPhrased(reader, TEXT_BYTES_MAX);
+  const explanation = readPhrased(reader, TEXT_BYTES_MAX, [metricName, serviceId, environment]);
+  const gates = readGates(reader, { z, n: 0 });
+  const rca = (head & HEAD_RCA) === 0 ? null : readGate(reader, { z, n: 0 });
   return {
     atMs,
     tenant,
@@ -85,13 +86,13 @@ export function decodeDecision(bytes: Uint8Array): PageDecision {
     serviceId,
     metricName,
     detector,
-    family,
+    family: familyOfDetector(detector),
     anomalyId,
     alertId,
-    tier,
-    score,
+    tier: tierOf(reader, head),
+    score: anomalyScore(z),
     z,
-    outcome,
+    outcome: outcomeOf(reader, head),
     suppressedBy,
     gates,
     rca,
@@ -99,18 +100,28 @@ export function decodeDecision(bytes: Uint8Array): PageDecision {
   };
 }
 
-function writeGate({ name, passed, value, limit }: GateResult): void {
-  const held = passed && value === 1 && limit === 1;
-  writeWord(sink, name);
-  sink.u8(held ? GATE_HELD : passed ? GATE_PASSED : GATE_FAILED);
-  if (held) return;
-  sink.double(value);
-  sink.double(limit);
+/** Writes an id; answers how. */
+function writeIdBeside(id: string | null, rowId: string): number {
+  if (id === null) return ID_NONE;
+  if (id.length === 2 * ID_BYTES) {
+    const isOfRow = id.startsWith(rowId.slice(0, COMMON_DIGITS));
+    if (sink.tryHex(isOfRow ? id.slice(COMMON_DIGITS) : id)) return isOfRow ? ID_OF_ROW : ID_HEX;
+  }
+  sink.text(id);
+  return ID_TEXT;
 }
 
-function readGate(reader: ByteReader): GateResult {
-  const name = readWord(reader);
-  const form = reader.u8();
-  if (form === GATE_HELD) return { name, passed: true, value: 1, limit: 1 };
-  return { name, passed: form === GATE_PASSED, value: reader.double(), limit: reader.double() };
+function readIdBeside(reader: ByteReader, form: number, rowId: string): string | null {
+  switch (form) {
+    case ID_NONE:
+      return null;
+    case ID_TEXT:
+      return reader.text(TEXT_BYTES_MAX);
+    case ID_HEX:
+      return reader.hex(ID_BYTES);
+    case ID_OF_ROW:
+      return rowId.slice(0, COMMON_DIGITS) + reader.hex(1);
+    default:
+      return reader.fail();
+  }
 }

@@ -10,7 +10,7 @@ import type { AlertFilter } from "../../alerts/alert-index.ts";
 import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import type { Change } from "../../control/changes.ts";
 import { scan } from "../../tables/scan.ts";
-import { tenantTimeBound } from "../../tables/tables.ts";
+import { tenantTimeBound, tenantTimePlace } from "../../tables/tables.ts";
 import { type QueryContext, type QueryRequest, settleLedger } from "../query-context.ts";
 import { timeRange } from "../time-range.ts";
 
@@ -119,10 +119,10 @@ async function decisionsOn(alert: Alert, context: QueryContext): Promise<{ decis
   const to = tenantTimeBound(key.tenant, alert.updatedAtMs + 1);
   const decisions: PageDecision[] = [];
   let scanned = 0;
-  for (const { value } of scan(context.state.series, "ledger", from, to)) {
+  for (const { key, value } of scan(context.state.series, "ledger", from, to)) {
     if (scanned === LEDGER_SCANNED_MAX || decisions.length === ALERT_DECISIONS_MAX) return { decisions, isComplete: false };
     if (++scanned % ROWS_PER_TURN === 0) await context.breathe();
-    const decision = decodeDecision(value);
+    const decision = decodeDecision(value, tenantTimePlace(key));
     if (decision.alertId === id) decisions.push(decision);
   }
   return { decisions, isComplete: true };

@@ -13,7 +13,7 @@ import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../../../
 import { type MomentVerdict, momentVerdict } from "../../../../domain/detection/moment-verdict.ts";
 import { decodeDecision } from "../../alerts/rows/decision-row.ts";
 import { scanNewest } from "../../tables/scan.ts";
-import { tenantTimeBound } from "../../tables/tables.ts";
+import { tenantTimeBound, tenantTimePlace } from "../../tables/tables.ts";
 import { type QueryContext, type QueryRequest, settleLedger } from "../query-context.ts";
 import { timeRange } from "../time-range.ts";
 import { MomentLayers } from "./moment-layers.ts";
@@ -64,10 +64,10 @@ async function decisionsOf(
   const decisions: PageDecision[] = [];
   const bounds = [tenantTimeBound(filter.tenant, fromMs), tenantTimeBound(filter.tenant, Math.max(fromMs, toMs))] as const;
   let scanned = 0;
-  for (const { value } of scanNewest(state.series, "ledger", ...bounds, ROWS_PER_READ)) {
+  for (const { key, value } of scanNewest(state.series, "ledger", ...bounds, ROWS_PER_READ)) {
     if (scanned === LEDGER_SCANNED_MAX || decisions.length === LEDGER_ANSWER_ROWS_MAX) return { decisions, complete: false };
     if (++scanned % ROWS_PER_READ === 0) await breathe();
-    const decision = decodeDecision(value);
+    const decision = decodeDecision(value, tenantTimePlace(key));
     const fits =
       decision.serviceId === filter.serviceId &&
       (filter.metricName === undefined || decision.metricName === filter.metricName) &&
