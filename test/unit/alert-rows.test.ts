@@ -1,5 +1,6 @@
 // Rows of alerts and of the ledger: those of the version before are read, and damage is an error.
 import { describe, expect, it } from "vitest";
+import { ledgerRowId } from "../../src/actors/coordinator/alerts/ledger-book.ts";
 import { decodeAlert, encodeAlert } from "../../src/actors/coordinator/alerts/rows/alert-row.ts";
 import { decodeDecision, encodeDecision } from "../../src/actors/coordinator/alerts/rows/decision-row.ts";
 import { encodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
@@ -85,7 +86,13 @@ const FIRST_DECISION = [
   ["rca_cooldown", 1, null, 15],
 ];
 
-describe("a row of the version before", () => {
+const PLACE = { tenant: DECISION.tenant, timeMs: DECISION.atMs, id: ledgerRowId(ID, 3) };
+/** As the program of that version wrote it. */
+const SECOND_DECISION =
+  "02000000000000f03f0764656661756c740470726f6408636865636b6f7574066572726f727301010123456789abcdef0123456789abcdef00000000" +
+  "00000000f83f0301150861206c6974746c65020f0215000000000000000000000000000000f03f011d01000000000000f07f0000000000002e40";
+
+describe("a row of a version before", () => {
   it("gives its alert, and is written as the new one", () => {
     const read = decodeAlert(encodeStored(FIRST_ALERT));
     expect(read).toEqual(ALERT);
@@ -93,9 +100,11 @@ describe("a row of the version before", () => {
   });
 
   it("gives its decision, and is written as the new one", () => {
-    const read = decodeDecision(encodeStored(FIRST_DECISION));
-    expect(read).toEqual(DECISION);
-    expect(decodeDecision(encodeDecision(read))).toEqual(DECISION);
+    for (const stored of [encodeStored(FIRST_DECISION), Buffer.from(SECOND_DECISION, "hex")]) {
+      const read = decodeDecision(stored, PLACE);
+      expect(read).toEqual(DECISION);
+      expect(decodeDecision(encodeDecision(read, PLACE.id), PLACE)).toEqual(DECISION);
+    }
   });
 });
 
@@ -129,7 +138,7 @@ describe("members that grow", () => {
 describe("a row", () => {
   const ROWS: ReadonlyArray<readonly [string, Uint8Array, (bytes: Uint8Array) => unknown]> = [
     ["of an alert", encodeAlert(ALERT), decodeAlert],
-    ["of a decision", encodeDecision(DECISION), decodeDecision],
+    ["of a decision", encodeDecision(DECISION, PLACE.id), (bytes) => decodeDecision(bytes, PLACE)],
   ];
 
   it.each(ROWS)("%s that was cut off anywhere is an error", (_, row, decode) => {

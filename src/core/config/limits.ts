@@ -131,7 +131,7 @@ export const STATE_PIECE_BYTES_MAX = 64 * 1024;
 export const ANOMALIES_MAX = 200_000;
 /** Alerts kept per tenant, and in memory as an index (200 B each): the longest resolved is dropped and counted. */
 export const ALERTS_MAX = 20_000;
-/** Rows of the ledger per tenant, 0.4 KB each: the oldest go first. */
+/** Rows of the ledger per tenant, 0.15 KB each: the oldest go first. */
 export const LEDGER_ROWS_MAX = 500_000;
 /** Opinions on anomalies of one service within two weeks: a dozen of one kind reach the bounds of what they do. */
 export const OPINIONS_PER_SERVICE_MAX = 64;
@@ -156,7 +156,7 @@ export const SIGNAL_SERVICES_MAX = 20_000;
 export const CONFIRMATIONS_PER_SERVICE_MAX = 4;
 /** Pairs whose last analysis is remembered for their cooldown: 200 B each; the longest ago is forgotten first. */
 export const RCA_PAIRS_MAX = 50_000;
-/** Rows of anomalies kept in memory, at 0.6 KB: those of the last second at the most that is stored in one. */
+/** Rows of anomalies kept in memory, at 0.2 KB: those of the last second at the most that is stored in one. */
 export const ANOMALIES_RECENT_MAX = 1_000;
 /** Verdict frames committed in one transaction: a commit of 50 takes 5 ms at p99, of 500 12 ms. */
 export const ANOMALIES_PER_COMMIT_MAX = 50;

@@ -8,8 +8,8 @@
 //   0x80 .. 0xe3     two digits, 00 to 99
 //   0xe4 .. 0xff     near phrases 28 to 55
 //
-// A sentence of 130 characters about a z-score takes 28 bytes, labels of 160 as JSON about 65. Text with other characters than printable ASCII is not packed.
-// Half a microsecond to a whole one for either direction.
+// A sentence of 130 characters about a z-score takes 28 bytes, labels of 160 as JSON 48. Text with other characters than printable ASCII is not packed. Some
+// 10 ns a character for either direction.
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteSink } from "./byte-sink.ts";
 import { FAR_PHRASES, NEAR_PHRASES } from "./phrases.ts";

@@ -16,12 +16,27 @@ export const NEAR_PHRASES: readonly string[] = [
 
 /** Take two bytes each: up to 256. */
 export const FAR_PHRASES: readonly string[] = [
-  ...["more than 99 standard deviations ", "above the ", "below the ", " that all of the last ", " samples had", " values had"],
+  ...["more than 99", "above the ", "below the ", " that all of the last ", " samples had", " values had"],
   ...[" on average over its last ", " values, ", " that is usual on a working day at ", " that is usual on a weekend day at "],
-  ...[" metrics were not as they usually are together, ", " standard deviations beyond the usual: ", " would fit the others, ", " % of it)"],
+  ...[
+    " metrics were not as they usually are together, ",
+    " standard deviations beyond the usual: ",
+    " would fit the others, ",
+    " % of it)",
+  ],
   ...[" burns the error budget of its objective ", " times over the last ", " as fast as it may; ", " times is told", "no sample of "],
-  ...["; it usually sends every ", " of its capacity, usually ", ", projected full at ", " (silenced by ", " (inhibited by ", " usual ", " last "],
-  ...["type", "name", "state", "mode", "app", "team", "topic", "partition", "consumer_group", "group", "operation", "cpu", "interface"].map(label),
+  ...[
+    "; it usually sends every ",
+    " of its capacity, usually ",
+    ", projected full at ",
+    " (silenced by ",
+    " (inhibited by ",
+    " usual ",
+    " last ",
+  ],
+  ...["type", "name", "state", "mode", "app", "team", "topic", "partition", "consumer_group", "group", "operation", "cpu", "interface"].map(
+    label,
+  ),
   ...["mountpoint", "fstype", "image", "replica", "client", "target", "result", "reason", "error", "level", "outcome", "queue"].map(label),
   ...["db", "table", "shard", "user", "url", "uri", "id", "datacenter", "availability_zone", "workload", "deployment", "action"].map(label),
   ...["http.request.method", "http.response.status_code", "http.route", "service.name", "service.version", "server.address"].map(label),
@@ -35,7 +50,19 @@ export const FAR_PHRASES: readonly string[] = [
   ...["_miss", "_lag", "_consumer", "_producer", "_messages", "_bucket", "_max", "_info", "queue", "cache", "client", "database", "query"],
   ...["session", "pool", "thread", "worker", "-service", "-api", "-worker", "-gateway", "-server", "frontend", "backend", "checkout"],
   ...["payment", "inventory", "catalog", "search", "shipping", "recommend", "order", "account", "auth", "gateway", "notification", "user"],
-  ...["staging", "development", "-pods-", "-nodes", "-cluster", "eu-central-", "eu-west-", "eu-north-", "us-east-", "us-west-", "us-central"],
+  ...[
+    "staging",
+    "development",
+    "-pods-",
+    "-nodes",
+    "-cluster",
+    "eu-central-",
+    "eu-west-",
+    "eu-north-",
+    "us-east-",
+    "us-west-",
+    "us-central",
+  ],
   ...["ap-southeast-", "ap-northeast-", "ap-south-", "europe-west", ".svc.cluster.local", "localhost", "https://", "http://", "/api/"],
   ...["DELETE", "POST", "PATCH", "true", "false", "/metrics", "unknown"],
 ];

@@ -6,7 +6,7 @@
 //   word}, decided as a difference to detected, serial varint}, {feedback JSON text}
 //
 // The end is 0 while the anomaly is open, then the number of who resolved it and the milliseconds that it took: a row that grew when its anomaly ends would not
-// fit into its page, and LMDB would leave both halves of it half empty. 200 bytes for a series with a few labels. What earlier versions wrote is read
+// fit into its page, and LMDB would leave both halves of it half empty. 210 bytes for a series with a few labels. What earlier versions wrote is read
 // (anomaly-row-before.ts).
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";

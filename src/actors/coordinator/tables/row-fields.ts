@@ -36,10 +36,6 @@ export function readTier(reader: ByteReader): Tier {
   return TIERS[reader.u8()] ?? reader.fail();
 }
 
-export function writeOutcome(sink: ByteSink, outcome: PageOutcome): void {
-  sink.u8(OUTCOMES.indexOf(outcome));
-}
-
 export function readOutcome(reader: ByteReader): PageOutcome {
   return OUTCOMES[reader.u8()] ?? reader.fail();
 }
@@ -55,12 +51,6 @@ export function tierOf(reader: ByteReader, head: number): Tier {
 
 export function outcomeOf(reader: ByteReader, head: number): PageOutcome {
   return OUTCOMES[(head >> TIER_BITS) & 7] ?? reader.fail();
-}
-
-/** 0 for null, else 1 and the id. */
-export function writeOptionalId(sink: ByteSink, id: string | null): void {
-  sink.u8(id === null ? 0 : 1);
-  if (id !== null) writeId(sink, id);
 }
 
 export function readOptionalId(reader: ByteReader): string | null {

@@ -4,7 +4,7 @@
 //   {suppressed by word}, detector word, z f64, environment, service, metric and explanation packed text (domain/codec/phrase-text.ts), gates
 //   (domain/incident/packed-gates.ts), {rca gate}
 //
-// The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 110 bytes for a series that does not page. Versions 1 and
+// The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 100 bytes for a finding that a gate holds back. Versions 1 and
 // 2 are read (first-version.ts, second-version.ts).
 import { familyOfDetector } from "../../../../domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
@@ -42,9 +42,7 @@ export function encodeDecision(decision: PageDecision, rowId: string): Uint8Arra
   const { anomalyId, alertId, suppressedBy, gates, rca, z, environment, serviceId, metricName } = decision;
   sink.at = 0;
   sink.u8(VERSION);
-  sink.u8(
-    tierAndOutcome(decision.tier, decision.outcome) | (suppressedBy === null ? 0 : HEAD_SUPPRESSED) | (rca === null ? 0 : HEAD_RCA),
-  );
+  sink.u8(tierAndOutcome(decision.tier, decision.outcome) | (suppressedBy === null ? 0 : HEAD_SUPPRESSED) | (rca === null ? 0 : HEAD_RCA));
   const idsAt = sink.at;
   sink.u8(0);
   const anomalyForm = writeIdBeside(anomalyId, rowId);
