@@ -288,11 +288,11 @@ export class Rig {
     return { status: answer.status, body: answer.body === "" ? null : (JSON.parse(answer.body) as any) };
   }
 
-  /** Everything durable, to compare two states. */
+  /** Everything durable, in the order of its keys, to compare two states. */
   durable(): unknown {
     return [...this.control.contents, ...this.series.contents].map(([table, rows]) => [
       table,
-      [...rows].map(([key, value]) => [key, Buffer.from(value).toString("latin1")]),
+      [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, Buffer.from(value).toString("latin1")]),
     ]);
   }
 }
