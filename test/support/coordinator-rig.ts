@@ -163,6 +163,8 @@ export class Rig {
   nowMs: number;
   /** What the log takes. */
   logBytes = 0;
+  /** Free on the disk. */
+  freeBytes = 1e9;
   monotonicMs = 1_000;
   #nextCall = 1;
   #draws = 0;
@@ -192,7 +194,7 @@ export class Rig {
       emit: (message) => void this.messages.push(message),
       observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
       deleteLogSegments: (floor) => void this.floors.push(floor),
-      measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: 1e9 }),
+      measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: this.freeBytes }),
       randomBytes: (count) => this.#draw(count),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),

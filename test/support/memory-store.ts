@@ -34,9 +34,13 @@ export class MemoryStore implements KeyValueStore {
   readonly contents: MemoryStoreContents;
   /** Commits that succeeded so far. */
   commits = 0;
+  /** Calls of trim so far. */
+  trims = 0;
   readonly #options: MemoryStoreOptions;
   readonly #failures: string[] = [];
   readonly #failed = new Set<string>();
+  #trimFailure: string | undefined;
+  #operationsMax = Number.POSITIVE_INFINITY;
   #random: number;
   #last: Promise<unknown> = Promise.resolve();
   #state: "open" | "closed" | "killed" = "open";
@@ -57,6 +61,16 @@ export class MemoryStore implements KeyValueStore {
   failAll(code: string | undefined): void {
     this.#failed.clear();
     if (code !== undefined) this.#failed.add(code);
+  }
+
+  /** Lets the next call of trim fail. */
+  failTrim(code: string): void {
+    this.#trimFailure = code;
+  }
+
+  /** The disk is full, but for commits of so many operations. */
+  limitCommits(operationsMax: number): void {
+    this.#operationsMax = operationsMax;
   }
 
   /** The process is gone: commits under way neither apply nor resolve. */
@@ -107,6 +121,13 @@ export class MemoryStore implements KeyValueStore {
     return { mapBytes: 1024 ** 3, usedBytes, diskBytes: usedBytes };
   }
 
+  async trim(): Promise<void> {
+    this.trims += 1;
+    const code = this.#trimFailure;
+    this.#trimFailure = undefined;
+    if (code !== undefined) throw new StoreError("give room back", code);
+  }
+
   async close(): Promise<void> {
     if (this.#state === "open") this.#state = "closed";
     await this.#last;
@@ -130,6 +151,7 @@ export class MemoryStore implements KeyValueStore {
     const [always] = this.#failed;
     const code = this.#failures.shift() ?? always;
     if (code !== undefined) throw new StoreError("commit", code);
+    if (operations.length > this.#operationsMax) throw new StoreError("commit", "ENOSPC");
     for (const { table, key, value } of operations) {
       if (value === undefined) this.contents.get(table)?.delete(text(key));
       else this.contents.get(table)?.set(text(key), Uint8Array.from(value));

@@ -86,3 +86,17 @@ function hasTaken(descriptor: number, bytes: number): boolean {
     throw error;
   }
 }
+
+/** Whether this process can mount a small file system itself: root with that right. */
+export function canMountHere(): boolean {
+  const probe = mkdtempSync(join(tmpdir(), "vedette-mount-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", probe], { stdio: "ignore" });
+    execFileSync("umount", [probe]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(probe, { recursive: true, force: true });
+  }
+}

@@ -106,6 +106,26 @@ describe("records", () => {
     expect((await rig.ask("records")).body.total).toBe(1);
     expect((await rig.ask("records", {}, {}, "other")).body.total).toBe(0);
   });
+
+  it("are deleted a few at a time where the disk has no room for more, as many in one go", async () => {
+    const rig = await Rig.open({ retentionMs: DAY_MS });
+    for (const round of [0, 1]) {
+      rig.series.limitCommits(Number.POSITIVE_INFINITY);
+      await rig.take(...Array.from({ length: 600 }, (_, i) => record({ timeMs: rig.nowMs + i })));
+      rig.nowMs += DAY_MS + 1000;
+      rig.monotonicMs += DAY_MS;
+      rig.series.limitCommits(5);
+      for (const refusals of [1, 2]) {
+        await rig.drain();
+        expect([rig.counter("commitErrors"), rig.counter("recordsExpired")]).toEqual([2 * round + refusals, 600 * round]);
+        rig.monotonicMs += 5000;
+      }
+      await rig.coordinator.step();
+      expect(rig.counter("recordsExpired")).toBe(600 * round + 4 * 32);
+      await rig.drain();
+      expect([rig.counter("recordsExpired"), rig.counter("storeReadOnly")]).toEqual([600 * (round + 1), 0]);
+    }
+  });
 });
 
 describe("metric samples among records", () => {

@@ -11,6 +11,7 @@ import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../src/adapters/storage/lmdb-store.ts";
 import { KEY_BYTES_MAX, KeyBuilder } from "../../src/domain/codec/key.ts";
 import { MemoryStore } from "../support/memory-store.ts";
+import { canMountHere } from "../support/small-disk.ts";
 
 const TABLES = ["a", "b"];
 const DICTIONARIES = new Map([
@@ -276,7 +277,7 @@ describe("lmdb store", () => {
     expect(flushed).toBeGreaterThanOrEqual(80);
   });
 
-  it.runIf(canMount())("refuses commits on a full disk whole, and works again when there is room", async () => {
+  it.runIf(canMountHere())("refuses commits on a full disk whole, and works again when there is room", async () => {
     const mount = join(folder, "small");
     mkdirSync(mount);
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=12m", "tmpfs", mount]);
@@ -327,17 +328,3 @@ describe("memory store", () => {
     expect(next.range("a", { from: key(), to: key(255) }).map((entry) => entry.key[0])).toEqual([2]);
   });
 });
-
-/** Whether a small file system can be mounted here: root with that right. */
-function canMount(): boolean {
-  const probe = mkdtempSync(join(tmpdir(), "vedette-mount-"));
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", probe], { stdio: "ignore" });
-    execFileSync("umount", [probe]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmSync(probe, { recursive: true, force: true });
-  }
-}

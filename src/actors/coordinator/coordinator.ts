@@ -356,6 +356,7 @@ export class Coordinator {
     // Nobody else writes to `series` while a commit there is under way; between two of them it is the others' turn.
     const mayRetain = this.#stopping === "no" && !series.isUnderWay;
     const retention: RetentionOutcome | undefined = mayRetain ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
+    await attempt(() => this.#disk.trim(monotonicMs()));
     const isUrgent = this.#isUrgent;
     const begun = failures.length === 0 && series.begin(isUrgent);
     if (isUrgent) await attempt(() => series.end());

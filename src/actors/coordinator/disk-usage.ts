@@ -1,4 +1,4 @@
-// How much of the disk the data folder takes, as metrics, and whether that is more than DISK_LIMIT_GIB.
+// How much of the disk the data folder takes, as metrics, and whether that is more than DISK_LIMIT_GIB. An idle server takes no more than it needs.
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import type { CoordinatorCounters } from "./coordinator-counters.ts";
 
@@ -31,12 +31,17 @@ export interface DiskUsageDependencies {
 /** Milliseconds between two looks: 0.2 ms each. With a limit more often: at 50 MB/s it is passed by 50 MB. */
 const INTERVAL_MS = 10_000;
 const INTERVAL_WITH_LIMIT_MS = 1_000;
+/** A store without a commit for one to two of these is idle. */
+const TRIM_INTERVAL_MS = 5_000;
+/** On a disk with less the stores keep the room that they have. */
+const TRIM_FREE_BYTES_MIN = 1024 ** 3;
 
 /** Looks from time to time. */
 export class DiskUsage {
   readonly #limitBytes: number;
   readonly #dependencies: DiskUsageDependencies;
   #dueMs = 0;
+  #trimDueMs = 0;
   #isOverLimit = false;
   #fill: DiskFill;
 
@@ -50,7 +55,7 @@ export class DiskUsage {
 
   /** Monotonic time of the next look. */
   get dueMs(): number {
-    return this.#dueMs;
+    return Math.min(this.#dueMs, this.#trimDueMs);
   }
 
   get fill(): DiskFill {
@@ -60,6 +65,15 @@ export class DiskUsage {
   /** What entries and log took at the last look was more than the limit. Free pages of the stores count for nothing: they are used again. */
   get isOverLimit(): boolean {
     return this.#isOverLimit;
+  }
+
+  /** Has idle stores give back room that they keep for commits, when it is time. Rejects with StoreError. */
+  async trim(monotonicMs: number): Promise<void> {
+    if (monotonicMs < this.#trimDueMs) return;
+    this.#trimDueMs = monotonicMs + TRIM_INTERVAL_MS;
+    if (this.#fill.freeBytes < TRIM_FREE_BYTES_MIN) return;
+    const { controlStore, seriesStore } = this.#dependencies;
+    await Promise.all([controlStore.trim(), seriesStore.trim()]);
   }
 
   /** Looks, when it is time. */

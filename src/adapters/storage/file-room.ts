@@ -6,8 +6,10 @@
  * even what it overwrites (btrfs, ZFS) can still surprise it.
  *
  * Deletions have a reserve of their own: they are what makes room. When the disk is full and the file has free pages, commits go on in those.
+ * The reserve grows while commits come, and an idle file keeps the least of it: enough to delete a few rows at a time.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
 import type { StoreOperation } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
 
@@ -20,10 +22,15 @@ export interface FilePages {
   free(): number;
 }
 
-/** Kept for commits that delete: 500 pages are the leaves of 250 rows in two tables, the most that retention deletes at once, and the overhead. */
-const RESERVE_BYTES = 2.25 * 1024 * 1024;
 /** Free list, branches, and the roots of the tables. */
 const OVERHEAD_BYTES = 256 * 1024;
+/** Kept for commits that delete: 500 pages are the leaves of 250 rows in two tables, the most that retention deletes at once, and the overhead. */
+const RESERVE_BYTES_MAX = 2.25 * 1024 * 1024;
+/**
+ * What of it is kept while nothing is committed: the leaves of four small steps of retention. LMDB uses again what a commit has freed from the next but one on.
+ * It doubles with each commit that finds no room, so that one commit now and then writes 0.5 MiB of zeros.
+ */
+const RESERVE_BYTES_MIN = OVERHEAD_BYTES + 4 * FULL_DISK_ROWS_PER_STEP * 2 * 4096;
 /** Header of a page, and of a value in it. */
 const PAGE_OVERHEAD_BYTES = 32;
 /** Free pages may be scattered and some are held for readers: this many times the need is certain to be enough. */
@@ -37,6 +44,7 @@ export class FileRoom {
   readonly #descriptor: number;
   /** What the file had at least when it was looked at last. */
   #size = 0;
+  #reserveBytes = RESERVE_BYTES_MIN;
 
   constructor(path: string) {
     this.#descriptor = openSync(path, "r+");
@@ -46,13 +54,25 @@ export class FileRoom {
   take(operations: ReadonlyArray<StoreOperation>, pages: FilePages): void {
     const endBytes = pages.end * pages.pageBytes;
     const needBytes = bytesNeeded(operations, pages.pageBytes);
-    if (this.#size >= endBytes + needBytes + RESERVE_BYTES) return;
-    const code = this.#extend(endBytes + needBytes + RESERVE_BYTES + STEP_BYTES);
+    const reserveBytes = this.#reserveBytes;
+    if (this.#size >= endBytes + needBytes + reserveBytes) return;
+    this.#reserveBytes = Math.min(RESERVE_BYTES_MAX, 2 * reserveBytes);
+    const code = this.#extend(endBytes + needBytes + reserveBytes + STEP_BYTES);
     if (code === undefined) return;
     const roomBytes = this.#size - endBytes;
-    if (roomBytes >= needBytes + (frees(operations) ? 0 : RESERVE_BYTES)) return;
+    if (roomBytes >= needBytes + (frees(operations) ? 0 : reserveBytes)) return;
     if (roomBytes >= needBytes && pages.free() * pages.pageBytes >= FREE_PAGES_FACTOR * needBytes) return;
     throw new StoreError("make room for a commit", code);
+  }
+
+  /** Gives back what an idle file does not need. */
+  trim({ end, pageBytes }: Pick<FilePages, "end" | "pageBytes">): void {
+    this.#reserveBytes = RESERVE_BYTES_MIN;
+    this.#size = fstatSync(this.#descriptor).size;
+    const keptBytes = end * pageBytes + RESERVE_BYTES_MIN;
+    if (this.#size <= keptBytes) return;
+    ftruncateSync(this.#descriptor, keptBytes);
+    this.#size = keptBytes;
   }
 
   /** Gives the room back. */

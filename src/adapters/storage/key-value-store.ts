@@ -53,10 +53,15 @@ export interface KeyValueStore {
    * `sync` a loss of power too. Rejects with StoreError. Keys and values must not change before that. Commits apply in the order of the calls.
    */
   commit(operations: ReadonlyArray<StoreOperation>, options?: CommitOptions): Promise<void>;
-  /** Deletes the keys of [from, to) in commits of at most `limitPerStep` (at least 1), so that others get their turn, and resolves with their number. */
+  /**
+   * Deletes the keys of [from, to) in commits of at most `limitPerStep` (at least 1), so that others get their turn, and resolves with their number.
+   * On a full disk the commits may be smaller.
+   */
   deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number>;
   /** Returns the sizes now. */
   stats(): StoreStats;
+  /** Gives back disk that is kept for commits, unless one has come since the last call. Rejects with StoreError. */
+  trim(): Promise<void>;
   /** Waits for the commits under way and closes; everything else fails with StoreError CLOSED from the call on. */
   close(): Promise<void>;
 }
@@ -72,6 +77,12 @@ export class StoreError extends Error {
     this.code = code;
     this.retryable = RETRYABLE_CODES.has(code);
   }
+
+  /** Whether the disk has no room, or the process may use no more of it. */
+  get isFullDisk(): boolean {
+    return FULL_DISK_CODES.has(this.code);
+  }
 }
 
+const FULL_DISK_CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const RETRYABLE_CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG", "ENOMEM", "EAGAIN", "EINTR", "MDB_MAP_FULL", "MDB_TXN_FULL"]);

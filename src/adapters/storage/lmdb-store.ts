@@ -17,6 +17,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
 import { open } from "lmdb";
+import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
 import { KEY_BYTES_MAX } from "../../domain/codec/key.ts";
 import { type FilePages, FileRoom } from "./file-room.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
@@ -106,6 +107,9 @@ class LmdbStore implements KeyValueStore {
   #flushError: unknown;
   /** Flushes that were asked for. */
   #syncs: Promise<void> = Promise.resolve();
+  /** Commits so far, and at the last call of `trim`. */
+  #commits = 0;
+  #commitsSeen = 0;
 
   constructor(
     path: string,
@@ -137,6 +141,7 @@ class LmdbStore implements KeyValueStore {
       return { table: this.#table(table), key, value: value && unshared(value) };
     });
     if (writes.length === 0 && options.sync === true) return this.#syncBeside();
+    this.#commits++;
     const own = this.#last.then(async () => {
       await this.#flushBefore;
       this.#throwFlushError();
@@ -153,13 +158,30 @@ class LmdbStore implements KeyValueStore {
   async deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number> {
     if (!(limitPerStep >= 1)) throw new RangeError("a step deletes at least one key");
     let deleted = 0;
-    for (;;) {
-      const bounds = rangeOptions(from, to, false, limitPerStep);
+    for (let limit = limitPerStep; ; ) {
+      const bounds = rangeOptions(from, to, false, limit);
       const keys = bounds === undefined ? [] : [...this.#table(table).getKeys(bounds)];
-      if (keys.length > 0) await this.commit(keys.map((key) => ({ table, key, value: undefined })));
+      try {
+        if (keys.length > 0) await this.commit(keys.map((key) => ({ table, key, value: undefined })));
+      } catch (error) {
+        if (!(error instanceof StoreError && error.isFullDisk) || limit === 1) throw error;
+        limit = Math.min(FULL_DISK_ROWS_PER_STEP, Math.floor(limit / 2));
+        continue;
+      }
       deleted += keys.length;
-      if (keys.length < limitPerStep) return deleted;
+      if (keys.length < limit) return deleted;
     }
+  }
+
+  async trim(): Promise<void> {
+    if (this.#closed !== undefined) throw new StoreError("use the store", "CLOSED");
+    const isIdle = this.#commits === this.#commitsSeen;
+    this.#commitsSeen = this.#commits;
+    if (!isIdle) return;
+    const syncs = this.#syncs; // those that come later wait for this
+    const own = this.#last.then(() => syncs).then(() => this.#giveBackRoom());
+    this.#last = own.catch(() => undefined);
+    return own;
   }
 
   stats(): StoreStats {
@@ -187,6 +209,17 @@ class LmdbStore implements KeyValueStore {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  /** Once nothing writes to the file. */
+  async #giveBackRoom(): Promise<void> {
+    await this.#flushBefore;
+    await this.#flush;
+    try {
+      this.#room.trim(this.#pages());
+    } catch (error) {
+      throw new StoreError("give room back", codeOf(error), error);
+    }
   }
 
   async #batch(writes: ReadonlyArray<TableWrite>): Promise<void> {

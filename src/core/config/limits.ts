@@ -272,6 +272,12 @@ export const EPISODES_MAX = 1_000_000;
 export const RETENTION_ROWS_PER_STEP = 250;
 /** Blocks of samples that one step of retention deletes: 64 x 17 pages are about 1 ms of commit. */
 export const RETENTION_BLOCKS_PER_STEP = 64;
+/**
+ * Rows and blocks that a step of retention deletes at most on a full disk: an idle store keeps room for 64 leaves. As many steps in one go as are as many rows
+ * as otherwise: a store that refuses what comes is stepped every five seconds.
+ */
+export const FULL_DISK_ROWS_PER_STEP = 8;
+export const FULL_DISK_STEPS = Math.ceil(RETENTION_ROWS_PER_STEP / FULL_DISK_ROWS_PER_STEP);
 /** A partition is rolled up into hours this often: seven hours of a stream then lie together, about 16 bytes each, against 520 of samples every 10 s. */
 export const ROLLUP_INTERVAL_MS = 6 * 3600 * 1000;
 /** Pairs of stream and hour that one fold holds, 40 bytes each; beyond, the partition is rolled up in several. One block more may come on top. */

@@ -1,7 +1,7 @@
 // Rolls samples up into hours, and deletes what is past its time or over its bytes, a few hundred rows a step, so that commits of verdicts never
 // wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS later.
-import type { KeyValueStore, StoreEntry, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { DEAD_LETTER_ENDS_MAX } from "../../../core/config/limits.ts";
+import { type KeyValueStore, type StoreEntry, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { DEAD_LETTER_ENDS_MAX, FULL_DISK_ROWS_PER_STEP, FULL_DISK_STEPS } from "../../../core/config/limits.ts";
 import type { CoordinatorCounter } from "../../../core/layout/counters.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
@@ -65,6 +65,8 @@ export class Retention {
   readonly #dependencies: RetentionDependencies;
   #round: Generator<RetentionStep> | undefined;
   #dueMs = 0;
+  /** Rows of a step, fewer since a step found the disk full; as many as otherwise after a round that has come to its end. */
+  #rowsMax = Number.POSITIVE_INFINITY;
 
   constructor(options: RetentionOptions, dependencies: RetentionDependencies) {
     this.#options = options;
@@ -76,42 +78,68 @@ export class Retention {
     return this.#dueMs;
   }
 
-  /** Does one step; the round goes on while it is not "idle". Rejects with StoreError: the round then begins anew with the next call. */
+  /**
+   * Does one step; the round goes on while it is not "idle". Rejects with StoreError: the round then begins anew with the next call. On a full disk
+   * calls are seldom and steps are small, so a call does some of them.
+   */
   async step(wallNowMs: number, monotonicMs: number): Promise<RetentionOutcome> {
     if (monotonicMs < this.#dueMs) return "idle";
+    let outcome: RetentionOutcome = "worked";
+    for (let left = Number.isFinite(this.#rowsMax) ? FULL_DISK_STEPS : 1; left > 0; left--) {
+      const done = await this.#draw(wallNowMs);
+      if (done === "committed") outcome = done;
+      if (done !== "idle") continue;
+      this.#dueMs = monotonicMs + this.#options.intervalMs;
+      this.#rowsMax = Number.POSITIVE_INFINITY;
+      return "idle";
+    }
+    return outcome;
+  }
+
+  async #draw(wallNowMs: number): Promise<RetentionOutcome> {
     const round = this.#round ?? this.#steps(wallNowMs);
     this.#round = undefined;
     const drawn = round.next();
-    if (drawn.done) {
-      this.#dueMs = monotonicMs + this.#options.intervalMs;
-      return "idle";
-    }
+    if (drawn.done) return "idle";
     const { store, operations, apply } = drawn.value;
-    if (operations.length > 0) await store.commit(operations);
-    else await this.#dependencies.breathe();
+    try {
+      if (operations.length > 0) await store.commit(operations);
+      else await this.#dependencies.breathe();
+    } catch (error) {
+      if (error instanceof StoreError && error.isFullDisk) this.#rowsMax = Math.max(1, Math.min(FULL_DISK_ROWS_PER_STEP, Math.floor(this.#rowsMax / 2)));
+      throw error;
+    }
     apply();
     this.#round = round;
     return operations.length > 0 ? "committed" : "worked";
   }
 
-  /** Each step is drawn when the one before has been applied, so it sees what that has left. Deletions come first: they make room for roll-ups. */
+  get #rowsPerStep(): number {
+    return Math.min(this.#rowsMax, this.#options.rowsPerStep);
+  }
+
+  get #blocksPerStep(): number {
+    return Math.min(this.#rowsMax, this.#options.blocksPerStep);
+  }
+
+  /** Each step is drawn when the one before has been applied, so it sees what that has left. Deletions come first: they make room for sums of calls and for roll-ups. */
   *#steps(wallNowMs: number): Generator<RetentionStep> {
     const { retentionMs, rawRetentionMs, auditRetentionMs, auditRowsMax, deadLetterAgeMs } = this.#options;
     yield* this.#anomalies(wallNowMs - retentionMs);
     yield* this.#episodes(wallNowMs - retentionMs);
-    yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
-    yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
-    yield* expireOpinions(this.#dependencies, wallNowMs, this.#options.rowsPerStep);
+    yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
+    yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
+    yield* expireOpinions(this.#dependencies, wallNowMs, this.#rowsPerStep);
     yield* this.#oldLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessLetters();
     yield* this.#letterEnds(wallNowMs - deadLetterAgeMs);
-    yield* expireAudit(this.#dependencies, wallNowMs - auditRetentionMs, auditRowsMax, this.#options.rowsPerStep);
-    yield* expireUsage(this.#dependencies.state, wallNowMs, this.#options.rowsPerStep);
+    yield* expireAudit(this.#dependencies, wallNowMs - auditRetentionMs, auditRowsMax, this.#rowsPerStep);
+    yield* expireUsage(this.#dependencies.state, wallNowMs, this.#rowsPerStep);
     yield* this.#records(wallNowMs - retentionMs);
-    yield* expireCalls(this.#dependencies, wallNowMs - retentionMs, this.#options.rowsPerStep);
-    yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);
+    yield* expireCalls(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* this.#blocks(wallNowMs - rawRetentionMs, wallNowMs - retentionMs);
     yield* this.#rollups(wallNowMs - retentionMs);
+    yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);
     yield* rollUp(this.#dependencies, wallNowMs, wallNowMs - retentionMs);
   }
 
@@ -119,7 +147,7 @@ export class Retention {
     const { anomalies, control } = this.#dependencies.state;
     for (const tenant of [...anomalies.tenants]) {
       for (;;) {
-        const entries = anomalies.index(tenant).oldest(this.#options.rowsPerStep, beforeMs);
+        const entries = anomalies.index(tenant).oldest(this.#rowsPerStep, beforeMs);
         if (entries.length === 0) break;
         const operations = entries.map(({ detectedAtMs, id }) => ({
           table: "anomalies",
@@ -143,7 +171,7 @@ export class Retention {
     for (;;) {
       const excess = anomalies.episodeCount - this.#options.episodesMax;
       const to = excess > 0 ? episodeTimeKey(Number.POSITIVE_INFINITY, new Uint8Array(0)) : old;
-      const limit = excess > 0 ? Math.min(excess, this.#options.rowsPerStep) : this.#options.rowsPerStep;
+      const limit = excess > 0 ? Math.min(excess, this.#rowsPerStep) : this.#rowsPerStep;
       const entries = control.range("episode_times", { from: TABLE_START, to, limit });
       if (entries.length === 0) return;
       yield {
@@ -191,7 +219,7 @@ export class Retention {
         const isExcess = deadLetters.ends > DEAD_LETTER_ENDS_MAX;
         const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
         const to = tenantTimeBound(tenant, isExcess ? Number.POSITIVE_INFINITY : beforeMs);
-        const entries = control.range("dead_letter_ends", { from, to, limit: this.#options.rowsPerStep });
+        const entries = control.range("dead_letter_ends", { from, to, limit: this.#rowsPerStep });
         if (entries.length === 0) break;
         const draft = new DeadLetterDraft(this.#dependencies.state);
         draft.forgetEnds(
@@ -212,7 +240,7 @@ export class Retention {
   #lettersOf(tenant: string, beforeMs: number): StoreEntry[] {
     const { control } = this.#dependencies.state;
     const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
-    return control.range("dead_letters", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep });
+    return control.range("dead_letters", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#rowsPerStep });
   }
 
   #loseLetters(store: KeyValueStore, entries: readonly StoreEntry[], loss: LetterLoss): RetentionStep {
@@ -234,7 +262,7 @@ export class Retention {
     yield* this.#spanBlocks(beforeMs);
     for (const tenant of scanTenants(series, "records")) {
       const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
-      const range = { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.rowsPerStep };
+      const range = { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#rowsPerStep };
       for (;;) {
         const entries = series.range("records", range);
         if (entries.length === 0) break;
@@ -252,7 +280,7 @@ export class Retention {
     for (const tenant of scanTenants(series, "span_blocks")) {
       const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
       for (;;) {
-        const entries = series.range("span_blocks", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#options.blocksPerStep });
+        const entries = series.range("span_blocks", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#blocksPerStep });
         if (entries.length === 0) break;
         const spans = entries.reduce((sum, { value }) => sum + readSpanBlockHead(value).spans, 0);
         const operations = entries.map(({ key }) => ({ table: "span_blocks", key, value: undefined }));
@@ -302,7 +330,7 @@ export class Retention {
       if (first === undefined) return undefined;
       const span = decode(first.key, first.value);
       if (!isOld(span)) return span;
-      const entries = oldest(this.#options.blocksPerStep);
+      const entries = oldest(this.#blocksPerStep);
       const young = entries.findIndex(({ key, value }) => !isOld(decode(key, value)));
       const old = young < 0 ? entries : entries.slice(0, young);
       const operations = old.flatMap(({ key }) => tables.map((table) => ({ table, key, value: undefined })));
