@@ -14,15 +14,18 @@ async function trimsIn(rig: Rig, seconds: number): Promise<number[]> {
 }
 
 describe("idle stores", () => {
-  it.each([[undefined], [GIB]])("give back room every five seconds while the disk has plenty, with a limit of %s bytes too", async (diskLimitBytes) => {
-    const rig = await Rig.open(diskLimitBytes === undefined ? {} : { diskLimitBytes });
-    rig.freeBytes = 2 * GIB;
-    await trimsIn(rig, 15);
-    expect(await trimsIn(rig, 60)).toEqual([12, 12]);
-    rig.freeBytes = GIB / 2;
-    await trimsIn(rig, 15);
-    expect(await trimsIn(rig, 60)).toEqual([0, 0]);
-  });
+  it.each([[undefined], [GIB]])(
+    "give back room every five seconds while the disk has plenty, with a limit of %s bytes too",
+    async (diskLimitBytes) => {
+      const rig = await Rig.open(diskLimitBytes === undefined ? {} : { diskLimitBytes });
+      rig.freeBytes = 2 * GIB;
+      await trimsIn(rig, 15);
+      expect(await trimsIn(rig, 60)).toEqual([12, 12]);
+      rig.freeBytes = GIB / 2;
+      await trimsIn(rig, 15);
+      expect(await trimsIn(rig, 60)).toEqual([0, 0]);
+    },
+  );
 
   it("are looked at in time when nothing else is due", async () => {
     const rig = await Rig.open();

@@ -77,7 +77,12 @@ describe("the room of an idle store", () => {
     const calls: Promise<void>[] = [];
     for (let n = 0; n < 40; n++) {
       // Between the two calls of trim comes nothing that changes the file.
-      calls.push(store.commit([large(n, 50_000)], { flushLater: n % 3 !== 0 }), store.trim(), store.commit([], { sync: true }), store.trim());
+      calls.push(
+        store.commit([large(n, 50_000)], { flushLater: n % 3 !== 0 }),
+        store.trim(),
+        store.commit([], { sync: true }),
+        store.trim(),
+      );
       calls.push(store.commit([], { sync: true }));
       if (n % 8 === 7) await Promise.all(calls.splice(0));
     }

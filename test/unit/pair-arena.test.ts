@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { hashNumber, PAIR_BYTES, PairArena, type StoredPage } from "../../src/actors/engine/watchdog/pairs/pair-arena.ts";
 import { LONG_BASELINE_PAGE_PAIRS } from "../../src/core/config/limits.ts";
+import { unpackNonZeroWords } from "../../src/domain/codec/non-zero-words.ts";
 import { PAIR_STATE_BYTES, PairDetector } from "../../src/domain/detection/pair/pair-detector.ts";
 
 const PARTITION = 7;
@@ -69,9 +70,33 @@ describe("the arena of long baselines", () => {
     expect(storedPages(other).map(({ number }) => number)).toEqual([0]);
   });
 
+  it("stores a page of young pairs in a sixth of what it takes in memory", () => {
+    const { arena } = filled(LONG_BASELINE_PAGE_PAIRS);
+    expect(storedPages(arena)[0]?.bytes.length).toBeLessThan((LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES) / 6);
+  });
+
+  it("reads pages as they were stored before they were packed", () => {
+    const { arena, numbers } = filled(LONG_BASELINE_PAGE_PAIRS);
+    const [page] = storedPages(arena) as [StoredPage];
+    const plain = new Uint32Array((8 + LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES) / 4);
+    expect(unpackNonZeroWords(Uint8Array.from(page.bytes.subarray(8)), plain.subarray(2))).toBe(true);
+    plain.set([1, PAIR_BYTES]);
+    const detector = new PairDetector();
+    const other = new PairArena(detector.state);
+    const found: number[] = [];
+    expect(other.restore({ ...page, bytes: new Uint8Array(plain.buffer) }, (pair) => found.push(pair))).toBe(true);
+    expect(found.sort((one, two) => one - two)).toEqual(numbers);
+    numbers.forEach((pair, stream) => {
+      other.load(pair);
+      expect([detector.count, detector.baseline.mean, other.count(pair)]).toEqual([stream + 1, stream, stream + 1]);
+    });
+    other.setEpisode(numbers[0] as number, 0, 0); // what has changed is stored again, packed
+    expect(storedPages(other)).toEqual([page]);
+  });
+
   it("stores a page without pairs as none", () => {
     const { arena, numbers } = filled(1);
-    expect(storedPages(arena)[0]?.bytes.length).toBeGreaterThan(LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES);
+    expect(storedPages(arena)[0]?.bytes.length).toBeGreaterThan(PAIR_BYTES / 16);
     arena.free(numbers[0] as number);
     expect(storedPages(arena)).toEqual([{ partition: PARTITION, number: 0, bytes: new Uint8Array(0) }]);
   });
@@ -82,7 +107,11 @@ describe("the arena of long baselines", () => {
     const other = new PairArena(new PairDetector().state);
     const altered = page.bytes.slice();
     altered[0] = 200;
-    for (const bytes of [altered, page.bytes.subarray(8)]) expect(other.restore({ ...page, bytes }, () => undefined)).toBe(false);
+    const otherPairs = page.bytes.slice();
+    otherPairs[4]!++;
+    const cut = page.bytes.subarray(0, page.bytes.length - 4);
+    for (const bytes of [altered, otherPairs, cut, page.bytes.subarray(8), new Uint8Array(3)])
+      expect(other.restore({ ...page, bytes }, () => undefined)).toBe(false);
     expect([other.size, other.pages]).toEqual([0, 0]);
   });
 });

@@ -106,7 +106,8 @@ export class Retention {
       if (operations.length > 0) await store.commit(operations);
       else await this.#dependencies.breathe();
     } catch (error) {
-      if (error instanceof StoreError && error.isFullDisk) this.#rowsMax = Math.max(1, Math.min(FULL_DISK_ROWS_PER_STEP, Math.floor(this.#rowsMax / 2)));
+      if (error instanceof StoreError && error.isFullDisk)
+        this.#rowsMax = Math.max(1, Math.min(FULL_DISK_ROWS_PER_STEP, Math.floor(this.#rowsMax / 2)));
       throw error;
     }
     apply();

@@ -2,6 +2,7 @@
 // engines. A detector is one object that states are copied into and out of: an object and its views for each pair would take as much as its state.
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
+import { packNonZeroWords, unpackNonZeroWords } from "../../../../domain/codec/non-zero-words.ts";
 import { PAIR_STATE_BYTES } from "../../../../domain/detection/pair/pair-detector.ts";
 
 /** Before the state of each pair: hash of its stream (16 bytes), then these, by their place among f64. */
@@ -18,9 +19,12 @@ const PAIR_WORDS = HEAD_WORDS + STATE_WORDS;
 /** What a pair takes, but for four bytes by slot. */
 export const PAIR_BYTES = 8 * PAIR_WORDS;
 const PAGE_BYTES = LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES;
-/** Changes with the layout of a page: pages of another are left out, and their pairs learn anew. */
-const LAYOUT = 1;
+/** A stored page begins with its layout and PAIR_BYTES: pages of other layouts or pairs are left out, and their pairs learn anew. */
 const PAGE_HEAD_BYTES = 8;
+/** The page as it lies here; read, and written no more. */
+const LAYOUT_PLAIN = 1;
+/** The words that are not zero. After one value of each pair a page takes 4.3 KB, after 40 16, after a day 40 to 47, of 52.6. */
+const LAYOUT_PACKED = 2;
 
 interface Page {
   readonly partition: number;
@@ -172,21 +176,16 @@ export class PairArena {
     page.isDirty = false;
     const { partition, number } = page;
     if (page.used === 0) return { partition, number, bytes: new Uint8Array(0) };
-    const bytes = new Uint8Array(PAGE_HEAD_BYTES + PAGE_BYTES);
-    new Uint32Array(bytes.buffer, 0, 2).set([LAYOUT, PAIR_BYTES]);
-    bytes.set(new Uint8Array(page.doubles.buffer), PAGE_HEAD_BYTES);
+    const bytes = packNonZeroWords(page.words, PAGE_HEAD_BYTES);
+    new Uint32Array(bytes.buffer, 0, 2).set([LAYOUT_PACKED, PAIR_BYTES]);
     return { partition, number, bytes };
   }
 
   /** Takes a stored page back and tells its pairs, each with a number made of its stream's hash (hashNumber); false for a page of another layout. */
   restore({ partition, number, bytes }: StoredPage, visit: (pair: number, hash: number) => void): boolean {
-    const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const isOurs =
-      bytes.length === PAGE_HEAD_BYTES + PAGE_BYTES && head.getUint32(0, true) === LAYOUT && head.getUint32(4, true) === PAIR_BYTES;
-    if (!isOurs) return false;
-    const page = this.#addPage(partition, number);
-    new Uint8Array(page.doubles.buffer).set(bytes.subarray(PAGE_HEAD_BYTES));
-    page.isDirty = false;
+    const stored = readPage(bytes);
+    if (stored === undefined) return false;
+    const page = this.#addPage(partition, number, stored);
     const pages = this.#partitions[partition] as PartitionPages;
     pages.free.length -= LONG_BASELINE_PAGE_PAIRS;
     const first = (this.#pages.length - 1) * LONG_BASELINE_PAGE_PAIRS + 1;
@@ -203,8 +202,7 @@ export class PairArena {
   }
 
   /** Its places are free, the first of them on top. */
-  #addPage(partition: number, number: number): Page {
-    const buffer = new ArrayBuffer(PAGE_BYTES);
+  #addPage(partition: number, number: number, buffer = new ArrayBuffer(PAGE_BYTES)): Page {
     const page = { partition, number, doubles: new Float64Array(buffer), words: new Uint32Array(buffer), used: 0, isDirty: false };
     const first = this.#pages.length * LONG_BASELINE_PAGE_PAIRS + 1;
     this.#pages.push(page);
@@ -221,6 +219,18 @@ export class PairArena {
   #place(pair: number): number {
     return ((pair - 1) % LONG_BASELINE_PAGE_PAIRS) * PAIR_WORDS;
   }
+}
+
+/** A stored page as it lies here; undefined where it is of another layout, or of other pairs. */
+function readPage(bytes: Uint8Array): ArrayBuffer | undefined {
+  if (bytes.length < PAGE_HEAD_BYTES) return undefined;
+  const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [layout, pairBytes] = [head.getUint32(0, true), head.getUint32(4, true)];
+  const body = Uint8Array.from(bytes.subarray(PAGE_HEAD_BYTES));
+  if (pairBytes !== PAIR_BYTES) return undefined;
+  if (layout === LAYOUT_PLAIN) return body.length === PAGE_BYTES ? body.buffer : undefined;
+  const page = new Uint32Array(PAGE_BYTES / 4);
+  return layout === LAYOUT_PACKED && unpackNonZeroWords(body, page) ? page.buffer : undefined;
 }
 
 /** 53 bits of a hash: a key of maps. */

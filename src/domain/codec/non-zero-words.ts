@@ -1,0 +1,43 @@
+// Words of which many are zero: a bit for each, then those that are not. A page of long baselines, 13,152 words, takes 40 to 80 us to pack at any fill;
+// deflate at its fastest takes 100 us where most are zero, and 1,000 to 3,000 where few are.
+
+const BITS = 32;
+
+/** Bytes of `words` packed, behind `headBytes` (a multiple of 4) that are left zero. */
+export function packNonZeroWords(words: Uint32Array, headBytes: number): Uint8Array {
+  const headWords = headBytes / 4;
+  const maskWords = Math.ceil(words.length / BITS);
+  const packed = new Uint32Array(headWords + maskWords + words.length);
+  let next = headWords + maskWords;
+  for (let group = 0; group < maskWords; group++) {
+    const from = BITS * group;
+    const count = Math.min(BITS, words.length - from);
+    let mask = 0;
+    for (let bit = 0; bit < count; bit++) {
+      const word = words[from + bit] as number;
+      if (word === 0) continue;
+      mask |= 1 << bit;
+      packed[next++] = word;
+    }
+    packed[headWords + group] = mask;
+  }
+  return new Uint8Array(packed.buffer.slice(0, 4 * next));
+}
+
+/** Unpacks into `words`, which are all zero; false where `packed`, which has its own buffer, is not as long as it says. */
+export function unpackNonZeroWords(packed: Uint8Array<ArrayBuffer>, words: Uint32Array): boolean {
+  const maskWords = Math.ceil(words.length / BITS);
+  if (packed.length % 4 !== 0 || packed.length < 4 * maskWords) return false;
+  const source = new Uint32Array(packed.buffer, 0, packed.length / 4);
+  let next = maskWords;
+  for (let group = 0; group < maskWords; group++) {
+    let mask = source[group] as number;
+    if (group === maskWords - 1 && words.length % BITS !== 0 && mask >>> (words.length % BITS) !== 0) return false;
+    while (mask !== 0) {
+      if (next >= source.length) return false;
+      words[BITS * group + 31 - Math.clz32(mask & -mask)] = source[next++] as number;
+      mask &= mask - 1;
+    }
+  }
+  return next === source.length;
+}
