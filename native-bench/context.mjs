@@ -129,7 +129,8 @@ function asPlaceholders(line, workDir) {
 async function send(run, core, { server, nice, ...options }) {
   const cpuBefore = server.cpuSeconds();
   const ticksBefore = cpuTicks();
-  const result = JSON.parse(await run(binaryOf("send"), senderArguments(server, options), core, nice));
+  const output = run(binaryOf("send"), senderArguments(server, options), core, nice);
+  const result = JSON.parse(await output.catch((error) => fail(error, server)));
   const busySeconds = (cpuTicks() - ticksBefore) / ticksPerSecond;
   const own = server.cpuSeconds() - cpuBefore + result.senderCpuSeconds;
   return {
@@ -137,6 +138,11 @@ async function send(run, core, { server, nice, ...options }) {
     senderCores: result.senderCpuSeconds / result.seconds,
     bystanderCores: Math.max(0, (busySeconds - own) / result.seconds),
   };
+}
+
+/** What the sender says does not tell whether the server is still there. */
+function fail(error, server) {
+  throw new Error(`${error.message}; ${server.lastWords()}`, { cause: error });
 }
 
 function senderArguments(server, options) {

@@ -229,6 +229,12 @@ class Sender {
     connections_[index].socket = descriptor;
   }
 
+  /** A server may close what is idle: a connection whose bodies are all sent while others have some left. */
+  void disconnect(Connection& connection) {
+    close(connection.socket);
+    connection.socket = -1;
+  }
+
   double serverCpu() const { return options_.pid == 0 ? 0 : secondsOf(serverClock_); }
 
   void beginWarm(double time) {
@@ -277,6 +283,7 @@ class Sender {
     }
     const double due = nextDue(connection);
     if (options_.rate > 0 && due > time) return;
+    if (connection.socket < 0) connect(static_cast<uint32_t>(&connection - connections_.data()));
     connection.dueAt = options_.rate > 0 ? due : time;
     connection.body = connection.queue[connection.next++];
     connection.head = head_;
@@ -330,6 +337,7 @@ class Sender {
       if (bytes < 0 && errno == EAGAIN) break;
       if (bytes < 0) fail("read");
       if (bytes == 0) {
+        if (!connection.waiting && connection.received.empty()) return disconnect(connection);
         errno = 0;
         fail("the server closed a connection after " + std::to_string(answered_) + " answers; last seen: " + connection.received);
       }

@@ -133,6 +133,7 @@ export async function startProcess(
     headers,
     dataDir: folder,
     logPath,
+    lastWords: () => `${child.exitCode ?? child.signalCode ?? "no"} end of ${kind}; its last lines: ${lastLines()}`,
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
     cpuSeconds: () => procCpuSeconds(child.pid),
