@@ -3,9 +3,7 @@
 import { remoteWriteBodies } from "./remote-write.mjs";
 import { seededRandom, seriesLabels } from "./series-labels.mjs";
 
-const seriesCount = 14_000;
 const perRequest = 2_000;
-const shards = seriesCount / perRequest;
 /** One whole window (WATCHDOG_WINDOW) and some. */
 const quietRounds = 130;
 /** Coprime to perRequest: steps of this size visit each place of a request once. */
@@ -13,34 +11,48 @@ const placeStep = 769;
 /** Uniform noise reaches 1.7 of its standard deviations and so is no anomaly itself; a spike stands 69 of them above. */
 const noiseWidth = 2;
 const spikeHeight = 40;
+/** Levels are between 100 and this, so that a spike is above every level. */
+const levelsEnd = 120;
 
-/** Requests before the first spike. */
-export const quietRequests = quietRounds * shards;
-/** Spikes in all, where nothing else is asked for; from quietRequests on one a request. */
-export const plantCount = seriesCount;
+/**
+ * How spikes are planted.
+ * @typedef {object} Planting
+ * @property {number} [series]  a multiple of the samples of a request
+ * @property {number} [every]   requests from one spike to the next, coprime to the shards
+ */
+
+/** Spikes in all, where nothing else is asked for: one a series, one a request. */
+export const plantCount = 14_000;
 /**
  * Spikes after a start that stand in no p99 of a row: until then the way of an anomaly is compiled, as a row's cold requests are left out elsewhere. At
  * least 10,000 remain where all are sent.
  */
 export const coldPlantCount = 2_000;
 
-/**
- * The plant of request `index` of the file, undefined where it has none: what its anomaly will be called. `every` as the bodies were made with: requests from
- * one spike to the next, coprime to the shards.
- */
-export function plantOf(/** @type {number} */ index, every = 1) {
-  const place = plantedPlace(index - quietRequests, every);
+/** Requests before the first spike. */
+export function quietRequestsOf(/** @type {Planting} */ planting) {
+  return quietRounds * shardsOf(planting);
+}
+
+/** The plant of request `index` of the file, undefined where it has none: what its anomaly will be called. */
+export function plantOf(/** @type {number} */ index, /** @type {Planting} */ planting) {
+  const shards = shardsOf(planting);
+  const place = plantedPlace(index - quietRequestsOf(planting), planting);
   return place === undefined ? undefined : pairKey(nameOf((index % shards) + place * shards));
 }
 
 /** Place in its request of the spike of the nth request behind the quiet ones. */
-function plantedPlace(n, every) {
-  return n < 0 || n % every !== 0 ? undefined : placeOf(Math.floor(n / every / shards));
+function plantedPlace(n, { every = 1, ...rest }) {
+  return n < 0 || n % every !== 0 ? undefined : placeOf(Math.floor(n / every / shardsOf(rest)));
+}
+
+function shardsOf({ series = plantCount }) {
+  return series / perRequest;
 }
 
 /** Whether a value is a spike. */
 export function isSpike(/** @type {number} */ value) {
-  return value > levelOf(seriesCount - 1) + noiseWidth;
+  return value > levelsEnd + noiseWidth;
 }
 
 /** How an anomaly is matched with a plant. */
@@ -48,27 +60,30 @@ export function pairKey(/** @type {{service_id: string, metric_name: string}} */
   return `${service_id} ${metric_name}`;
 }
 
-/** The bodies, over 14,000 series, one second apart: 2,130 rounds of them by default. */
-export function plantedBodies(/** @type {{endMs: number, every?: number, plants?: number}} */ { endMs, every = 1, plants = plantCount }) {
+/** The bodies, 2,000 samples each of as many series, one second apart: 2,130 rounds over 14,000 series by default. */
+export function plantedBodies(/** @type {Planting & {endMs: number, plants?: number}} */ { endMs, plants = plantCount, ...planting }) {
+  const { series = plantCount, every = 1 } = planting;
+  const shards = shardsOf(planting);
   const random = seededRandom(45);
-  const rounds = new Uint32Array(seriesCount);
+  const rounds = new Uint32Array(series);
+  let request;
+  let planted;
   const values = (i) => {
     const n = (rounds[i]++ - quietRounds) * shards + (i % shards);
-    const isPlant = plantedPlace(n, every) === Math.floor(i / shards);
-    const value = levelOf(i) + (random() - 0.5) * noiseWidth + (isPlant ? spikeHeight : 0);
-    return Math.round(value * 1000) / 1000;
+    if (n !== request) planted = (plantedPlace(n, planting) ?? Number.NaN) * shards + (n % shards);
+    request = n;
+    return levelOf(i) + (random() - 0.5) * noiseWidth + (i === planted ? spikeHeight : 0);
   };
-  const samples = (quietRounds + Math.ceil((plants * every) / shards)) * seriesCount;
-  return remoteWriteBodies({ series: seriesCount, perRequest, samples, values, endMs });
+  const samples = (quietRounds + Math.ceil((plants * every) / shards)) * series;
+  return remoteWriteBodies({ series, perRequest, samples, values, endMs });
 }
 
 function placeOf(round) {
   return (round * placeStep) % perRequest;
 }
 
-/** Between 100 and 120, so that a spike is above every level. */
 function levelOf(i) {
-  return 100 + (i % 20);
+  return 100 + (i % (levelsEnd - 100));
 }
 
 function nameOf(i) {

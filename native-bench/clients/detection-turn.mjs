@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { coldPlantCount, isSpike, pairKey, plantOf, quietRequests } from "../bodies/planted.mjs";
+import { coldPlantCount, isSpike, pairKey, plantOf, quietRequestsOf } from "../bodies/planted.mjs";
 
 const watchFile = fileURLToPath(new URL("./event-watch.mjs", import.meta.url));
 const histogram = "svc_detection_latency_seconds_bucket";
@@ -35,14 +35,14 @@ export function clientCore({ pin }) {
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{file: string, every?: number, requestsPerSecond?: number, earlyPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
- *   `every`: requests from one spike of the bodies to the next; `earlyPerSecond`: rate of the quiet ones and of those with the cold plants; `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
+ * @param {{file: string, planting?: import("../bodies/planted.mjs").Planting, requestsPerSecond?: number, earlyPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ *   `planting`: as the bodies were made with; `earlyPerSecond`: rate of the quiet ones and of those with the cold plants; `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
 export async function detectionTurn(
   context,
-  { file, every = 1, requestsPerSecond, earlyPerSecond, requests, env, dataDir, during, after },
+  { file, planting = {}, requestsPerSecond, earlyPerSecond, requests, env, dataDir, during, after },
 ) {
   const server = await context.startServer("vedette", { env, dataDir });
   const timesFile = join(context.workDir, `times-${server.port}.txt`);
@@ -52,6 +52,7 @@ export async function detectionTurn(
   try {
     await watch.ready;
     finish = await during?.(server);
+    const quietRequests = quietRequestsOf(planting);
     const maxRequests = requests === undefined ? undefined : quietRequests + requests;
     const coldText = textWhenStored(server, coldPlantCount);
     const sent = await context.send({
@@ -60,14 +61,14 @@ export async function detectionTurn(
       connections: 5,
       coldRequests: quietRequests,
       requestsPerSecond,
-      early: earlyPerSecond && { requests: quietRequests + coldPlantCount * every, perSecond: earlyPerSecond },
+      early: earlyPerSecond && { requests: quietRequests + coldPlantCount * (planting.every ?? 1), perSecond: earlyPerSecond },
       maxRequests,
       timesFile,
     });
     if (sent.firstRefusal !== "") throw new Error(`refused ${JSON.stringify(sent.statuses)}: ${sent.firstRefusal}`);
     const metrics = await settledMetrics(server);
     await after?.(server);
-    const dueMs = plantTimes(readFileSync(timesFile, "utf8"), every);
+    const dueMs = plantTimes(readFileSync(timesFile, "utf8"), planting);
     const listed = await listedPairs(server.port);
     const stored = [...dueMs.keys()].filter((pair) => listed.pairs.has(pair)).length;
     const others = listed.total - stored;
@@ -124,11 +125,11 @@ async function settledMetrics(server) {
 }
 
 /** Unix milliseconds at which each plant was sent, from the sender's lines: index, due, answered, status. */
-function plantTimes(text, every) {
+function plantTimes(text, planting) {
   const times = new Map();
   for (const line of text.trimEnd().split("\n")) {
     const [index, dueMs, , status] = line.split(" ").map(Number);
-    const pair = plantOf(index, every);
+    const pair = plantOf(index, planting);
     if (pair !== undefined && status < 300) times.set(pair, dueMs);
   }
   return times;
