@@ -56,4 +56,26 @@ describe("a cluster of engines", () => {
     expect(summaries[1]).toEqual(summaries[0]);
     expect(summaries[2]).toEqual(summaries[0]);
   });
+
+  it("answers slices of a cycle until it stops, and leaves the rest of it to the next start", async () => {
+    const clock = new VirtualClock(START);
+    const cluster = new Cluster({ engines: 1, epoch: 1, servicesMax: 100, watchdogIntervalMs: 60_000 }, { clock, disk: new MemoryDisk() });
+    cluster.run(() => undefined);
+    const answers: number[] = [];
+    const ask = (id: number) => {
+      const slice = { type: "watchdog", id, cycle: 1, pass: "pairs", nowMs: START, workMs: 5, sliceMs: 5 } as const;
+      void cluster
+        .link(0)
+        .ask(slice)
+        .then((answer) => answers.push(answer.id));
+    };
+    ask(1);
+    cluster.run(() => undefined);
+    ask(2);
+    cluster.stop();
+    cluster.run(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(cluster.isStopped).toBe(true);
+    expect(answers).toEqual([1]);
+  });
 });

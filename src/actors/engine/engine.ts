@@ -346,8 +346,9 @@ export class Engine {
     did = this.#tick() || did;
     if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
-    did = this.#stepWatchdog(wasBusy) || did;
-    if (this.#phase === "stopping") did = this.#stop() || did;
+    // A cycle that a stop cuts off is made again by the next start: at its end it would only be stored.
+    if (this.#phase === "serving") did = this.#stepWatchdog(wasBusy) || did;
+    else did = this.#stop() || did;
     return did || this.#services.catchUp(SLOTS_PER_IDLE_STEP);
   }
 

@@ -99,7 +99,7 @@ const UNKNOWN = 0;
 const COVERED = 1;
 const NOT_COVERED = 2;
 
-/** Numbers by small dense numbers: refs to slots, slots to refs. Four bytes each. */
+/** Numbers by small dense numbers: refs to slots, slots to refs and partitions. Four bytes each. */
 class NumberMap {
   /** The number and one; 0 for none. */
   #numbers = new Uint32Array(1024);
@@ -126,6 +126,11 @@ export const isHistoryBlock = ({ header }: ReplayBlock) => (header.kinds & BLOCK
 const isCovered = (end: LogPosition, covered: LogPosition) =>
   end.segment < covered.segment || (end.segment === covered.segment && end.offset <= covered.offset);
 
+function startsWith(bytes: Uint8Array, head: Uint8Array): boolean {
+  for (let i = 0; i < head.length; i++) if (bytes[i] !== head[i]) return false;
+  return true;
+}
+
 /** Restores one engine's state. */
 export class Recovery {
   readonly #options: RecoveryOptions;
@@ -141,6 +146,8 @@ export class Recovery {
   readonly #newRefs = new NumberMap();
   /** The same by number of streams that are not in memory. */
   readonly #newColdRefs = new NumberMap();
+  /** Partitions by slot. */
+  readonly #partitions = new NumberMap();
   /** Slots of the partition that is being restored, in the order of its state. */
   #slotsByNumber: number[] = [];
   #coldByNumber: number[] = [];
@@ -235,8 +242,8 @@ export class Recovery {
 
   /** Index of the tenant that an identity names: mostly that of the one before. */
   #tenantOf(identity: Uint8Array): number {
-    const known = this.#head.length > 0 && this.#head.every((byte, i) => identity[i] === byte);
-    if (!known) this.#takeTenant(identityName(Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).toString()).tenant);
+    if (this.#head.length === 0 || !startsWith(identity, this.#head))
+      this.#takeTenant(identityName(Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).toString()).tenant);
     return this.#tenant.tenant;
   }
 
@@ -332,18 +339,19 @@ export class Recovery {
     this.#tenant = { tenant: tenantIndex(name), headBytes, serviceSeed: serviceSeed(name) };
   }
 
-  /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. */
+  /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. Most that are read are covered. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
     const { memory, shard } = this.#dependencies;
+    const { words } = memory;
     const source = this.#unpack(payload);
     let to = STAGING >>> 2;
     for (let at = 0; at < source.length; at += ROW_WORDS) {
       const slot = this.#slotOf(source[at + (ROW_REF >>> 2)] as number);
       if (slot < 0 || this.#isCovered(this.#partitionOf(slot), block)) continue;
-      memory.words[to + (ROW_REF >>> 2)] = this.#newRef(slot);
-      memory.words[to + (ROW_OFFSET >>> 2)] = source[at + (ROW_OFFSET >>> 2)] as number;
-      memory.words[to + (ROW_VALUE >>> 2)] = source[at + (ROW_VALUE >>> 2)] as number;
-      memory.words[to + (ROW_VALUE >>> 2) + 1] = source[at + (ROW_VALUE >>> 2) + 1] as number;
+      words[to + (ROW_REF >>> 2)] = this.#newRef(slot);
+      words[to + (ROW_OFFSET >>> 2)] = source[at + (ROW_OFFSET >>> 2)] as number;
+      words[to + (ROW_VALUE >>> 2)] = source[at + (ROW_VALUE >>> 2)] as number;
+      words[to + (ROW_VALUE >>> 2) + 1] = source[at + (ROW_VALUE >>> 2) + 1] as number;
       to += ROW_WORDS;
     }
     const rows = (to - (STAGING >>> 2)) / ROW_WORDS;
@@ -377,9 +385,15 @@ export class Recovery {
     return slot >= COLD_SLOTS && cold.state(slot - COLD_SLOTS) === RETURNED ? cold.slot(slot - COLD_SLOTS) : slot;
   }
 
+  /** Asked for each row: the records lie far apart, each of them in a page of memory of its own or half of one. */
   #partitionOf(slot: number): number {
     const { kernel, shard } = this.#dependencies;
-    return slot < COLD_SLOTS ? kernel.records.partition(slot) : shard.cold.partition(slot - COLD_SLOTS);
+    if (slot >= COLD_SLOTS) return shard.cold.partition(slot - COLD_SLOTS);
+    const known = this.#partitions.get(slot);
+    if (known >= 0) return known;
+    const partition = kernel.records.partition(slot);
+    this.#partitions.set(slot, partition);
+    return partition;
   }
 
   /** Looked up once for each partition and block. */

@@ -43,6 +43,26 @@ export function packBits(values: Float64Array, from: number, to: number, width: 
 
 /** Unpacks integers of `width` bits from `at` of `bytes` into `values[from..to)`; the caller has checked that the bytes are there. */
 export function unpackBits(bytes: Uint8Array, at: number, width: number, values: Float64Array, from: number, to: number): void {
+  if (width === 0) values.fill(0, from, to);
+  else if (width <= PIECE_BITS) unpackPieces(bytes, at, width, values, from, to);
+  else unpackWide(bytes, at, width, values, from, to);
+}
+
+/** Integers of 1 to 24 bits. */
+function unpackPieces(bytes: Uint8Array, at: number, width: number, values: Float64Array, from: number, to: number): void {
+  const mask = (1 << width) - 1;
+  let pending = 0;
+  let pendingBits = 0;
+  let next = at;
+  for (let index = from; index < to; index++) {
+    for (; pendingBits < width; pendingBits += 8) pending |= bytes[next++]! << pendingBits;
+    values[index] = pending & mask;
+    pending >>>= width;
+    pendingBits -= width;
+  }
+}
+
+function unpackWide(bytes: Uint8Array, at: number, width: number, values: Float64Array, from: number, to: number): void {
   let pending = 0;
   let pendingBits = 0;
   let next = at;

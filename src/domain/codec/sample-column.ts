@@ -72,6 +72,7 @@ export function decodeColumn(cursor: ByteCursor, values: Float64Array, count: nu
   const order = mode & 3;
   if (mode > MODE_MAX || order === BITS || scale > SCALE_MAX || order > count || width > PACKED_BITS_MAX) return false;
   if (!decodeIntegers(cursor, values, count, { order, width, hasStep: (mode & STEP) !== 0 })) return false;
+  if (scale === 0) return true;
   const power = POWERS[scale]!;
   for (let index = 0; index < count; index++) values[index] = values[index]! / power;
   return true;
@@ -186,7 +187,7 @@ function decodeIntegers(cursor: ByteCursor, values: Float64Array, count: number,
   unpackBits(cursor.bytes, cursor.at, width, values, order, count);
   cursor.at = end;
   const base = unzigzag(min);
-  for (let index = order; index < count; index++) values[index] = values[index]! * step + base;
+  if (step !== 1 || base !== 0) for (let index = order; index < count; index++) values[index] = values[index]! * step + base;
   integrate(values, count, order, unzigzag(first), unzigzag(second));
   return true;
 }

@@ -181,8 +181,9 @@ export class StreamPacker {
     this.#records.setProfile(slot, profile);
     this.#words[(at + SR_COUNT) >>> 2] = count;
     this.#words[(at + SR_HEAD) >>> 2] = count % WINDOW_MAX;
-    this.#doubles.set(reader.values.subarray(0, count), this.#records.valuesAddress(slot) / 8);
-    this.#words.set(reader.intervals.subarray(0, count), this.#records.intervalsAddress(slot) / 4);
+    this.#doubles.set(reader.values.subarray(0, count), this.#records.valuesAddress(slot) / 8); // and not one by one: bits of a NaN may change so
+    const intervals = this.#records.intervalsAddress(slot) / 4;
+    for (let i = 0; i < count; i++) this.#words[intervals + i] = reader.intervals[i] as number;
     return true;
   }
 }
