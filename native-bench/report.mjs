@@ -9,6 +9,7 @@ import { BUSY } from "./turns.mjs";
  * @property {import("./turns.mjs").Row} row
  * @property {import("./turns.mjs").RowResult} [result]
  * @property {string} [fault]       why the row has no result
+ * @property {number} repeats
  * @property {number} seconds
  * @property {number} bodiesSeconds of these, for bodies that no row before had made
  * @property {string[]} commands    command lines of its servers and programs
@@ -55,7 +56,7 @@ export function page(/** @type {RowReport[]} */ reports, { repeats, quick, comma
     `# Benches of ${startedAt.toISOString().slice(0, 10)}`,
     `\`${command}\`, begun ${startedAt.toISOString().slice(11, 16)} UTC, took ${minutesText(seconds)}, commit ${commit()}.`,
     [...machine(), ...versions].join("\n"),
-    `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, repeats: ${repeats}${quick ? " (quick)" : ""}; each turn begins with an ` +
+    `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, repeats: ${repeats}${quick ? " (quick)" : ""}${repeatsNote(reports, repeats)}; each turn begins with an ` +
       "empty data folder; what a row calls left out is in no number of it. A ratio is of the two turns of one repeat. Every answer was 2xx and every " +
       "server's own count of new samples equalled what was sent, else the row fails. Sender and servers have scheduler groups of their own with a " +
       "nice of -15 where the system allows it. The method is in [README.md](../README.md).",
@@ -67,6 +68,12 @@ export function page(/** @type {RowReport[]} */ reports, { repeats, quick, comma
   ].join("\n\n");
 }
 
+/** Which rows ran less often. */
+function repeatsNote(reports, repeats) {
+  const fewer = reports.filter((report) => report.repeats < repeats).map(({ row }) => row.name);
+  return fewer.length === 0 ? "" : `, but once, because it was late, for ${fewer.join(", ")}`;
+}
+
 /** Such as "41 min 12 s". */
 export function minutesText(/** @type {number} */ seconds) {
   const whole = Math.round(seconds);
@@ -75,8 +82,10 @@ export function minutesText(/** @type {number} */ seconds) {
 
 /** How long each row took: for who waits for the next run, or wants to shorten it. */
 function times(reports, seconds) {
-  const cells = reports.map(({ row, seconds: all, bodiesSeconds }) => [row.name, all.toFixed(0), bodiesSeconds.toFixed(0)]);
-  return ["## Time", `All of it took ${minutesText(seconds)}.`, table(["row", "s", "of these for bodies"], cells)];
+  const cells = reports.map(({ row, repeats, seconds: all, bodiesSeconds }) =>
+    [row.name, repeats, all.toFixed(0), bodiesSeconds.toFixed(0)].map(String),
+  );
+  return ["## Time", `All of it took ${minutesText(seconds)}.`, table(["row", "repeats", "s", "of these for bodies"], cells)];
 }
 
 function overview(reports) {

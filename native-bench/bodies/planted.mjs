@@ -19,6 +19,7 @@ const levelsEnd = 120;
  * @typedef {object} Planting
  * @property {number} [series]  a multiple of the samples of a request
  * @property {number} [every]   requests from one spike to the next, coprime to the shards
+ * @property {number} [coldEvery]  the same of the cold ones, of which there are whole rounds of the shards where it differs
  */
 
 /** Spikes in all, where nothing else is asked for: one a series, one a request. */
@@ -41,9 +42,23 @@ export function plantOf(/** @type {number} */ index, /** @type {Planting} */ pla
   return place === undefined ? undefined : pairKey(nameOf((index % shards) + place * shards));
 }
 
+/** Requests behind the quiet ones up to the first spike that counts. */
+export function coldRequestsOf(/** @type {Planting} */ { every = 1, coldEvery = every }) {
+  return coldPlantCount * coldEvery;
+}
+
 /** Place in its request of the spike of the nth request behind the quiet ones. */
-function plantedPlace(n, { every = 1, ...rest }) {
-  return n < 0 || n % every !== 0 ? undefined : placeOf(Math.floor(n / every / shardsOf(rest)));
+function plantedPlace(n, planting) {
+  const plant = plantNumber(n, planting);
+  return plant === undefined ? undefined : placeOf(Math.floor(plant / shardsOf(planting)));
+}
+
+/** Which spike, from 0, the nth request behind the quiet ones has. */
+function plantNumber(n, planting) {
+  const { every = 1, coldEvery = every } = planting;
+  const afterCold = n - coldRequestsOf(planting);
+  const plant = afterCold < 0 ? n / coldEvery : coldPlantCount + afterCold / every;
+  return n < 0 || !Number.isInteger(plant) ? undefined : plant;
 }
 
 function shardsOf({ series = plantCount }) {
@@ -63,6 +78,7 @@ export function pairKey(/** @type {{service_id: string, metric_name: string}} */
 /** The bodies, 2,000 samples each of as many series, one second apart: 2,130 rounds over 14,000 series by default. */
 export function plantedBodies(/** @type {Planting & {endMs: number, plants?: number}} */ { endMs, plants = plantCount, ...planting }) {
   const { series = plantCount, every = 1 } = planting;
+  const warm = Math.max(0, plants - coldPlantCount);
   const shards = shardsOf(planting);
   const random = seededRandom(45);
   const rounds = new Uint32Array(series);
@@ -74,7 +90,7 @@ export function plantedBodies(/** @type {Planting & {endMs: number, plants?: num
     request = n;
     return levelOf(i) + (random() - 0.5) * noiseWidth + (i === planted ? spikeHeight : 0);
   };
-  const samples = (quietRounds + Math.ceil((plants * every) / shards)) * series;
+  const samples = (quietRounds + Math.ceil((coldRequestsOf(planting) + warm * every) / shards)) * series;
   return remoteWriteBodies({ series, perRequest, samples, values, endMs });
 }
 

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { coldPlantCount, isSpike, pairKey, plantOf, quietRequestsOf } from "../bodies/planted.mjs";
+import { coldPlantCount, coldRequestsOf, isSpike, pairKey, plantOf, quietRequestsOf } from "../bodies/planted.mjs";
 
 const watchFile = fileURLToPath(new URL("./event-watch.mjs", import.meta.url));
 const histogram = "svc_detection_latency_seconds_bucket";
@@ -61,7 +61,7 @@ export async function detectionTurn(
       connections: 5,
       coldRequests: quietRequests,
       requestsPerSecond,
-      early: earlyPerSecond && { requests: quietRequests + coldPlantCount * (planting.every ?? 1), perSecond: earlyPerSecond },
+      early: earlyPerSecond && { requests: quietRequests + coldRequestsOf(planting), perSecond: earlyPerSecond },
       maxRequests,
       timesFile,
     });

@@ -6,7 +6,7 @@ import { saturationTurn, takeTurns } from "../turns.mjs";
 
 const samplesPerRequest = 2_000;
 /** The series of row 1, whose rate is the load, and full mantissas as there. One spike in each third request took a third of the CPU beside the samples, so that half of row 1's rate was more than half of what the server can. */
-const planting = { series: 10_000, every: 8 };
+const planting = { series: 10_000, every: 8, coldEvery: 3 };
 /** Less the cold ones these are 10,005 in three turns. Whole rounds of the five shards. */
 const plants = 5_335;
 const marks = { half: { bar: 20, goal: 5 }, full: { bar: 100, goal: 50 } };
@@ -15,7 +15,7 @@ const marks = { half: { bar: 20, goal: 5 }, full: { bar: 100, goal: 50 } };
 export const detectionLatency = {
   name: "detection-latency",
   what:
-    "detection latency over 10,000 planted anomalies, a third of them in each of three turns: one in every eighth request of 2,000 samples, one a series, behind 2,000 that are left out (the server is fresh: what an anomaly runs through is being compiled); quiet noise around them, 10,000 series; at half of row 1's " +
+    "detection latency over 10,000 planted anomalies, a third of them in each of three turns: one in every eighth request of 2,000 samples, one a series, behind 2,000, one in every third, that are left out (the server is fresh: what an anomaly runs through is being compiled); quiet noise around them, 10,000 series; at half of row 1's " +
     "closed-loop rate, measured just before (open loop), and at full (closed loop, 5 connections). Stored: the server's histogram, from the last byte of the " +
     "body to the commit. As the sender sees it: from sending (open loop: from the due time) to its event on GET /api/v1/stream",
   quick: false,
