@@ -15,7 +15,7 @@ const marks = { half: { bar: 20, goal: 5 }, full: { bar: 100, goal: 50 } };
 export const detectionLatency = {
   name: "detection-latency",
   what:
-    "detection latency over 10,000 planted anomalies, a third of them in each of three turns: one in every eighth request of 2,000 samples, one a series, behind 2,000, one in every third, that are left out (the server is fresh: what an anomaly runs through is being compiled); quiet noise around them, 10,000 series; at half of row 1's " +
+    "detection latency over 10,000 planted anomalies, a third of them in each of three turns: one in every eighth request of 2,000 samples, one a series, behind 2,000, one in every third, that are left out and, in the open loop, come at half of the rate (the server is fresh: what an anomaly runs through is being compiled); quiet noise around them, 10,000 series; at half of row 1's " +
     "closed-loop rate, measured just before (open loop), and at full (closed loop, 5 connections). Stored: the server's histogram, from the last byte of the " +
     "body to the commit. As the sender sees it: from sending (open loop: from the due time) to its event on GET /api/v1/stream",
   quick: false,
@@ -29,7 +29,11 @@ export const detectionLatency = {
         rate = result.warm.samplesPerSecond;
         return result;
       },
-      half: () => detectionTurn(context, { file, planting, requestsPerSecond: rate / 2 / samplesPerRequest }),
+      half: () => {
+        const requestsPerSecond = rate / 2 / samplesPerRequest;
+        // What waits behind the cold ones would wait before those that count: up to half a minute, where the server has little to spare.
+        return detectionTurn(context, { file, planting, requestsPerSecond, earlyPerSecond: requestsPerSecond / 2 });
+      },
       full: () => detectionTurn(context, { file, planting }),
     });
     return { lines: ["half", "full"].flatMap((load) => detectionLines(load, turns[load], marks[load])), notMeasured: [] };

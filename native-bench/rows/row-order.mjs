@@ -44,16 +44,6 @@ export const GOAL_ROWS = [
  * Run once where those above took long (bench.mjs).
  * @type {import("../turns.mjs").Row[]}
  */
-export const OTHER_ROWS = [
-  otlpMetrics,
-  otlpMetricsJson,
-  otlpTraces,
-  authCost,
-  fairness,
-  watchdogServices,
-  watchdog,
-  pillars,
-  deadLetters,
-];
+export const OTHER_ROWS = [otlpMetrics, otlpMetricsJson, otlpTraces, authCost, fairness, watchdogServices, watchdog, pillars, deadLetters];
 
 export const ROWS = [...GOAL_ROWS, ...OTHER_ROWS];
