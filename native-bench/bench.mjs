@@ -4,12 +4,12 @@ import { availableParallelism } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileBinaries, missingTool } from "./binaries.mjs";
-import { createContext } from "./context.mjs";
+import { asPlaceholders, createContext } from "./context.mjs";
 import { minutesText, page, rowSection } from "./report.mjs";
 import { OTHER_ROWS, ROWS } from "./rows/row-order.mjs";
 
 const root = join(import.meta.dirname, "..");
-/** From here on what is not of the table of goals runs once, so that all of it ends within 45 minutes in an hour in which the machine is slow. */
+/** From here on what is not of the table of goals runs once, which is to keep all of it within 45 minutes in an hour in which the machine is slow. */
 const LATE_SECONDS = 26 * 60;
 const usage = `node native-bench/bench.mjs [--quick] [--only name,name] [--repeats n] [--write] [--keep] [--work-dir folder]
   --quick     the quick rows, one short repeat; prints only
@@ -83,7 +83,7 @@ async function runRow(row, context) {
   try {
     report.result = await row.run(context);
   } catch (error) {
-    report.fault = error.message;
+    report.fault = asPlaceholders(error.message, context.workDir);
   }
   report.seconds = (performance.now() - startMs) / 1000;
   report.bodiesSeconds = context.bodies.takeSeconds();

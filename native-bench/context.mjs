@@ -113,15 +113,15 @@ function quoted(word) {
   return word.includes(" ") ? `'${word}'` : word;
 }
 
-/** A command line without what differs from turn to turn and from machine to machine. */
-function asPlaceholders(line, workDir) {
+/** A command line, or what a program says, without what differs from turn to turn and from machine to machine, and without tokens. */
+export function asPlaceholders(line, workDir) {
   return line
     .replaceAll(workDir, "WORK")
     .replaceAll(process.execPath, "node")
     .replaceAll(`${root}/`, "")
     .replaceAll(/(?<=Bearer )[\w.-]+/g, "TOKEN")
     .replace(/(?<=--pid |--port |PORT=|127\.0\.0\.1:)\d+/g, "N")
-    .replace(/(?<=Bearer )[\w.-]+/g, "TOKEN")
+    .replaceAll(/(?<=token=)\w+/g, "TOKEN")
     .replace(/(?<=WORK\/[a-z-]+-)\w{6}(?![\w.])/g, "N");
 }
 

@@ -32,37 +32,30 @@ export const coldPlantCount = 2_000;
 
 /** Requests before the first spike. */
 export function quietRequestsOf(/** @type {Planting} */ planting) {
-  return quietRounds * shardsOf(planting);
+  return quietRounds * layoutOf(planting).shards;
+}
+
+/** Requests behind the quiet ones up to the first spike that counts. */
+export function coldRequestsOf(/** @type {Planting} */ planting) {
+  return coldPlantCount * layoutOf(planting).coldEvery;
 }
 
 /** The plant of request `index` of the file, undefined where it has none: what its anomaly will be called. */
 export function plantOf(/** @type {number} */ index, /** @type {Planting} */ planting) {
-  const shards = shardsOf(planting);
-  const place = plantedPlace(index - quietRequestsOf(planting), planting);
-  return place === undefined ? undefined : pairKey(nameOf((index % shards) + place * shards));
+  const series = plantedSeries(index - quietRequestsOf(planting), layoutOf(planting));
+  return series === undefined ? undefined : pairKey(nameOf(series));
 }
 
-/** Requests behind the quiet ones up to the first spike that counts. */
-export function coldRequestsOf(/** @type {Planting} */ { every = 1, coldEvery = every }) {
-  return coldPlantCount * coldEvery;
+function layoutOf({ series = plantCount, every = 1, coldEvery = every }) {
+  return { series, every, coldEvery, shards: series / perRequest };
 }
 
-/** Place in its request of the spike of the nth request behind the quiet ones. */
-function plantedPlace(n, planting) {
-  const plant = plantNumber(n, planting);
-  return plant === undefined ? undefined : placeOf(Math.floor(plant / shardsOf(planting)));
-}
-
-/** Which spike, from 0, the nth request behind the quiet ones has. */
-function plantNumber(n, planting) {
-  const { every = 1, coldEvery = every } = planting;
-  const afterCold = n - coldRequestsOf(planting);
+/** Series of the spike of the nth request behind the quiet ones. */
+function plantedSeries(n, { every, coldEvery, shards }) {
+  const afterCold = n - coldPlantCount * coldEvery;
   const plant = afterCold < 0 ? n / coldEvery : coldPlantCount + afterCold / every;
-  return n < 0 || !Number.isInteger(plant) ? undefined : plant;
-}
-
-function shardsOf({ series = plantCount }) {
-  return series / perRequest;
+  if (n < 0 || !Number.isInteger(plant)) return undefined;
+  return (n % shards) + placeOf(Math.floor(plant / shards)) * shards;
 }
 
 /** Whether a value is a spike. */
@@ -77,20 +70,20 @@ export function pairKey(/** @type {{service_id: string, metric_name: string}} */
 
 /** The bodies, 2,000 samples each of as many series, one second apart: 2,130 rounds over 14,000 series by default. */
 export function plantedBodies(/** @type {Planting & {endMs: number, plants?: number}} */ { endMs, plants = plantCount, ...planting }) {
-  const { series = plantCount, every = 1 } = planting;
-  const warm = Math.max(0, plants - coldPlantCount);
-  const shards = shardsOf(planting);
+  const layout = layoutOf(planting);
+  const { series, every, shards } = layout;
   const random = seededRandom(45);
   const rounds = new Uint32Array(series);
   let request;
   let planted;
   const values = (i) => {
     const n = (rounds[i]++ - quietRounds) * shards + (i % shards);
-    if (n !== request) planted = (plantedPlace(n, planting) ?? Number.NaN) * shards + (n % shards);
+    if (n !== request) planted = plantedSeries(n, layout);
     request = n;
     return levelOf(i) + (random() - 0.5) * noiseWidth + (i === planted ? spikeHeight : 0);
   };
-  const samples = (quietRounds + Math.ceil((coldRequestsOf(planting) + warm * every) / shards)) * series;
+  const warmRequests = Math.max(0, plants - coldPlantCount) * every;
+  const samples = (quietRounds + Math.ceil((coldRequestsOf(planting) + warmRequests) / shards)) * series;
   return remoteWriteBodies({ series, perRequest, samples, values, endMs });
 }
 

@@ -4,7 +4,7 @@ import { ratios, shown, shownRange } from "../measure.mjs";
 import { conditions, presentPeers, ratioLine, SATURATION_COLD_REQUESTS, serverTurn, takeTurns } from "../turns.mjs";
 
 const connections = 5;
-/** What is compiled before it starts is warm sooner: 500 left out or 2,000, the peers' rates were the same, and 2,000 take Prometheus half a minute. */
+/** What is compiled before it starts is warm sooner: with 500 left out or 2,000 the peers' rates differed no more than from turn to turn, and 2,000 take Prometheus half a minute. */
 const PEER_COLD_REQUESTS_MAX = 500;
 const PEER_NAMES = { "victoria-metrics": "VictoriaMetrics", prometheus: "Prometheus", limit: "native limit" };
 

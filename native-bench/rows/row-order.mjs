@@ -22,7 +22,7 @@ import { watchdog } from "./watchdog.mjs";
 import { watchdogServices } from "./watchdog-services.mjs";
 
 /** @type {import("../turns.mjs").Row[]} */
-export const GOAL_ROWS = [
+const GOAL_ROWS = [
   tenThousandSeries,
   hundredThousandSeries,
   tenSamplesASeries,
