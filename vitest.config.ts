@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { PATIENCE_MS } from "./test/support/patience.ts";
 
 /** Vitest leaves a core to itself: on a machine with two, one of them would mostly have nothing to do. */
 const WORKERS_MIN = 2;
@@ -10,7 +11,8 @@ export default defineConfig({
     isolate: false, // reading the modules anew for each file took half of the time
     maxWorkers: Math.max(WORKERS_MIN, availableParallelism() - 1),
     pool: "forks", // never threads: uWebSockets.js aborts a process whose worker ends while it owns a socket
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 3 * PATIENCE_MS,
+    hookTimeout: PATIENCE_MS,
+    expect: { poll: { timeout: PATIENCE_MS } },
   },
 });

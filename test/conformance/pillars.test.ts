@@ -2,13 +2,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SERVICE_MAP_BODY_BYTES_MAX, SERVICE_MAP_ENTRIES_MAX } from "../../src/core/config/declaration-limits.ts";
 import { answerSchema } from "../support/answer-schema.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const MINUTE_MS = 60_000;
 const MINUTES = 45;
 const SERVICES = 24;
 const PRODUCTS = 3;
-const WAIT_MS_MAX = 20_000;
 const MAP = "/api/v1/pillars/service-map";
 const METRICS = ["requests", "errors", "duration_ms.p95", "cpu_percent"];
 
@@ -54,7 +54,7 @@ async function sendBehaviour(server: ServerProcess): Promise<void> {
 
 /** The scores once they are as wanted. */
 async function scores(server: ServerProcess, isWanted: (scores: readonly Score[]) => boolean): Promise<readonly Score[]> {
-  for (const deadlineMs = Date.now() + WAIT_MS_MAX; ; ) {
+  for (const deadlineMs = Date.now() + PATIENCE_MS; ; ) {
     const body = await server.get<{ scores: Score[] }>("/api/v1/pillars/scores");
     if (isWanted(body.scores)) return body.scores;
     if (Date.now() > deadlineMs) throw new Error(`the scores did not come: ${JSON.stringify(body)}`);

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const STEP_MS = 5_000;
 const HISTORY = 500;
-const PATIENCE_MS = 60_000;
 /** What each metric does with the load that drives all of them. */
 const FACTORS: Readonly<Record<string, number>> = { requests: 40, cpu: 20, memory: 5, queue: 8, latency: 12, threads: -10 };
 

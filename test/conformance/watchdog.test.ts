@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { STATUS } from "../../src/api/shapes/server.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const MINUTE_MS = 60_000;
@@ -10,7 +11,6 @@ const STEP_MS = 5 * MINUTE_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const DAYS = 9;
 const LIVE_STEPS = 18;
-const WAIT_MS_MAX = 60_000;
 const ROWS_PER_REQUEST = 2_000;
 
 const bench = new ServerBench();
@@ -73,7 +73,7 @@ async function sendLive(server: ServerProcess, startMs: number): Promise<void> {
 
 /** Asks until the answer is as wanted. */
 async function awaited<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  for (const deadlineMs = Date.now() + WAIT_MS_MAX; ; ) {
+  for (const deadlineMs = Date.now() + PATIENCE_MS; ; ) {
     const answer = await ask();
     if (isWanted(answer)) return answer;
     if (Date.now() > deadlineMs) throw new Error(`it did not come: ${JSON.stringify(answer)}`);

@@ -2,6 +2,7 @@
 import { DETECTOR_Z_SCORE } from "../../src/domain/detection/verdict.ts";
 import { isOfArrival } from "../support/arrival-series.ts";
 import { type LoadScript, recordContent, seriesKey } from "../support/load-sender-script.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 
 export interface Holdings {
@@ -25,12 +26,11 @@ interface SeriesRow {
 
 const RECORD_TYPES = ["log", "event", "trace", "profile", "slo"];
 const PAUSE_MS = 20;
-const PAUSES_MAX = 500;
 
 /** Reads it all through the API. */
 export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   const deadLetters = await settledDeadLetters(server);
-  const rows = (await pages<SeriesRow>(server, "/api/v1/series", "series")).filter((row) => !isOfArrival(row.metric_name));
+  const rows = (await readPages<SeriesRow>(server, "/api/v1/series", "series")).filter((row) => !isOfArrival(row.metric_name));
   const series = new Map<string, { samples: number; points: string[] }>();
   for (const row of rows)
     series.set(seriesKey(row.service_id, row.metric_name, row.attributes), {
@@ -40,8 +40,8 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   if (series.size !== rows.length) throw new Error("a series is listed twice");
   const records: string[] = [];
   for (const type of RECORD_TYPES)
-    records.push(...(await pages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent));
-  const anomalies = await pages<Record<string, unknown>>(server, "/api/v1/anomalies", "anomalies");
+    records.push(...(await readPages<Record<string, unknown>>(server, "/api/v1/records", "records", { type })).map(recordContent));
+  const anomalies = await readPages<Record<string, unknown>>(server, "/api/v1/anomalies", "anomalies");
   return {
     series,
     records: records.sort(),
@@ -57,7 +57,7 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
 /** Dead letters by reason, once everything that the engines have sent is stored. */
 export async function settledDeadLetters(server: ServerProcess, least = 0): Promise<Record<string, number>> {
   let before = "";
-  for (let pause = 0; pause < PAUSES_MAX; pause++) {
+  for (const deadlineMs = performance.now() + PATIENCE_MS; performance.now() < deadlineMs; ) {
     const { total_failed, by_reason } = await server.get<{ total_failed: number; by_reason: Record<string, number> }>(
       "/api/v1/debug/dlq-stats",
     );
@@ -87,7 +87,13 @@ async function pointsOf(server: ServerProcess, { service_id, metric_name, enviro
   return answer.points.map(({ timestamp, value }) => `${Date.parse(timestamp)}=${value}`);
 }
 
-async function pages<Row>(server: ServerProcess, path: string, name: string, query: Record<string, string> = {}): Promise<Row[]> {
+/** All rows of a list, page by page. */
+export async function readPages<Row>(
+  server: ServerProcess,
+  path: string,
+  name: string,
+  query: Record<string, string> = {},
+): Promise<Row[]> {
   const rows: Row[] = [];
   let token = "";
   do {

@@ -1,9 +1,9 @@
 // Dead letters of a running server, as a test makes and asks for them.
 import { expect } from "vitest";
+import { PATIENCE_MS } from "./patience.ts";
 import type { ServerClient } from "./server-client.ts";
 
 const POLL_MS = 20;
-const DONE_MS_MAX = 60_000;
 
 /** What a test reads of a replay. */
 export interface ReplayView {
@@ -43,7 +43,7 @@ export async function beginReplay(client: ServerClient, content: unknown): Promi
 
 /** The replay once it is done. */
 export async function finishedReplay(client: ServerClient, id: string): Promise<ReplayView> {
-  const deadlineMs = performance.now() + DONE_MS_MAX;
+  const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const job = (await client.get(`/api/v1/dlq/replay/${id}`)).json() as ReplayView;
     if (job.state === "done") return job;

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PATIENCE_MS } from "./patience.ts";
 
-const START_MS_MAX = 20_000;
 const PROMETHEUS = "prometheus";
 const EXPORTER = "prometheus-node-exporter";
 
@@ -33,7 +33,7 @@ class Peer {
 
   /** Waits until it listens. */
   async address(): Promise<string> {
-    const deadline = performance.now() + START_MS_MAX;
+    const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const found = /msg="Listening on" address=(\S+)/.exec(this.log)?.[1];
       if (found !== undefined) return found;

@@ -5,13 +5,12 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PATIENCE_MS } from "./patience.ts";
 
 /** Settings by name, as the server's environment. */
 export type ServerSettings = Readonly<Record<string, string>>;
 
 const MAIN = "dist/main.js";
-const READY_MS_MAX = 30_000;
-const STOP_MS_MAX = 30_000;
 const LISTENS = / listens on (http:\/\/\S+)/;
 
 /** One run of the server, from its start to its end. */
@@ -60,12 +59,12 @@ export class ServerProcess {
 
   /** Resolves when it serves; rejects when it ends before or takes too long. */
   async ready(): Promise<void> {
-    const deadlineMs = performance.now() + READY_MS_MAX;
+    const deadlineMs = performance.now() + PATIENCE_MS;
     let code: number | string | undefined;
     void this.#ended.then((ended) => (code = ended));
     while (!LISTENS.test(this.#output)) {
       if (code !== undefined) throw new Error(`the server ended with ${code} before it was ready: ${this.#tail()}`);
-      if (performance.now() > deadlineMs) throw new Error(`the server was not ready after ${READY_MS_MAX} ms: ${this.#tail()}`);
+      if (performance.now() > deadlineMs) throw new Error(`the server was not ready after ${PATIENCE_MS} ms: ${this.#tail()}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const response = await fetch(`${this.origin}/readyz`);
@@ -102,7 +101,7 @@ export class ServerProcess {
   /** Stops it in order; rejects unless it exits with code 0 in time. */
   async stop(): Promise<void> {
     this.signal("SIGINT");
-    const late = setTimeout(() => this.signal("SIGKILL"), STOP_MS_MAX);
+    const late = setTimeout(() => this.signal("SIGKILL"), PATIENCE_MS);
     const code = await this.#ended;
     clearTimeout(late);
     if (code !== 0) throw new Error(`the server ended with ${code} instead of 0 after SIGINT: ${this.#tail()}`);
