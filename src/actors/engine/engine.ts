@@ -353,7 +353,7 @@ export class Engine {
   }
 
   #stepWatchdog(wasBusy: boolean): boolean {
-    if (!this.#watchdog.isAsked) return false;
+    if (!this.#watchdog.isDue(this.#lane.waiting > 0)) return false;
     const answer = this.#watchdog.step(wasBusy);
     if (answer !== undefined) this.#dependencies.reply(answer);
     return true;

@@ -3,6 +3,9 @@
 /** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
 export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
 export const WATCHDOG_CYCLE_SHARE_GOAL = 0.2;
+/** Until then bodies that wait come first; it is over by then even where they never stop waiting. */
+export const WATCHDOG_CYCLE_MS_MAX = 4_500;
+export const WATCHDOG_CYCLE_SHARE_MAX = 0.3;
 /** Work of a Watchdog pass between two bodies: about what a small body takes, and while a cycle is behind at most what a large one does. */
 export const WATCHDOG_SLICE_MS_MIN = 0.5;
 export const WATCHDOG_SLICE_MS_MAX = 2;

@@ -77,6 +77,8 @@ export interface WatchdogQuery {
   /** Work, in ms, until the answer, and between two bodies. */
   readonly workMs: number;
   readonly sliceMs: number;
+  /** Nothing is done while bodies wait, until the answer is due. */
+  readonly yields: boolean;
 }
 
 /** Asks for what an engine holds of a service's streams that its model is trained on. */

@@ -1,9 +1,12 @@
 // How fast a cycle of the Watchdog goes: so fast that its walks are over by the goal, going by what they took in the cycle before and by how far they have come.
 // A cycle in time rests between questions; one that is behind does not, and holds its engines for longer at a time, within bounds, so that no verdict of the
-// stream waits. What a pass finds does not hang on it: values are given to detectors in their order, however the walk is cut.
+// stream waits. Bodies that wait come first, until the rest of the walk takes all the time that is left to it. What a pass finds does not hang on it: values
+// are given to detectors in their order, however the walk is cut.
 import {
   WATCHDOG_CYCLE_MS_GOAL,
+  WATCHDOG_CYCLE_MS_MAX,
   WATCHDOG_CYCLE_SHARE_GOAL,
+  WATCHDOG_CYCLE_SHARE_MAX,
   WATCHDOG_QUESTION_MS_MAX,
   WATCHDOG_QUESTION_MS_MIN,
   WATCHDOG_REST_MS_MAX,
@@ -24,6 +27,8 @@ export interface Turn {
   readonly workMs: number;
   /** Work at a time between bodies. */
   readonly sliceMs: number;
+  /** Bodies that wait come first. */
+  readonly yields: boolean;
 }
 
 /** How the last question of a walk went. */
@@ -49,14 +54,16 @@ interface PacedPass {
 /** The pace of one Watchdog's cycles. */
 export class CyclePace {
   readonly #goalMs: number;
+  readonly #mostMs: number;
   /** In their order. */
   readonly #passes = new Map<string, PacedPass>();
   #cycle = 0;
-  #endMs = Number.NEGATIVE_INFINITY;
+  #beginMs = Number.NEGATIVE_INFINITY;
 
   /** `intervalMs` is that from one cycle to the next. */
   constructor(intervalMs: number) {
     this.#goalMs = Math.min(WATCHDOG_CYCLE_MS_GOAL, WATCHDOG_CYCLE_SHARE_GOAL * intervalMs);
+    this.#mostMs = Math.min(WATCHDOG_CYCLE_MS_MAX, WATCHDOG_CYCLE_SHARE_MAX * intervalMs);
   }
 
   /** Makes a pass known, once and in the order of passes. */
@@ -66,7 +73,7 @@ export class CyclePace {
 
   begin(cycle: number, nowMs: number): void {
     this.#cycle = cycle;
-    this.#endMs = nowMs + this.#goalMs;
+    this.#beginMs = nowMs;
   }
 
   /** The pace of a pass's walk over one engine. */
@@ -75,7 +82,8 @@ export class CyclePace {
     return new WalkPace({
       known: knownMs.get(engine),
       laterMs: this.#laterMs(name, engine),
-      endMs: this.#endMs,
+      goalMs: this.#beginMs + this.#goalMs,
+      lastMs: this.#beginMs + this.#mostMs,
       over: (workMs) => knownMs.set(engine, workMs),
     });
   }
@@ -92,7 +100,9 @@ export class CyclePace {
 interface WalkKnowledge {
   readonly known: number | undefined;
   readonly laterMs: number;
-  readonly endMs: number;
+  /** When the cycle is to be over, and when even where bodies wait. */
+  readonly goalMs: number;
+  readonly lastMs: number;
   over(workMs: number): void;
 }
 
@@ -110,14 +120,14 @@ export class WalkPace {
   }
 
   first(nowMs: number): Turn {
-    return { ...this.#turn(this.#needed(0, nowMs)), restMs: 0 };
+    return this.#turn(0, nowMs);
   }
 
   /** After an answer that was not the last. An engine with nothing else to do goes on at once; one that could do nothing yet is left alone for a while. */
   next({ tookMs, elapsedMs, share, wasBusy, waits }: Progress, nowMs: number): Turn {
     this.#workMs += tookMs;
-    const needed = this.#needed(share, nowMs);
-    const turn = this.#turn(needed);
+    const needed = this.#needed(share, nowMs, this.#knowledge.goalMs);
+    const turn = this.#turn(share, nowMs);
     if (waits) return { ...turn, restMs: WATCHDOG_REST_MS_MAX };
     if (!wasBusy || needed >= 1) return turn;
     return { ...turn, restMs: Math.min(WATCHDOG_REST_MS_MAX, Math.max(0, tookMs / needed - elapsedMs)) };
@@ -129,17 +139,20 @@ export class WalkPace {
     this.#knowledge.over(this.#workMs);
   }
 
-  /** The share of an engine's time that is needed from now on; 1 and more where the cycle is behind. */
-  #needed(share: number, nowMs: number): number {
-    const { known, laterMs, endMs } = this.#knowledge;
+  /** The share of an engine's time that is needed from now on to end by then; 1 and more where the cycle is behind. */
+  #needed(share: number, nowMs: number, endMs: number): number {
+    const { known, laterMs } = this.#knowledge;
     if (nowMs >= endMs) return Number.POSITIVE_INFINITY;
     const byShareMs = share > 0 ? (this.#workMs / share) * (1 - share) : 0;
     const ownMs = share < TELLING_SHARE ? Math.max(byShareMs, (known ?? 0) - this.#workMs) : byShareMs;
     return (MARGIN * (ownMs + laterMs)) / (endMs - nowMs);
   }
 
-  #turn(needed: number): Turn {
+  #turn(share: number, nowMs: number): Turn {
+    const { goalMs, lastMs } = this.#knowledge;
+    const needed = this.#needed(share, nowMs, goalMs);
+    const yields = this.#needed(share, nowMs, lastMs) < 1;
     const sliceMs = Math.min(WATCHDOG_SLICE_MS_MAX, Math.max(WATCHDOG_SLICE_MS_MIN, needed * WATCHDOG_SLICE_MS_MIN));
-    return { restMs: 0, workMs: needed >= 1 ? WATCHDOG_QUESTION_MS_MAX : WATCHDOG_QUESTION_MS_MIN, sliceMs };
+    return { restMs: 0, workMs: needed >= 1 ? WATCHDOG_QUESTION_MS_MAX : WATCHDOG_QUESTION_MS_MIN, sliceMs, yields };
   }
 }

@@ -20,9 +20,9 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
   const walk = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
     const walked = pace.walk(pass, engine);
     for (let turn = walked.first(monotonicMs()); ; ) {
-      const { workMs, sliceMs } = turn;
+      const { workMs, sliceMs, yields } = turn;
       const askedMs = monotonicMs();
-      const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs, workMs, sliceMs });
+      const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs, workMs, sliceMs, yields });
       const startMs = monotonicMs();
       if (answer.found !== undefined) take?.(engine, answer.found, cycle);
       total.add(answer.counts);

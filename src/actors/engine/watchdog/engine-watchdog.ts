@@ -92,8 +92,13 @@ export class EngineWatchdog {
     this.#asked = { query, askedMs: this.#monotonicMs(), tookMs: 0, wasBusy: false };
   }
 
-  get isAsked(): boolean {
-    return this.#asked !== undefined;
+  /** Whether a slice is to be done now, where bodies wait or do not. */
+  isDue(bodiesWait: boolean): boolean {
+    const asked = this.#asked;
+    if (asked === undefined) return false;
+    if (!bodiesWait || !asked.query.yields) return true;
+    asked.wasBusy = true;
+    return this.#monotonicMs() - asked.askedMs >= WATCHDOG_ANSWER_MS;
   }
 
   /** Does a slice of what is asked for, and answers once it is enough; `wasBusy` tells whether there were bodies since the slice before. */
