@@ -149,6 +149,8 @@ export interface RigOptions extends Partial<CoordinatorOptions> {
   readonly control?: MemoryStoreContents;
   readonly series?: MemoryStoreContents;
   readonly nowMs?: number;
+  /** What a turn of the event loop takes of the monotonic clock; nothing where it is not given. */
+  readonly breathMs?: number;
 }
 
 export class Rig {
@@ -169,7 +171,7 @@ export class Rig {
   #nextCall = 1;
   #draws = 0;
 
-  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, ...options }: RigOptions) {
+  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, breathMs = 0, ...options }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
     this.nowMs = nowMs;
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
@@ -196,7 +198,7 @@ export class Rig {
       deleteLogSegments: (floor) => void this.floors.push(floor),
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: this.freeBytes }),
       randomBytes: (count) => this.#draw(count),
-      breathe: () => Promise.resolve(),
+      breathe: async () => void (this.monotonicMs += breathMs),
       rest: () => Promise.resolve(),
     });
   }

@@ -1,6 +1,7 @@
 // Hourly roll-ups in the coordinator: what a client sees as hours stays the same while samples become roll-ups, wherever that is interrupted.
 import { describe, expect, it } from "vitest";
 import { blockKey } from "../../src/actors/coordinator/tables/tables.ts";
+import { ROLLUP_SHARE_MIN } from "../../src/core/config/pace-limits.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
@@ -85,6 +86,24 @@ function expectHours(seen: ReadonlyArray<[string, number]>, expected: ReadonlyAr
 }
 
 const rows = (rig: Rig, table: string) => rig.series.contents.get(table)?.size ?? 0;
+
+describe("the making of roll-ups", () => {
+  it("leaves the coordinator most of its time, step by step, and is over before the next round", async () => {
+    const rig = await filled({ breathMs: 1 });
+    const startMs = rig.monotonicMs;
+    const rests: number[] = [];
+    while (rig.counter("rollupSamples") === 0) {
+      const { dueMs } = await rig.drain();
+      rests.push(dueMs - rig.monotonicMs);
+      rig.monotonicMs = dueMs;
+    }
+    expect(rests.length).toBeGreaterThan(BLOCKS.length);
+    expect(new Set(rests.slice(0, -1))).toEqual(new Set([1 / ROLLUP_SHARE_MIN - 1]));
+    expect(rig.monotonicMs - startMs).toBeLessThan(60_000);
+    expectHours(await hoursOf(rig), expectedHours());
+    expect(rig.counter("rollupSamples")).toBe(2 * CHUNK_SAMPLES * BLOCKS.length);
+  });
+});
 
 describe("hours", () => {
   it("are the same from samples and from roll-ups, and outlive the samples", async () => {

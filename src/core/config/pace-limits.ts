@@ -1,4 +1,4 @@
-// How much of its threads the Watchdog takes, and when.
+// How much of their threads the Watchdog and roll-ups take, and when.
 
 /** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
 export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
@@ -15,3 +15,8 @@ export const WATCHDOG_QUESTION_MS_MAX = 8;
 export const WATCHDOG_ANSWER_MS = 100;
 /** Between two questions to a busy engine, however little there is to do. */
 export const WATCHDOG_REST_MS_MAX = 20;
+
+/** Roll-ups of a round of retention are to be over in so much of the time until the next: they go on beside the stream, evenly, and nobody waits for them. */
+export const ROLLUP_ROUND_SHARE = 0.75;
+/** The least of the coordinator's time that they take while there are some to be made: what a load of a million samples a second needs. */
+export const ROLLUP_SHARE_MIN = 0.05;

@@ -8,6 +8,8 @@ export interface RetentionStep {
   readonly operations: readonly StoreOperation[];
   /** Called once the operations are committed. */
   readonly apply: () => void;
+  /** Share of the thread's time, 0..1, that the step may take: others have the rest. Absent for all of it. */
+  readonly share?: number;
 }
 
 /** Partitions looked at in one step: a look-up each, 10 us. */
@@ -16,6 +18,6 @@ export const PARTITIONS_PER_STEP = 16;
 const nothing = () => undefined;
 
 /** A step that gives others their turn. */
-export function breath(store: KeyValueStore): RetentionStep {
-  return { store, operations: [], apply: nothing };
+export function breath(store: KeyValueStore, share = 1): RetentionStep {
+  return { store, operations: [], apply: nothing, share };
 }

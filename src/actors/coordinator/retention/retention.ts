@@ -1,5 +1,5 @@
 // Rolls samples up into hours, and deletes what is past its time or over its bytes, a few hundred rows a step, so that commits of verdicts never
-// wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS later.
+// wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS after it has begun. Roll-ups rest between steps.
 import { type KeyValueStore, type StoreEntry, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { DEAD_LETTER_ENDS_MAX, FULL_DISK_ROWS_PER_STEP, FULL_DISK_STEPS } from "../../../core/config/limits.ts";
 import type { CoordinatorCounter } from "../../../core/layout/counters.ts";
@@ -45,6 +45,7 @@ export interface RetentionDependencies {
   emit(message: CoordinatorMessage): void;
   /** Resolves after a turn of the event loop. */
   breathe(): Promise<void>;
+  monotonicMs(): number;
 }
 
 /** Blocks of one partition that are past their time: the table of their spans, then that of their values. */
@@ -65,6 +66,7 @@ export class Retention {
   readonly #dependencies: RetentionDependencies;
   #round: Generator<RetentionStep> | undefined;
   #dueMs = 0;
+  #begunMs = 0;
   /** Rows of a step, fewer since a step found the disk full; as many as otherwise after a round that has come to its end. */
   #rowsMax = Number.POSITIVE_INFINITY;
 
@@ -79,17 +81,18 @@ export class Retention {
   }
 
   /**
-   * Does one step; the round goes on while it is not "idle". Rejects with StoreError: the round then begins anew with the next call. On a full disk
+   * Does one step, where one is due. Rejects with StoreError: the round then begins anew with the next call. On a full disk
    * calls are seldom and steps are small, so a call does some of them.
    */
   async step(wallNowMs: number, monotonicMs: number): Promise<RetentionOutcome> {
     if (monotonicMs < this.#dueMs) return "idle";
+    if (this.#round === undefined) this.#begunMs = monotonicMs;
     let outcome: RetentionOutcome = "worked";
     for (let left = Number.isFinite(this.#rowsMax) ? FULL_DISK_STEPS : 1; left > 0; left--) {
       const done = await this.#draw(wallNowMs);
       if (done === "committed") outcome = done;
       if (done !== "idle") continue;
-      this.#dueMs = monotonicMs + this.#options.intervalMs;
+      this.#dueMs = Math.max(monotonicMs, this.#begunMs + this.#options.intervalMs);
       this.#rowsMax = Number.POSITIVE_INFINITY;
       return "idle";
     }
@@ -97,11 +100,13 @@ export class Retention {
   }
 
   async #draw(wallNowMs: number): Promise<RetentionOutcome> {
+    const { monotonicMs } = this.#dependencies;
+    const startMs = monotonicMs();
     const round = this.#round ?? this.#steps(wallNowMs);
     this.#round = undefined;
     const drawn = round.next();
     if (drawn.done) return "idle";
-    const { store, operations, apply } = drawn.value;
+    const { store, operations, apply, share = 1 } = drawn.value;
     try {
       if (operations.length > 0) await store.commit(operations);
       else await this.#dependencies.breathe();
@@ -112,6 +117,8 @@ export class Retention {
     }
     apply();
     this.#round = round;
+    // A disk that is full is to have room soon.
+    if (share < 1 && !Number.isFinite(this.#rowsMax)) this.#dueMs = monotonicMs() + (monotonicMs() - startMs) * (1 / share - 1);
     return operations.length > 0 ? "committed" : "worked";
   }
 
@@ -125,7 +132,7 @@ export class Retention {
 
   /** Each step is drawn when the one before has been applied, so it sees what that has left. Deletions come first: they make room for sums of calls and for roll-ups. */
   *#steps(wallNowMs: number): Generator<RetentionStep> {
-    const { retentionMs, rawRetentionMs, auditRetentionMs, auditRowsMax, deadLetterAgeMs } = this.#options;
+    const { retentionMs, rawRetentionMs, auditRetentionMs, auditRowsMax, deadLetterAgeMs, intervalMs } = this.#options;
     yield* this.#anomalies(wallNowMs - retentionMs);
     yield* this.#episodes(wallNowMs - retentionMs);
     yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
@@ -141,7 +148,7 @@ export class Retention {
     yield* this.#blocks(wallNowMs - rawRetentionMs, wallNowMs - retentionMs);
     yield* this.#rollups(wallNowMs - retentionMs);
     yield* mergeCalls(this.#dependencies, wallNowMs - retentionMs);
-    yield* rollUp(this.#dependencies, wallNowMs, wallNowMs - retentionMs);
+    yield* rollUp(this.#dependencies, { wallNowMs, keptFromMs: wallNowMs - retentionMs, intervalMs });
   }
 
   *#anomalies(beforeMs: number): Generator<RetentionStep> {

@@ -20,25 +20,48 @@ import { decodeSpan } from "../tables/block-rows.ts";
 import { deleteRollup, markOperation, type RollupMark, rollupOperations } from "../tables/rollup-rows.ts";
 import { blockKey, partitionKey } from "../tables/tables.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
+import { RollupPace } from "./rollup-pace.ts";
 
 /** What roll-ups are made from. */
 export interface RollupDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
+  monotonicMs(): number;
+}
+
+/** What a round rolls up. */
+export interface RollupRound {
+  readonly wallNowMs: number;
+  /** Hours that began before are left out. */
+  readonly keptFromMs: number;
+  /** From one round to the next. */
+  readonly intervalMs: number;
 }
 
 const SPANS_PER_READ = 64;
 /** Roll-ups of a fold that never came to its end, deleted in one commit; more stay for the next. */
 const VOID_ROLLUPS_MAX = 1_000;
 
-/** Steps that roll up whatever is due. Hours that began before `keptFromMs` are left out. */
-export function* rollUp(dependencies: RollupDependencies, wallNowMs: number, keptFromMs: number): Generator<RetentionStep> {
-  const { series } = dependencies.state;
+/** Steps that roll up whatever is due. */
+export function* rollUp(dependencies: RollupDependencies, { wallNowMs, keptFromMs, intervalMs }: RollupRound): Generator<RetentionStep> {
+  const { state, monotonicMs } = dependencies;
   const fromHour = Math.max(0, Math.ceil(keptFromMs / HOUR_MS));
+  const due: number[] = [];
   for (let partition = 0; partition < PARTITIONS; partition++) {
-    if (partition % PARTITIONS_PER_STEP === 0) yield breath(series);
-    while (isDue(dependencies.state, partition, wallNowMs)) yield* rollUpPartition(dependencies, partition, fromHour);
+    if (partition % PARTITIONS_PER_STEP === 0) yield breath(state.series);
+    if (isDue(state, partition, wallNowMs)) due.push(partition);
   }
+  const pace = new RollupPace({ intervalMs, blocks: due.reduce((sum, partition) => sum + blocksOf(state, partition), 0), monotonicMs });
+  for (const partition of due) {
+    while (isDue(state, partition, wallNowMs)) {
+      for (const step of rollUpPartition(dependencies, { partition, fromHour, pace })) yield { ...step, share: pace.share };
+    }
+  }
+}
+
+/** Blocks of a partition that may be rolled up. */
+function blocksOf({ rollups }: CommittedState, partition: number): number {
+  return rollups.settledBlocks(partition) - rollups.mark(partition).firstBlock;
 }
 
 /** Whether the partition's turn has come since its oldest block that is not rolled up was filled. */
@@ -55,11 +78,17 @@ function turnOf(partition: number, ms: number): number {
   return Math.floor((ms + (partition * ROLLUP_INTERVAL_MS) / PARTITIONS) / ROLLUP_INTERVAL_MS);
 }
 
-function* rollUpPartition(dependencies: RollupDependencies, partition: number, fromHour: number): Generator<RetentionStep> {
+interface PartitionRollup {
+  readonly partition: number;
+  readonly fromHour: number;
+  readonly pace: RollupPace;
+}
+
+function* rollUpPartition(dependencies: RollupDependencies, { partition, fromHour, pace }: PartitionRollup): Generator<RetentionStep> {
   const { rollups, series } = dependencies.state;
   const before = rollups.mark(partition);
   const fold = new HourlyFold({ fromHour, blockBytes: ROLLUP_BLOCK_BYTES });
-  const firstBlock = yield* foldBlocks(dependencies, partition, fold);
+  const firstBlock = yield* foldBlocks(dependencies, { partition, fold, pace });
   yield* deleteVoid(dependencies, partition, before);
   const nextRollup = yield* storeRollups(dependencies, partition, fold);
   const mark = { firstBlock, nextRollup };
@@ -71,7 +100,10 @@ function* rollUpPartition(dependencies: RollupDependencies, partition: number, f
 }
 
 /** Folds the partition's blocks from its mark on, as many as one fold may hold; returns the number behind the last. */
-function* foldBlocks({ state }: RollupDependencies, partition: number, fold: HourlyFold): Generator<RetentionStep, number> {
+function* foldBlocks(
+  { state }: RollupDependencies,
+  { partition, fold, pace }: Pick<PartitionRollup, "partition" | "pace"> & { readonly fold: HourlyFold },
+): Generator<RetentionStep, number> {
   const { series, rollups } = state;
   const to = blockKey(partition, rollups.settledBlocks(partition));
   for (let next = rollups.mark(partition).firstBlock; ; ) {
@@ -82,6 +114,7 @@ function* foldBlocks({ state }: RollupDependencies, partition: number, fold: Hou
       if (block === undefined) throw new Error("a stored block is missing or does not open");
       for (const _ of fold.add(block)) yield breath(series);
       next = decodeSpan(key, value).block + 1;
+      pace.folded();
       yield breath(series);
       if (fold.entries >= ROLLUP_ENTRIES_MAX) return next;
     }
