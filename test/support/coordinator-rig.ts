@@ -198,7 +198,9 @@ export class Rig {
       deleteLogSegments: (floor) => void this.floors.push(floor),
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: this.freeBytes }),
       randomBytes: (count) => this.#draw(count),
-      breathe: async () => void (this.monotonicMs += breathMs),
+      breathe: async () => {
+        this.monotonicMs += breathMs;
+      },
       rest: () => Promise.resolve(),
     });
   }
