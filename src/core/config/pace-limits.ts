@@ -13,6 +13,8 @@ export const WATCHDOG_SLICE_MS_MAX = 2;
 export const WATCHDOG_QUESTION_MS_MIN = 2;
 export const WATCHDOG_QUESTION_MS_MAX = 8;
 export const WATCHDOG_ANSWER_MS = 100;
+/** An engine is busy that had a body within so long: ten a second are a load, however short a question is. */
+export const WATCHDOG_BUSY_MS = 100;
 /** Between two questions to a busy engine, however little there is to do. */
 export const WATCHDOG_REST_MS_MAX = 20;
 

@@ -292,7 +292,7 @@ export interface WatchdogAnswer {
   readonly tookMs: number;
   /** Of the pass's walk, 0..1. */
   readonly share: number;
-  /** The engine had bodies meanwhile. */
+  /** The engine had bodies not long ago. */
   readonly wasBusy: boolean;
   /** What the pass needs first is still on its way. */
   readonly waits: boolean;

@@ -1,6 +1,6 @@
 // An engine's part of the Watchdog's cycle: for each pass a walk over its services. What a pass finds leaves through the outbox as verdict frames; what it
 // has looked at is counted.
-import { WATCHDOG_ANSWER_MS } from "../../../core/config/pace-limits.ts";
+import { WATCHDOG_ANSWER_MS, WATCHDOG_BUSY_MS } from "../../../core/config/pace-limits.ts";
 import type { CoverageAnswer, CoverageQuery } from "../../../core/protocol/coverage.ts";
 import type {
   ServiceHistoryAnswer,
@@ -46,7 +46,6 @@ interface AskedWalk {
   readonly query: WatchdogQuery;
   readonly askedMs: number;
   tookMs: number;
-  wasBusy: boolean;
 }
 
 /** The detectors of an engine by pass; a pass without one is at its end at once. */
@@ -55,6 +54,8 @@ export class EngineWatchdog {
   readonly #passes = new Map<WatchdogPass, { readonly detector: WatchdogDetector; readonly walk: ServiceWalk }>();
   readonly #coverage: CoverageWalk;
   #asked: AskedWalk | undefined;
+  /** When there was a body last. */
+  #busyMs = Number.NEGATIVE_INFINITY;
 
   constructor(detectors: Partial<Record<WatchdogPass, WatchdogDetector>>, dependencies: EngineWatchdogDependencies) {
     this.#monotonicMs = dependencies.monotonicMs;
@@ -89,20 +90,20 @@ export class EngineWatchdog {
 
   /** Takes a question; a newer one takes its place. */
   ask(query: WatchdogQuery): void {
-    this.#asked = { query, askedMs: this.#monotonicMs(), tookMs: 0, wasBusy: false };
+    this.#asked = { query, askedMs: this.#monotonicMs(), tookMs: 0 };
   }
 
-  /** Whether a slice is to be done now, where bodies wait or do not. */
-  isDue(bodiesWait: boolean): boolean {
+  /** Whether a slice is to be done now, after a body or none, while further ones wait or do not. */
+  isDue(hadBody: boolean, bodiesWait: boolean): boolean {
+    if (hadBody) this.#busyMs = this.#monotonicMs();
     const asked = this.#asked;
     if (asked === undefined) return false;
     if (!bodiesWait || !asked.query.yields) return true;
-    asked.wasBusy = true;
     return this.#monotonicMs() - asked.askedMs >= WATCHDOG_ANSWER_MS;
   }
 
-  /** Does a slice of what is asked for, and answers once it is enough; `wasBusy` tells whether there were bodies since the slice before. */
-  step(wasBusy: boolean): WatchdogAnswer | undefined {
+  /** Does a slice of what is asked for, and answers once it is enough. */
+  step(): WatchdogAnswer | undefined {
     const asked = this.#asked;
     if (asked === undefined) return undefined;
     const { id, cycle, pass, nowMs, workMs, sliceMs } = asked.query;
@@ -112,13 +113,13 @@ export class EngineWatchdog {
     const done = isReady && (at?.walk.slice(cycle, nowMs, sliceMs) ?? true);
     const endMs = this.#monotonicMs();
     asked.tookMs += endMs - startMs;
-    asked.wasBusy ||= wasBusy;
     if (isReady && !done && asked.tookMs < workMs && endMs - asked.askedMs < WATCHDOG_ANSWER_MS) return undefined;
     this.#asked = undefined;
     const counts = at?.detector.takeCounts() ?? NO_COUNTS;
     const found = at?.detector.takeFound();
     const { tookMs } = asked;
+    const wasBusy = endMs - this.#busyMs < WATCHDOG_BUSY_MS;
     const share = isReady ? (at?.walk.share ?? 1) : 0;
-    return { type: "watchdog", id, counts, found, done, share, wasBusy: asked.wasBusy, waits: !isReady, tookMs };
+    return { type: "watchdog", id, counts, found, done, share, wasBusy, waits: !isReady, tookMs };
   }
 }
