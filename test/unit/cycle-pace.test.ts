@@ -126,10 +126,13 @@ describe("the pace of a cycle", () => {
     expect(new Set(yields)).toEqual(new Set([true]));
     const held = cycle(pace, 2, { ...load, bodiesWait: true });
     const heldMs = held.yields.indexOf(false) * WATCHDOG_ANSWER_MS;
-    expect(heldMs).toBeGreaterThan(WATCHDOG_CYCLE_MS_GOAL);
+    expect(heldMs).toBeGreaterThan(0.5 * WATCHDOG_CYCLE_MS_GOAL);
     expect(held.yields.slice(0, held.yields.indexOf(false))).not.toContain(false);
-    expect(held.durationMs).toBeGreaterThan(WATCHDOG_CYCLE_MS_GOAL);
     expect(held.durationMs).toBeLessThanOrEqual(5_000); // what a cycle may take
+    // Much work leaves no time for that.
+    const much = { passes: { pairs: 1_800 }, bodies: 1, bodiesWait: true };
+    cycle(pace, 3, { ...much, bodiesWait: false });
+    expect(cycle(pace, 4, much).yields[0]).toBe(false);
   });
 
   it("does not rest on an engine without bodies", () => {

@@ -1,6 +1,6 @@
 // How fast a cycle of the Watchdog goes: so fast that its walks are over by the goal, going by what they took in the cycle before and by how far they have come.
 // A cycle in time rests between questions; one that is behind does not, and holds its engines for longer at a time, within bounds, so that no verdict of the
-// stream waits. Bodies that wait come first, until the rest of the walk takes all the time that is left to it. What a pass finds does not hang on it: values
+// stream waits. Bodies that wait come first, until the rest of the walk needs much of the time that is left to it. What a pass finds does not hang on it: values
 // are given to detectors in their order, however the walk is cut.
 import {
   WATCHDOG_CYCLE_MS_GOAL,
@@ -16,6 +16,8 @@ import {
 
 /** Walks aim at being over a little before the goal: what the coordinator does between them counts too. */
 const MARGIN = 1.25;
+/** Share of an engine's time that a walk may need to be over in time while bodies still come first: between bodies it gets about half, of a busy core less. */
+const YIELDING_SHARE = 0.4;
 /** From this share of a walk on its own work alone tells how much is left. */
 const TELLING_SHARE = 0.1;
 
@@ -151,7 +153,7 @@ export class WalkPace {
   #turn(share: number, nowMs: number): Turn {
     const { goalMs, lastMs } = this.#knowledge;
     const needed = this.#needed(share, nowMs, goalMs);
-    const yields = this.#needed(share, nowMs, lastMs) < 1;
+    const yields = this.#needed(share, nowMs, lastMs) < YIELDING_SHARE;
     const sliceMs = Math.min(WATCHDOG_SLICE_MS_MAX, Math.max(WATCHDOG_SLICE_MS_MIN, needed * WATCHDOG_SLICE_MS_MIN));
     return { restMs: 0, workMs: needed >= 1 ? WATCHDOG_QUESTION_MS_MAX : WATCHDOG_QUESTION_MS_MIN, sliceMs, yields };
   }
