@@ -87,6 +87,7 @@ async function runRow(row, context) {
   }
   report.seconds = (performance.now() - startMs) / 1000;
   report.bodiesSeconds = context.bodies.takeSeconds();
+  report.stolen = context.stolen.takeSeen();
   report.commands = [...context.commands];
   console.log(`\n${rowSection(report)}\n`);
   return report;

@@ -6,6 +6,7 @@ import { makeBodies } from "./bodies/body-files.mjs";
 import { cpuTicks, ticksPerSecond } from "./measure.mjs";
 import { SERVERS } from "./servers/server-kinds.mjs";
 import { runPinned } from "./servers/server-process.mjs";
+import { StolenTime } from "./stolen-time.mjs";
 
 const root = join(import.meta.dirname, "..");
 
@@ -68,6 +69,7 @@ const root = join(import.meta.dirname, "..");
  * @property {number} warmSeconds         how long a turn measures after its cold part
  * @property {(text: string) => void} log
  * @property {string} workDir             for anything temporary
+ * @property {StolenTime} stolen          has turns taken in quiet moments
  * @property {{get: (shape: string, options?: object) => Promise<string>, takeSeconds: () => number}} bodies
  * @property {(kind: string, options?: StartOptions) => Promise<Server>} startServer
  * @property {(kind: string) => string | undefined} missing  one line on how to install what `kind` lacks: a server kind, "send" or "limit"
@@ -76,6 +78,9 @@ const root = join(import.meta.dirname, "..");
  * @property {{server: number, sender: number}} pin
  * @property {Set<string>} commands       command lines run so far, for the results; paths, ports and pids as placeholders
  */
+
+/** What a run may wait for quiet moments and take turns again, in all: a seventh of 45 minutes. */
+const STOLEN_SECONDS_MAX = 390;
 
 /**
  * @param {{repeats: number, quick: boolean, workDir: string, log: (text: string) => void}} options
@@ -95,6 +100,7 @@ export function createContext({ repeats, quick, workDir, log }) {
     warmSeconds: quick ? 2 : 4,
     log,
     workDir,
+    stolen: new StolenTime(quick ? 0 : STOLEN_SECONDS_MAX),
     pin,
     commands,
     bodies: makeBodies(join(workDir, "bodies"), log),

@@ -12,6 +12,7 @@ import { BUSY } from "./turns.mjs";
  * @property {number} repeats
  * @property {number} seconds
  * @property {number} bodiesSeconds of these, for bodies that no row before had made
+ * @property {import("./stolen-time.mjs").Disturbance} stolen
  * @property {string[]} commands    command lines of its servers and programs
  */
 
@@ -61,6 +62,7 @@ export function page(/** @type {RowReport[]} */ reports, { repeats, quick, comma
       "server's own count of new samples equalled what was sent, else the row fails. Sender and servers have scheduler groups of their own with a " +
       "nice of -15 where the system allows it. The method is in [README.md](../README.md).",
     ...busyWarning(reports),
+    ...stolenWarning(reports),
     overview(reports),
     ...notMeasured(reports),
     ...reports.map(rowSection),
@@ -82,10 +84,14 @@ export function minutesText(/** @type {number} */ seconds) {
 
 /** How long each row took: for who waits for the next run, or wants to shorten it. */
 function times(reports, seconds) {
-  const cells = reports.map(({ row, repeats, seconds: all, bodiesSeconds }) =>
-    [row.name, repeats, all.toFixed(0), bodiesSeconds.toFixed(0)].map(String),
+  const cells = reports.map(({ row, repeats, seconds: all, bodiesSeconds, stolen }) =>
+    [row.name, repeats, all.toFixed(0), bodiesSeconds.toFixed(0), stolen.repeated, shown(stolen.stolenCoresMost)].map(String),
   );
-  return ["## Time", `All of it took ${minutesText(seconds)}.`, table(["row", "repeats", "s", "of these for bodies"], cells)];
+  return [
+    "## Time",
+    `All of it took ${minutesText(seconds)}.`,
+    table(["row", "repeats", "s", "of these for bodies", "turns taken again", "cores stolen at most"], cells),
+  ];
 }
 
 function overview(reports) {
@@ -103,6 +109,22 @@ function busyWarning(reports) {
     `**Other programs kept the machine busy** during ${busy.map(({ row }) => row.name).join(", ")}: their rates and ratios say little.`,
   ];
 }
+
+/** Turns that could not be taken in a quiet moment. */
+function stolenWarning(reports) {
+  const disturbed = reports.filter(({ stolen }) => stolen.disturbed > 0);
+  if (disturbed.length === 0) return [];
+  const [repeated, waited] = [sum(reports, "repeated"), sum(reports, "waitedSeconds")];
+  const rows = disturbed.map(
+    ({ row, stolen }) => `${row.name} (${stolen.disturbed} of ${stolen.turns}, up to ${shown(stolen.stolenCoresMost)})`,
+  );
+  return [
+    `**The hypervisor gave our cores to others**, more than 0.05 of one, in turns of ${rows.join(", ")}. ${shown(repeated)} turns were taken again and ` +
+      `${shown(waited)} s were waited for quiet moments; which attempt counts goes by the stolen time alone (\`stolen-time.mjs\`).`,
+  ];
+}
+
+const sum = (reports, key) => reports.reduce((total, { stolen }) => total + stolen[key], 0);
 
 function notMeasured(reports) {
   const missing = new Set(reports.flatMap(({ row, result, fault }) => (fault ? [`${row.name}: ${fault}`] : result.notMeasured)));

@@ -28,18 +28,18 @@ export const BUSY = ", **machine busy**";
  */
 
 /**
- * Runs every contestant once a repeat, in turn.
+ * Runs every contestant once a repeat, in turn; `mayRepeat`: a turn that others disturbed is taken again. A turn is given its repeat and what the turns before have given.
  * @template T
  * @param {import("./context.mjs").Context} context
- * @param {Record<string, (repeat: number) => Promise<T>>} contestants
+ * @param {Record<string, (repeat: number, results: Record<string, T[]>) => Promise<T>>} contestants
  * @returns {Promise<Record<string, T[]>>}
  */
-export async function takeTurns(context, contestants) {
+export async function takeTurns(context, contestants, { mayRepeat = false } = {}) {
   const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let repeat = 1; repeat <= context.repeats; repeat++) {
     for (const [name, turn] of Object.entries(contestants)) {
       const startMs = performance.now();
-      const result = await turn(repeat);
+      const result = await context.stolen.take(() => turn(repeat, results), { mayRepeat, log: context.log });
       results[name].push(result);
       const seconds = (performance.now() - startMs) / 1000;
       context.log(`${repeat}/${context.repeats} ${name}, ${seconds.toFixed(0)} s: ${brief(result)}`);

@@ -22,20 +22,16 @@ export const detectionLatency = {
   async run(context) {
     const file = await context.bodies.get("planted", { ...planting, plants });
     const saturating = await context.bodies.get("A");
-    let rate = 0;
-    const turns = await takeTurns(context, {
-      saturation: async () => {
-        const result = await saturationTurn(context, saturating);
-        rate = result.warm.samplesPerSecond;
-        return result;
-      },
-      half: () => {
-        const requestsPerSecond = rate / 2 / samplesPerRequest;
+    const contestants = {
+      saturation: () => saturationTurn(context, saturating),
+      half: (_repeat, { saturation }) => {
+        const requestsPerSecond = saturation.at(-1).warm.samplesPerSecond / 2 / samplesPerRequest;
         // What waits behind the cold ones would wait before those that count: up to half a minute, where the server has little to spare.
         return detectionTurn(context, { file, planting, requestsPerSecond, earlyPerSecond: requestsPerSecond / 2 });
       },
       full: () => detectionTurn(context, { file, planting }),
-    });
+    };
+    const turns = await takeTurns(context, contestants, { mayRepeat: true });
     return { lines: ["half", "full"].flatMap((load) => detectionLines(load, turns[load], marks[load])), notMeasured: [] };
   },
 };
