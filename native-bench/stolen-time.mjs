@@ -8,6 +8,8 @@ import { ticksPerSecond } from "./measure.mjs";
 /** Of one core. Beyond, a moment is not quiet and a turn is disturbed. */
 const stolenCoresMax = 0.05;
 const attemptsMax = 3;
+/** A longer turn is taken once: three attempts of two minutes would leave nothing for the others. */
+const repeatedSecondsMax = 30;
 
 /** Ticks that all cores were stolen since boot. */
 function stolenTicks() {
@@ -59,8 +61,8 @@ export class StolenTime {
       await this.#quiet();
       const taken = await this.#watch(turn);
       if (best === undefined || taken.stolenCores < best.stolenCores) best = taken;
-      const isEnough = best.stolenCores <= stolenCoresMax || !mayRepeat || attempt === attemptsMax || taken.seconds > this.#secondsLeft;
-      if (isEnough) break;
+      const isLong = taken.seconds > Math.min(repeatedSecondsMax, this.#secondsLeft);
+      if (best.stolenCores <= stolenCoresMax || !mayRepeat || attempt === attemptsMax || isLong) break;
       log(`others had ${taken.stolenCores.toFixed(2)} of our cores meanwhile: once more`);
       this.#secondsLeft -= taken.seconds;
       this.#seen.repeated++;

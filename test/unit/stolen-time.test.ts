@@ -6,9 +6,9 @@ import { StolenTime } from "../../native-bench/stolen-time.mjs";
 const SECONDS = 10;
 
 /** `stolen`: of the cores in each attempt and in each look for a quiet moment, in order; then nothing. */
-function rig(budgetSeconds: number, stolen: readonly number[]) {
+function rig(budgetSeconds: number, stolen: readonly number[], seconds = SECONDS) {
   const left = [...stolen];
-  const watch = async <T>(work: () => Promise<T>) => ({ result: await work(), seconds: SECONDS, stolenCores: left.shift() ?? 0 });
+  const watch = async <T>(work: () => Promise<T>) => ({ result: await work(), seconds, stolenCores: left.shift() ?? 0 });
   let attempts = 0;
   const time = new StolenTime(budgetSeconds, { watch, lookMs: 0 });
   const take = (mayRepeat: boolean) => time.take(async () => ++attempts, { mayRepeat, log: () => undefined });
@@ -35,7 +35,8 @@ describe("a turn beside others", () => {
     expect(time.takeSeen()).toMatchObject({ turns: 0, stolenCoresMost: 0 });
   });
 
-  it("is taken once where it may not be repeated, and where no time is left", async () => {
+  it("is taken once where it may not be repeated or is long, and where no time is left", async () => {
+    expect(await rig(100, [0, 0.4], 31).take(true)).toBe(1);
     expect(await rig(100, [0, 0.4]).take(false)).toBe(1);
     expect(await rig(SECONDS / 2, [0, 0.4]).take(true)).toBe(1);
     const { time, take } = rig(0, [0.4]);
