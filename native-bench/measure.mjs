@@ -25,8 +25,18 @@ export function ratios(/** @type {number[]} */ numerators, /** @type {number[]} 
 
 /** Ticks that all cores were busy since boot: user, nice, system, irq, softirq. */
 export function cpuTicks() {
-  const fields = readFileSync("/proc/stat", "utf8").split("\n", 1)[0].trim().split(/\s+/).slice(1).map(Number);
+  const fields = allCoresTicks();
   return fields[0] + fields[1] + fields[2] + fields[5] + fields[6];
+}
+
+/** Ticks that all cores were stolen since boot: they had something to do, and the hypervisor gave them to others. */
+export function stolenTicks() {
+  return allCoresTicks()[7];
+}
+
+/** Of all cores together: user, nice, system, idle, iowait, irq, softirq, steal, ... */
+function allCoresTicks() {
+  return readFileSync("/proc/stat", "utf8").split("\n", 1)[0].trim().split(/\s+/).slice(1).map(Number);
 }
 
 /** CPU time of a process with all its threads, user and system; resolution 10 ms. */

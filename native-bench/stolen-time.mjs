@@ -1,20 +1,14 @@
 // Time that the hypervisor gives to other machines while ours has something to do ("steal"): a turn in which much of it went says more of the neighbours than of the
 // server. So a turn waits for a quiet moment, and is taken again where the moment did not last; which of its attempts counts is decided by the stolen time, never by
 // what was measured. All of that within a budget, because a machine may have hours without a quiet moment.
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { ticksPerSecond } from "./measure.mjs";
+import { stolenTicks, ticksPerSecond } from "./measure.mjs";
 
 /** Of one core. Beyond, a moment is not quiet and a turn is disturbed. */
 const stolenCoresMax = 0.05;
 const attemptsMax = 3;
 /** A longer turn is taken once: three attempts of two minutes would leave nothing for the others. */
 const repeatedSecondsMax = 30;
-
-/** Ticks that all cores were stolen since boot. */
-function stolenTicks() {
-  return Number(readFileSync("/proc/stat", "utf8").split("\n", 1)[0].trim().split(/\s+/)[8]);
-}
 
 /** What was stolen of the cores while something went on. */
 async function whileWatched(/** @type {() => Promise<T>} */ work) {

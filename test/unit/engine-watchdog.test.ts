@@ -16,28 +16,28 @@ function asked(yields: boolean) {
 describe("a slice of a cycle", () => {
   it("is due where a question is asked, until it is answered", () => {
     const { watchdog } = asked(true);
-    expect(watchdog.isDue(false, false)).toBe(true);
+    expect(watchdog.isDue(false)).toBe(true);
     expect(watchdog.step()).toMatchObject({ id: 1, done: true, wasBusy: false });
-    expect(watchdog.isDue(false, false)).toBe(false);
+    expect(watchdog.isDue(false)).toBe(false);
   });
 
   it("leaves bodies that wait their turn, until its answer is due", () => {
     const { clock, watchdog } = asked(true);
-    expect(watchdog.isDue(true, true)).toBe(false);
+    expect(watchdog.isDue(true)).toBe(false);
     clock.ms = WATCHDOG_ANSWER_MS - 1;
-    expect(watchdog.isDue(true, true)).toBe(false);
-    expect(watchdog.isDue(false, false)).toBe(true);
+    expect(watchdog.isDue(true)).toBe(false);
+    expect(watchdog.isDue(false)).toBe(true);
     clock.ms = WATCHDOG_ANSWER_MS;
-    expect(watchdog.isDue(true, true)).toBe(true);
+    expect(watchdog.isDue(true)).toBe(true);
   });
 
   it("of a cycle that is late has its turn between bodies", () => {
-    expect(asked(false).watchdog.isDue(true, true)).toBe(true);
+    expect(asked(false).watchdog.isDue(true)).toBe(true);
   });
 
   it("tells of bodies that came a while ago, also before it was asked", () => {
     const { clock, watchdog } = asked(true);
-    watchdog.isDue(true, false);
+    watchdog.noteBody();
     watchdog.step();
     for (const [ms, wasBusy] of [
       [WATCHDOG_BUSY_MS - 1, true],
@@ -45,7 +45,7 @@ describe("a slice of a cycle", () => {
     ] as const) {
       clock.ms = ms;
       watchdog.ask({ ...QUESTION, yields: true });
-      expect(watchdog.isDue(false, false)).toBe(true);
+      expect(watchdog.isDue(false)).toBe(true);
       expect(watchdog.step()).toMatchObject({ wasBusy });
     }
   });

@@ -355,7 +355,7 @@ export class Coordinator {
     const replayed = await attempt(() => this.#stepReplay());
     // Nobody else writes to `series` while a commit there is under way; between two of them it is the others' turn.
     const mayRetain = this.#stopping === "no" && !series.isUnderWay;
-    const retention: RetentionOutcome | undefined = mayRetain ? await attempt(() => this.#retention.step(nowMs(), monotonicMs())) : "idle";
+    const retention: RetentionOutcome | undefined = mayRetain ? await attempt(() => this.#retention.step(nowMs())) : "idle";
     await attempt(() => this.#disk.trim(monotonicMs()));
     const isUrgent = this.#isUrgent;
     const begun = failures.length === 0 && series.begin(isUrgent);

@@ -338,7 +338,7 @@ export class Engine {
   #serve(): boolean {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
-    const hadBody = did;
+    if (did) this.#watchdog.noteBody();
     did = this.#takeMessages() || did;
     did = this.#shard.profiles.step() || did;
     did = this.#handlers.families.settle() || did;
@@ -347,13 +347,13 @@ export class Engine {
     if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
     // A cycle that a stop cuts off is made again by the next start: at its end it would only be stored.
-    if (this.#phase === "serving") did = this.#stepWatchdog(hadBody) || did;
+    if (this.#phase === "serving") did = this.#stepWatchdog() || did;
     else did = this.#stop() || did;
     return did || this.#services.catchUp(SLOTS_PER_IDLE_STEP);
   }
 
-  #stepWatchdog(hadBody: boolean): boolean {
-    if (!this.#watchdog.isDue(hadBody, this.#lane.waiting > 0)) return false;
+  #stepWatchdog(): boolean {
+    if (!this.#watchdog.isDue(this.#lane.waiting > 0)) return false;
     const answer = this.#watchdog.step();
     if (answer !== undefined) this.#dependencies.reply(answer);
     return true;

@@ -3,7 +3,7 @@
 /** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
 export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
 export const WATCHDOG_CYCLE_SHARE_GOAL = 0.2;
-/** Until then bodies that wait come first; it is over by then even where they never stop waiting. */
+/** Bodies that wait come first while it can be over by then with less than half of its engines' time. */
 export const WATCHDOG_CYCLE_MS_MAX = 4_500;
 export const WATCHDOG_CYCLE_SHARE_MAX = 0.3;
 /** Work of a Watchdog pass between two bodies: about what a small body takes, and while a cycle is behind at most what a large one does. */

@@ -18,6 +18,6 @@ export const PARTITIONS_PER_STEP = 16;
 const nothing = () => undefined;
 
 /** A step that gives others their turn. */
-export function breath(store: KeyValueStore, share = 1): RetentionStep {
-  return { store, operations: [], apply: nothing, share };
+export function breath(store: KeyValueStore): RetentionStep {
+  return { store, operations: [], apply: nothing };
 }

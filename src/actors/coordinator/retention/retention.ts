@@ -84,7 +84,8 @@ export class Retention {
    * Does one step, where one is due. Rejects with StoreError: the round then begins anew with the next call. On a full disk
    * calls are seldom and steps are small, so a call does some of them.
    */
-  async step(wallNowMs: number, monotonicMs: number): Promise<RetentionOutcome> {
+  async step(wallNowMs: number): Promise<RetentionOutcome> {
+    const monotonicMs = this.#dependencies.monotonicMs();
     if (monotonicMs < this.#dueMs) return "idle";
     if (this.#round === undefined) this.#begunMs = monotonicMs;
     let outcome: RetentionOutcome = "worked";

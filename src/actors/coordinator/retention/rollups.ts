@@ -29,6 +29,10 @@ export interface RollupDependencies {
   monotonicMs(): number;
 }
 
+interface PacedDependencies extends RollupDependencies {
+  readonly pace: RollupPace;
+}
+
 /** What a round rolls up. */
 export interface RollupRound {
   readonly wallNowMs: number;
@@ -53,9 +57,9 @@ export function* rollUp(dependencies: RollupDependencies, { wallNowMs, keptFromM
   }
   const pace = new RollupPace({ intervalMs, blocks: due.reduce((sum, partition) => sum + blocksOf(state, partition), 0), monotonicMs });
   for (const partition of due) {
-    while (isDue(state, partition, wallNowMs)) {
-      for (const step of rollUpPartition(dependencies, { partition, fromHour, pace })) yield { ...step, share: pace.share };
-    }
+    do {
+      for (const step of rollUpPartition({ ...dependencies, pace }, partition, fromHour)) yield { ...step, share: pace.share };
+    } while (isDue(state, partition, wallNowMs));
   }
 }
 
@@ -78,17 +82,11 @@ function turnOf(partition: number, ms: number): number {
   return Math.floor((ms + (partition * ROLLUP_INTERVAL_MS) / PARTITIONS) / ROLLUP_INTERVAL_MS);
 }
 
-interface PartitionRollup {
-  readonly partition: number;
-  readonly fromHour: number;
-  readonly pace: RollupPace;
-}
-
-function* rollUpPartition(dependencies: RollupDependencies, { partition, fromHour, pace }: PartitionRollup): Generator<RetentionStep> {
+function* rollUpPartition(dependencies: PacedDependencies, partition: number, fromHour: number): Generator<RetentionStep> {
   const { rollups, series } = dependencies.state;
   const before = rollups.mark(partition);
   const fold = new HourlyFold({ fromHour, blockBytes: ROLLUP_BLOCK_BYTES });
-  const firstBlock = yield* foldBlocks(dependencies, { partition, fold, pace });
+  const firstBlock = yield* foldBlocks(dependencies, partition, fold);
   yield* deleteVoid(dependencies, partition, before);
   const nextRollup = yield* storeRollups(dependencies, partition, fold);
   const mark = { firstBlock, nextRollup };
@@ -100,10 +98,7 @@ function* rollUpPartition(dependencies: RollupDependencies, { partition, fromHou
 }
 
 /** Folds the partition's blocks from its mark on, as many as one fold may hold; returns the number behind the last. */
-function* foldBlocks(
-  { state }: RollupDependencies,
-  { partition, fold, pace }: Pick<PartitionRollup, "partition" | "pace"> & { readonly fold: HourlyFold },
-): Generator<RetentionStep, number> {
+function* foldBlocks({ state, pace }: PacedDependencies, partition: number, fold: HourlyFold): Generator<RetentionStep, number> {
   const { series, rollups } = state;
   const to = blockKey(partition, rollups.settledBlocks(partition));
   for (let next = rollups.mark(partition).firstBlock; ; ) {

@@ -108,6 +108,12 @@ interface WalkKnowledge {
   over(workMs: number): void;
 }
 
+/** Shares of an engine's time that are needed from now on to end by the goal and by the last moment; 1 and more where the cycle is behind. */
+interface NeededShare {
+  readonly byGoal: number;
+  readonly byLast: number;
+}
+
 /** One walk over one engine. */
 export class WalkPace {
   readonly #knowledge: WalkKnowledge;
@@ -122,17 +128,17 @@ export class WalkPace {
   }
 
   first(nowMs: number): Turn {
-    return this.#turn(0, nowMs);
+    return this.#turn(this.#needed(0, nowMs));
   }
 
   /** After an answer that was not the last. An engine with nothing else to do goes on at once; one that could do nothing yet is left alone for a while. */
   next({ tookMs, elapsedMs, share, wasBusy, waits }: Progress, nowMs: number): Turn {
     this.#workMs += tookMs;
-    const needed = this.#needed(share, nowMs, this.#knowledge.goalMs);
-    const turn = this.#turn(share, nowMs);
+    const needed = this.#needed(share, nowMs);
+    const turn = this.#turn(needed);
     if (waits) return { ...turn, restMs: WATCHDOG_REST_MS_MAX };
-    if (!wasBusy || needed >= 1) return turn;
-    return { ...turn, restMs: Math.min(WATCHDOG_REST_MS_MAX, Math.max(0, tookMs / needed - elapsedMs)) };
+    if (!wasBusy || needed.byGoal >= 1) return turn;
+    return { ...turn, restMs: Math.min(WATCHDOG_REST_MS_MAX, Math.max(0, tookMs / needed.byGoal - elapsedMs)) };
   }
 
   /** After the last answer. */
@@ -141,20 +147,17 @@ export class WalkPace {
     this.#knowledge.over(this.#workMs);
   }
 
-  /** The share of an engine's time that is needed from now on to end by then; 1 and more where the cycle is behind. */
-  #needed(share: number, nowMs: number, endMs: number): number {
-    const { known, laterMs } = this.#knowledge;
-    if (nowMs >= endMs) return Number.POSITIVE_INFINITY;
+  #needed(share: number, nowMs: number): NeededShare {
+    const { known, laterMs, goalMs, lastMs } = this.#knowledge;
     const byShareMs = share > 0 ? (this.#workMs / share) * (1 - share) : 0;
     const ownMs = share < TELLING_SHARE ? Math.max(byShareMs, (known ?? 0) - this.#workMs) : byShareMs;
-    return (MARGIN * (ownMs + laterMs)) / (endMs - nowMs);
+    const by = (endMs: number) => (nowMs >= endMs ? Number.POSITIVE_INFINITY : (MARGIN * (ownMs + laterMs)) / (endMs - nowMs));
+    return { byGoal: by(goalMs), byLast: by(lastMs) };
   }
 
-  #turn(share: number, nowMs: number): Turn {
-    const { goalMs, lastMs } = this.#knowledge;
-    const needed = this.#needed(share, nowMs, goalMs);
-    const yields = this.#needed(share, nowMs, lastMs) < YIELDING_SHARE;
-    const sliceMs = Math.min(WATCHDOG_SLICE_MS_MAX, Math.max(WATCHDOG_SLICE_MS_MIN, needed * WATCHDOG_SLICE_MS_MIN));
-    return { restMs: 0, workMs: needed >= 1 ? WATCHDOG_QUESTION_MS_MAX : WATCHDOG_QUESTION_MS_MIN, sliceMs, yields };
+  #turn({ byGoal, byLast }: NeededShare): Turn {
+    const sliceMs = Math.min(WATCHDOG_SLICE_MS_MAX, Math.max(WATCHDOG_SLICE_MS_MIN, byGoal * WATCHDOG_SLICE_MS_MIN));
+    const yields = byLast < YIELDING_SHARE;
+    return { restMs: 0, workMs: byGoal >= 1 ? WATCHDOG_QUESTION_MS_MAX : WATCHDOG_QUESTION_MS_MIN, sliceMs, yields };
   }
 }

@@ -93,9 +93,13 @@ export class EngineWatchdog {
     this.#asked = { query, askedMs: this.#monotonicMs(), tookMs: 0 };
   }
 
-  /** Whether a slice is to be done now, after a body or none, while further ones wait or do not. */
-  isDue(hadBody: boolean, bodiesWait: boolean): boolean {
-    if (hadBody) this.#busyMs = this.#monotonicMs();
+  /** The engine has had a body. */
+  noteBody(): void {
+    this.#busyMs = this.#monotonicMs();
+  }
+
+  /** Whether a slice is to be done now, while bodies wait or do not. */
+  isDue(bodiesWait: boolean): boolean {
     const asked = this.#asked;
     if (asked === undefined) return false;
     if (!bodiesWait || !asked.query.yields) return true;
