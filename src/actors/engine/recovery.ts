@@ -16,10 +16,6 @@ import {
 import {
   ARRIVAL_HISTORY,
   BLOCK_HISTORY,
-  ROW_BYTES,
-  ROW_OFFSET,
-  ROW_REF,
-  ROW_VALUE,
   SECTION_DEAD_LETTER,
   SECTION_DEFINE,
   SECTION_MESSAGES,
@@ -48,10 +44,11 @@ import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { DefinitionTenant, ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { engineOf, partitionOf, serviceSeed } from "../../domain/placement/partition.ts";
 import { identityHead, identityName } from "../../domain/series/stream-identity.ts";
-import { type ColdStream, RETURNED } from "./cold/cold-streams.ts";
+import type { ColdStream } from "./cold/cold-streams.ts";
 import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
 import { readPartitionPart } from "./partition-state.ts";
+import { NumberMap, ReplayedRefs } from "./replayed-refs.ts";
 import type { Shard } from "./shard.ts";
 import { type Definition, type Section, sectionsOf } from "./work-unit.ts";
 
@@ -84,7 +81,6 @@ export interface RecoveryDependencies {
   readonly askForPart: (wanted: StatePartWanted) => void;
 }
 
-const ROW_WORDS = ROW_BYTES >>> 2;
 /** Rows as a section of the log held them, until those of this engine are in STAGING. */
 const UNPACKED_ROWS = STAGING + STAGING_BYTES;
 /** What a section that is the coordinator's is sent as. */
@@ -95,31 +91,6 @@ const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
   [SECTION_SERVICE_LABELS]: FRAME_SERVICE_LABELS,
   [SECTION_SPAN_BLOCK]: FRAME_SPAN_BLOCK,
 };
-const UNKNOWN = 0;
-const COVERED = 1;
-const NOT_COVERED = 2;
-
-/** Numbers by small dense numbers: refs to slots, slots to refs and partitions. Four bytes each. */
-class NumberMap {
-  /** The number and one; 0 for none. */
-  #numbers = new Uint32Array(1024);
-
-  /** -1 for none. */
-  get(key: number): number {
-    return (this.#numbers[key] ?? 0) - 1;
-  }
-
-  /** A number below 0 says that there is none. */
-  set(key: number, number: number): void {
-    if (key >= this.#numbers.length) {
-      const larger = new Uint32Array(2 * key);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-    }
-    this.#numbers[key] = number + 1;
-  }
-}
-
 /** Whether a block holds history, which comes in no block with anything else. */
 export const isHistoryBlock = ({ header }: ReplayBlock) => (header.kinds & BLOCK_HISTORY) !== 0;
 
@@ -137,17 +108,9 @@ export class Recovery {
   readonly #dependencies: RecoveryDependencies;
   /** Per partition: the epoch its checkpoint was taken in, and what it covers of each lane then. */
   readonly #covered: Array<{ epoch: number; lanes: Map<number, LogPosition> } | undefined> = Array.from({ length: PARTITIONS });
-  /** Whether a partition's checkpoint covers the block at hand. */
-  readonly #coverage = new Uint8Array(PARTITIONS);
-  /** Refs of the epoch being read. */
-  #slots = new NumberMap();
+  readonly #refs: ReplayedRefs;
+  /** Slots by refs of the epochs that checkpoints were taken in. */
   readonly #refsOfCheckpoints = new Map<number, NumberMap>();
-  /** Refs of this start by slot. */
-  readonly #newRefs = new NumberMap();
-  /** The same by number of streams that are not in memory. */
-  readonly #newColdRefs = new NumberMap();
-  /** Partitions by slot. */
-  readonly #partitions = new NumberMap();
   /** Slots of the partition that is being restored, in the order of its state. */
   #slotsByNumber: number[] = [];
   #coldByNumber: number[] = [];
@@ -159,6 +122,8 @@ export class Recovery {
   #tenant: DefinitionTenant = { tenant: 0, headBytes: 0, serviceSeed: 0 };
   #head: Uint8Array = new Uint8Array(0);
   #epoch = -1;
+  /** The one at hand. */
+  #block: ReplayBlock | undefined;
   /** Of each lane of the epoch being read: where its last block ends that was not sent before, and what was accepted by those. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
   restoredBytes = 0;
@@ -168,6 +133,9 @@ export class Recovery {
   constructor(options: RecoveryOptions, dependencies: RecoveryDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    const { memory, kernel, lane, shard, processWords } = dependencies;
+    const looksCovered = (partition: number) => this.#block !== undefined && this.#lookUpCoverage(partition, this.#block);
+    this.#refs = new ReplayedRefs({ memory, kernel, lane, processWords, cold: shard.cold, looksCovered });
   }
 
   /** Whether every stored state of this engine's partitions has been restored. */
@@ -258,11 +226,12 @@ export class Recovery {
   /** Applies this engine's share of one block. */
   apply(block: ReplayBlock): void {
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
-    this.#coverage.fill(UNKNOWN);
+    this.#block = block;
+    this.#refs.beginBlock();
     const sends = this.#options.engine === 0 && !this.#isSent(block);
     if (sends) this.#passLane(block);
     for (const section of sectionsOf(block.payload)) {
-      if (section.kind === SECTION_DEFINE) this.#define(section.payload, block);
+      if (section.kind === SECTION_DEFINE) this.#define(section.payload);
       else if (section.kind === SECTION_PACKED_ROWS) this.#applyRows(section.payload, block);
       else if (section.kind >= SECTION_MESSAGES) this.#takeMessages(section, block);
       else if (sends) this.#sendAgain(section.kind, section.payload, block);
@@ -272,6 +241,7 @@ export class Recovery {
   /** To be called once after the last block. */
   finish(): void {
     this.#markLanes();
+    this.#refs.forget();
   }
 
   /**
@@ -303,30 +273,30 @@ export class Recovery {
   #beginEpoch(epoch: number): void {
     this.#markLanes();
     this.#epoch = epoch;
-    this.#slots = this.#refsOfCheckpoints.get(epoch) ?? new NumberMap();
+    this.#refs.beginEpoch(this.#refsOfCheckpoints.get(epoch) ?? new NumberMap());
     this.#refsOfCheckpoints.delete(epoch);
   }
 
-  #define(payload: Uint8Array, block: ReplayBlock): void {
-    const bound = (ref: number, slot: number) => this.#slots.set(ref, slot);
+  #define(payload: Uint8Array): void {
+    const bound = (ref: number, slot: number) => this.#refs.bind(ref, slot);
     this.#dependencies.shard.streams.replay(
       payload,
       () => this.#tenant,
       bound,
-      (definition) => this.#defineOne(definition, block),
+      (definition) => this.#defineOne(definition),
     );
   }
 
   /** A definition that the kernel leaves: another tenant's, of another kind than before, or with an escape in its service's name. */
-  #defineOne(definition: Definition, block: ReplayBlock): void {
+  #defineOne(definition: Definition): void {
     const { shard, tenantIndex } = this.#dependencies;
     const name = identityName(Buffer.from(definition.identity).toString("utf8"));
     if (partitionOf(name.tenant, name.serviceId) !== definition.partition)
       throw new Error("a definition in the log names the wrong partition");
     const tenant = tenantIndex(name.tenant);
     // A definition that a checkpoint covers only names its ref: the stream's kind may have changed since.
-    const known = this.#isCovered(definition.partition, block) ? shard.streams.findAny(definition.hash, tenant) : -1;
-    this.#slots.set(definition.ref, known >= 0 ? known : shard.streams.recover({ ...definition, tenant }));
+    const known = this.#refs.isCovered(definition.partition) ? shard.streams.findAny(definition.hash, tenant) : -1;
+    this.#refs.bind(definition.ref, known >= 0 ? known : shard.streams.recover({ ...definition, tenant }));
     if (tenant !== this.#tenant.tenant || this.#head.length === 0) this.#takeTenant(name.tenant);
   }
 
@@ -339,67 +309,30 @@ export class Recovery {
     this.#tenant = { tenant: tenantIndex(name), headBytes, serviceSeed: serviceSeed(name) };
   }
 
-  /** Copies the rows that are this engine's and not covered into the staging area, with refs of this start, and applies them. Most that are read are covered. */
+  /** Applies the rows that are this engine's and not covered. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
-    const { memory, shard } = this.#dependencies;
-    const { words } = memory;
-    const source = this.#unpack(payload);
-    let to = STAGING >>> 2;
-    for (let at = 0; at < source.length; at += ROW_WORDS) {
-      const slot = this.#slotOf(source[at + (ROW_REF >>> 2)] as number);
-      if (slot < 0 || this.#isCovered(this.#partitionOf(slot), block)) continue;
-      words[to + (ROW_REF >>> 2)] = this.#newRef(slot);
-      words[to + (ROW_OFFSET >>> 2)] = source[at + (ROW_OFFSET >>> 2)] as number;
-      words[to + (ROW_VALUE >>> 2)] = source[at + (ROW_VALUE >>> 2)] as number;
-      words[to + (ROW_VALUE >>> 2) + 1] = source[at + (ROW_VALUE >>> 2) + 1] as number;
-      to += ROW_WORDS;
-    }
-    const rows = (to - (STAGING >>> 2)) / ROW_WORDS;
+    const rows = this.#refs.translate(UNPACKED_ROWS, this.#unpack(payload), STAGING);
     this.rows += rows;
     const arrivalMs = isHistoryBlock(block) ? ARRIVAL_HISTORY : 0;
-    if (rows > 0) shard.applyRows({ pointer: STAGING, rows, baseMs: block.header.baseMs, arrivalMs });
+    if (rows > 0) this.#dependencies.shard.applyRows({ pointer: STAGING, rows, baseMs: block.header.baseMs, arrivalMs });
   }
 
   /** Messages of this engine's partitions that no checkpoint covers, behind the block's rows. */
   #takeMessages({ kind, payload }: Section, block: ReplayBlock): void {
     const { engine, engines } = this.#options;
     for (const message of messagesOf(payload)) {
-      if (engineOf(message.partition, engines) !== engine || this.#isCovered(message.partition, block)) continue;
+      if (engineOf(message.partition, engines) !== engine || this.#refs.isCovered(message.partition)) continue;
       this.#dependencies.shard.takeMessage(kind, message.partition, message.payload, { baseMs: block.header.baseMs, arrivalMs: 0 });
     }
   }
 
-  /** The rows of a section, behind the area that they are gathered in. */
-  #unpack(payload: Uint8Array): Uint32Array {
+  /** Unpacks the rows of a section, behind the area that they are gathered in; answers how many. */
+  #unpack(payload: Uint8Array): number {
     const { memory, lane } = this.#dependencies;
     memory.bytes.set(payload, PACKED_ROWS);
     const rows = lane.unpackRows(PACKED_ROWS, payload.byteLength, UNPACKED_ROWS, WORK_ROWS_MAX);
     if (rows > WORK_ROWS_MAX) throw new Error("a log section holds more rows than one unit of work may");
-    return memory.words.subarray(UNPACKED_ROWS >>> 2, (UNPACKED_ROWS + rows * ROW_BYTES) >>> 2);
-  }
-
-  /** Slot of a ref of the epoch being read, COLD_SLOTS and more for a stream that is not in memory. */
-  #slotOf(ref: number): number {
-    const { cold } = this.#dependencies.shard;
-    const slot = this.#slots.get(ref);
-    return slot >= COLD_SLOTS && cold.state(slot - COLD_SLOTS) === RETURNED ? cold.slot(slot - COLD_SLOTS) : slot;
-  }
-
-  /** Asked for each row: the records lie far apart, each of them in a page of memory of its own or half of one. */
-  #partitionOf(slot: number): number {
-    const { kernel, shard } = this.#dependencies;
-    if (slot >= COLD_SLOTS) return shard.cold.partition(slot - COLD_SLOTS);
-    const known = this.#partitions.get(slot);
-    if (known >= 0) return known;
-    const partition = kernel.records.partition(slot);
-    this.#partitions.set(slot, partition);
-    return partition;
-  }
-
-  /** Looked up once for each partition and block. */
-  #isCovered(partition: number, block: ReplayBlock): boolean {
-    if (this.#coverage[partition] === UNKNOWN) this.#coverage[partition] = this.#lookUpCoverage(partition, block) ? COVERED : NOT_COVERED;
-    return this.#coverage[partition] === COVERED;
+    return rows;
   }
 
   #lookUpCoverage(partition: number, block: ReplayBlock): boolean {
@@ -408,17 +341,6 @@ export class Recovery {
     if (covered.epoch > block.epoch) return true;
     const position = covered.lanes.get(block.lane);
     return position !== undefined && isCovered(block.end, position);
-  }
-
-  #newRef(slot: number): number {
-    const refs = slot < COLD_SLOTS ? this.#newRefs : this.#newColdRefs;
-    const key = slot % COLD_SLOTS;
-    const known = refs.get(key);
-    if (known >= 0) return known;
-    const ref = this.#dependencies.processWords.takeRef();
-    this.#dependencies.kernel.bindRef(ref, slot);
-    refs.set(key, ref);
-    return ref;
   }
 
   #sendAgain(kind: number, payload: Uint8Array, block: ReplayBlock): void {

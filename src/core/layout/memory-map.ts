@@ -75,6 +75,12 @@ export const LANE_TABLE_BYTES = 0x8000000;
 export const LANE_TEXT_OF = 0x1a000000;
 export const LANE_TEXTS = 0x1a800000;
 export const LANE_TEXTS_BYTES = 0x1800000;
+/**
+ * Where the lane table will be, while logs are read: what is known of the refs in them (core/layout/replayed-refs.ts). Rows of higher refs, of which there are
+ * none until 16 million streams have been defined in one run, are looked up one by one.
+ */
+export const REPLAYED_REFS = LANE_TABLE;
+export const REPLAYED_REFS_MAX = 0x1000000; // LANE_TABLE_BYTES / REPLAYED_REF_BYTES
 export const SHARD_TABLE = 0x1c000000;
 export const SHARD_TABLE_BYTES = 0x8000000;
 /** One bit for each of two parts of a cold stream's hash: a stream whose bits are not both set is not cold. */
@@ -115,6 +121,8 @@ export const SPAN_TEXT_GUESSES_EACH = 8;
 /** Names of series whose kind metadata say: twice so many words of 8 bytes. */
 export const SERIES_KINDS = 0x24e00000;
 export const SERIES_KINDS_MAX = 32768;
+/** By partition, while logs are read: whether its checkpoint covers the block at hand, a byte each. */
+export const REPLAYED_COVERAGE = 0x24e80000;
 /** By source of the lane table: u64, twice the number of the body that was decided on and 1 when its samples are taken. */
 export const REPLICA_DECISIONS = 0x24f00000;
 export const REPLICA_SOURCES_MAX = 65536;

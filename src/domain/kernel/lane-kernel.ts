@@ -141,6 +141,13 @@ export interface LaneExports {
   packRows(pointer: number, rows: number, out: number): number;
   /** Unpacks `bytes` to at most `most` rows at `out` and answers how many there were; `most` + 1 when they do not fit or are cut off. */
   unpackRows(pointer: number, bytes: number, out: number, most: number): number;
+  /**
+   * Copies rows of an earlier log to `out` with refs of this start, less those that are other engines' or covered (core/layout/replayed-refs.ts). Answers how
+   * many it has dealt with: fewer than given before a row of which something is not known. `out` may not lie within the rows.
+   */
+  translateRows(pointer: number, rows: number, out: number): number;
+  /** Rows that the last translateRows() copied. */
+  translatedRows(): number;
   /** Deepest nesting of [ and { outside strings. */
   jsonDepth(pointer: number, bytes: number): number;
   /**

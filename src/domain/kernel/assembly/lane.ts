@@ -24,3 +24,4 @@ export { spanTextBytes, spanTextPointer, spanTextsFirst } from "./span-texts";
 export { jsonDepth } from "./json-depth";
 export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";
 export { packRows, unpackRows } from "./row-pack";
+export { translatedRows, translateRows } from "./row-translation";
