@@ -102,7 +102,8 @@ export class Ingestion {
 
   #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
     const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
-    const gzip = !isSnappy && /^(?:x-)?gzip$/i.test(exchange.request.header("content-encoding") ?? "");
+    const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
+    const gzip = encoding !== undefined && /^(?:x-)?gzip$/i.test(encoding);
     exchange.collectBody(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };

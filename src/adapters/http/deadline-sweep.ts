@@ -1,7 +1,10 @@
 /** One timer for all deadlines of a server. It counts ticks, so it needs no clock, and runs only while something waits. */
 
-/** Something that can run out of time. */
+/** Something that can run out of time. The sweep keeps its notes on it: every body comes and goes, which a map takes a tenth of a microsecond for, and shrinks. */
 export interface Expiring {
+  /** Place in the list, -1 while it is not there. */
+  sweepPlace: number;
+  sweepTicks: number;
   /** Called once, after it was taken off the list. */
   expire(): void;
 }
@@ -12,7 +15,7 @@ const TICK_MS_MAX = 250;
 
 /** Expires entries at their time limit, or up to one tick and a bit (a quarter of the shortest limit) later. */
 export class DeadlineSweep {
-  readonly #ticksLeft = new Map<Expiring, number>();
+  readonly #waiting: Expiring[] = [];
   readonly #tickMs: number;
   #timer: NodeJS.Timeout | undefined;
 
@@ -22,7 +25,8 @@ export class DeadlineSweep {
 
   /** Sets the time limit of an entry, replacing the one it had. */
   add(entry: Expiring, timeoutMs: number): void {
-    this.#ticksLeft.set(entry, Math.ceil(timeoutMs / this.#tickMs) + 1);
+    entry.sweepTicks = Math.ceil(timeoutMs / this.#tickMs) + 1;
+    if (entry.sweepPlace < 0) entry.sweepPlace = this.#waiting.push(entry) - 1;
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#tick(), this.#tickMs);
     this.#timer.unref();
@@ -30,20 +34,26 @@ export class DeadlineSweep {
 
   /** Takes an entry off the list; unknown entries do no harm. */
   remove(entry: Expiring): void {
-    this.#ticksLeft.delete(entry);
+    const place = entry.sweepPlace;
+    if (place < 0) return;
+    entry.sweepPlace = -1;
+    const last = this.#waiting.pop() as Expiring;
+    if (last === entry) return;
+    this.#waiting[place] = last;
+    last.sweepPlace = place;
   }
 
   #tick(): void {
-    for (const [entry, left] of this.#ticksLeft) {
-      if (left > 1) {
-        this.#ticksLeft.set(entry, left - 1);
-        continue;
-      }
-      this.#ticksLeft.delete(entry);
+    const due: Expiring[] = [];
+    for (const entry of this.#waiting) if (--entry.sweepTicks <= 0) due.push(entry);
+    // One that expires may take others off the list.
+    for (const entry of due) {
+      if (entry.sweepPlace < 0) continue;
+      this.remove(entry);
       entry.expire();
     }
     // Stopping here and not in `remove` keeps a busy server from starting and stopping the timer with every body.
-    if (this.#ticksLeft.size > 0) return;
+    if (this.#waiting.length > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

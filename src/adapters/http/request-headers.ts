@@ -13,11 +13,15 @@ export interface HeadFault {
 export class RequestHeaders {
   readonly #lines: string[] = [];
   #bytes = 0;
+  #contentLength: number | undefined;
+  #hasEncoding = false;
 
   /** Adds one line; `name` is in lower case. */
   add(name: string, value: string): void {
     this.#lines.push(name, value);
     this.#bytes += name.length + value.length;
+    if (name === "content-length") this.#contentLength = this.#contentLength === undefined ? numberOf(value) : Number.NaN;
+    else if (name === "transfer-encoding") this.#hasEncoding = true;
   }
 
   /** Value by lower-case name, repeated lines joined by ", ". */
@@ -30,15 +34,14 @@ export class RequestHeaders {
     return value;
   }
 
-  /** The declared length of the body; undefined for none. Anything but digits is a fault and never gets here. */
+  /** The declared length of the body; undefined for none. Anything but one whole number is a fault and never gets here. */
   get contentLength(): number | undefined {
-    const value = this.get("content-length");
-    return value === undefined ? undefined : Number(value);
+    return this.#contentLength;
   }
 
   /** Whether a body follows the head. */
   get announceBody(): boolean {
-    return this.get("transfer-encoding") !== undefined || (this.contentLength ?? 0) > 0;
+    return this.#hasEncoding || (this.#contentLength ?? 0) > 0;
   }
 
   /**
@@ -49,16 +52,22 @@ export class RequestHeaders {
     if (this.#lines.length > limits.headerCountMax * 2 || this.#bytes > limits.headerBytesMax) {
       return { status: 431, code: "headers_too_large", message: "the request has too many or too long headers" };
     }
-    const length = this.get("content-length");
-    if (length !== undefined && !/^\d{1,15}$/.test(length)) {
-      return { status: 400, code: "bad_request", message: "Content-Length is not one number" };
-    }
-    const encoding = this.get("transfer-encoding");
-    if (encoding === undefined) return undefined;
-    if (length !== undefined) {
+    if (Number.isNaN(this.#contentLength)) return { status: 400, code: "bad_request", message: "Content-Length is not one number" };
+    if (!this.#hasEncoding) return undefined;
+    if (this.#contentLength !== undefined) {
       return { status: 400, code: "bad_request", message: "Content-Length and Transfer-Encoding exclude each other" };
     }
-    if (encoding.toLowerCase() === "chunked") return undefined;
+    if (this.get("transfer-encoding")?.toLowerCase() === "chunked") return undefined;
     return { status: 501, code: "not_implemented", message: "the only Transfer-Encoding understood is chunked" };
   }
+}
+
+/** At most 15 digits; NaN for anything else. */
+function numberOf(digits: string): number {
+  let number = digits.length > 0 && digits.length <= 15 ? 0 : Number.NaN;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = digits.charCodeAt(i) - 48;
+    number = digit >= 0 && digit <= 9 ? 10 * number + digit : Number.NaN;
+  }
+  return number;
 }

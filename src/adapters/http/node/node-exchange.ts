@@ -20,6 +20,8 @@ export interface NodeMessages {
 /** An exchange; `onOver` is called once, when its answer was sent or its client is gone. */
 export class NodeExchange implements HttpExchange, Expiring {
   readonly request: NodeRequestHead;
+  sweepPlace = -1;
+  sweepTicks = 0;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #context: ServerContext;

@@ -147,6 +147,6 @@ export class NodeHttpServer implements HttpServer {
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     socket.write(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`);
     socket.end(body);
-    this.#context.sweep.add({ expire: () => socket.destroy() }, this.#context.limits.lingerMs);
+    this.#context.sweep.add({ sweepPlace: -1, sweepTicks: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
 }

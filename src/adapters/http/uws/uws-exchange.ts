@@ -17,6 +17,8 @@ import { UwsStream } from "./uws-stream.ts";
 /** An exchange; `onOver` is called once, when its answer has left our hands or its client is gone. */
 export class UwsExchange implements HttpExchange, Expiring {
   readonly request: UwsRequestHead;
+  sweepPlace = -1;
+  sweepTicks = 0;
   readonly #response: UwsResponse;
   readonly #context: ServerContext;
   readonly #onOver: () => void;
@@ -25,7 +27,6 @@ export class UwsExchange implements HttpExchange, Expiring {
   #over = false;
   /** The client has not sent all of the body that its head announces. */
   #bodyPending: boolean;
-  #hasDeadline = false;
   #collector: BodyCollector | undefined;
   #held: HeldBody | undefined;
   /** An answer that waits until the client has sent its unwanted body, for lingerMs at most. */
@@ -63,7 +64,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
     if (this.#held !== undefined) return this.#releaseHeld(this.#held);
     if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
-    this.#setDeadline(this.#context.limits.bodyTimeoutMs);
+    this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
   }
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
@@ -120,7 +121,7 @@ export class UwsExchange implements HttpExchange, Expiring {
 
   /** Hands over what came while the exchange was held: a turn later, as every body is. */
   #releaseHeld(held: HeldBody): void {
-    this.#setDeadline(this.#context.limits.bodyTimeoutMs);
+    this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
     setImmediate(() => {
       if (this.#answered || this.#over) return;
       this.#held = undefined;
@@ -149,7 +150,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (outcome !== "taken") return this.#refuseBody(outcome, collector.maxBytes);
     if (!isLast) return;
     this.#collector = undefined;
-    this.#clearDeadline();
+    this.#context.sweep.remove(this);
     this.guard(() => collector.deliver());
   }
 
@@ -170,17 +171,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#collector = undefined;
     this.#held?.drop(!this.#aborted);
     this.#held = undefined;
-    this.#clearDeadline();
-  }
-
-  #setDeadline(timeoutMs: number): void {
-    this.#hasDeadline = true;
-    this.#context.sweep.add(this, timeoutMs);
-  }
-
-  #clearDeadline(): void {
-    if (this.#hasDeadline) this.#context.sweep.remove(this);
-    this.#hasDeadline = false;
+    this.#context.sweep.remove(this);
   }
 
   #answer(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
@@ -190,13 +181,13 @@ export class UwsExchange implements HttpExchange, Expiring {
     // uws closes with the last byte of such an answer, and what then still comes in makes the kernel reset the connection before the client
     // has read. It also offers no way to close after an answer that was completed earlier. So the answer waits for the end of the body.
     this.#lingering = send;
-    this.#setDeadline(this.#context.limits.lingerMs);
+    this.#context.sweep.add(this, this.#context.limits.lingerMs);
   }
 
   #endLingering(): void {
     const send = this.#lingering;
     this.#lingering = undefined;
-    this.#clearDeadline();
+    this.#context.sweep.remove(this);
     if (!this.#over) send?.();
   }
 
