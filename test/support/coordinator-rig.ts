@@ -149,8 +149,8 @@ export interface RigOptions extends Partial<CoordinatorOptions> {
   readonly control?: MemoryStoreContents;
   readonly series?: MemoryStoreContents;
   readonly nowMs?: number;
-  /** What a turn of the event loop takes of the monotonic clock; nothing where it is not given. */
-  readonly breathMs?: number;
+  /** How far the monotonic clock goes on whenever it is looked at: what happens between takes time. Nothing where it is not given. */
+  readonly tickMs?: number;
 }
 
 export class Rig {
@@ -171,7 +171,7 @@ export class Rig {
   #nextCall = 1;
   #draws = 0;
 
-  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, breathMs = 0, ...options }: RigOptions) {
+  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, tickMs = 0, ...options }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
     this.nowMs = nowMs;
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
@@ -192,15 +192,13 @@ export class Rig {
       engines: this.engines,
       counters: this.#slots,
       nowMs: () => this.nowMs,
-      monotonicMs: () => this.monotonicMs,
+      monotonicMs: () => (this.monotonicMs += tickMs),
       emit: (message) => void this.messages.push(message),
       observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
       deleteLogSegments: (floor) => void this.floors.push(floor),
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: this.freeBytes }),
       randomBytes: (count) => this.#draw(count),
-      breathe: async () => {
-        this.monotonicMs += breathMs;
-      },
+      breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
     });
   }

@@ -1,7 +1,7 @@
 // What roll-ups take of the coordinator's time, on a virtual clock.
 import { describe, expect, it } from "vitest";
 import { RollupPace } from "../../src/actors/coordinator/retention/rollup-pace.ts";
-import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MIN } from "../../src/core/config/pace-limits.ts";
+import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../src/core/config/pace-limits.ts";
 
 const INTERVAL_MS = 60_000;
 
@@ -15,25 +15,27 @@ describe("the pace of roll-ups", () => {
     expect(paceOf(10).pace.share).toBe(ROLLUP_SHARE_MIN);
   });
 
-  it("spreads many blocks over the time until the next round, and none of them has all of it", () => {
-    const { clock, pace } = paceOf(10_000);
+  it.each([0.5, 1, 3])("spreads many blocks of %s ms over the time until the next round, evenly", (blockMs) => {
+    const { clock, pace } = paceOf(5_000);
     const shares: number[] = [];
     const endMs = clock.ms + ROLLUP_ROUND_SHARE * INTERVAL_MS;
-    for (let block = 0; block < 10_000; block++) {
-      shares.push(pace.share);
-      clock.ms += 1.5 / pace.share;
+    for (let block = 0; block < 5_000; block++) {
       pace.folded();
+      clock.ms += blockMs + pace.restAfterMs(blockMs);
+      shares.push(pace.share);
     }
-    expect(clock.ms).toBeCloseTo(endMs, 0);
-    expect(Math.max(...shares.slice(0, 9_000)) - Math.min(...shares.slice(0, 9_000))).toBeLessThan(0.01);
+    const neededShare = (5_000 * blockMs) / (ROLLUP_ROUND_SHARE * INTERVAL_MS);
+    expect(Math.abs(clock.ms - endMs)).toBeLessThan(0.02 * INTERVAL_MS);
+    for (const share of shares.slice(200, 4_500)) expect(Math.abs(share / neededShare - 1)).toBeLessThan(0.1);
   });
 
-  it("hastens where blocks take longer, and takes all of the time once it is late", () => {
+  it("hastens where time is lost, and leaves others half of it however late it is", () => {
     const { clock, pace } = paceOf(2_000);
     const before = pace.share;
     clock.ms += 30_000;
     expect(pace.share).toBeGreaterThan(2 * before);
     clock.ms += ROLLUP_ROUND_SHARE * INTERVAL_MS;
-    expect(pace.share).toBe(1);
+    expect(pace.share).toBe(ROLLUP_SHARE_MAX);
+    expect(pace.restAfterMs(4)).toBe(4);
   });
 });

@@ -22,3 +22,5 @@ export const WATCHDOG_REST_MS_MAX = 20;
 export const ROLLUP_ROUND_SHARE = 0.75;
 /** The least of the coordinator's time that they take while there are some to be made: what a load of a million samples a second needs. */
 export const ROLLUP_SHARE_MIN = 0.05;
+/** The most, also where a round is late: verdicts go on beside it, and it catches up with five million samples a second. */
+export const ROLLUP_SHARE_MAX = 0.5;

@@ -43,41 +43,35 @@ export function packBits(values: Float64Array, from: number, to: number, width: 
 
 /** Unpacks integers of `width` bits from `at` of `bytes` into `values[from..to)`; the caller has checked that the bytes are there. */
 export function unpackBits(bytes: Uint8Array, at: number, width: number, values: Float64Array, from: number, to: number): void {
-  if (width === 0) values.fill(0, from, to);
-  else if (width <= PIECE_BITS) unpackPieces(bytes, at, width, values, from, to);
-  else unpackWide(bytes, at, width, values, from, to);
-}
-
-/** Integers of 1 to 24 bits. */
-function unpackPieces(bytes: Uint8Array, at: number, width: number, values: Float64Array, from: number, to: number): void {
-  const mask = (1 << width) - 1;
-  let pending = 0;
-  let pendingBits = 0;
-  let next = at;
-  for (let index = from; index < to; index++) {
-    for (; pendingBits < width; pendingBits += 8) pending |= bytes[next++]! << pendingBits;
-    values[index] = pending & mask;
-    pending >>>= width;
-    pendingBits -= width;
+  if (width === 0) {
+    values.fill(0, from, to);
+    return;
   }
+  const reader = width <= PIECE_BITS ? unpackNarrow : unpackWide;
+  const fast = Math.min(to - from, readableAhead(bytes, at, width));
+  reader(viewOf(bytes), 8 * at, width, values, from, from + fast);
+  if (from + fast < to) reader(tailOf(bytes, at, fast * width), (fast * width) & 7, width, values, from + fast, to);
 }
 
-function unpackWide(bytes: Uint8Array, at: number, width: number, values: Float64Array, from: number, to: number): void {
-  let pending = 0;
-  let pendingBits = 0;
-  let next = at;
-  for (let index = from; index < to; index++) {
-    let value = 0;
-    let weight = 1;
-    for (let bits = width; bits > 0; bits -= PIECE_BITS) {
-      const piece = bits < PIECE_BITS ? bits : PIECE_BITS;
-      for (; pendingBits < piece; pendingBits += 8) pending |= bytes[next++]! << pendingBits;
-      value += (pending & ((1 << piece) - 1)) * weight;
-      pending >>>= piece;
-      pendingBits -= piece;
-      weight *= PIECE;
-    }
-    values[index] = value;
+/** Integers of 1 to 24 bits from a bit on: four bytes hold one wherever it begins. */
+function unpackNarrow(view: DataView, firstBit: number, width: number, values: Float64Array, from: number, to: number): void {
+  const mask = (1 << width) - 1;
+  let bit = firstBit;
+  for (let index = from; index < to; index++, bit += width) values[index] = (view.getInt32(bit >>> 3, true) >>> (bit & 7)) & mask;
+}
+
+/** Integers of 25 to 54 bits: eight bytes hold one. */
+function unpackWide(view: DataView, firstBit: number, width: number, values: Float64Array, from: number, to: number): void {
+  const lowMask = width < 32 ? (1 << width) - 1 : -1;
+  const highMask = width > 32 ? (1 << (width - 32)) - 1 : 0;
+  let bit = firstBit;
+  for (let index = from; index < to; index++, bit += width) {
+    const at = bit >>> 3;
+    const shift = bit & 7;
+    const low = view.getInt32(at, true);
+    const high = view.getInt32(at + 4, true);
+    const lowWord = ((low >>> shift) | leftBehind(high, shift)) & lowMask;
+    values[index] = (lowWord >>> 0) + ((high >>> shift) & highMask) * 2 ** 32;
   }
 }
 
@@ -105,18 +99,51 @@ export function packWords(words: Uint32Array, count: number, width: number, out:
 
 /** Unpacks `count` words of `width` bits (0 to 64) into pairs (low, high); the caller has checked that the bytes are there. */
 export function unpackWords(bytes: Uint8Array, at: number, width: number, words: Uint32Array, count: number): void {
-  let pending = 0;
-  let pendingBits = 0;
-  let next = at;
-  words.fill(0, 0, 2 * count);
-  for (let index = 0; index < count; index++) {
-    for (let done = 0; done < width; done += 16) {
-      const piece = Math.min(16, width - done);
-      for (; pendingBits < piece; pendingBits += 8) pending |= bytes[next++]! << pendingBits;
-      const place = 2 * index + (done >>> 5);
-      words[place] = words[place]! | ((pending & ((1 << piece) - 1)) << (done & 16));
-      pending >>>= piece;
-      pendingBits -= piece;
-    }
+  const fast = Math.min(count, readableAhead(bytes, at, width));
+  unpackPairs(viewOf(bytes), 8 * at, width, words, 0, fast);
+  if (fast < count) unpackPairs(tailOf(bytes, at, fast * width), (fast * width) & 7, width, words, fast, count);
+}
+
+/** Words of up to 64 bits, of which nine bytes hold one. */
+function unpackPairs(view: DataView, firstBit: number, width: number, words: Uint32Array, from: number, to: number): void {
+  const lowMask = width < 32 ? (1 << width) - 1 : -1;
+  const highMask = width < 64 ? (1 << Math.max(0, width - 32)) - 1 : -1;
+  let bit = firstBit;
+  for (let index = from; index < to; index++, bit += width) {
+    const at = bit >>> 3;
+    const shift = bit & 7;
+    const low = view.getInt32(at, true);
+    const high = view.getInt32(at + 4, true);
+    const last = view.getUint8(at + 8);
+    words[2 * index] = ((low >>> shift) | leftBehind(high, shift)) & lowMask;
+    words[2 * index + 1] = ((high >>> shift) | leftBehind(last, shift)) & highMask;
   }
+}
+
+/** What a word gives to the one below it when both move down by 0 to 31 bits: none where they stay, which a shift by 32 would not say. */
+function leftBehind(word: number, shift: number): number {
+  return (word << 1) << (31 - shift);
+}
+
+/** Bytes from where an integer begins that a reader may touch. */
+const REACH_BYTES = 9;
+
+/** How many integers from `at` on can be read without touching what is behind the bytes. */
+function readableAhead(bytes: Uint8Array, at: number, width: number): number {
+  const bits = 8 * (bytes.length - at - REACH_BYTES);
+  return bits < 0 ? 0 : width === 0 ? Number.POSITIVE_INFINITY : Math.floor(bits / width) + 1;
+}
+
+const tail = new Uint8Array(8 * REACH_BYTES);
+const tailView = new DataView(tail.buffer);
+
+/** The last integers once more, with zeros behind them: from the byte in which the integer at `bit` of those at `at` begins. Valid until the next call. */
+function tailOf(bytes: Uint8Array, at: number, bit: number): DataView {
+  tail.fill(0);
+  tail.set(bytes.subarray(at + (bit >>> 3), at + (bit >>> 3) + tail.length - REACH_BYTES));
+  return tailView;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

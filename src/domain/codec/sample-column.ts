@@ -285,18 +285,23 @@ function decodeBits(cursor: ByteCursor, values: Float64Array, count: number, wid
   const shift = width === 0 ? 0 : bytes[at - 1]! & 63;
   unpackWords(bytes, at, width, words, count);
   cursor.at = end;
-  const doubles = new Uint32Array(values.buffer, values.byteOffset, 2 * count);
-  for (let index = 0; index < 2 * count; index += 2) {
-    const low = words[index]!;
-    const high = words[index + 1]!;
-    const lowRest = shift >= 32 ? 0 : (low << shift) >>> 0;
-    const highRest = shift >= 32 ? low << (shift - 32) : shift === 0 ? high : (high << shift) | (low >>> (32 - shift));
-    const lowWord = lowRest + minLow;
-    const highWord = (highRest >>> 0) + minHigh + (lowWord > 0xffff_ffff ? 1 : 0);
-    doubles[index] = (lowWord >>> 1) | ((highWord & 1) << 31);
-    doubles[index + 1] = ((highWord >>> 1) & 0x7fff_ffff) | (lowWord << 31);
-  }
+  addSmallest(new Uint32Array(values.buffer, values.byteOffset, 2 * count), shift, minLow, minHigh);
   return true;
+}
+
+/** Fills `doubles` with the residuals times 2^shift and the smallest word, rotated back. All in 32-bit integers: sums of more would be doubles. */
+function addSmallest(doubles: Uint32Array, shift: number, minLow: number, minHigh: number): void {
+  const [leastLow, leastHigh, within] = [minLow | 0, minHigh | 0, shift & 31];
+  const isWide = shift < 32;
+  for (let index = 0; index < doubles.length; index += 2) {
+    const low = isWide ? words[index]! | 0 : 0;
+    const high = isWide ? words[index + 1]! | 0 : words[index]! | 0;
+    const lowWord = ((low << within) + leastLow) | 0;
+    const carry = lowWord >>> 0 < leastLow >>> 0 ? 1 : 0;
+    const highWord = (((high << within) | ((low >>> 1) >>> (31 - within))) + leastHigh + carry) | 0;
+    doubles[index] = (lowWord >>> 1) | (highWord << 31);
+    doubles[index + 1] = (highWord >>> 1) | (lowWord << 31);
+  }
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {

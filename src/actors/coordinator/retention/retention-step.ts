@@ -8,8 +8,8 @@ export interface RetentionStep {
   readonly operations: readonly StoreOperation[];
   /** Called once the operations are committed. */
   readonly apply: () => void;
-  /** Share of the thread's time, 0..1, that the step may take: others have the rest. Absent for all of it. */
-  readonly share?: number;
+  /** How long others have the thread behind the step. Absent for not at all. */
+  readonly restMs?: number;
 }
 
 /** Partitions looked at in one step: a look-up each, 10 us. */

@@ -101,13 +101,11 @@ export class Retention {
   }
 
   async #draw(wallNowMs: number): Promise<RetentionOutcome> {
-    const { monotonicMs } = this.#dependencies;
-    const startMs = monotonicMs();
     const round = this.#round ?? this.#steps(wallNowMs);
     this.#round = undefined;
     const drawn = round.next();
     if (drawn.done) return "idle";
-    const { store, operations, apply, share = 1 } = drawn.value;
+    const { store, operations, apply, restMs = 0 } = drawn.value;
     try {
       if (operations.length > 0) await store.commit(operations);
       else await this.#dependencies.breathe();
@@ -119,7 +117,7 @@ export class Retention {
     apply();
     this.#round = round;
     // A disk that is full is to have room soon.
-    if (share < 1 && !Number.isFinite(this.#rowsMax)) this.#dueMs = monotonicMs() + (monotonicMs() - startMs) * (1 / share - 1);
+    if (!Number.isFinite(this.#rowsMax)) this.#dueMs = this.#dependencies.monotonicMs() + restMs;
     return operations.length > 0 ? "committed" : "worked";
   }
 

@@ -58,7 +58,11 @@ export function* rollUp(dependencies: RollupDependencies, { wallNowMs, keptFromM
   const pace = new RollupPace({ intervalMs, blocks: due.reduce((sum, partition) => sum + blocksOf(state, partition), 0), monotonicMs });
   for (const partition of due) {
     do {
-      for (const step of rollUpPartition({ ...dependencies, pace }, partition, fromHour)) yield { ...step, share: pace.share };
+      let begunMs = monotonicMs();
+      for (const step of rollUpPartition({ ...dependencies, pace }, partition, fromHour)) {
+        yield { ...step, restMs: pace.restAfterMs(monotonicMs() - begunMs) };
+        begunMs = monotonicMs();
+      }
     } while (isDue(state, partition, wallNowMs));
   }
 }
