@@ -4,11 +4,16 @@ import {
   COORDINATOR_RING_BYTES,
   ENGINES_MAX,
   INBOX_BYTES,
+  LANE_TABLE,
+  LANE_TABLE_BYTES,
   LARGE_BODY_BYTES,
   PACKED_ROWS_BYTES,
   PARTITIONS,
+  REPLAYED_REFS,
+  REPLAYED_REFS_MAX,
   STAGING_BYTES,
 } from "../layout/memory-map.ts";
+import { REPLAYED_REF_BYTES } from "../layout/replayed-refs.ts";
 import { FRAME_HEADER_BYTES, PACKED_ROW_BYTES_MAX, ROW_BYTES } from "../layout/row-frame.ts";
 
 /** Largest request body as it arrives. Prometheus sends 10-100 KiB, collectors up to 4 MiB. */
@@ -447,6 +452,10 @@ const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],
   [WORK_ROWS_MAX * ROW_BYTES <= STAGING_BYTES, "a unit of work fits the staging area of one destination"],
   [(FRAME_ROWS_MAX * ROW_BYTES + FRAME_HEADER_BYTES) * 8 <= INBOX_BYTES, "eight frames fit a ring between engines"],
+  [
+    REPLAYED_REFS >= LANE_TABLE && REPLAYED_REFS + REPLAYED_REFS_MAX * REPLAYED_REF_BYTES <= LANE_TABLE + LANE_TABLE_BYTES,
+    "refs of earlier logs fit where the lane table will be",
+  ],
   [BODY_BYTES_MAX <= LARGE_BODY_BYTES, "a large body fits its place"],
   [SMALL_BODY_BYTES_MAX * 2 <= BODY_RING_BYTES, "two small bodies fit the body ring"],
   [BLOCK_BYTES * 4 <= COORDINATOR_RING_BYTES, "blocks fit the coordinator ring"],

@@ -79,7 +79,7 @@ export const LANE_TEXTS_BYTES = 0x1800000;
  * Where the lane table will be, while logs are read: what is known of the refs in them (core/layout/replayed-refs.ts). Rows of higher refs, of which there are
  * none until 16 million streams have been defined in one run, are looked up one by one.
  */
-export const REPLAYED_REFS = LANE_TABLE;
+export const REPLAYED_REFS = 0x12000000; // LANE_TABLE
 export const REPLAYED_REFS_MAX = 0x1000000; // LANE_TABLE_BYTES / REPLAYED_REF_BYTES
 export const SHARD_TABLE = 0x1c000000;
 export const SHARD_TABLE_BYTES = 0x8000000;
