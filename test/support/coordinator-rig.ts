@@ -149,8 +149,8 @@ export interface RigOptions extends Partial<CoordinatorOptions> {
   readonly control?: MemoryStoreContents;
   readonly series?: MemoryStoreContents;
   readonly nowMs?: number;
-  /** How far the monotonic clock goes on whenever it is looked at: what happens between takes time. Nothing where it is not given. */
-  readonly tickMs?: number;
+  /** What it takes to read a stored block, of the monotonic clock; nothing where it is not given. */
+  readonly blockMs?: number;
 }
 
 export class Rig {
@@ -171,11 +171,16 @@ export class Rig {
   #nextCall = 1;
   #draws = 0;
 
-  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, tickMs = 0, ...options }: RigOptions) {
+  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, blockMs = 0, ...options }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
     this.nowMs = nowMs;
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
     this.series = new MemoryStore({ tables: SERIES_TABLES, ...delays, ...(series && { contents: series }) });
+    const get = this.series.get.bind(this.series);
+    this.series.get = (table, key) => {
+      if (table === "blocks") this.monotonicMs += blockMs;
+      return get(table, key);
+    };
     this.engines = Array.from({ length: engines }, () => new FakeEngine());
     const settings = {
       version: "1.0.0",
@@ -192,7 +197,7 @@ export class Rig {
       engines: this.engines,
       counters: this.#slots,
       nowMs: () => this.nowMs,
-      monotonicMs: () => (this.monotonicMs += tickMs),
+      monotonicMs: () => this.monotonicMs,
       emit: (message) => void this.messages.push(message),
       observeLatencySeconds: (seconds) => void this.latencies.push(seconds),
       deleteLogSegments: (floor) => void this.floors.push(floor),

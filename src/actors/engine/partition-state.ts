@@ -12,6 +12,7 @@
  * and because the waiting chunks come last: values that a stream has given to a chunk after its own bytes were written are replayed into a second
  * chunk that says the same. The other way round they would be in neither.
  */
+import { NumberMap } from "../../core/base/number-map.ts";
 import type { Uint32List } from "../../core/base/uint32-list.ts";
 import { IDENTITY_BYTES_MAX } from "../../core/config/limits.ts";
 import { COLD_SLOTS } from "../../core/layout/memory-map.ts";
@@ -66,8 +67,8 @@ export class PartitionStateWriter {
   #ref = 0;
   #cold = 0;
   /** By slot: the stream's number in the order of the state; by number among the cold: the same. */
-  #numbers = new Uint32Array(0);
-  #coldNumbers = new Uint32Array(0);
+  readonly #numbers = new NumberMap();
+  readonly #coldNumbers = new NumberMap();
   #coldWritten = 0;
   /** What handlers keep. */
   #pieces: Iterator<HandlerPiece> = [][Symbol.iterator]();
@@ -90,8 +91,6 @@ export class PartitionStateWriter {
     this.#cold = 0;
     this.#coldWritten = 0;
     this.#pieces = piecesOf(this.#sources.handlers(), partition.number);
-    const slots = this.#sources.kernel.slots;
-    if (this.#numbers.length < slots) this.#numbers = new Uint32Array(Math.max(slots, 2 * this.#numbers.length));
   }
 
   /** The next part, a view that is valid until the next call; undefined when only the last one is left. About 2 ms. */
@@ -139,19 +138,9 @@ export class PartitionStateWriter {
       const slot = slots.at(this.#stream);
       this.#writeIdentity(slot);
       this.#sources.kernel.pack(slot, sink);
-      this.#number(slot, this.#stream++);
+      this.#numbers.set(slot, this.#stream++);
     } while (this.#stream < slots.length && sink.at < this.#sources.partBytes);
     return this.#part();
-  }
-
-  /** A stream that came during this checkpoint may have a slot beyond those at its beginning. */
-  #number(slot: number, number: number): void {
-    if (slot >= this.#numbers.length) {
-      const larger = new Uint32Array(2 * slot + 1);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-    }
-    this.#numbers[slot] = number;
   }
 
   /** Streams that have come back meanwhile are among those in memory. */
@@ -165,12 +154,7 @@ export class PartitionStateWriter {
       sink.copy(cold.hash(id));
       sink.u32(cold.serial(id));
       sink.u32(Math.max(0, Math.floor(cold.lastTimeMs(id) / MINUTE_MS)));
-      if (id >= this.#coldNumbers.length) {
-        const larger = new Uint32Array(2 * id + 1);
-        larger.set(this.#coldNumbers);
-        this.#coldNumbers = larger;
-      }
-      this.#coldNumbers[id] = this.#coldWritten++;
+      this.#coldNumbers.set(id, this.#coldWritten++);
     } while (this.#cold < ids.length && sink.at < this.#sources.partBytes);
     return this.#part();
   }
@@ -205,12 +189,12 @@ export class PartitionStateWriter {
   #numberOf(refs: Uint32List, at: number): number {
     const { cold, kernel } = this.#sources;
     const target = refs.at(at + 1);
-    if (target < COLD_SLOTS) return this.#numbers[target] as number;
+    if (target < COLD_SLOTS) return this.#numbers.get(target);
     const id = target - COLD_SLOTS;
-    if (cold.state(id) !== RETURNED) return COLD_NUMBERS + (this.#coldNumbers[id] as number);
+    if (cold.state(id) !== RETURNED) return COLD_NUMBERS + this.#coldNumbers.get(id);
     refs.set(at + 1, cold.slot(id));
     kernel.bindRef(refs.at(at), cold.slot(id));
-    return this.#numbers[cold.slot(id)] as number;
+    return this.#numbers.get(cold.slot(id));
   }
 }
 

@@ -2,6 +2,7 @@
 // checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. States come from the coordinator
 // a part at a time, a few ahead; a step is one part or one block.
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { NumberMap } from "../../core/base/number-map.ts";
 import { STATE_PARTS_WANTED_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
 import {
   COLD_SLOTS,
@@ -48,7 +49,7 @@ import type { ColdStream } from "./cold/cold-streams.ts";
 import { messagesOf } from "./messages/shard-message.ts";
 import type { Outbox } from "./outbox.ts";
 import { readPartitionPart } from "./partition-state.ts";
-import { NumberMap, ReplayedRefs } from "./replayed-refs.ts";
+import { ReplayedRefs } from "./replayed-refs.ts";
 import type { Shard } from "./shard.ts";
 import { type Definition, type Section, sectionsOf } from "./work-unit.ts";
 

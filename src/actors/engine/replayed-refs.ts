@@ -1,6 +1,7 @@
 // The refs of an earlier log: which stream each of them named, and the ref that the stream has in this start. What is found out about a ref is taught to
 // the kernel, which then translates its rows by itself (domain/kernel/assembly/row-translation.ts).
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { NumberMap } from "../../core/base/number-map.ts";
 import { COLD_SLOTS, PARTITIONS, REPLAYED_COVERAGE, REPLAYED_REFS, REPLAYED_REFS_MAX } from "../../core/layout/memory-map.ts";
 import {
   COVERAGE_NO,
@@ -16,27 +17,6 @@ import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../core/layout/row
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { type ColdStreams, RETURNED } from "./cold/cold-streams.ts";
-
-/** Numbers by small dense numbers, such as slots by refs. Four bytes each. */
-export class NumberMap {
-  /** The number and one; 0 for none. */
-  #numbers = new Uint32Array(1024);
-
-  /** -1 for none. */
-  get(key: number): number {
-    return (this.#numbers[key] ?? 0) - 1;
-  }
-
-  /** A number below 0 says that there is none. */
-  set(key: number, number: number): void {
-    if (key >= this.#numbers.length) {
-      const larger = new Uint32Array(2 * key);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-    }
-    this.#numbers[key] = number + 1;
-  }
-}
 
 export interface ReplayedRefsDependencies {
   readonly memory: EngineMemory;

@@ -60,19 +60,12 @@ function unpackNarrow(view: DataView, firstBit: number, width: number, values: F
   for (let index = from; index < to; index++, bit += width) values[index] = (view.getInt32(bit >>> 3, true) >>> (bit & 7)) & mask;
 }
 
-/** Integers of 25 to 54 bits: eight bytes hold one. */
+/** Integers of 25 to 54 bits. */
 function unpackWide(view: DataView, firstBit: number, width: number, values: Float64Array, from: number, to: number): void {
-  const lowMask = width < 32 ? (1 << width) - 1 : -1;
-  const highMask = width > 32 ? (1 << (width - 32)) - 1 : 0;
+  const [lowMask, highMask] = [maskOf(width), maskOf(width - 32)];
   let bit = firstBit;
-  for (let index = from; index < to; index++, bit += width) {
-    const at = bit >>> 3;
-    const shift = bit & 7;
-    const low = view.getInt32(at, true);
-    const high = view.getInt32(at + 4, true);
-    const lowWord = ((low >>> shift) | leftBehind(high, shift)) & lowMask;
-    values[index] = (lowWord >>> 0) + ((high >>> shift) & highMask) * 2 ** 32;
-  }
+  for (let index = from; index < to; index++, bit += width)
+    values[index] = ((wordAt(view, bit) & lowMask) >>> 0) + ((wordAt(view, bit + 32) & highMask) >>> 0) * 2 ** 32;
 }
 
 /**
@@ -104,25 +97,25 @@ export function unpackWords(bytes: Uint8Array, at: number, width: number, words:
   if (fast < count) unpackPairs(tailOf(bytes, at, fast * width), (fast * width) & 7, width, words, fast, count);
 }
 
-/** Words of up to 64 bits, of which nine bytes hold one. */
 function unpackPairs(view: DataView, firstBit: number, width: number, words: Uint32Array, from: number, to: number): void {
-  const lowMask = width < 32 ? (1 << width) - 1 : -1;
-  const highMask = width < 64 ? (1 << Math.max(0, width - 32)) - 1 : -1;
+  const [lowMask, highMask] = [maskOf(width), maskOf(width - 32)];
   let bit = firstBit;
   for (let index = from; index < to; index++, bit += width) {
-    const at = bit >>> 3;
-    const shift = bit & 7;
-    const low = view.getInt32(at, true);
-    const high = view.getInt32(at + 4, true);
-    const last = view.getUint8(at + 8);
-    words[2 * index] = ((low >>> shift) | leftBehind(high, shift)) & lowMask;
-    words[2 * index + 1] = ((high >>> shift) | leftBehind(last, shift)) & highMask;
+    words[2 * index] = wordAt(view, bit) & lowMask;
+    words[2 * index + 1] = wordAt(view, bit + 32) & highMask;
   }
 }
 
-/** What a word gives to the one below it when both move down by 0 to 31 bits: none where they stay, which a shift by 32 would not say. */
-function leftBehind(word: number, shift: number): number {
-  return (word << 1) << (31 - shift);
+/** The 32 bits that begin at a bit, which five bytes hold. The second shift is one in two, because a shift by 32 is none. */
+function wordAt(view: DataView, bit: number): number {
+  const at = bit >>> 3;
+  const shift = bit & 7;
+  return (view.getInt32(at, true) >>> shift) | ((view.getUint8(at + 4) << 1) << (31 - shift));
+}
+
+/** A word whose lowest bits are set, of them at most 32; none where `bits` is below 1. */
+function maskOf(bits: number): number {
+  return bits >= 32 ? -1 : (1 << Math.max(0, bits)) - 1;
 }
 
 /** Bytes from where an integer begins that a reader may touch. */
