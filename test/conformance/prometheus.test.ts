@@ -104,14 +104,15 @@ describe.skipIf(missing !== undefined)("a real Prometheus", () => {
     for (const name of ["node_load1", "node_memory_MemAvailable_bytes", "node_scrape_collector_success"]) {
       const labels = name === "node_scrape_collector_success" ? { collector: "loadavg" } : {};
       const selector = Object.entries({ job: "node", instance, ...labels }).map(([label, value]) => `${label}="${value}"`);
-      const theirs = new Map(await peers.samples(`${name}{${selector.join()}}`));
+      // Ours first: what has come here they hold already.
       const held = await ours(name, labels);
+      const theirs = new Map(await peers.samples(`${name}{${selector.join()}}`));
       expect(held.length).toBeGreaterThan(20);
       expect(held).toEqual(held.map(([timeMs]) => [timeMs, theirs.get(timeMs)]));
     }
+    const held = await ours("node_cpu_seconds_total", { cpu: "0", mode: "user" });
     const theirs = await peers.samples(`node_cpu_seconds_total{job="node",instance="${instance}",cpu="0",mode="user"}`);
     const increases = new Map(theirs.slice(1).map(([timeMs, value], i) => [timeMs, value - (theirs[i] as StoredSample)[1]]));
-    const held = await ours("node_cpu_seconds_total", { cpu: "0", mode: "user" });
     expect(held.length).toBeGreaterThan(20);
     expect(held).toEqual(held.map(([timeMs]) => [timeMs, increases.get(timeMs)]));
   });

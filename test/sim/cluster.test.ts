@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
-import { type EngineFrame, type EpisodeFrame, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
+import { type EngineFrame, type EpisodeFrame, FRAME_CLOSING, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
 import { decodeEpisode } from "../../src/domain/incident/episode-codec.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
@@ -25,7 +25,7 @@ function batch(tick: number, services: number): Uint8Array {
 }
 
 function episodes(frames: readonly EngineFrame[]): EpisodeFrame[] {
-  return frames.filter(({ kind }) => kind === FRAME_VERDICT).map(({ payload }) => decodeEpisode(payload));
+  return frames.filter(({ kind }) => kind === FRAME_VERDICT || kind === FRAME_CLOSING).map(({ payload }) => decodeEpisode(payload));
 }
 
 function run(engines: number, ticks: number) {

@@ -10,6 +10,7 @@ import {
   type DeadLetterEnvelope,
   type EngineFrame,
   type EpisodeFrame,
+  episodeKind,
   FRAME_BLOCK,
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
@@ -17,7 +18,6 @@ import {
   FRAME_LANE_MARK,
   FRAME_RECORD,
   FRAME_SERVICE_LABELS,
-  FRAME_VERDICT,
   type LaneMark,
   type LaneMarkFrame,
   type RecordEnvelope,
@@ -329,7 +329,7 @@ export function episode(change: Partial<EpisodeFrame> = {}): EngineFrame {
     arrivalMs: 0,
     ...change,
   };
-  return json(FRAME_VERDICT, {
+  return json(episodeKind(frame), {
     episodeId: hash128(
       JSON.stringify([
         frame.tenant,

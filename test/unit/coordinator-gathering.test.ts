@@ -1,6 +1,6 @@
 // Frames for the series store gather while verdicts are committed at once.
 import { describe, expect, it } from "vitest";
-import { RECORDS_PER_COMMIT_MAX, SERIES_GATHERED_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { ANOMALIES_PER_COMMIT_MAX, RECORDS_PER_COMMIT_MAX, SERIES_GATHERED_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { FRAME_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, deadLetter, episode, Rig, record, START_MS } from "../support/coordinator-rig.ts";
@@ -35,6 +35,7 @@ function hold(store: MemoryStore) {
   return held;
 }
 
+const isOpen = (rig: Rig) => rig.counter("anomaliesOpen");
 const stored = (rig: Rig) => ["anomalies", "dead_letters", "records", "blocks", "checkpoints"].map((table) => rows(rig, table));
 
 describe("what is stored in series", () => {
@@ -42,7 +43,7 @@ describe("what is stored in series", () => {
     const rig = await open();
     rig.engines[0]?.frames.push(block(7, 0, someBlock), record());
     const report = await rig.drain();
-    expect(report).toMatchObject({ more: false, awaits: "control", dueMs: rig.monotonicMs + REST_MS });
+    expect(report).toMatchObject({ more: false, awaits: "prompt", dueMs: rig.monotonicMs + REST_MS });
     expect(stored(rig)).toEqual([0, 0, 0, 0, 0]);
     rig.monotonicMs += REST_MS - 1;
     await rig.take(block(7, 1, someBlock), episode(), deadLetter());
@@ -103,6 +104,20 @@ describe("what is stored in series", () => {
     expect(stored(rig)).toEqual([140, 0, 0, 1, 1]);
   });
 
+  it("has the ends of episodes stored that came before it", async () => {
+    const rig = await open();
+    await rig.take(episode());
+    await pass(rig, REST_MS);
+    await rig.take(block(7, 0, someBlock));
+    await pass(rig, REST_MS - 1);
+    const commits = rig.control.commits;
+    await rig.take(episode({ transition: "close" }), checkpoint(3, 1, []));
+    expect([rig.control.commits - commits, isOpen(rig), ...stored(rig)]).toEqual([0, 1, 1, 0, 0, 0, 0]);
+    await pass(rig, 1);
+    await pass(rig, 0);
+    expect([isOpen(rig), ...stored(rig)]).toEqual([0, 1, 0, 0, 1, 1]);
+  });
+
   it("holds its buffer until it is stored", async () => {
     const rig = await open();
     const reused: number[] = [];
@@ -118,6 +133,51 @@ describe("what is stored in series", () => {
     held.release();
     await pass(rig, 0);
     expect(reused).toEqual([frame.payload.length]);
+  });
+});
+
+describe("the end of an episode", () => {
+  const ended = (names: readonly string[]) => names.map((metricName) => episode({ metricName, transition: "close" }));
+  async function begun(names: readonly string[]) {
+    const rig = await open();
+    await rig.take(...names.map((metricName) => episode({ metricName })));
+    await pass(rig, REST_MS);
+    expect(isOpen(rig)).toBe(names.length);
+    return rig;
+  }
+
+  it("goes with the next verdict, or alone once it has gathered", async () => {
+    const rig = await begun(["a", "b"]);
+    await rig.take(...ended(["a"]));
+    expect(isOpen(rig)).toBe(2);
+    const commits = rig.control.commits;
+    await rig.take(episode({ metricName: "c" }));
+    expect([isOpen(rig), rig.control.commits - commits]).toEqual([2, 1]);
+    await rig.take(...ended(["b"]));
+    expect(await rig.drain()).toMatchObject({ more: false, awaits: "prompt" });
+    await pass(rig, REST_MS - 1);
+    expect(isOpen(rig)).toBe(2);
+    await pass(rig, 1);
+    expect(isOpen(rig)).toBe(1);
+    await pass(rig, REST_MS);
+    expect(await rig.drain()).toMatchObject({ more: false, awaits: "any" });
+  });
+
+  it("waits no longer where there are many, nor for whoever asks, nor for a stop", async () => {
+    const names = Array.from({ length: ANOMALIES_PER_COMMIT_MAX }, (_, i) => `m${i}`);
+    const rig = await begun([...names, "asked", "stopped"]);
+    await rig.take(...ended(names.slice(1)));
+    expect(isOpen(rig)).toBe(names.length + 2);
+    await rig.take(...ended(names.slice(0, 1)));
+    expect(isOpen(rig)).toBe(2);
+    await rig.take(...ended(["asked"]));
+    expect(isOpen(rig)).toBe(2);
+    await rig.ask("anomalies");
+    expect(isOpen(rig)).toBe(1);
+    await rig.take(...ended(["stopped"]));
+    await rig.coordinator.handle({ type: "stop" });
+    await rig.drain();
+    expect([isOpen(rig), rig.messages.at(-1)]).toEqual([0, { type: "stopped" }]);
   });
 });
 

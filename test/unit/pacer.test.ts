@@ -3,7 +3,7 @@ import type { StepReport } from "../../src/actors/coordinator/coordinator.ts";
 import { Pacer } from "../../src/actors/coordinator/pacer.ts";
 import { CoordinatorRingReader, CoordinatorRingWriter } from "../../src/adapters/runtime/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
-import { FRAME_BLOCK, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
+import { FRAME_BLOCK, FRAME_CLOSING, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
 
 const IDLE: StepReport = { more: false, mayGather: false, isPaused: false, awaits: "any", dueMs: 1_000_000 };
 const COMMITTED: StepReport = { ...IDLE, more: true, mayGather: true };
@@ -149,7 +149,7 @@ describe("the pacer", () => {
       step: async () => {
         steps.push(performance.now() - startMs);
         reader.take(10);
-        return { ...IDLE, awaits: "control", dueMs: performance.now() + 25 };
+        return { ...IDLE, awaits: "prompt", dueMs: performance.now() + 25 };
       },
       awaitFrames: (awaited) => reader.awaitFrames(awaited),
       monotonicMs: () => performance.now(),
@@ -200,29 +200,29 @@ describe("the ring to the coordinator", () => {
     expect([writer.isAwaited(), writer.isAwaited()]).toEqual([true, false]);
   });
 
-  it("has word sent of frames for control alone where the reader rests on others, or of a ring that fills", () => {
+  it("has word sent of prompt frames alone where the reader rests on others, or of a ring that fills", () => {
     const { writer, reader } = ring();
     const send = (kind: number, bytes = 8) => {
       writer.write(kind, new Uint8Array(bytes));
       return writer.isAwaited();
     };
-    expect(reader.awaitFrames("control")).toBe(false);
-    expect(send(FRAME_BLOCK)).toBe(false);
-    expect(reader.awaitFrames("control")).toBe(false);
+    expect(reader.awaitFrames("prompt")).toBe(false);
+    expect([send(FRAME_BLOCK), send(FRAME_CLOSING)]).toEqual([false, false]);
+    expect(reader.awaitFrames("prompt")).toBe(false);
     expect(send(FRAME_VERDICT)).toBe(true);
     expect(send(FRAME_VERDICT)).toBe(false);
-    expect(reader.awaitFrames("control")).toBe(true);
+    expect(reader.awaitFrames("prompt")).toBe(true);
     reader.take(10);
-    expect(reader.awaitFrames("control")).toBe(false);
+    expect(reader.awaitFrames("prompt")).toBe(false);
     expect(send(FRAME_BLOCK, 1100)).toBe(true);
-    expect(reader.awaitFrames("control")).toBe(true);
+    expect(reader.awaitFrames("prompt")).toBe(true);
     reader.take(1);
-    expect(reader.awaitFrames("control")).toBe(false);
+    expect(reader.awaitFrames("prompt")).toBe(false);
     send(FRAME_VERDICT);
     send(FRAME_BLOCK);
-    expect(reader.awaitFrames("control")).toBe(true);
+    expect(reader.awaitFrames("prompt")).toBe(true);
     reader.take(1);
-    expect([reader.awaitFrames("control"), reader.awaitFrames("any")]).toEqual([false, true]);
+    expect([reader.awaitFrames("prompt"), reader.awaitFrames("any")]).toEqual([false, true]);
   });
 
   it("has the writer woken once each time that it waits for room", () => {

@@ -329,10 +329,10 @@ export class Coordinator {
     this.#guard.limit(this.#disk.isOverLimit);
     const retryMs = this.#guard.pausedUntilMs(monotonicMs());
     if (retryMs !== undefined) return this.#finished({ ...paused, dueMs: retryMs });
-    const { series } = this.#frames;
+    const { series, isGathering } = this.#frames;
     const retentionDueMs = series.isUnderWay ? Number.POSITIVE_INFINITY : this.#retention.dueMs;
-    const dueMs = Math.min(retentionDueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, series.dueMs);
-    return this.#finished({ more, mayGather, isPaused: false, awaits: series.isWaiting ? "control" : "any", dueMs });
+    const dueMs = Math.min(retentionDueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, this.#frames.dueMs);
+    return this.#finished({ more, mayGather, isPaused: false, awaits: isGathering ? "prompt" : "any", dueMs });
   }
 
   /** Retention is tried even where frames were refused: it may be what makes room. */
@@ -351,7 +351,7 @@ export class Coordinator {
     await attempt(async () => (this.#edits.isWaiting || this.#isUrgent ? series.end() : series.check()));
     if (!series.isUnderWay) await this.#edits.run();
     this.#lastRunMs = nowMs();
-    this.#tookFrames = (await attempt(() => this.#frames.commitControl())) === true;
+    this.#tookFrames = (await attempt(() => this.#frames.commitControl(this.#isUrgent))) === true;
     const replayed = await attempt(() => this.#stepReplay());
     // Nobody else writes to `series` while a commit there is under way; between two of them it is the others' turn.
     const mayRetain = this.#stopping === "no" && !series.isUnderWay;
@@ -377,7 +377,7 @@ export class Coordinator {
   /** True when it may go on at once. */
   async #stepReplay(): Promise<boolean> {
     if (!this.#enginesReady || this.#stopping !== "no" || this.#guard.refusesWrites) return false;
-    const { worked, dueMs } = await this.#replay.step(!this.#tookFrames && !this.#frames.series.isWaiting);
+    const { worked, dueMs } = await this.#replay.step(!this.#tookFrames && !this.#frames.isGathering);
     this.#replayDueMs = dueMs;
     return worked && dueMs <= this.#dependencies.monotonicMs();
   }
@@ -461,7 +461,7 @@ export class Coordinator {
     const edited = this.#edits.add(work);
     await this.#stepping;
     const { more, mayGather } = await this.step();
-    if ((more && !mayGather) || this.#frames.series.isWaiting) this.#dependencies.wake?.();
+    if ((more && !mayGather) || this.#frames.isGathering) this.#dependencies.wake?.();
     return edited;
   }
 
@@ -476,7 +476,7 @@ export class Coordinator {
       }
     } finally {
       this.#settling--;
-      if (this.#frames.series.isWaiting) this.#dependencies.wake?.();
+      if (this.#frames.isGathering) this.#dependencies.wake?.();
     }
   }
 }

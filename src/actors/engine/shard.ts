@@ -16,7 +16,7 @@ import {
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import { ARRIVAL_HISTORY, ROW_BYTES, ROW_REF, SECTION_DEFINE, SECTION_MESSAGES } from "../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../core/layout/stream-record.ts";
-import { FRAME_BLOCK, FRAME_VERDICT, type StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { episodeKind, FRAME_BLOCK, type StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../core/protocol/engine-control.ts";
 import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
 import type { BlockEncoder } from "../../domain/codec/chunk-block.ts";
@@ -346,7 +346,7 @@ export class Shard {
       baseline: () => kernel.baseline(slot, event.timeMs),
       hashText: (text) => this.#hashBytes(text),
     });
-    if (frame !== undefined) outbox.send(FRAME_VERDICT, encodeEpisode(frame));
+    if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(frame));
   }
 
   /** A stream that is no longer evaluated has no open episodes. */

@@ -2,20 +2,20 @@
 // Frames of any size: larger ones travel as fragments of a 32nd of the ring (flag MORE), which the reader joins again.
 import { RING_FILL_TOLD } from "../../core/config/limits.ts";
 import {
-  CONTROL_COORDINATOR_CONTROL_WRITTEN,
   CONTROL_COORDINATOR_FRAMES_AWAITED,
+  CONTROL_COORDINATOR_PROMPT_WRITTEN,
   CONTROL_COORDINATOR_READ,
   CONTROL_COORDINATOR_ROOM_AWAITED,
   CONTROL_COORDINATOR_WRITTEN,
   COORDINATOR_RING,
 } from "../../core/layout/memory-map.ts";
-import { type AwaitedFrames, CONTROL_FRAMES, type EngineFrame } from "../../core/protocol/coordinator-frame.ts";
+import { type AwaitedFrames, type EngineFrame, PROMPT_FRAMES } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
 const HEADER_BYTES = 8;
 /** A fragment takes at most this part of the ring. */
 const FRAGMENTS_MIN = 32;
-const AWAITED: Readonly<Record<AwaitedFrames, number>> = { any: 1, control: 2 };
+const AWAITED: Readonly<Record<AwaitedFrames, number>> = { any: 1, prompt: 2 };
 const KIND_WRAP = 0xff;
 const FLAG_MORE = 0x100;
 
@@ -32,8 +32,8 @@ export class CoordinatorRingWriter {
   readonly #ringBytes: number;
   #written: number;
   #sent = 0;
-  /** Whether a frame for `control` was written that the reader was not told of. */
-  #isControlUntold = false;
+  /** Whether a prompt frame was written that the reader was not told of. */
+  #isPromptUntold = false;
 
   constructor(own: EngineMemory) {
     this.#memory = own;
@@ -57,10 +57,10 @@ export class CoordinatorRingWriter {
 
   /** True once after the reader has asked for word of such frames as were written since the call before: ask behind what was written. */
   isAwaited(): boolean {
-    const isControl = this.#isControlUntold;
-    this.#isControlUntold = false;
+    const isPrompt = this.#isPromptUntold;
+    this.#isPromptUntold = false;
     const awaited = this.#memory.load(CONTROL_COORDINATOR_FRAMES_AWAITED);
-    if (awaited === AWAITED.control && !isControl && this.fill < RING_FILL_TOLD) return false;
+    if (awaited === AWAITED.prompt && !isPrompt && this.fill < RING_FILL_TOLD) return false;
     return awaited !== 0 && this.#memory.take(CONTROL_COORDINATOR_FRAMES_AWAITED);
   }
 
@@ -82,9 +82,9 @@ export class CoordinatorRingWriter {
       this.#sent += part.byteLength;
     } while (this.#sent < payload.byteLength);
     this.#sent = 0;
-    if (CONTROL_FRAMES.has(kind)) {
-      this.#isControlUntold = true;
-      this.#memory.store(CONTROL_COORDINATOR_CONTROL_WRITTEN, this.#written);
+    if (PROMPT_FRAMES.has(kind)) {
+      this.#isPromptUntold = true;
+      this.#memory.store(CONTROL_COORDINATOR_PROMPT_WRITTEN, this.#written);
     }
     return true;
   }
@@ -135,12 +135,12 @@ export class CoordinatorRingReader {
     this.#memory.store(CONTROL_COORDINATOR_FRAMES_AWAITED, AWAITED[awaited]);
     return awaited === "any"
       ? this.#memory.load(CONTROL_COORDINATOR_WRITTEN) !== this.#read
-      : this.#holdsControl() || this.fill >= RING_FILL_TOLD;
+      : this.#holdsPrompt() || this.fill >= RING_FILL_TOLD;
   }
 
-  /** The place behind the last frame for `control` is looked up first: what is written is never less far. */
-  #holdsControl(): boolean {
-    const ahead = (this.#memory.load(CONTROL_COORDINATOR_CONTROL_WRITTEN) - this.#read) >>> 0;
+  /** The place behind the last prompt frame is looked up first: what is written is never less far. */
+  #holdsPrompt(): boolean {
+    const ahead = (this.#memory.load(CONTROL_COORDINATOR_PROMPT_WRITTEN) - this.#read) >>> 0;
     return ahead > 0 && ahead <= (this.#memory.load(CONTROL_COORDINATOR_WRITTEN) - this.#read) >>> 0;
   }
 

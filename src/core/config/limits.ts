@@ -265,11 +265,11 @@ export const RECORDS_PER_COMMIT_MAX = 1_000;
 /** Milliseconds after a commit in which further frames are gathered for the next: an anomaly is to be stored within 20 ms, and a commit takes 1 to 5 ms. */
 export const COMMIT_GATHER_MS_MIN = 2;
 export const COMMIT_GATHER_MS_MAX = 5;
-/** Milliseconds in which frames for `series` gather: a commit costs about the same for one block as for ten, and nobody waits for one. At 450 blocks/s they are 11. */
-export const SERIES_REST_MS_MAX = 25;
+/** Milliseconds in which frames gather that nobody waits for, those for `series` and ends of episodes: a commit costs about the same for one block as for ten. At 450 blocks/s they are 45. */
+export const SERIES_REST_MS_MAX = 100;
 /** Bytes that may gather, of all engines: half a transaction, so that the frames of a full one are there when the commit before ends. */
 export const SERIES_GATHERED_BYTES_MAX = TRANSACTION_BYTES_MAX / 2;
-/** Part of a ring from which on the coordinator is told of frames that it does not await: 2 MiB, as much as 25 ms bring at twice the highest rate measured. */
+/** Part of a ring from which on the coordinator is told of frames that it does not await: 2 MiB, as much as may gather. */
 export const RING_FILL_TOLD = 1 / 4;
 /** Episodes remembered so that a replay changes nothing; 1,000,000 x 200 B of disk, the oldest forgotten first. */
 export const EPISODES_MAX = 1_000_000;

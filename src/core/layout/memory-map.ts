@@ -152,13 +152,13 @@ export const CONTROL_BODIES_HEAD = 64;
 export const CONTROL_COORDINATOR_WRITTEN = 128;
 export const CONTROL_COORDINATOR_READ = 192;
 /**
- * While the coordinator sleeps until word comes: 1 of the next frame, 2 of the next for `control` or of a ring that fills. 1 while the engine sleeps until there
+ * While the coordinator sleeps until word comes: 1 of the next frame, 2 of the next prompt one or of a ring that fills. 1 while the engine sleeps until there
  * is room, or nothing left, in the ring.
  */
 export const CONTROL_COORDINATOR_FRAMES_AWAITED = 256;
 export const CONTROL_COORDINATOR_ROOM_AWAITED = 512;
-/** Where the last frame for `control` ended in the ring, as CONTROL_COORDINATOR_WRITTEN was then. */
-export const CONTROL_COORDINATOR_CONTROL_WRITTEN = 576;
+/** Where the last prompt frame ended in the ring, as CONTROL_COORDINATOR_WRITTEN was then. */
+export const CONTROL_COORDINATOR_PROMPT_WRITTEN = 576;
 /** Position words of the ring from lane i into this engine: base + i * stride, then the read word one line further. */
 export const CONTROL_INBOX = 4096;
 export const CONTROL_INBOX_STRIDE = 128;

@@ -41,10 +41,20 @@ export const FRAME_SERVICE_LABELS = 11;
 /** {partition u32, detector u32, page u32} and a page of states of a detector of the Watchdog, as its engine packs them; no bytes delete the page. */
 export const FRAME_DETECTOR_STATES = 12;
 const DETECTOR_STATES_HEADER_BYTES = 12;
-/** Frames that are stored in `control`, as soon as they can be; all others are stored in `series`, behind those that came before them. */
-export const CONTROL_FRAMES: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_DEAD_LETTER, FRAME_SERVICE_LABELS]);
-/** What the coordinator wants word of: any frame, or one of CONTROL_FRAMES, or that a ring fills. */
-export type AwaitedFrames = "any" | "control";
+
+/** The end of an episode: a verdict like those of FRAME_VERDICT, for which nobody waits. */
+export const FRAME_CLOSING = 13;
+/** Frames that are stored as soon as they can be. */
+export const PROMPT_FRAMES: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_DEAD_LETTER, FRAME_SERVICE_LABELS]);
+/** Frames that are stored in `control`; all others are stored in `series`, behind those that came before them. */
+export const CONTROL_FRAMES: ReadonlySet<number> = new Set([...PROMPT_FRAMES, FRAME_CLOSING]);
+/** The kind of frame that an episode travels in. */
+export function episodeKind({ transition }: Pick<EpisodeFrame, "transition">): number {
+  return transition === "close" ? FRAME_CLOSING : FRAME_VERDICT;
+}
+
+/** What the coordinator wants word of: any frame, or one of PROMPT_FRAMES, or that a ring fills. */
+export type AwaitedFrames = "any" | "prompt";
 
 /** The detector of long baselines of pairs. */
 export const DETECTOR_PAIRS = 1;

@@ -4,6 +4,7 @@ import {
   type DeadLetterEnvelope,
   type DeadLettersEnded,
   type EngineFrame,
+  FRAME_CLOSING,
   FRAME_DEAD_LETTER,
   FRAME_SERVICE_LABELS,
   FRAME_VERDICT,
@@ -36,7 +37,7 @@ export class ControlTransaction {
 
   /** Takes a frame of CONTROL_FRAMES. */
   add({ kind, payload }: EngineFrame): void {
-    if (kind === FRAME_VERDICT) this.verdicts.add(decodeEpisode(payload));
+    if (kind === FRAME_VERDICT || kind === FRAME_CLOSING) this.verdicts.add(decodeEpisode(payload));
     else if (kind === FRAME_DEAD_LETTER) this.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload));
     else if (kind === FRAME_SERVICE_LABELS) this.labels.takeTelemetry(decodePayload<ServiceLabelsEnvelope>(payload), this.#wallNowMs);
     else throw new RangeError(`a frame of kind ${kind} is not stored in control`);

@@ -1,4 +1,4 @@
-// What engines send, on its way into the two stores: `control` first and at once, `series` behind it and gathered.
+// What engines send, on its way into the two stores: `control` first, and at once where anybody may wait for it; `series` behind it and gathered.
 import type { ControlCommitter } from "./control-committer.ts";
 import { FrameIntake, type FrameSource } from "./frame-intake.ts";
 import { SeriesCommitter, type SeriesCommitterDependencies } from "./series-committer.ts";
@@ -20,10 +20,16 @@ export class FrameCommits {
   readonly series: SeriesFlusher;
   readonly #intake: FrameIntake;
   readonly #committer: ControlCommitter;
+  readonly #restMs: number;
+  readonly #monotonicMs: () => number;
+  /** When frames for `control` that nobody waits for have gathered long enough. */
+  #restEndsMs = Number.POSITIVE_INFINITY;
 
   constructor(sources: readonly FrameSource[], { retentionMs, seriesRestMs }: FrameCommitsOptions, dependencies: FrameCommitsDependencies) {
     this.#intake = new FrameIntake(sources);
     this.#committer = dependencies.committer;
+    this.#restMs = seriesRestMs;
+    this.#monotonicMs = () => dependencies.monotonicMs();
     const committer = new SeriesCommitter(retentionMs, dependencies);
     const { ledger } = dependencies.state.alerts;
     this.series = new SeriesFlusher(seriesRestMs, { ...dependencies, intake: this.#intake, committer, ledger });
@@ -34,18 +40,40 @@ export class FrameCommits {
     return this.#intake.waiting;
   }
 
+  /** Whether anything gathers, or is being committed to `series`. */
+  get isGathering(): boolean {
+    return this.series.isWaiting || this.#intake.isControlWaiting;
+  }
+
+  /** Monotonic time at which what gathers is to be committed. */
+  get dueMs(): number {
+    return Math.min(this.series.dueMs, this.#restEndsMs);
+  }
+
   /** Whether all for `control` that was in the rings when they were read last has been committed. */
   get isCaughtUp(): boolean {
     return this.#intake.isCaughtUp;
   }
 
-  /** Reads the rings, and commits what is for `control`; true when there was something, so that there may be more. Rejects with StoreError, and what waited waits on. */
-  async commitControl(): Promise<boolean> {
+  /**
+   * Reads the rings, and commits what is for `control` and due, with all that came before it; true when there was something, so that there may be more. Rejects with
+   * StoreError, and what waited waits on.
+   */
+  async commitControl(isUrgent: boolean): Promise<boolean> {
     this.#intake.fill();
+    if (!this.#isControlDue(isUrgent)) return false;
     const pick = this.#intake.pickControl();
-    if (pick.frames.length === 0) return false;
     await this.#committer.commit(pick.frames);
     this.#intake.confirmControl(pick);
+    this.#restEndsMs = Number.POSITIVE_INFINITY;
     return true;
+  }
+
+  /** What is due for `series` may wait for what came before it for `control`. */
+  #isControlDue(isUrgent: boolean): boolean {
+    if (!this.#intake.isControlWaiting) return false;
+    const nowMs = this.#monotonicMs();
+    this.#restEndsMs = Math.min(this.#restEndsMs, nowMs + this.#restMs);
+    return isUrgent || this.#intake.isControlDue || nowMs >= this.#restEndsMs || this.series.isDue;
   }
 }

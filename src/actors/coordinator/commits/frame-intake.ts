@@ -11,12 +11,15 @@ import {
   CONTROL_FRAMES,
   type EngineFrame,
   FRAME_BLOCK,
+  FRAME_CLOSING,
   FRAME_DEAD_LETTER,
   FRAME_RECORD,
   FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
+  PROMPT_FRAMES,
 } from "../../../core/protocol/coordinator-frame.ts";
 
+const VERDICT_KINDS: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_CLOSING]);
 const RECORD_KINDS: ReadonlySet<number> = new Set([FRAME_RECORD, FRAME_DEAD_LETTER, FRAME_SPAN_BLOCK]);
 
 /** Where frames come from. */
@@ -48,6 +51,16 @@ export class FrameIntake {
   /** Frames taken and not yet committed. */
   get waiting(): number {
     return this.#queues.reduce((sum, { control, series }) => sum + control.length + series.length, 0);
+  }
+
+  /** Whether frames for `control` wait. */
+  get isControlWaiting(): boolean {
+    return this.#queues.some(({ control }) => control.length > 0);
+  }
+
+  /** Whether some of them are not to wait: prompt ones, or so many that rings are left alone. */
+  get isControlDue(): boolean {
+    return this.#queues.some(({ isControlDue }) => isControlDue);
   }
 
   /** Frames for `series` that are in no pick. */
@@ -130,9 +143,15 @@ class SourceQueue {
   readonly #behind: number[] = [];
   #controlTaken = 0;
   #controlStored = 0;
+  /** Of frames for `control` that wait, the prompt ones. */
+  #prompt = 0;
 
   get seriesFrames(): number {
     return this.series.length - this.#picked;
+  }
+
+  get isControlDue(): boolean {
+    return this.#prompt > 0 || this.control.length >= ANOMALIES_PER_COMMIT_MAX;
   }
 
   /** Whether the ring is left alone: it may hold a thousand frames more, or 8 MiB. */
@@ -146,6 +165,7 @@ class SourceQueue {
       if (CONTROL_FRAMES.has(frame.kind)) {
         this.control.push(frame);
         this.#controlTaken++;
+        if (PROMPT_FRAMES.has(frame.kind)) this.#prompt++;
       } else {
         this.series.push(frame);
         this.#behind.push(this.#controlTaken);
@@ -172,7 +192,7 @@ class SourceQueue {
   }
 
   confirmControl(count: number): void {
-    this.control.splice(0, count);
+    for (const { kind } of this.control.splice(0, count)) if (PROMPT_FRAMES.has(kind)) this.#prompt--;
     this.#controlStored += count;
   }
 
@@ -201,7 +221,7 @@ class TransactionBudget {
   #isEmpty = true;
 
   take(frame: EngineFrame): boolean {
-    const verdicts = frame.kind === FRAME_VERDICT ? 1 : 0;
+    const verdicts = VERDICT_KINDS.has(frame.kind) ? 1 : 0;
     const records = RECORD_KINDS.has(frame.kind) ? 1 : 0;
     const bytes = frame.payload.length;
     const fits = verdicts <= this.#verdicts && records <= this.#records && bytes <= this.#bytes;

@@ -48,10 +48,16 @@ export class SeriesFlusher {
     return this.isUnderWay ? Number.POSITIVE_INFINITY : this.#restEndsMs;
   }
 
+  /** Whether what waits has gathered long enough, or is enough. */
+  get isDue(): boolean {
+    const { intake, ledger, nowMs, monotonicMs } = this.#dependencies;
+    return monotonicMs() >= this.#restEndsMs || intake.isSeriesFull || ledger.isDue(nowMs());
+  }
+
   /** Begins to commit what is due, or all there is where it is urgent; true when there was something. */
   begin(isUrgent: boolean): boolean {
-    const isDue = this.#isDue(isUrgent);
-    if (this.isUnderWay || !isDue) return false;
+    const mayBegin = this.#mayBegin(isUrgent);
+    if (this.isUnderWay || !mayBegin) return false;
     const waited = this.isWaiting;
     this.#restEndsMs = Number.POSITIVE_INFINITY;
     this.#underWay = this.#commit().then(
@@ -93,13 +99,13 @@ export class SeriesFlusher {
     await committer.raiseFloor();
   }
 
-  #isDue(isUrgent: boolean): boolean {
-    const { intake, committer, ledger, nowMs, monotonicMs } = this.#dependencies;
+  #mayBegin(isUrgent: boolean): boolean {
+    const { intake, committer, ledger, monotonicMs } = this.#dependencies;
     if (intake.seriesWaiting === 0 && !ledger.isWaiting) {
       this.#restEndsMs = Number.POSITIVE_INFINITY; // the commit under way has taken along what began to wait meanwhile
       return committer.isFloorStale;
     }
     this.#restEndsMs = Math.min(this.#restEndsMs, monotonicMs() + this.#restMs);
-    return isUrgent || monotonicMs() >= this.#restEndsMs || intake.isSeriesFull || ledger.isDue(nowMs());
+    return isUrgent || this.isDue;
   }
 }

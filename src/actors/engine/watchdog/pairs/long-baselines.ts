@@ -1,7 +1,7 @@
 // The long baselines of one engine, put together: their pass, their store, and the deployments that they bear in mind.
 import type { EngineMemory, ProcessWords } from "../../../../adapters/runtime/engine-memory.ts";
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
-import { FRAME_VERDICT } from "../../../../core/protocol/coordinator-frame.ts";
+import { episodeKind } from "../../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted, StoredDeployments } from "../../../../core/protocol/engine-control.ts";
 import { TimeZoneHours } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
@@ -56,7 +56,7 @@ export class LongBaselines {
         processWords,
         nameOf: (slot) => shard.nameOf(slot),
         hashText: (text) => shard.hashText(text),
-        send: (frame) => outbox.sendJson(FRAME_VERDICT, frame),
+        send: (frame) => outbox.sendJson(episodeKind(frame), frame),
         load: () => this.#store.load(),
       },
     );

@@ -1,6 +1,6 @@
 // The pass over services within an engine.
 import { hash128 } from "../../../../core/base/hash128.ts";
-import { encodeStatesFrame, FRAME_DETECTOR_STATES, FRAME_VERDICT } from "../../../../core/protocol/coordinator-frame.ts";
+import { encodeStatesFrame, episodeKind, FRAME_DETECTOR_STATES } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../../engine-counters.ts";
 import type { Outbox } from "../../outbox.ts";
@@ -36,7 +36,7 @@ export function makeServicesPass(
       hashOf: (slot) => shard.hashOf(slot),
       partition: (number) => shard.streams.partition(number),
       hashText: hash128,
-      send: (frame) => outbox.sendJson(FRAME_VERDICT, frame),
+      send: (frame) => outbox.sendJson(episodeKind(frame), frame),
       store: (at, row) => outbox.send(FRAME_DETECTOR_STATES, encodeStatesFrame(at, row)),
       publish: ({ services, bytes }) => {
         counters.set("servicesMonitored", services);
