@@ -3,9 +3,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { binaryOf, missingTool } from "./binaries.mjs";
 import { makeBodies } from "./bodies/body-files.mjs";
-import { cpuTicks, ticksPerSecond } from "./measure.mjs";
+import { cpuTicks, procCpuSeconds, ticksPerSecond } from "./measure.mjs";
 import { SERVERS } from "./servers/server-kinds.mjs";
-import { runPinned } from "./servers/server-process.mjs";
+import { converse, runPinned } from "./servers/server-process.mjs";
 import { StolenTime } from "./stolen-time.mjs";
 
 const root = join(import.meta.dirname, "..");
@@ -57,6 +57,12 @@ const root = join(import.meta.dirname, "..");
  * @property {() => Promise<import("./servers/server-process.mjs").Metrics>} metrics
  * @property {() => Promise<number>} accepted  new samples taken, by the server's own count
  *
+ * @typedef {object} Slices               a sender whose warm part is sent in slices
+ * @property {Promise<void>} ready         the cold part is over
+ * @property {(seconds: number) => Promise<void>} take
+ * @property {(kept: number[]) => Promise<SendResult>} end  its warm part made of the slices with these numbers, from 0 on
+ * @property {() => void} kill
+ *
  * @typedef {object} StartOptions
  * @property {number | string} [core]     as taskset -c takes it; default: pin.server
  * @property {Record<string, string>} [env]
@@ -67,6 +73,7 @@ const root = join(import.meta.dirname, "..");
  * @property {number} repeats
  * @property {boolean} quick
  * @property {number} warmSeconds         how long a turn measures after its cold part
+ * @property {{rounds: number, seconds: number}} warm  the same for rounds
  * @property {(text: string) => void} log
  * @property {string} workDir             for anything temporary
  * @property {StolenTime} stolen          has turns taken in quiet moments
@@ -74,13 +81,14 @@ const root = join(import.meta.dirname, "..");
  * @property {(kind: string, options?: StartOptions) => Promise<Server>} startServer
  * @property {(kind: string) => string | undefined} missing  one line on how to install what `kind` lacks: a server kind, "send" or "limit"
  * @property {(options: SendOptions) => Promise<SendResult>} send
+ * @property {(options: SendOptions) => Slices} sendInSlices
  * @property {(command: string, args: string[], core?: number | string, nice?: number) => Promise<string>} runPinned  runs to the end, resolves with stdout
  * @property {{server: number, sender: number}} pin
  * @property {Set<string>} commands       command lines run so far, for the results; paths, ports and pids as placeholders
  */
 
-/** What a run may wait for quiet moments and take turns again, in all: a seventh of 45 minutes. */
-const STOLEN_SECONDS_MAX = 390;
+/** What a run may wait for quiet moments and take turns again, in all: what 45 minutes leave in a slow hour. */
+const STOLEN_SECONDS_MAX = 150;
 
 /**
  * @param {{repeats: number, quick: boolean, workDir: string, log: (text: string) => void}} options
@@ -94,10 +102,15 @@ export function createContext({ repeats, quick, workDir, log }) {
     commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
     return runPinned(command, args, core, nice);
   };
+  const recordingConversation = (command, args, core, nice) => {
+    commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
+    return converse(command, args, core, nice);
+  };
   return {
     repeats,
     quick,
     warmSeconds: quick ? 2 : 4,
+    warm: { rounds: quick ? 1 : 2, seconds: 2 },
     log,
     workDir,
     stolen: new StolenTime(quick ? 0 : STOLEN_SECONDS_MAX),
@@ -111,6 +124,7 @@ export function createContext({ repeats, quick, workDir, log }) {
       return server;
     },
     send: ({ core = pin.sender, ...options }) => send(recordingPinned, core, options),
+    sendInSlices: ({ core = pin.sender, ...options }) => sendInSlices(recordingConversation, core, options),
     runPinned: recordingPinned,
   };
 }
@@ -144,6 +158,41 @@ async function send(run, core, { server, nice, ...options }) {
     senderCores: result.senderCpuSeconds / result.seconds,
     bystanderCores: Math.max(0, (busySeconds - own) / result.seconds),
   };
+}
+
+/** At the beginning of a slice, left out: the server's caches are cold, and what came due while it stood still is done. */
+const sliceColdSeconds = 0.3;
+
+/** @returns {Slices} */
+function sendInSlices(open, core, { server, nice, ...options }) {
+  const sender = open(binaryOf("send"), [...senderArguments(server, options), "--slices"], core, nice);
+  const slices = [];
+  const line = () => sender.line().catch((error) => fail(error, server));
+  return {
+    ready: line().then(() => undefined),
+    take: async (seconds) => {
+      sender.say(`slice ${sliceColdSeconds}`);
+      await line();
+      const before = usage(server, sender);
+      sender.say(`slice ${seconds}`);
+      const { seconds: took } = JSON.parse(await line());
+      const after = usage(server, sender);
+      slices.push({ took, sender: after.sender - before.sender, all: after.all - before.all, server: after.server - before.server });
+    },
+    end: async (kept) => {
+      sender.say(`end ${kept.map((slice) => 2 * slice + 1).join(" ")}`);
+      const result = JSON.parse(await line());
+      const sum = (key) => kept.reduce((total, slice) => total + slices[slice][key], 0);
+      const bystanders = sum("all") - sum("server") - sum("sender");
+      return { ...result, senderCores: sum("sender") / sum("took"), bystanderCores: Math.max(0, bystanders / sum("took")) };
+    },
+    kill: sender.kill,
+  };
+}
+
+/** CPU seconds of all, of the server and of the sender. */
+function usage(server, sender) {
+  return { all: cpuTicks() / ticksPerSecond, server: server.cpuSeconds(), sender: procCpuSeconds(sender.pid) };
 }
 
 /** What the sender says does not tell whether the server is still there. */

@@ -57,7 +57,7 @@ export function page(/** @type {RowReport[]} */ reports, { repeats, quick, comma
     `# Benches of ${startedAt.toISOString().slice(0, 10)}`,
     `\`${command}\`, begun ${startedAt.toISOString().slice(11, 16)} UTC, took ${minutesText(seconds)}, commit ${commit()}.`,
     [...machine(), ...versions].join("\n"),
-    `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, repeats: ${repeats}${quick ? " (quick)" : ""}${repeatsNote(reports, repeats)}; each turn begins with an ` +
+    `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, in some rows by rounds of seconds, repeats: ${repeats}${quick ? " (quick)" : ""}${repeatsNote(reports, repeats)}; each turn or repeat begins with an ` +
       "empty data folder; what a row calls left out is in no number of it. A ratio is of the two turns of one repeat. Every answer was 2xx and every " +
       "server's own count of new samples equalled what was sent, else the row fails. Sender and servers have scheduler groups of their own with a " +
       "nice of -15 where the system allows it. The method is in [README.md](../README.md).",

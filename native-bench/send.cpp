@@ -4,6 +4,10 @@
 // latency counts from then, so that a slow server does not hide its own queue. The first ones may have a rate of their own (--early, --early-rate). Bodies of one shard always go through one connection, in file
 // order, so the order within a series holds. Prints one JSON object.
 //
+// With --slices what follows the cold part is sent in slices, so that several contestants can share a few seconds of the machine: it prints "ready" and then
+// takes lines from its input. "slice S" sends for S seconds, waits for the answers and prints the slice as JSON, "end I J ..." makes the warm part of the
+// slices with these numbers, from 0 on. An open loop's schedule stands still between slices.
+//
 // A file of bodies is a run of [u32le shard][u32le samples][u32le length][length bytes].
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -27,7 +31,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +71,7 @@ struct Options {
   double earlyRequests = 0;   // of an open loop, due at earlyRate; the others follow at rate
   double earlyRate = 1;
   bool loop = false;
+  bool slices = false;
   std::string timesFile;
 };
 
@@ -72,8 +79,8 @@ Options parseOptions(int count, char** arguments) {
   Options options;
   for (int i = 1; i < count; i++) {
     const std::string name = arguments[i];
-    if (name == "--loop") {
-      options.loop = true;
+    if (name == "--loop" || name == "--slices") {
+      (name == "--loop" ? options.loop : options.slices) = true;
       continue;
     }
     if (++i == count) fail("no value for " + name);
@@ -157,20 +164,38 @@ struct Connection {
   std::string received;
 };
 
-/** Totals of the answers between two moments. */
+/** Totals of the answers between two moments, or of several such times. */
 struct Phase {
   size_t requests = 0;
   double samples = 0;
-  double startAt = 0;
-  double endAt = 0;
-  double serverCpuStart = 0;
-  double serverCpuEnd = 0;
+  double seconds = 0;
+  double serverCpuSeconds = 0;
   std::vector<float> latenciesMs;
+  double startAt = 0;
+  double serverCpuStart = 0;
+
+  void begin(double time, double serverCpu) {
+    startAt = time;
+    serverCpuStart = serverCpu;
+  }
+
+  void end(double time, double serverCpu) {
+    seconds += std::max(0.0, time - startAt);
+    serverCpuSeconds += serverCpu - serverCpuStart;
+  }
+
+  void add(const Phase& other) {
+    requests += other.requests;
+    samples += other.samples;
+    seconds += other.seconds;
+    serverCpuSeconds += other.serverCpuSeconds;
+    latenciesMs.insert(latenciesMs.end(), other.latenciesMs.begin(), other.latenciesMs.end());
+  }
 };
 
 class Sender {
  public:
-  Sender(const Options& options, const std::vector<Body>& bodies) : options_(options), bodies_(bodies), connections_(options.connections) {
+  Sender(const Options& options, const std::vector<Body>& bodies) : options_(options), bodies_(bodies), connections_(options.connections), warmSeconds_(options.seconds) {
     head_ = "POST " + options.path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n" + options.headers + "Content-Length: ";
     for (uint32_t i = 0; i < bodies.size(); i++) connections_[bodies[i].shard % options.connections].queue.push_back(i);
     epoll_ = epoll_create1(0);
@@ -183,24 +208,13 @@ class Sender {
 
   void run() {
     ownCpuStart_ = secondsOf(CLOCK_PROCESS_CPUTIME_ID);
-    startAt_ = now();
+    startAt_ = beganAt_ = now();
     realtimeOffset_ = secondsOf(CLOCK_REALTIME) - startAt_;
-    cold_.startAt = startAt_;
-    cold_.serverCpuStart = serverCpu();
-    if (options_.coldRequests == 0) beginWarm(startAt_);
-    for (Connection& connection : connections_) startNext(connection, startAt_);
-    epoll_event events[256];
-    while (armTimer() || awaited_ > 0) {
-      const int count = epoll_wait(epoll_, events, 256, 1000);
-      for (int i = 0; i < count; i++) handle(events[i]);
-      if (options_.rate > 0) {
-        const double time = now();
-        for (Connection& connection : connections_) startNext(connection, time);
-      }
-    }
-    Phase& last = isWarm_ ? warm_ : cold_;
-    last.endAt = std::max(lastAnswerAt_, last.startAt);
-    last.serverCpuEnd = serverCpu();
+    phase_->begin(startAt_, serverCpu());
+    if (options_.coldRequests == 0) coldEnds(startAt_);
+    drive();
+    if (options_.slices) takeSlices();
+    else phase_->end(lastAnswerAt_, serverCpu());
     ownCpuSeconds_ = secondsOf(CLOCK_PROCESS_CPUTIME_ID) - ownCpuStart_;
     if (times_ != nullptr) std::fclose(times_);
   }
@@ -235,12 +249,60 @@ class Sender {
     connection.socket = -1;
   }
 
+  /** Sends for as long as anything may be sent, then waits for the answers. */
+  void drive() {
+    const double start = now();
+    for (Connection& connection : connections_) startNext(connection, start);
+    while (armTimer() || awaited_ > 0) {
+      takeEvents(1000);
+      if (options_.rate > 0) {
+        const double time = now();
+        for (Connection& connection : connections_) startNext(connection, time);
+      }
+    }
+  }
+
+  void takeEvents(int timeoutMs) {
+    epoll_event events[256];
+    const int count = epoll_wait(epoll_, events, 256, timeoutMs);
+    for (int i = 0; i < count; i++) handle(events[i]);
+  }
+
+  void takeSlices() {
+    if (options_.coldRequests > 0) cold_.end(lastAnswerAt_, serverCpu());
+    std::printf("ready\n");
+    std::fflush(stdout);
+    std::vector<Phase> slices;
+    for (std::string line; std::getline(std::cin, line);) {
+      std::istringstream words(line);
+      std::string command;
+      words >> command;
+      if (command == "slice") {
+        words >> warmSeconds_;
+        slices.emplace_back();
+        takeSlice(slices.back());
+      } else if (command == "end") {
+        for (size_t place; words >> place;) warm_.add(slices.at(place));
+        return;
+      } else {
+        fail("unknown command " + line);
+      }
+    }
+    fail("no end of the slices");
+  }
+
+  void takeSlice(Phase& slice);
+
   double serverCpu() const { return options_.pid == 0 ? 0 : secondsOf(serverClock_); }
 
-  void beginWarm(double time) {
-    isWarm_ = true;
-    cold_.endAt = warm_.startAt = time;
-    cold_.serverCpuEnd = warm_.serverCpuStart = serverCpu();
+  /** Slices begin when they are asked for, the warm part otherwise at once. */
+  void coldEnds(double time) {
+    isPaused_ = options_.slices;
+    if (isPaused_) return;
+    const double cpu = serverCpu();
+    cold_.end(time, cpu);
+    phase_ = &warm_;
+    warm_.begin(time, cpu);
   }
 
   /** When the connection's next body is due; infinity when it has none left. */
@@ -253,7 +315,7 @@ class Sender {
   }
 
   bool mayStart(double time) const {
-    return started_ < options_.maxRequests && !(isWarm_ && time - warm_.startAt >= options_.seconds);
+    return started_ < options_.maxRequests && !isPaused_ && !(phase_ != &cold_ && time - phase_->startAt >= warmSeconds_);
   }
 
   /** Sets the timer to the next due time of an idle connection; false when nothing more will be sent. */
@@ -355,10 +417,11 @@ class Sender {
 
   void finish(Connection& connection, int status) {
     const double time = now();
-    Phase& phase = isWarm_ ? warm_ : cold_;
-    phase.requests++;
-    if (status / 100 == 2) phase.samples += bodies_[connection.body].samples;
-    phase.latenciesMs.push_back(static_cast<float>((time - connection.dueAt) * 1e3));
+    phase_->requests++;
+    const uint32_t taken = status / 100 == 2 ? bodies_[connection.body].samples : 0;
+    phase_->samples += taken;
+    samples_ += taken;
+    phase_->latenciesMs.push_back(static_cast<float>((time - connection.dueAt) * 1e3));
     statuses_[status]++;
     if (times_ != nullptr) {
       std::fprintf(times_, "%u %.3f %.3f %d\n", connection.body, (connection.dueAt + realtimeOffset_) * 1e3, (time + realtimeOffset_) * 1e3, status);
@@ -366,7 +429,7 @@ class Sender {
     connection.waiting = false;
     awaited_--;
     lastAnswerAt_ = time;
-    if (++answered_ == options_.coldRequests) beginWarm(time);
+    if (++answered_ == options_.coldRequests) coldEnds(time);
     startNext(connection, time);
   }
 
@@ -380,15 +443,19 @@ class Sender {
   FILE* times_ = nullptr;
   double ownCpuStart_ = 0;
   double ownCpuSeconds_ = 0;
-  double startAt_ = 0;
+  double beganAt_ = 0;
+  double startAt_ = 0;  // of the open loop's schedule
   double realtimeOffset_ = 0;
   double lastAnswerAt_ = 0;
   size_t started_ = 0;
   size_t awaited_ = 0;
   size_t answered_ = 0;
-  bool isWarm_ = false;
+  double samples_ = 0;
+  bool isPaused_ = false;
+  double warmSeconds_;
   Phase cold_;
   Phase warm_;
+  Phase* phase_ = &cold_;
   std::map<int, size_t> statuses_;
   std::string refusal_;
 };
@@ -403,13 +470,12 @@ double quantile(std::vector<float>& values, double q) {
 }
 
 void printPhase(const char* name, Phase& phase) {
-  const double seconds = phase.endAt - phase.startAt;
-  const double perSecond = seconds > 0 ? 1 / seconds : 0;
+  const double perSecond = phase.seconds > 0 ? 1 / phase.seconds : 0;
   std::printf(
-      "\"%s\":{\"requests\":%zu,\"samples\":%.0f,\"seconds\":%.4f,\"samplesPerSecond\":%.1f,\"requestsPerSecond\":%.1f,"
-      "\"serverCpuSeconds\":%.4f,\"p50Ms\":%.3f,\"p99Ms\":%.3f,\"maxMs\":%.3f},",
-      name, phase.requests, phase.samples, seconds, phase.samples * perSecond, static_cast<double>(phase.requests) * perSecond,
-      phase.serverCpuEnd - phase.serverCpuStart, quantile(phase.latenciesMs, 0.5), quantile(phase.latenciesMs, 0.99),
+      "%s{\"requests\":%zu,\"samples\":%.0f,\"seconds\":%.4f,\"samplesPerSecond\":%.1f,\"requestsPerSecond\":%.1f,"
+      "\"serverCpuSeconds\":%.4f,\"p50Ms\":%.3f,\"p99Ms\":%.3f,\"maxMs\":%.3f}",
+      name, phase.requests, phase.samples, phase.seconds, phase.samples * perSecond, static_cast<double>(phase.requests) * perSecond,
+      phase.serverCpuSeconds, quantile(phase.latenciesMs, 0.5), quantile(phase.latenciesMs, 0.99),
       quantile(phase.latenciesMs, 1));
 }
 
@@ -425,12 +491,29 @@ std::string jsonString(const std::string& text) {
   return quoted + "\"";
 }
 
+/** A server may have closed connections meanwhile: they are opened again. */
+void Sender::takeSlice(Phase& slice) {
+  takeEvents(0);
+  double due = INFINITY;
+  for (const Connection& connection : connections_) due = std::min(due, nextDue(connection));
+  const double time = now();
+  if (options_.rate > 0 && std::isfinite(due)) startAt_ += time - due;
+  phase_ = &slice;
+  isPaused_ = false;
+  slice.begin(time, serverCpu());
+  drive();
+  slice.end(lastAnswerAt_, serverCpu());
+  printPhase("", slice);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
 void Sender::print() {
-  std::printf("{\"requests\":%zu,\"samples\":%.0f,\"seconds\":%.4f,\"senderCpuSeconds\":%.4f,", answered_, cold_.samples + warm_.samples,
-              lastAnswerAt_ - startAt_, ownCpuSeconds_);
-  printPhase("cold", cold_);
-  printPhase("warm", warm_);
-  std::printf("\"statuses\":{");
+  std::printf("{\"requests\":%zu,\"samples\":%.0f,\"seconds\":%.4f,\"senderCpuSeconds\":%.4f,", answered_, samples_,
+              lastAnswerAt_ - beganAt_, ownCpuSeconds_);
+  printPhase("\"cold\":", cold_);
+  printPhase(",\"warm\":", warm_);
+  std::printf(",\"statuses\":{");
   const char* separator = "";
   for (const auto& [status, count] : statuses_) {
     std::printf("%s\"%d\":%zu", separator, status, count);

@@ -6,7 +6,6 @@ import { stolenTicks, ticksPerSecond } from "./measure.mjs";
 
 /** Of one core. Beyond, a moment is not quiet and a turn is disturbed. */
 const stolenCoresMax = 0.05;
-const attemptsMax = 3;
 /** A longer turn is taken once: three attempts of two minutes would leave nothing for the others. */
 const repeatedSecondsMax = 30;
 
@@ -43,20 +42,20 @@ export class StolenTime {
   }
 
   /**
-   * Takes a turn in a quiet moment, again where it was disturbed and may be repeated. Resolves with the attempt of which least was stolen.
+   * Takes a turn in a quiet moment, again where it was disturbed, `attemptsMax` times at most. Resolves with the attempt of which least was stolen.
    * @template T
    * @param {() => Promise<T>} turn
-   * @param {{mayRepeat: boolean, log: (text: string) => void}} options
+   * @param {{attemptsMax: number, log: (text: string) => void}} options
    * @returns {Promise<T>}
    */
-  async take(turn, { mayRepeat, log }) {
+  async take(turn, { attemptsMax, log }) {
     let best;
     for (let attempt = 1; ; attempt++) {
       await this.#quiet();
       const taken = await this.#watch(turn);
       if (best === undefined || taken.stolenCores < best.stolenCores) best = taken;
       const isLong = taken.seconds > Math.min(repeatedSecondsMax, this.#secondsLeft);
-      if (best.stolenCores <= stolenCoresMax || !mayRepeat || attempt === attemptsMax || isLong) break;
+      if (best.stolenCores <= stolenCoresMax || attempt === attemptsMax || isLong) break;
       log(`others had ${taken.stolenCores.toFixed(2)} of our cores meanwhile: once more`);
       this.#secondsLeft -= taken.seconds;
       this.#seen.repeated++;

@@ -28,18 +28,18 @@ export const BUSY = ", **machine busy**";
  */
 
 /**
- * Runs every contestant once a repeat, in turn; `mayRepeat`: a turn that others disturbed is taken again. A turn is given its repeat and what the turns before have given.
+ * Runs every contestant once a repeat, in turn; a turn that others disturbed is taken `attemptsMax` times at most. A turn is given its repeat and what the turns before have given.
  * @template T
  * @param {import("./context.mjs").Context} context
  * @param {Record<string, (repeat: number, results: Record<string, T[]>) => Promise<T>>} contestants
  * @returns {Promise<Record<string, T[]>>}
  */
-export async function takeTurns(context, contestants, { mayRepeat = false } = {}) {
+export async function takeTurns(context, contestants, { attemptsMax = 1 } = {}) {
   const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let repeat = 1; repeat <= context.repeats; repeat++) {
     for (const [name, turn] of Object.entries(contestants)) {
       const startMs = performance.now();
-      const result = await context.stolen.take(() => turn(repeat, results), { mayRepeat, log: context.log });
+      const result = await context.stolen.take(() => turn(repeat, results), { attemptsMax, log: context.log });
       results[name].push(result);
       const seconds = (performance.now() - startMs) / 1000;
       context.log(`${repeat}/${context.repeats} ${name}, ${seconds.toFixed(0)} s: ${brief(result)}`);
@@ -49,7 +49,7 @@ export async function takeTurns(context, contestants, { mayRepeat = false } = {}
 }
 
 /** What a turn gave, in a few words for the progress. */
-function brief(result) {
+export function brief(result) {
   if (typeof result === "number") return shown(result);
   const { samplesPerSecond, requestsPerSecond, p99Ms } = result.warm ?? {};
   if (samplesPerSecond === undefined) return JSON.stringify(result);
@@ -66,24 +66,40 @@ function brief(result) {
  * @param {import("./context.mjs").StartOptions} [starting]
  */
 export async function serverTurn(context, kind, { firstFile, ...sending }, starting) {
+  const { server, first } = await startTurn(context, kind, { firstFile, ...sending }, starting);
+  try {
+    const result = await context.send({ server, seconds: context.warmSeconds, ...sending });
+    await checkTurn(server, result, first);
+    return result;
+  } finally {
+    await server.kill();
+  }
+}
+
+/** A server with an empty data folder that has had the bodies of `firstFile`. */
+export async function startTurn(context, kind, { firstFile, path, headers, connections }, starting) {
   // While the server starts: both take seconds, and neither is measured.
   const touching = touchMemory(context.workDir);
   touching.catch(() => undefined);
   const server = await context.startServer(kind, starting);
   try {
     await touching;
-    const { path, headers, connections } = sending;
     const first = firstFile === undefined ? undefined : await context.send({ server, file: firstFile, path, headers, connections });
-    const result = await context.send({ server, seconds: context.warmSeconds, ...sending });
-    if (result.firstRefusal !== "") throw new Error(`${kind} refused ${JSON.stringify(result.statuses)}: ${result.firstRefusal}`);
-    const sent = result.samples + (first?.samples ?? 0);
-    const accepted = await settledCount(server, sent);
-    if (accepted !== sent && !Number.isNaN(accepted)) throw new Error(`${kind} counts ${accepted} samples, sent were ${sent}`);
-    if (result.warm.requests === 0) throw new Error(`${kind}: the bodies ended before the cold part did`);
-    return result;
-  } finally {
+    return { server, first };
+  } catch (error) {
     await server.kill();
+    throw error;
   }
+}
+
+/** Throws where a turn's numbers would mean nothing. */
+export async function checkTurn(server, result, first) {
+  const { kind } = server;
+  if (result.firstRefusal !== "") throw new Error(`${kind} refused ${JSON.stringify(result.statuses)}: ${result.firstRefusal}`);
+  const sent = result.samples + (first?.samples ?? 0);
+  const accepted = await settledCount(server, sent);
+  if (accepted !== sent && !Number.isNaN(accepted)) throw new Error(`${kind} counts ${accepted} samples, sent were ${sent}`);
+  if (result.warm.requests === 0) throw new Error(`${kind}: the bodies ended before the cold part did`);
 }
 
 /** Answers that row 1 leaves out: until then a server compiles. */

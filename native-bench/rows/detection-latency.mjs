@@ -31,7 +31,7 @@ export const detectionLatency = {
       },
       full: () => detectionTurn(context, { file, planting }),
     };
-    const turns = await takeTurns(context, contestants, { mayRepeat: true });
+    const turns = await takeTurns(context, contestants, { attemptsMax: 3 });
     return { lines: ["half", "full"].flatMap((load) => detectionLines(load, turns[load], marks[load])), notMeasured: [] };
   },
 };

@@ -1,7 +1,8 @@
 // Row 12: what more engines bring. With cores enough it is the rate that counts; with few, whether sharing out costs CPU.
 import { availableParallelism } from "node:os";
 import { ratios } from "../measure.mjs";
-import { conditions, serverTurn, takeTurns } from "../turns.mjs";
+import { serverSession, takeRounds } from "../rounds.mjs";
+import { conditions } from "../turns.mjs";
 
 const connectionsPerEngine = 4;
 const engineCounts = [1, 2, 4, 8];
@@ -27,14 +28,14 @@ export const engines = {
     const cores = availableParallelism();
     const isSmall = cores <= smallMachineCores;
     const counts = isSmall ? engineCounts : engineCounts.filter((count) => count + coresBesideEngines <= cores);
-    const file = await context.bodies.get("remote-write", { ...shape, samples: isSmall ? 14_000_000 : 40_000_000 });
+    const file = await context.bodies.get("remote-write", { ...shape, samples: isSmall ? 18_000_000 : 40_000_000 });
     const pinned = isSmall ? { server: `0-${cores - 1}`, sender: `0-${cores - 1}` } : { server: `0-${cores - 2}`, sender: cores - 1 };
     const turn = (count) => () => {
       const coldRequests = coldRoundsPerEngine * count * shards;
       const sending = { file, connections: connectionsPerEngine * count, coldRequests, core: pinned.sender };
-      return serverTurn(context, "vedette", sending, { core: pinned.server, env: { ENGINES: String(count) } });
+      return serverSession(context, "vedette", sending, { core: pinned.server, env: { ENGINES: String(count) } });
     };
-    const turns = await takeTurns(context, Object.fromEntries(counts.map((count) => [nameOf(count), turn(count)])));
+    const turns = await takeRounds(context, Object.fromEntries(counts.map((count) => [nameOf(count), turn(count)])), context.warm);
     const byCount = counts.map((count) => ({ count, results: turns[nameOf(count)] }));
     const missing = engineCounts.filter((count) => !counts.includes(count));
     const notMeasured = [

@@ -21,7 +21,7 @@ export const jsonBatches = {
       "JSON.parse": async () =>
         JSON.parse(await context.runPinned(process.execPath, [parserFile, file, "50", String(context.warmSeconds)])),
     };
-    const turns = await takeTurns(context, contestants, { mayRepeat: true });
+    const turns = await takeTurns(context, contestants, { attemptsMax: 3 });
     const ours = turns.vedette.map(({ warm }) => (warm.serverCpuSeconds / warm.samples) * 1e6);
     const parse = turns["JSON.parse"].map(({ cpuSeconds, records }) => (cpuSeconds / records) * 1e6);
     const rate = turns.vedette.map(({ warm }) => warm.samplesPerSecond);

@@ -14,7 +14,7 @@ export const newStreams = {
     const { present, notMeasured } = presentPeers(context, [peer]);
     const turn = (kind) => () => serverTurn(context, kind, { file, connections: 5, coldRequests });
     const contestants = Object.fromEntries(["vedette", ...present].map((kind) => [kind, turn(kind)]));
-    const turns = await takeTurns(context, contestants, { mayRepeat: true });
+    const turns = await takeTurns(context, contestants, { attemptsMax: 3 });
     const rates = (kind) => turns[kind].map(({ warm }) => warm.samplesPerSecond);
     const line = (label, kind) => ({ label, values: rates(kind), unit: "new streams/s", note: conditions(turns[kind]) });
     const lines = [line("Vedette", "vedette")];

@@ -1,7 +1,7 @@
 // Rows 1 to 3 of the table: remote-write in a closed loop against the peers and the native limit.
-import { binaryOf } from "../binaries.mjs";
 import { ratios, shown, shownRange } from "../measure.mjs";
-import { conditions, presentPeers, ratioLine, SATURATION_COLD_REQUESTS, serverTurn, takeTurns } from "../turns.mjs";
+import { limitSession, serverSession, takeRounds } from "../rounds.mjs";
+import { conditions, presentPeers, ratioLine, SATURATION_COLD_REQUESTS } from "../turns.mjs";
 
 const connections = 5;
 /** What is compiled before it starts is warm sooner: with 500 left out or 2,000 the peers' rates differed no more than from turn to turn, and 2,000 take Prometheus half a minute. */
@@ -21,11 +21,12 @@ async function run(context, { shape, coldRequests, bars }) {
   const file = await context.bodies.get(shape, context.quick ? { samples: 7_000_000 } : {});
   const wanted = Object.keys(bars).filter((kind) => !context.quick || kind !== "prometheus");
   const { present, notMeasured } = presentPeers(context, wanted);
-  const server = (kind, cold) => () => serverTurn(context, kind, { file, connections, coldRequests: cold });
+  const server = (kind, cold) => () => serverSession(context, kind, { file, connections, coldRequests: cold });
   const contestants = { vedette: server("vedette", coldRequests) };
   const peerCold = Math.min(coldRequests, PEER_COLD_REQUESTS_MAX);
-  for (const kind of present) contestants[kind] = kind === "limit" ? () => limitTurn(context, file, coldRequests) : server(kind, peerCold);
-  const turns = await takeTurns(context, contestants, { mayRepeat: true });
+  for (const kind of present)
+    contestants[kind] = kind === "limit" ? () => limitSession(context, file, coldRequests) : server(kind, peerCold);
+  const turns = await takeRounds(context, contestants, context.warm);
   const rates = Object.fromEntries(
     Object.entries(turns).map(([kind, results]) => [kind, results.map(({ warm }) => warm.samplesPerSecond)]),
   );
@@ -56,12 +57,6 @@ function serverNote(results) {
   const cpu = cpuMicroseconds(results);
   const p99 = Math.max(...results.map(({ warm }) => warm.p99Ms));
   return `${shownRange(cpu)} us of CPU a sample, p99 up to ${shown(p99)} ms; ${conditions(results)}`;
-}
-
-async function limitTurn(context, file, coldRequests) {
-  const seconds = Math.min(3, context.warmSeconds);
-  const { samplesPerSecond } = JSON.parse(await context.runPinned(binaryOf("limit"), [file, String(coldRequests), String(seconds)]));
-  return { warm: { samplesPerSecond } };
 }
 
 export const tenThousandSeries = makeRow({

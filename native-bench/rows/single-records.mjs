@@ -1,6 +1,8 @@
 // Row 6: requests of one record each, against the least that an HTTP server can do on the same library.
+
+import { serverSession, takeRounds } from "../rounds.mjs";
 import { JSON_HEADERS, SINGLE_PATH } from "../servers/vedette.mjs";
-import { conditions, ratioLine, serverTurn, takeTurns } from "../turns.mjs";
+import { conditions, ratioLine } from "../turns.mjs";
 
 const coldRequests = 20_000;
 
@@ -16,10 +18,10 @@ export const singleRecords = {
     const sending = (connections) => ({ file, path: SINGLE_PATH, headers: JSON_HEADERS, connections, coldRequests });
     const contestants = {};
     for (const connections of [64, 5]) {
-      contestants[`vedette, ${connections}`] = () => serverTurn(context, "vedette", sending(connections));
-      contestants[`bare, ${connections}`] = () => serverTurn(context, "bare-uws", { ...sending(connections), loop: true });
+      contestants[`vedette, ${connections}`] = () => serverSession(context, "vedette", sending(connections));
+      contestants[`bare, ${connections}`] = () => serverSession(context, "bare-uws", { ...sending(connections), loop: true });
     }
-    const turns = await takeTurns(context, contestants, { mayRepeat: true });
+    const turns = await takeRounds(context, contestants, context.warm);
     const lines = [64, 5].flatMap((connections) => {
       const [ours, bare] = [turns[`vedette, ${connections}`], turns[`bare, ${connections}`]];
       const rates = (results) => results.map(({ warm }) => warm.requestsPerSecond);

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { procCpuSeconds, procRssBytes } from "../measure.mjs";
 
 const readyMsMax = 120_000;
@@ -94,6 +95,28 @@ export function runPinned(command, args, core, nice) {
       else reject(new Error(`${command} ended with ${code ?? signal}: ${errors.trim()}`));
     });
   });
+}
+
+/** Starts a program that is spoken with in lines. `line()` resolves with its next one, and rejects with its stderr where it ends before. */
+export function converse(command, args, core, nice) {
+  const child = spawnPinned(command, args, core, { nice, stdio: ["pipe", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    errors += text;
+  });
+  const ended = new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  child.stdin.on("error", () => undefined); // what became of the program is told by its end
+  return {
+    pid: child.pid,
+    say: (/** @type {string} */ text) => child.stdin.write(`${text}\n`),
+    line: async () => {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`${command} ended with ${await ended}: ${errors.trim()}`);
+      return value;
+    },
+    kill: () => child.kill("SIGKILL"),
+  };
 }
 
 /**

@@ -11,7 +11,7 @@ function rig(budgetSeconds: number, stolen: readonly number[], seconds = SECONDS
   const watch = async <T>(work: () => Promise<T>) => ({ result: await work(), seconds, stolenCores: left.shift() ?? 0 });
   let attempts = 0;
   const time = new StolenTime(budgetSeconds, { watch, lookMs: 0 });
-  const take = (mayRepeat: boolean) => time.take(async () => ++attempts, { mayRepeat, log: () => undefined });
+  const take = (mayRepeat: boolean) => time.take(async () => ++attempts, { attemptsMax: mayRepeat ? 3 : 1, log: () => undefined });
   return { time, take };
 }
 
