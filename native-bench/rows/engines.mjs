@@ -2,15 +2,17 @@
 import { availableParallelism } from "node:os";
 import { ratios } from "../measure.mjs";
 import { serverSession, takeRounds } from "../rounds.mjs";
-import { conditions } from "../turns.mjs";
+import { conditions, SATURATION_COLD_REQUESTS } from "../turns.mjs";
 
 const connectionsPerEngine = 4;
 const engineCounts = [1, 2, 4, 8];
 /** 32 shards: each of 4, 8, 16 and 32 connections gets the same number of them. */
 const shape = { series: 64_000, perRequest: 2_000 };
-const shards = shape.series / shape.perRequest;
-/** Every engine parses the labels of every series that it is given for the first time, and which engine takes a body is chance: after five rounds an engine few are left. */
-const coldRoundsPerEngine = 5;
+/**
+ * Each engine compiles its own code, and parses the labels of every series that it is given for the first time, and which engine takes a body is chance: after fifteen rounds
+ * an engine none are left. Fewer engines than four leave out as much as row 1.
+ */
+const coldRequestsPerEngine = 500;
 const smallMachineCores = 4;
 /** Beside the engines: the main thread, the coordinator, and the sender on its own core. */
 const coresBesideEngines = 3;
@@ -20,7 +22,7 @@ const marks = { bar: 0.8, goal: 0.95 };
 export const engines = {
   name: "engines",
   what:
-    "remote-write over 64,000 series, 2,000 samples a request, closed loop, by number of engines with 4 connections each; 5 rounds over all series an engine left out. On a machine of more than 4 cores " +
+    "remote-write over 64,000 series, 2,000 samples a request, closed loop, by number of engines with 4 connections each; 500 requests an engine left out, of fewer than four engines 2,000. On a machine of more than 4 cores " +
     "the rate against as many times that of one engine; server on all cores but the last, sender on the last. On a smaller one CPU a sample of the whole server on all " +
     "cores, the one of one engine over it",
   quick: false,
@@ -28,10 +30,10 @@ export const engines = {
     const cores = availableParallelism();
     const isSmall = cores <= smallMachineCores;
     const counts = isSmall ? engineCounts : engineCounts.filter((count) => count + coresBesideEngines <= cores);
-    const file = await context.bodies.get("remote-write", { ...shape, samples: isSmall ? 18_000_000 : 40_000_000 });
+    const file = await context.bodies.get("remote-write", { ...shape, samples: isSmall ? 24_000_000 : 40_000_000 });
     const pinned = isSmall ? { server: `0-${cores - 1}`, sender: `0-${cores - 1}` } : { server: `0-${cores - 2}`, sender: cores - 1 };
     const turn = (count) => () => {
-      const coldRequests = coldRoundsPerEngine * count * shards;
+      const coldRequests = Math.max(SATURATION_COLD_REQUESTS, coldRequestsPerEngine * count);
       const sending = { file, connections: connectionsPerEngine * count, coldRequests, core: pinned.sender };
       return serverSession(context, "vedette", sending, { core: pinned.server, env: { ENGINES: String(count) } });
     };
