@@ -383,9 +383,8 @@ export const SATURATION_SERIES_MAX = 50_000;
 /** Series whose stored past one slice asks for, and streams that stand for a roll-up's past. */
 export const SATURATION_WANTED_PER_SLICE = 64;
 export const SATURATION_ROLLUP_STREAMS_MAX = 64;
-/** Stored pasts that are folded in one pass, and the time that takes at most: the others follow in later ones. */
+/** Stored pasts of an engine's series that are folded after one pass: the others follow in later ones. */
 export const SATURATION_FOLDS_PER_PASS = 2_000;
-export const SATURATION_FOLD_MS_MAX = 10_000;
 /** Streams whose samples are folded together out of a partition's blocks: 120 KiB each while it lasts. */
 export const SATURATION_STREAMS_PER_FOLD = 64;
 /** Ended findings of a tenant that are kept, about 1 KiB each. */

@@ -1,4 +1,4 @@
-// How much of their threads the Watchdog and roll-ups take, and when.
+// How much of their threads the Watchdog, stored pasts and roll-ups take, and when.
 
 /** A cycle of the Watchdog is to be over by then, or in so much of a short interval: people wait for what it finds, and the stream has the rest. */
 export const WATCHDOG_CYCLE_MS_GOAL = 3_000;
@@ -17,6 +17,10 @@ export const WATCHDOG_ANSWER_MS = 100;
 export const WATCHDOG_BUSY_MS = 100;
 /** Between two questions to a busy engine, however little there is to do. */
 export const WATCHDOG_REST_MS_MAX = 20;
+
+/** Stored pasts of bounded series are read in so much of the coordinator's time, and so many ms at once: 12 s of work between two passes. */
+export const SATURATION_FOLD_SHARE = 0.1;
+export const SATURATION_FOLD_MS = 1;
 
 /** Roll-ups of a round of retention are to be over in so much of the time until the next: they go on beside the stream, evenly, and nobody waits for them. */
 export const ROLLUP_ROUND_SHARE = 0.75;

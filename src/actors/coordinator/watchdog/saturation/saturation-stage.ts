@@ -1,6 +1,6 @@
-// The Watchdog's stage over bounded series: tells the engines what they have to know, has them make their pass, makes episodes of what they find, and gives
-// them the stored past of series that wait for it.
-import { CORROBORATIONS_MAX, SATURATION_FOLD_MS_MAX, SATURATION_FOLDS_PER_PASS } from "../../../../core/config/limits.ts";
+// The Watchdog's stage over bounded series: tells the engines what they have to know, has them make their pass, makes episodes of what they find, and has
+// the stored past of series that wait for it read.
+import { CORROBORATIONS_MAX } from "../../../../core/config/limits.ts";
 import type { EpisodeFrame } from "../../../../core/protocol/coordinator-frame.ts";
 import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } from "../../../../core/protocol/saturation.ts";
 import { DETECTOR_SATURATION } from "../../../../domain/saturation/saturation-finding.ts";
@@ -10,7 +10,7 @@ import { enginePass } from "../engine-pass.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 import type { FireBook } from "./fire-book.ts";
-import { readPasts } from "./stored-past.ts";
+import { StoredPasts } from "./stored-past.ts";
 
 /** What the engines have told in the pass under way. */
 interface PassFindings {
@@ -25,6 +25,7 @@ export class SaturationStage implements WatchdogStage {
   readonly #context: StagesContext;
   readonly #fires: FireBook;
   readonly #pass: WatchdogStage;
+  readonly #pasts: StoredPasts;
   #found: PassFindings = { reports: [], waiting: new Set(), wanted: new Map() };
   #limitsTold = -1;
   /** What the store did not take. */
@@ -33,6 +34,7 @@ export class SaturationStage implements WatchdogStage {
   constructor(context: StagesContext, fires: FireBook) {
     this.#context = context;
     this.#fires = fires;
+    this.#pasts = new StoredPasts(context);
     this.#pass = enginePass("saturation", SATURATION_EVERY_CYCLES, {
       ...context,
       take: (engine, found) => this.#take(engine, found as SaturationFound),
@@ -47,7 +49,7 @@ export class SaturationStage implements WatchdogStage {
     const startMs = monotonicMs();
     await this.#settle(cycle.nowMs);
     counters.set("saturationFiresOpen", this.#fires.openCount);
-    await this.#fold();
+    this.#pasts.ask(this.#found.wanted);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }
 
@@ -102,15 +104,5 @@ export class SaturationStage implements WatchdogStage {
   async #declare(): Promise<void> {
     await this.#context.declare(this.#undeclared);
     this.#undeclared = [];
-  }
-
-  async #fold(): Promise<void> {
-    const { engines, counters, monotonicMs } = this.#context;
-    const untilMs = monotonicMs() + SATURATION_FOLD_MS_MAX;
-    for (const [engine, wanted] of this.#found.wanted) {
-      const histories = await readPasts(this.#context, engine, wanted.slice(0, SATURATION_FOLDS_PER_PASS), untilMs);
-      if (histories.length > 0) engines.tell(engine, { type: "saturation-histories", histories });
-      counters.add("saturationFolds", histories.length);
-    }
   }
 }

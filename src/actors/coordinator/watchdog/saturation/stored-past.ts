@@ -1,20 +1,23 @@
 /**
  * Folds what is stored of bounded series into the state of their detector. The streams of one partition are read together: each block of the last seven days
- * once, however many of its streams are wanted. A minute's mean is kept for the last twelve hours, of five minutes before that, as the detector does.
+ * once, however many of its streams are wanted. A minute's mean is kept for the last twelve hours, of five minutes before that, as the detector does. It goes on
+ * between cycles, in a small share of the coordinator's time: nobody waits for it.
  */
+import { StoreError } from "../../../../adapters/storage/key-value-store.ts";
 import { groupBy } from "../../../../core/base/grouping.ts";
-import { SATURATION_STREAMS_PER_FOLD } from "../../../../core/config/limits.ts";
+import { SATURATION_FOLDS_PER_PASS, SATURATION_STREAMS_PER_FOLD } from "../../../../core/config/limits.ts";
+import { SATURATION_FOLD_MS, SATURATION_FOLD_SHARE } from "../../../../core/config/pace-limits.ts";
 import type { FoldedHistory, WantedHistory } from "../../../../core/protocol/saturation.ts";
 import { ChunkBlock } from "../../../../domain/codec/chunk-block.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../../../domain/codec/sample-chunk.ts";
 import { HISTORY_MINUTES, HISTORY_RING_VALUES } from "../../../../domain/saturation/saturation-history.ts";
 import { clearPlace, SATURATION_HEAD_VALUES, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { EngineUnavailableError } from "../../engine-client.ts";
 import { newestSpans } from "../../tables/block-rows.ts";
 import { blockKey } from "../../tables/tables.ts";
 import type { StagesContext } from "../stages-context.ts";
 
 const MINUTE_MS = 60_000;
-const BLOCKS_PER_BREATH = 8;
 
 /** Means of one series by minute, of all its streams. */
 class MinuteMeans {
@@ -55,19 +58,100 @@ class MinuteMeans {
   }
 }
 
-/** Histories of some series of one engine, in order; stops at `untilMs` of the monotonic clock and leaves out the rest. */
-export async function readPasts(
-  context: StagesContext,
-  engine: number,
-  wanted: readonly WantedHistory[],
-  untilMs: number,
-): Promise<FoldedHistory[]> {
-  const histories: FoldedHistory[] = [];
-  for (const group of groupsOf(wanted)) {
-    if (context.monotonicMs() >= untilMs) break;
-    histories.push(...(await readGroup(context, engine, group)));
+/** Series of one partition that are read together, and whose they are. */
+interface Fold {
+  readonly engine: number;
+  readonly group: readonly WantedHistory[];
+}
+
+/** What is asked for and not read yet, and who reads it. */
+export class StoredPasts {
+  readonly #context: StagesContext;
+  #folds: Fold[] = [];
+  #isReading = false;
+  /** Since the last rest. */
+  #workedMs = 0;
+
+  constructor(context: StagesContext) {
+    this.#context = context;
   }
-  return histories;
+
+  /** Has the pasts of these series read and told to their engines, in place of what was asked for before and is not read yet: who waits for it has asked again. */
+  ask(wanted: ReadonlyMap<number, readonly WantedHistory[]>): void {
+    this.#folds = [...wanted].flatMap(([engine, some]) =>
+      [...groupsOf(some.slice(0, SATURATION_FOLDS_PER_PASS))].map((group) => ({ engine, group })),
+    );
+    if (!this.#isReading) void this.#readAll();
+  }
+
+  /** An engine or a store that does not answer ends it: whoever waits asks again. */
+  async #readAll(): Promise<void> {
+    const { engines, counters } = this.#context;
+    this.#isReading = true;
+    try {
+      for (let fold = this.#folds.shift(); fold !== undefined; fold = this.#folds.shift()) {
+        const histories = await this.#read(fold);
+        if (histories.length > 0) engines.tell(fold.engine, { type: "saturation-histories", histories });
+        counters.add("saturationFolds", histories.length);
+      }
+    } catch (error) {
+      if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
+      this.#folds = [];
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** Nothing once a stop has begun. */
+  async #read({ engine, group }: Fold): Promise<FoldedHistory[]> {
+    const { engines, state, nowMs } = this.#context;
+    const { partition } = group[0] as WantedHistory;
+    const startMs = nowMs();
+    const means = group.map((one) => ({ one, means: new MinuteMeans(startMs, one.untilMs) }));
+    const fromMs = (means[0]?.means.fromMinute ?? 0) * MINUTE_MS;
+    for (const span of newestSpans(state.series, partition, 0)) {
+      if (span.maxMs < fromMs) continue;
+      if (!(await this.#mayGoOn())) return [];
+      this.#work(() => {
+        const bytes = state.series.get("blocks", blockKey(partition, span.block));
+        const block = bytes === undefined ? undefined : ChunkBlock.open(bytes);
+        for (const { one, means: of } of means) {
+          for (const id of one.streamIds) for (const { chunk } of block?.chunksOf(id) ?? []) of.addChunk(chunk);
+        }
+      });
+    }
+    for (const { one, means: of } of means) {
+      for (const streamId of one.streamIds) {
+        const { chunks } = await engines.pendingChunks(engine, { partition, streamId });
+        this.#work(() => {
+          for (const chunk of chunks) of.addChunk(chunk);
+        });
+      }
+      if (!(await this.#mayGoOn())) return [];
+    }
+    return this.#work(() => means.map(({ one, means: of }) => of.fold(one.key, one.metricName)));
+  }
+
+  #work<T>(work: () => T): T {
+    const { counters, monotonicMs } = this.#context;
+    const startMs = monotonicMs();
+    const result = work();
+    const tookMs = monotonicMs() - startMs;
+    this.#workedMs += tookMs;
+    counters.add("watchdogSeconds", tookMs / 1000);
+    return result;
+  }
+
+  /** Rests after some work; false once a stop has begun. */
+  async #mayGoOn(): Promise<boolean> {
+    const { rest, isStopping } = this.#context;
+    const workedMs = this.#workedMs;
+    if (!isStopping() && workedMs >= SATURATION_FOLD_MS) {
+      this.#workedMs = 0;
+      await rest(workedMs * (1 / SATURATION_FOLD_SHARE - 1));
+    }
+    return !isStopping();
+  }
 }
 
 /** Of one partition each, with so many streams at most, or a single series. */
@@ -85,30 +169,4 @@ function* groupsOf(wanted: readonly WantedHistory[]): Generator<readonly WantedH
     }
     if (some.length > 0) yield some;
   }
-}
-
-async function readGroup(context: StagesContext, engine: number, group: readonly WantedHistory[]): Promise<FoldedHistory[]> {
-  const { series } = context.state;
-  const { partition } = group[0] as WantedHistory;
-  const nowMs = context.nowMs();
-  const means = group.map((one) => ({ one, means: new MinuteMeans(nowMs, one.untilMs) }));
-  const fromMs = (means[0]?.means.fromMinute ?? 0) * MINUTE_MS;
-  let blocks = 0;
-  for (const span of newestSpans(series, partition, 0)) {
-    if (span.maxMs < fromMs) continue;
-    const bytes = series.get("blocks", blockKey(partition, span.block));
-    const block = bytes === undefined ? undefined : ChunkBlock.open(bytes);
-    if (block === undefined) continue;
-    for (const { one, means: of } of means) {
-      for (const id of one.streamIds) for (const { chunk } of block.chunksOf(id)) of.addChunk(chunk);
-    }
-    if (++blocks % BLOCKS_PER_BREATH === 0) await context.breathe();
-  }
-  for (const { one, means: of } of means) {
-    for (const streamId of one.streamIds) {
-      const { chunks } = await context.engines.pendingChunks(engine, { partition, streamId });
-      for (const chunk of chunks) of.addChunk(chunk);
-    }
-  }
-  return means.map(({ one, means: of }) => of.fold(one.key, one.metricName));
 }
