@@ -105,11 +105,11 @@ describe("stored pasts", () => {
   });
 
   it("end with a stop, and with an engine that does not answer, until they are asked for again", async () => {
-    const stopped = await rig(1);
+    const stopped = await rig(2);
     stopped.world.onRest = () => {
       stopped.world.isStopping = true;
     };
-    stopped.pasts.ask(ask(0));
+    stopped.pasts.ask(ask(0, 1));
     await settled();
     expect([stopped.told, stopped.world.ms]).toEqual([[], 3 * BLOCK_MS]);
     const alone = await rig(2, { answers: false });

@@ -89,7 +89,7 @@ export class StoredPasts {
     const { engines, counters } = this.#context;
     this.#isReading = true;
     try {
-      for (let fold = this.#folds.shift(); fold !== undefined; fold = this.#folds.shift()) {
+      for (let fold = this.#next(); fold !== undefined; fold = this.#next()) {
         const histories = await this.#read(fold);
         if (histories.length > 0) engines.tell(fold.engine, { type: "saturation-histories", histories });
         counters.add("saturationFolds", histories.length);
@@ -100,6 +100,11 @@ export class StoredPasts {
     } finally {
       this.#isReading = false;
     }
+  }
+
+  /** None once a stop has begun: the store may be closed. */
+  #next(): Fold | undefined {
+    return this.#context.isStopping() ? undefined : this.#folds.shift();
   }
 
   /** Nothing once a stop has begun. */
