@@ -98,14 +98,13 @@ export function createContext({ repeats, quick, workDir, log }) {
   mkdirSync(workDir, { recursive: true });
   const pin = { server: 0, sender: 1 };
   const commands = new Set();
-  const recordingPinned = (command, args, core = pin.server, nice = undefined) => {
-    commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
-    return runPinned(command, args, core, nice);
-  };
-  const recordingConversation = (command, args, core, nice) => {
-    commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
-    return converse(command, args, core, nice);
-  };
+  const recording =
+    (run) =>
+    (command, args, core = pin.server, nice = undefined) => {
+      commands.add(asPlaceholders([command, ...args].map(quoted).join(" "), workDir));
+      return run(command, args, core, nice);
+    };
+  const recordingPinned = recording(runPinned);
   return {
     repeats,
     quick,
@@ -124,7 +123,7 @@ export function createContext({ repeats, quick, workDir, log }) {
       return server;
     },
     send: ({ core = pin.sender, ...options }) => send(recordingPinned, core, options),
-    sendInSlices: ({ core = pin.sender, ...options }) => sendInSlices(recordingConversation, core, options),
+    sendInSlices: ({ core = pin.sender, ...options }) => sendInSlices(recording(converse), core, options),
     runPinned: recordingPinned,
   };
 }

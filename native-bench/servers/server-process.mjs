@@ -8,7 +8,8 @@ import { procCpuSeconds, procRssBytes } from "../measure.mjs";
 
 const readyMsMax = 120_000;
 const stopMsMax = 30_000;
-const programMsMax = 300_000;
+/** A program that hangs ends. */
+const programOptions = { timeout: 300_000, killSignal: "SIGKILL" };
 /** Of a scheduler autogroup, as nice: bystanders on a shared machine then take little from the measured pair. */
 const autogroupNice = -15;
 
@@ -75,12 +76,7 @@ function spawnPinned(command, args, core, { nice = autogroupNice, ...options }) 
 /** Runs a program to its end; resolves with its stdout, rejects with its stderr. `nice` of its scheduler group, as low as a server's unless it is given. */
 export function runPinned(command, args, core, nice) {
   return new Promise((resolve, reject) => {
-    const child = spawnPinned(command, args, core, {
-      nice,
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: programMsMax,
-      killSignal: "SIGKILL",
-    });
+    const child = spawnPinned(command, args, core, { ...programOptions, nice, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     let errors = "";
     child.stdout.setEncoding("utf8").on("data", (text) => {
@@ -99,7 +95,7 @@ export function runPinned(command, args, core, nice) {
 
 /** Starts a program that is spoken with in lines. `line()` resolves with its next one, and rejects with its stderr where it ends before. */
 export function converse(command, args, core, nice) {
-  const child = spawnPinned(command, args, core, { nice, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawnPinned(command, args, core, { ...programOptions, nice, stdio: ["pipe", "pipe", "pipe"] });
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text) => {
     errors += text;

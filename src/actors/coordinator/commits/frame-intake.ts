@@ -143,15 +143,13 @@ class SourceQueue {
   readonly #behind: number[] = [];
   #controlTaken = 0;
   #controlStored = 0;
-  /** Of frames for `control` that wait, the prompt ones. */
-  #prompt = 0;
 
   get seriesFrames(): number {
     return this.series.length - this.#picked;
   }
 
   get isControlDue(): boolean {
-    return this.#prompt > 0 || this.control.length >= ANOMALIES_PER_COMMIT_MAX;
+    return this.control.length >= ANOMALIES_PER_COMMIT_MAX || this.control.some(({ kind }) => PROMPT_FRAMES.has(kind));
   }
 
   /** Whether the ring is left alone: it may hold a thousand frames more, or 8 MiB. */
@@ -165,7 +163,6 @@ class SourceQueue {
       if (CONTROL_FRAMES.has(frame.kind)) {
         this.control.push(frame);
         this.#controlTaken++;
-        if (PROMPT_FRAMES.has(frame.kind)) this.#prompt++;
       } else {
         this.series.push(frame);
         this.#behind.push(this.#controlTaken);
@@ -192,7 +189,7 @@ class SourceQueue {
   }
 
   confirmControl(count: number): void {
-    for (const { kind } of this.control.splice(0, count)) if (PROMPT_FRAMES.has(kind)) this.#prompt--;
+    this.control.splice(0, count);
     this.#controlStored += count;
   }
 
