@@ -119,7 +119,7 @@ function stolenWarning(reports) {
     ({ row, stolen }) => `${row.name} (${stolen.disturbed} of ${stolen.turns}, up to ${shown(stolen.stolenCoresMost)})`,
   );
   return [
-    `**The hypervisor gave our cores to others**, more than 0.05 of one, in turns of ${rows.join(", ")}. ${shown(repeated)} turns were taken again and ` +
+    `**The hypervisor gave our cores to others**, more than 0.05 of one (0.01 of rounds of answers), in turns of ${rows.join(", ")}. ${shown(repeated)} turns were taken again and ` +
       `${shown(waited)} s were waited for quiet moments; which attempt counts goes by the stolen time alone (\`stolen-time.mjs\`).`,
   ];
 }

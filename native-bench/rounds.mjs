@@ -4,8 +4,8 @@
 import { binaryOf } from "./binaries.mjs";
 import { brief, checkTurn, startTurn } from "./turns.mjs";
 
-/** Rounds of a repeat that may be taken again: their bodies are gone. */
-const spareRounds = 1;
+/** Rounds of a repeat that may be taken again unless a plan says otherwise: their bodies are gone. */
+const spareRoundsUsual = 1;
 
 /**
  * @typedef {object} Session               a contestant of one repeat
@@ -18,7 +18,7 @@ const spareRounds = 1;
  * Has every contestant take `rounds` slices of `seconds` a repeat, in turn; a round that others disturbed is taken again.
  * @param {import("./context.mjs").Context} context
  * @param {Record<string, () => Promise<Session>>} contestants
- * @param {{rounds: number, seconds: number}} plan
+ * @param {{rounds: number, seconds: number, spareRounds?: number, stolenCoresMax?: number}} plan  `stolenCoresMax`: of one core, beyond which a round is disturbed
  * @returns {Promise<Record<string, object[]>>}
  */
 export async function takeRounds(context, contestants, plan) {
@@ -35,7 +35,7 @@ export async function takeRounds(context, contestants, plan) {
   return results;
 }
 
-async function takeRepeat(context, contestants, { rounds, seconds }) {
+async function takeRepeat(context, contestants, { rounds, seconds, spareRounds = spareRoundsUsual, stolenCoresMax }) {
   const sessions = new Map();
   try {
     for (const [name, open] of Object.entries(contestants)) sessions.set(name, await open());
@@ -47,7 +47,7 @@ async function takeRepeat(context, contestants, { rounds, seconds }) {
         for (const session of sessions.values()) await session.take(seconds);
         return taken++;
       };
-      kept.push(await context.stolen.take(turn, { attemptsMax, log: context.log }));
+      kept.push(await context.stolen.take(turn, { attemptsMax, stolenCoresMax, log: context.log }));
     }
     const results = {};
     for (const [name, session] of sessions) results[name] = await session.end(kept);

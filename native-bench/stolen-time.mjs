@@ -4,8 +4,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { stolenTicks, ticksPerSecond } from "./measure.mjs";
 
-/** Of one core. Beyond, a moment is not quiet and a turn is disturbed. */
-const stolenCoresMax = 0.05;
+/** Of one core. Beyond, a moment is not quiet, and a turn is disturbed unless it says otherwise. */
+const stolenCoresUsual = 0.05;
 /** A longer turn is taken once: three attempts of two minutes would leave nothing for the others. */
 const repeatedSecondsMax = 30;
 
@@ -45,10 +45,10 @@ export class StolenTime {
    * Takes a turn in a quiet moment, again where it was disturbed, `attemptsMax` times at most. Resolves with the attempt of which least was stolen.
    * @template T
    * @param {() => Promise<T>} turn
-   * @param {{attemptsMax: number, log: (text: string) => void}} options
+   * @param {{attemptsMax: number, stolenCoresMax?: number, log: (text: string) => void}} options
    * @returns {Promise<T>}
    */
-  async take(turn, { attemptsMax, log }) {
+  async take(turn, { attemptsMax, stolenCoresMax = stolenCoresUsual, log }) {
     let best;
     for (let attempt = 1; ; attempt++) {
       await this.#quiet();
@@ -69,7 +69,7 @@ export class StolenTime {
   async #quiet() {
     while (this.#secondsLeft > 0) {
       const { stolenCores, seconds } = await this.#watch(() => pause(this.#lookMs));
-      if (stolenCores <= stolenCoresMax) return;
+      if (stolenCores <= stolenCoresUsual) return;
       this.#secondsLeft -= seconds;
       this.#seen.waitedSeconds += seconds;
     }

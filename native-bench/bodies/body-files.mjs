@@ -1,8 +1,9 @@
 // Files of request bodies for the sender: a run of [u32le shard][u32le samples][u32le length][bytes]. Each is written once a run, when first
 // asked for; its times end a minute before that, so that no server refuses them as too old or too new.
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { jsonBatches, jsonSingles } from "./json-records.mjs";
 import { mappedServiceBodies } from "./mapped-services.mjs";
 import { otlpMetricsBodies, otlpMetricsJsonBodies } from "./otlp-metrics.mjs";
@@ -14,6 +15,9 @@ import { watchedHistory } from "./watched-services.mjs";
 
 const headBytes = 12;
 const chunkBytes = 4 * 1024 * 1024;
+/** Written since the last sync: the disk works while bodies are made, not after them. */
+const unsyncedBytesMax = 64 * 1024 * 1024;
+const sync = promisify(fdatasync);
 /** Bodies that are still being made: enough for every thread of the pool to have its next one. */
 const waitingMax = 16;
 /** A file this old is written again: Prometheus takes what is up to an hour behind the newest, the other limits are wider. */
@@ -77,10 +81,19 @@ export async function writeBodies(
   const total = { bodies: 0, bytes: 0 };
   let parts = [];
   let partBytes = 0;
+  let unsyncedBytes = 0;
+  let syncing;
   const flush = () => {
     writeSync(file, Buffer.concat(parts, partBytes));
+    unsyncedBytes += partBytes;
     parts = [];
     partBytes = 0;
+    if (unsyncedBytes < unsyncedBytesMax || syncing !== undefined) return;
+    unsyncedBytes = 0;
+    syncing = sync(file).finally(() => {
+      syncing = undefined;
+    });
+    syncing.catch(() => undefined); // the last sync fails too
   };
   for await (const { shard, samples, bytes } of inOrder(bodies)) {
     const head = Buffer.alloc(headBytes);
@@ -94,6 +107,7 @@ export async function writeBodies(
     if (partBytes >= chunkBytes) flush();
   }
   flush();
+  await syncing;
   fsyncSync(file); // else the disk writes it out while a row is measured, and the server's log waits for the disk
   closeSync(file);
   renameSync(partPath, path);

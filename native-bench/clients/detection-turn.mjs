@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { coldPlantCount, coldRequestsOf, isSpike, pairKey, plantOf, quietRequestsOf } from "../bodies/planted.mjs";
+import { quietWindows, watchEdges } from "./quiet-windows.mjs";
 
 const watchFile = fileURLToPath(new URL("./event-watch.mjs", import.meta.url));
 const histogram = "svc_detection_latency_seconds_bucket";
@@ -31,6 +32,12 @@ export function clientCore({ pin }) {
  *   upper bound
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen      from the time a request was sent (open loop: was due) to its event, without the cold plants
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} coldSeen  the same of the cold plants
+ * @property {Quiet} quiet             the same two of the plants of moments in which the hypervisor left us our cores
+ *
+ * @typedef {object} Quiet
+ * @property {{p99Ms: number, boundMs: number, count: number}} server
+ * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen
+ * @property {number} plants           due in such moments
  */
 
 /**
@@ -55,6 +62,7 @@ export async function detectionTurn(
     const quietRequests = quietRequestsOf(planting);
     const maxRequests = requests === undefined ? undefined : quietRequests + requests;
     const coldText = textWhenStored(server, coldPlantCount);
+    const edges = watchEdges(server, coldText);
     const sent = await context.send({
       server,
       file,
@@ -67,18 +75,20 @@ export async function detectionTurn(
     });
     if (sent.firstRefusal !== "") throw new Error(`refused ${JSON.stringify(sent.statuses)}: ${sent.firstRefusal}`);
     const metrics = await settledMetrics(server);
+    const windows = quietWindows(await edges.end());
     await after?.(server);
     const dueMs = plantTimes(readFileSync(timesFile, "utf8"), planting);
     const listed = await listedPairs(server.port);
     const stored = [...dueMs.keys()].filter((pair) => listed.pairs.has(pair)).length;
     const others = listed.total - stored;
-    result = { ...sent, planted: dueMs.size, stored, others, server: histogramP99(metrics.text, await coldText), dueMs };
+    result = { ...sent, planted: dueMs.size, stored, others, server: histogramP99(metrics.text, await coldText), dueMs, windows };
   } finally {
     await server.kill();
     rmSync(timesFile, { force: true });
   }
-  const { dueMs, ...rest } = result;
-  return { ...rest, ...seenLatency(dueMs, (await watch.heard).heardMs), bystanders: await finish?.() };
+  const { dueMs, windows, ...rest } = result;
+  const { heardMs } = await watch.heard;
+  return { ...rest, ...seenLatency(dueMs, heardMs), quiet: quietLatency(dueMs, heardMs, windows), bystanders: await finish?.() };
 }
 
 /** The metrics once so many anomalies are stored, or the first ones where the server ends before. */
@@ -162,9 +172,13 @@ export function bucketsOf(/** @type {string} */ text) {
 
 /** p99 of a Prometheus histogram as histogram_quantile() takes it, of what came since `before`, and the bound of its bucket, both in milliseconds. */
 export function histogramP99(/** @type {string} */ text, /** @type {string} */ before = "") {
+  return quantileOf(bucketsBetween(before, text), 0.99);
+}
+
+/** The buckets of what came between two pages. */
+function bucketsBetween(/** @type {string} */ before, /** @type {string} */ after) {
   const earlier = bucketsOf(before);
-  const buckets = bucketsOf(text).map(({ boundMs, count }, place) => ({ boundMs, count: count - (earlier[place]?.count ?? 0) }));
-  return quantileOf(buckets, 0.99);
+  return bucketsOf(after).map(({ boundMs, count }, place) => ({ boundMs, count: count - (earlier[place]?.count ?? 0) }));
 }
 
 /** A quantile of cumulative buckets. */
@@ -180,10 +194,29 @@ export function quantileOf(/** @type {Array<{boundMs: number, count: number}>} *
 }
 
 function seenLatency(dueMs, heardMs) {
-  const inOrder = [...dueMs].sort(([, a], [, b]) => a - b);
-  const latencies = (plants) => plants.flatMap(([pair, due]) => (pair in heardMs ? [heardMs[pair] - due] : []));
-  const [cold, warm] = [latencies(inOrder.slice(0, coldPlantCount)), latencies(inOrder.slice(coldPlantCount))];
+  const plants = inOrder(dueMs);
+  const [cold, warm] = [plants.slice(0, coldPlantCount), plants.slice(coldPlantCount)].map((part) => latencies(part, heardMs));
   return { heard: cold.length + warm.length, seen: quantiles(warm), coldSeen: quantiles(cold) };
+}
+
+/** @returns {Quiet} */
+export function quietLatency(/** @type {Map<string, number>} */ dueMs, /** @type {Record<string, number>} */ heardMs, windows) {
+  const isQuiet = ([, due]) => windows.some(({ fromMs, toMs }) => due >= fromMs && due < toMs);
+  const plants = inOrder(dueMs).slice(coldPlantCount).filter(isQuiet);
+  const parts = windows.map(({ before, after }) => bucketsBetween(before, after));
+  const buckets = (parts[0] ?? []).map(({ boundMs }, place) => ({
+    boundMs,
+    count: parts.reduce((sum, part) => sum + part[place].count, 0),
+  }));
+  return { server: quantileOf(buckets, 0.99), seen: quantiles(latencies(plants, heardMs)), plants: plants.length };
+}
+
+function inOrder(dueMs) {
+  return [...dueMs].sort(([, a], [, b]) => a - b);
+}
+
+function latencies(plants, heardMs) {
+  return plants.flatMap(([pair, due]) => (pair in heardMs ? [heardMs[pair] - due] : []));
 }
 
 function quantiles(latencies) {

@@ -1,6 +1,6 @@
 // One turn of the row on dead letters: a server whose queue is full is started again, and its letters are replayed beside a load with planted anomalies.
 import { setTimeout as pause } from "node:timers/promises";
-import { coldPlantCount, quietRequestsOf } from "../bodies/planted.mjs";
+import { coldPlantCount, plantOf, quietRequestsOf } from "../bodies/planted.mjs";
 import { TOKEN_ENV, tenantHeader } from "../servers/bench-tenants.mjs";
 import { BATCH_PATH, JSON_HEADERS } from "../servers/vedette.mjs";
 import { histogramP99 } from "./detection-turn.mjs";
@@ -81,7 +81,7 @@ async function sendUntil(context, { server, file, requestsPerSecond }, isOver) {
     const sent = await context.send({ server, file, headers, connections: 5, coldRequests: quietRequestsOf({}), requestsPerSecond });
     if (sent.firstRefusal !== "") throw new Error(`refused ${JSON.stringify(sent.statuses)}: ${sent.firstRefusal}`);
     total.samples += sent.samples;
-    total.plants += sent.requests - quietRequestsOf({});
+    for (let request = 0; request < sent.requests; request++) if (plantOf(request, {}) !== undefined) total.plants++;
   }
   return total;
 }

@@ -7,6 +7,8 @@ import { ratioLine, takeTurns } from "../turns.mjs";
 
 const services = { whole: 100_000, quick: 10_000 };
 const entriesPerPut = 10_000;
+/** One in each request: a hundred a second. */
+const planting = { every: 1 };
 /** Spikes sent, of which the first 2,000 are left out. */
 const plants = { whole: 4_000, quick: 2_500 };
 const requestsPerSecond = 100;
@@ -27,7 +29,7 @@ export const pillars = {
     const endMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
     const files = {
       services: await context.bodies.get("mapped-services", { services: services[size], endMs }),
-      planted: await context.bodies.get("planted"),
+      planted: await context.bodies.get("planted", { ...planting, plants: plants[size] }),
     };
     const turn = (isMapped) => () => pillarTurn(context, files, { isMapped, count: services[size], requests: plants[size] });
     const turns = await takeTurns(context, { unmapped: turn(false), mapped: turn(true) });
@@ -93,6 +95,7 @@ const seenP99 = (turns) => turns.map(({ seen }) => seen.p99Ms);
 function pillarTurn(context, files, { isMapped, count, requests }) {
   return detectionTurn(context, {
     file: files.planted,
+    planting,
     requestsPerSecond,
     earlyPerSecond,
     requests,

@@ -18,8 +18,8 @@ const history = 120;
 /** Before these, of the services that are to have a model. */
 const earlier = 180;
 const samplesPerRequest = 2_000;
-/** Spikes sent, of which the first 2,000 are left out. */
-const plants = { whole: 13_000, quick: 5_000 };
+/** Sent with spikes: one in each of the first 2,000, which are left out, then one in each fourth. */
+const requestsSent = { whole: 13_000, quick: 5_000 };
 const roundsMax = 20;
 /** Cycles that are left out after a start: those that take in what the store has of bounded series. */
 const ripeCycles = 3;
@@ -29,7 +29,7 @@ const env = { WATCHDOG_INTERVAL_SECONDS: String(cycleMs / 1000) };
 export const watchdog = {
   name: "watchdog",
   what:
-    `a cycle of the Watchdog over ${shown(services.whole)} services of ${seriesPerService} series (--quick: ${shown(services.quick)}) and the 14,000 series of the load, every ${cycleMs / 1000} s, each series with a new value in each, ` +
+    `a cycle of the Watchdog over ${shown(services.whole)} services of ${seriesPerService} series (--quick: ${shown(services.quick)}) and the 10,000 series of the load, every ${cycleMs / 1000} s, each series with a new value in each, ` +
     `${shown(modelled.whole)} services with a model (--quick: ${shown(modelled.quick)}), beside a load of half of what saturates the server, measured once before: duration, work, and the detection latency of planted anomalies meanwhile; the same of the first cycle ` +
     `after ${history} values of each series have come at once. The server has one core, where the goal is one of two`,
   quick: false,
@@ -54,8 +54,8 @@ export const watchdog = {
     const { samplesPerSecond } = (await saturationTurn(context, files.saturating)).warm;
     const beside = (requests) => ({ file: files.planted, requestsPerSecond: samplesPerSecond / 2 / samplesPerRequest, requests, env });
     const turns = await takeTurns(context, {
-      cycles: () => cyclesTurn(context, beside(plants[size]), { prepared, own, services: services[size], models: modelled[size] }),
-      first: () => firstTurn(context, beside(plants[size]), { file: files.history, series }),
+      cycles: () => cyclesTurn(context, beside(requestsSent[size]), { prepared, own, services: services[size], models: modelled[size] }),
+      first: () => firstTurn(context, beside(requestsSent[size]), { file: files.history, series }),
     });
     rmSync(own, { recursive: true, force: true });
     rmSync(prepared, { recursive: true, force: true });

@@ -50,6 +50,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
       nowMs: () => START_MS,
       monotonicMs: () => 0,
       breathe: () => Promise.resolve(),
+      rest: () => Promise.resolve(),
       settle: () => Promise.resolve(),
       edit: (work) => (store.fails ? Promise.reject(new StoreError("write", "READ_ONLY")) : work()),
       train,

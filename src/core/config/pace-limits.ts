@@ -18,6 +18,10 @@ export const WATCHDOG_BUSY_MS = 100;
 /** Between two questions to a busy engine, however little there is to do. */
 export const WATCHDOG_REST_MS_MAX = 20;
 
+/** Stored history for a training is gathered in so much of the coordinator's time, and so many ms at once: some 30 ms a service. */
+export const TRAINING_READ_SHARE = 0.25;
+export const TRAINING_READ_MS = 1;
+
 /** Stored pasts of bounded series are read in so much of the coordinator's time, and so many ms at once: 12 s of work between two passes. */
 export const SATURATION_FOLD_SHARE = 0.1;
 export const SATURATION_FOLD_MS = 1;

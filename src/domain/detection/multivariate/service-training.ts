@@ -4,8 +4,10 @@ import { seededRandom } from "./seeded-random.ts";
 import { ServiceDetector, serviceDetectorWords } from "./service-detector.ts";
 import { encodeServiceModel } from "./service-model-coding.ts";
 import { type RowRequest, rowsOfHistory, type ServiceHistory } from "./service-rows.ts";
+import { type StreamHistory, wholeSamples } from "./stream-history.ts";
 
 export interface TrainingJob extends ServiceHistory, RowRequest {
+  readonly streams: readonly StreamHistory[];
   /** Of the service and its metrics; the number of vectors is added to it. */
   readonly seed: number;
 }
@@ -17,9 +19,9 @@ export interface TrainingResult {
   readonly state: Float64Array<ArrayBuffer> | null;
 }
 
-/** Trains a service's model; about 0.1 s for three days of minutes of 64 metrics. */
+/** Trains a service's model; about 0.1 s for three days of minutes of 64 metrics. Throws where a stored chunk does not decode. */
 export function trainService(job: TrainingJob): TrainingResult {
-  const rows = rowsOfHistory(job, job);
+  const rows = rowsOfHistory({ ...job, streams: job.streams.map(wholeSamples) }, job);
   const count = rows.times.length;
   if (count < SERVICE_VECTORS_MIN) return { rows: count, model: null, state: null };
   const state = new Float64Array(serviceDetectorWords(rows.width));

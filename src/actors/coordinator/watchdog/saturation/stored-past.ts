@@ -13,6 +13,7 @@ import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../../../domain/codec/s
 import { HISTORY_MINUTES, HISTORY_RING_VALUES } from "../../../../domain/saturation/saturation-history.ts";
 import { clearPlace, SATURATION_HEAD_VALUES, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
 import { EngineUnavailableError } from "../../engine-client.ts";
+import { PacedWork } from "../../paced-work.ts";
 import { newestSpans } from "../../tables/block-rows.ts";
 import { blockKey } from "../../tables/tables.ts";
 import type { StagesContext } from "../stages-context.ts";
@@ -67,13 +68,13 @@ interface Fold {
 /** What is asked for and not read yet, and who reads it. */
 export class StoredPasts {
   readonly #context: StagesContext;
+  readonly #paced: PacedWork;
   #folds: Fold[] = [];
   #isReading = false;
-  /** Since the last rest. */
-  #workedMs = 0;
 
   constructor(context: StagesContext) {
     this.#context = context;
+    this.#paced = new PacedWork({ share: SATURATION_FOLD_SHARE, pieceMs: SATURATION_FOLD_MS }, context);
   }
 
   /** Has the pasts of these series read and told to their engines, in place of what was asked for before and is not read yet: who waits for it has asked again. */
@@ -138,23 +139,13 @@ export class StoredPasts {
   }
 
   #work<T>(work: () => T): T {
-    const { counters, monotonicMs } = this.#context;
-    const startMs = monotonicMs();
-    const result = work();
-    const tookMs = monotonicMs() - startMs;
-    this.#workedMs += tookMs;
-    counters.add("watchdogSeconds", tookMs / 1000);
-    return result;
+    return this.#paced.do(work, (ms) => this.#context.counters.add("watchdogSeconds", ms / 1000));
   }
 
   /** Rests after some work; false once a stop has begun. */
   async #mayGoOn(): Promise<boolean> {
-    const { rest, isStopping } = this.#context;
-    const workedMs = this.#workedMs;
-    if (!isStopping() && workedMs >= SATURATION_FOLD_MS) {
-      this.#workedMs = 0;
-      await rest(workedMs * (1 / SATURATION_FOLD_SHARE - 1));
-    }
+    const { isStopping } = this.#context;
+    if (!isStopping()) await this.#paced.pause();
     return !isStopping();
   }
 }

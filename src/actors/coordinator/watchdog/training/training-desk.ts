@@ -9,6 +9,7 @@ import {
   SERVICE_VECTORS_MIN,
   SERVICES_WAITING_MAX,
 } from "../../../../core/config/limits.ts";
+import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../../../core/config/pace-limits.ts";
 import { DETECTOR_SERVICE_MODELS, DETECTOR_SERVICES } from "../../../../core/protocol/coordinator-frame.ts";
 import type {
   ServiceHistoryAnswer,
@@ -21,8 +22,9 @@ import type { TrainingJob, TrainingResult } from "../../../../domain/detection/m
 import type { CommittedState } from "../../committed-state.ts";
 import type { CoordinatorCounters } from "../../coordinator-counters.ts";
 import { type EngineClient, EngineUnavailableError } from "../../engine-client.ts";
+import { PacedWork } from "../../paced-work.ts";
 import { detectorStatesKey } from "../../tables/tables.ts";
-import { serviceSamples } from "./stored-history.ts";
+import { serviceHistory } from "./stored-history.ts";
 
 /** A training that failed is tried again after this. */
 const FAILED_RETRY_MS = 3600 * 1000;
@@ -45,6 +47,7 @@ export interface TrainingDeskDependencies {
   nowMs(): number;
   monotonicMs(): number;
   breathe(): Promise<void>;
+  rest(ms: number): Promise<void>;
   /** Commits what the engines have sent so far: then what they no longer hold is in the store. */
   settle(): Promise<void>;
   /** Does work that writes, between transactions. Rejects with StoreError. */
@@ -66,11 +69,13 @@ export class TrainingDesk {
   readonly #dependencies: TrainingDeskDependencies;
   /** By what is wanted and the service. */
   readonly #waiting = { stored: new Map<string, Wanted>(), model: new Map<string, Wanted>() };
+  readonly #paced: PacedWork;
   #running: Promise<void> | undefined;
 
   constructor(options: TrainingDeskOptions, dependencies: TrainingDeskDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#paced = new PacedWork({ share: TRAINING_READ_SHARE, pieceMs: TRAINING_READ_MS }, dependencies);
   }
 
   /** Takes what a slice of an engine's pass wants, and begins with it. */
@@ -148,6 +153,7 @@ export class TrainingDesk {
     await settle();
     const trainedMs = nowMs();
     const job = await this.#job(service, wanted, answer, trainedMs);
+    if (job === undefined) return;
     let result: TrainingResult;
     try {
       result = await this.#dependencies.train(job);
@@ -169,11 +175,13 @@ export class TrainingDesk {
     this.#tell(wanted, { model, state, trainedMs, rows, dueMs: this.#dueMs(trainedMs, rows) });
   }
 
-  async #job(service: string, { partition }: Wanted, answer: ServiceHistoryAnswer, toMs: number): Promise<TrainingJob> {
+  /** Undefined once a stop has begun. */
+  async #job(service: string, { partition }: Wanted, answer: ServiceHistoryAnswer, toMs: number): Promise<TrainingJob | undefined> {
     const { intervalMs, rawRetentionMs } = this.#options;
     const fromMs = toMs - Math.min(rawRetentionMs, INTERVALS_PER_VECTOR * SERVICE_VECTORS_MAX * intervalMs);
-    const { state, breathe } = this.#dependencies;
-    const streams = await serviceSamples(answer, partition, fromMs, { series: state.series, breathe });
+    const { state, isStopping } = this.#dependencies;
+    const streams = await serviceHistory(answer, partition, fromMs, { series: state.series, paced: this.#paced, isStopping });
+    if (streams === undefined) return undefined;
     const { starts, aggregations } = answer;
     return { streams, starts, aggregations, toMs, intervalMs, rowsMax: SERVICE_VECTORS_MAX, seed: servicePage(service) };
   }

@@ -1,0 +1,44 @@
+// Work of the coordinator that nobody waits for: done in small pieces, and rested from so that all of it takes a share of the thread's time.
+
+export interface PacedWorkOptions {
+  /** Of the thread's time, 0..1. */
+  readonly share: number;
+  /** Work in ms before a rest. */
+  readonly pieceMs: number;
+}
+
+export interface PacedWorkDependencies {
+  monotonicMs(): number;
+  rest(ms: number): Promise<void>;
+}
+
+export class PacedWork {
+  readonly #options: PacedWorkOptions;
+  readonly #dependencies: PacedWorkDependencies;
+  /** Since the last rest. */
+  #workedMs = 0;
+
+  constructor(options: PacedWorkOptions, dependencies: PacedWorkDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  /** Does a piece; `took` is told how long it was. */
+  do<T>(piece: () => T, took?: (ms: number) => void): T {
+    const startMs = this.#dependencies.monotonicMs();
+    const result = piece();
+    const tookMs = this.#dependencies.monotonicMs() - startMs;
+    this.#workedMs += tookMs;
+    took?.(tookMs);
+    return result;
+  }
+
+  /** Between pieces: rests once enough was worked. */
+  async pause(): Promise<void> {
+    const { share, pieceMs } = this.#options;
+    if (this.#workedMs < pieceMs) return;
+    const restMs = this.#workedMs * (1 / share - 1);
+    this.#workedMs = 0;
+    await this.#dependencies.rest(restMs);
+  }
+}

@@ -1,0 +1,94 @@
+// A stream's history as it lies: samples that its engine holds, and chunks from the store. Decoding a service's chunks takes some 100 ms, so whoever gathers them leaves it
+// to the thread that trains.
+import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../codec/sample-chunk.ts";
+import type { StreamSamples } from "./service-rows.ts";
+
+const LENGTH_BYTES = 2;
+
+/** Chunks of one stream, behind each other with their lengths. Where two hold a sample of the same time, the later one wins. */
+export interface StoredChunks {
+  /** {bytes u16 little-endian, chunk}, the newest last. */
+  readonly bytes: Uint8Array;
+  /** Earlier samples are passed over. */
+  readonly fromMs: number;
+}
+
+/** Samples of one stream; with `stored`, in any order, and they win over samples of the same time in there. */
+export interface StreamHistory extends StreamSamples {
+  readonly stored?: StoredChunks;
+}
+
+/** Chunks gathered from the newest to the oldest. */
+export class ChunkPile {
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** Copies a chunk. */
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(Uint8Array.from(chunk));
+    this.#bytes += LENGTH_BYTES + chunk.length;
+  }
+
+  stored(fromMs: number): StoredChunks {
+    const bytes = new Uint8Array(this.#bytes);
+    const view = new DataView(bytes.buffer);
+    let at = 0;
+    for (const chunk of this.#chunks.toReversed()) {
+      view.setUint16(at, chunk.length, true);
+      bytes.set(chunk, at + LENGTH_BYTES);
+      at += LENGTH_BYTES + chunk.length;
+    }
+    return { bytes, fromMs };
+  }
+}
+
+/** All samples of a stream, ascending, one a time. Throws where a chunk does not decode. */
+export function wholeSamples(history: StreamHistory): StreamSamples {
+  const { stored } = history;
+  if (stored === undefined) return history;
+  const all = new Samples(stored.fromMs);
+  const [times, values] = [new Float64Array(CHUNK_SAMPLES_MAX), new Float64Array(CHUNK_SAMPLES_MAX)];
+  const view = new DataView(stored.bytes.buffer, stored.bytes.byteOffset, stored.bytes.byteLength);
+  for (let at = 0; at < stored.bytes.length; ) {
+    const end = at + LENGTH_BYTES + view.getUint16(at, true);
+    const count = decodeSampleChunk(stored.bytes.subarray(at + LENGTH_BYTES, end), times, values);
+    if (count === undefined) throw new Error("a stored chunk does not decode");
+    all.add(times, values, count);
+    at = end;
+  }
+  all.add(history.times, history.values, history.times.length);
+  return all.ascending();
+}
+
+/** Samples in the order in which they win: a later one over an earlier one of the same time. */
+class Samples {
+  readonly #fromMs: number;
+  readonly #times: number[] = [];
+  readonly #values: number[] = [];
+  #isAscending = true;
+
+  constructor(fromMs: number) {
+    this.#fromMs = fromMs;
+  }
+
+  add(times: Float64Array, values: Float64Array, count: number): void {
+    for (let i = 0; i < count; i++) {
+      const timeMs = times[i] as number;
+      if (!(timeMs >= this.#fromMs)) continue;
+      this.#isAscending &&= timeMs > (this.#times.at(-1) ?? Number.NEGATIVE_INFINITY);
+      this.#times.push(timeMs);
+      this.#values.push(values[i] as number);
+    }
+  }
+
+  ascending(): StreamSamples {
+    const [times, values] = [this.#times, this.#values];
+    if (this.#isAscending) return { times: Float64Array.from(times), values: Float64Array.from(values) };
+    const order = Uint32Array.from(times.keys()).sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
+    const last = order.filter((place, i) => times[place] !== times[order[i + 1] as number]);
+    return {
+      times: Float64Array.from(last, (place) => times[place] as number),
+      values: Float64Array.from(last, (place) => values[place] as number),
+    };
+  }
+}
