@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { blockKey } from "../../src/actors/coordinator/tables/tables.ts";
 import { ROLLUP_SHARE_MIN } from "../../src/core/config/pace-limits.ts";
-import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, DAY_MS, type FakeStream, Rig, type RigOptions, START_MS, stream } from "../support/coordinator-rig.ts";
+import { sampleChunk } from "../support/sample-chunk.ts";
 
 const HOUR_MS = 3_600_000;
 const STEP_MS = 600_000;
@@ -24,9 +24,7 @@ const held = stream(
 );
 
 function chunk(from: number, to: number): Uint8Array {
-  const out = new Uint8Array(CHUNK_BYTES_MAX);
-  const [t, v] = [Float64Array.from(times.slice(from, to)), Float64Array.from(values.slice(from, to))];
-  return out.slice(0, encodeSampleChunk(t, v, to - from, out, 0));
+  return sampleChunk(Float64Array.from(times.slice(from, to)), Float64Array.from(values.slice(from, to)));
 }
 
 /** Eleven blocks of a chunk of the stream and one of another each. */

@@ -1,17 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { bucketMeans, expectationAt } from "../../src/actors/coordinator/queries/expected-values.ts";
 import { maturityOf } from "../../src/actors/coordinator/queries/series.ts";
-import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
 import { windowStatistics } from "../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, DAY_MS, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
+import { sampleChunk } from "../support/sample-chunk.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
 
 function chunk(times: readonly number[], values: readonly number[]): Uint8Array {
-  const out = new Uint8Array(CHUNK_BYTES_MAX);
-  return out.slice(0, encodeSampleChunk(Float64Array.from(times), Float64Array.from(values), times.length, out, 0));
+  return sampleChunk(Float64Array.from(times), Float64Array.from(values));
 }
 
 /** Puts a stream into the engine that owns its service. */

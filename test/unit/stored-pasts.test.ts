@@ -7,10 +7,10 @@ import { StoredPasts } from "../../src/actors/coordinator/watchdog/saturation/st
 import type { StagesContext } from "../../src/actors/coordinator/watchdog/stages-context.ts";
 import { SATURATION_FOLD_SHARE } from "../../src/core/config/pace-limits.ts";
 import type { SaturationHistories, WantedHistory } from "../../src/core/protocol/saturation.ts";
-import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, START_MS } from "../support/coordinator-rig.ts";
 import { MemoryStore } from "../support/memory-store.ts";
+import { sampleChunk } from "../support/sample-chunk.ts";
 
 const BLOCKS = 40;
 const MINUTE_MS = 60_000;
@@ -30,16 +30,9 @@ async function storeOf(partitions: number): Promise<MemoryStore> {
   for (let partition = 0; partition < partitions; partition++) {
     for (let number = 0; number < BLOCKS; number++) {
       const times = Float64Array.from({ length: 60 }, (_, i) => START_MS - (BLOCKS - number) * MINUTE_MS + i * 1000);
-      const chunk = new Uint8Array(CHUNK_BYTES_MAX);
-      const bytes = encodeSampleChunk(
-        times,
-        times.map(() => number),
-        times.length,
-        chunk,
-        0,
-      );
+      const values = times.map(() => number);
       const [firstMs, lastMs] = [times[0] as number, times[59] as number];
-      const one = { streamId: streamId(partition), chunk: chunk.slice(0, bytes), firstMs, lastMs };
+      const one = { streamId: streamId(partition), chunk: sampleChunk(times, values), firstMs, lastMs };
       await store.commit(blockOperations(block(partition, number, chunkBlock([one])).payload));
     }
   }

@@ -1,15 +1,14 @@
 // A stream's history from chunks and what its engine holds, against a map of the samples by time.
 import { describe, expect, it } from "vitest";
-import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
 import { ChunkPile, wholeSamples } from "../../src/domain/detection/multivariate/stream-history.ts";
+import { sampleChunk } from "../support/sample-chunk.ts";
 
 type Sample = readonly [timeMs: number, value: number];
 
 function chunkOf(samples: readonly Sample[]): Uint8Array {
-  const out = new Uint8Array(CHUNK_BYTES_MAX);
   const column = (place: 0 | 1) => Float64Array.from(samples, (sample) => sample[place]);
-  return out.subarray(0, encodeSampleChunk(column(0), column(1), samples.length, out, 0));
+  return sampleChunk(column(0), column(1));
 }
 
 /** `newestFirst` are chunks as they are found; the samples held win over all of them, and a newer chunk over an older one. */
