@@ -6,6 +6,8 @@ import { stolenTicks, ticksPerSecond } from "./measure.mjs";
 
 /** Of one core. Beyond, a moment is not quiet, and a turn is disturbed unless it says otherwise. */
 const stolenCoresUsual = 0.05;
+/** The same for a p99: twenty milliseconds stolen in a second multiply it. */
+export const stolenCoresOfLatencyMax = 0.01;
 /** A longer turn is taken once: three attempts of two minutes would leave nothing for the others. */
 const repeatedSecondsMax = 30;
 
@@ -14,7 +16,12 @@ async function whileWatched(/** @type {() => Promise<T>} */ work) {
   const [ticks, startMs] = [stolenTicks(), performance.now()];
   const result = await work();
   const seconds = (performance.now() - startMs) / 1000;
-  return { result, seconds, stolenCores: (stolenTicks() - ticks) / ticksPerSecond / seconds };
+  return { result, seconds, stolenCores: stolenCoresOf(stolenTicks() - ticks, seconds) };
+}
+
+/** Ticks that were stolen in so many seconds, in cores. */
+export function stolenCoresOf(/** @type {number} */ ticks, /** @type {number} */ seconds) {
+  return ticks / ticksPerSecond / seconds;
 }
 
 /** @typedef {{turns: number, disturbed: number, repeated: number, waitedSeconds: number, stolenCoresMost: number}} Disturbance */

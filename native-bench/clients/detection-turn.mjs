@@ -32,7 +32,7 @@ export function clientCore({ pin }) {
  *   upper bound
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen      from the time a request was sent (open loop: was due) to its event, without the cold plants
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} coldSeen  the same of the cold plants
- * @property {Quiet} quiet             the same two of the plants of moments in which the hypervisor left us our cores
+ * @property {Quiet} [quiet]           where windows were asked for: the same two of the plants of moments in which the hypervisor left us our cores
  *
  * @typedef {object} Quiet
  * @property {{p99Ms: number, boundMs: number, count: number}} server
@@ -42,14 +42,14 @@ export function clientCore({ pin }) {
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{file: string, planting?: import("../bodies/planted.mjs").Planting, requestsPerSecond?: number, earlyPerSecond?: number, requests?: number, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
- *   `planting`: as the bodies were made with; `earlyPerSecond`: rate of the quiet ones and of those with the cold plants; `requests` after the quiet ones; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
+ * @param {{file: string, planting?: import("../bodies/planted.mjs").Planting, requestsPerSecond?: number, earlyPerSecond?: number, requests?: number, inWindows?: boolean, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
+ *   `planting`: as the bodies were made with; `earlyPerSecond`: rate of the quiet ones and of those with the cold plants; `requests` after the quiet ones; `inWindows` looks at the server every few seconds, for `quiet`; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
 export async function detectionTurn(
   context,
-  { file, planting = {}, requestsPerSecond, earlyPerSecond, requests, env, dataDir, during, after },
+  { file, planting = {}, requestsPerSecond, earlyPerSecond, requests, inWindows = false, env, dataDir, during, after },
 ) {
   const server = await context.startServer("vedette", { env, dataDir });
   const timesFile = join(context.workDir, `times-${server.port}.txt`);
@@ -62,7 +62,7 @@ export async function detectionTurn(
     const quietRequests = quietRequestsOf(planting);
     const maxRequests = requests === undefined ? undefined : quietRequests + requests;
     const coldText = textWhenStored(server, coldPlantCount);
-    const edges = watchEdges(server, coldText);
+    const edges = inWindows ? watchEdges(server, coldText) : undefined;
     const sent = await context.send({
       server,
       file,
@@ -75,7 +75,7 @@ export async function detectionTurn(
     });
     if (sent.firstRefusal !== "") throw new Error(`refused ${JSON.stringify(sent.statuses)}: ${sent.firstRefusal}`);
     const metrics = await settledMetrics(server);
-    const windows = quietWindows(await edges.end());
+    const windows = edges && quietWindows(await edges.end());
     await after?.(server);
     const dueMs = plantTimes(readFileSync(timesFile, "utf8"), planting);
     const listed = await listedPairs(server.port);
@@ -88,7 +88,7 @@ export async function detectionTurn(
   }
   const { dueMs, windows, ...rest } = result;
   const { heardMs } = await watch.heard;
-  return { ...rest, ...seenLatency(dueMs, heardMs), quiet: quietLatency(dueMs, heardMs, windows), bystanders: await finish?.() };
+  return { ...rest, ...seenLatency(dueMs, heardMs), quiet: windows && quietLatency(dueMs, heardMs, windows), bystanders: await finish?.() };
 }
 
 /** The metrics once so many anomalies are stored, or the first ones where the server ends before. */

@@ -1,11 +1,10 @@
 // Windows of a turn whose load cannot be sent again: of those in which the hypervisor took our cores a latency says more of the neighbours than of the server. Which
 // windows count is decided by the stolen time, never by what was measured.
 import { setTimeout as pause } from "node:timers/promises";
-import { stolenTicks, ticksPerSecond } from "../measure.mjs";
+import { stolenTicks } from "../measure.mjs";
+import { stolenCoresOf, stolenCoresOfLatencyMax } from "../stolen-time.mjs";
 
 const windowMs = 3_000;
-/** Of one core: three ticks of 10 ms in a window. A single tick a second more doubles the p99 of a core that is half busy. */
-const stolenCoresMax = 0.01;
 
 /**
  * An end of windows.
@@ -50,7 +49,7 @@ export function watchEdges(server, begins, { everyMs = windowMs, ticks = stolenT
 export function quietWindows(/** @type {Edge[]} */ edges) {
   return edges.slice(1).flatMap((edge, place) => {
     const { atMs: fromMs, ticks, text: before } = edges[place];
-    const stolenCores = ((edge.ticks - ticks) / ticksPerSecond / (edge.atMs - fromMs)) * 1000;
-    return stolenCores <= stolenCoresMax ? [{ fromMs, toMs: edge.atMs, before, after: edge.text }] : [];
+    const stolenCores = stolenCoresOf(edge.ticks - ticks, (edge.atMs - fromMs) / 1000);
+    return stolenCores <= stolenCoresOfLatencyMax ? [{ fromMs, toMs: edge.atMs, before, after: edge.text }] : [];
   });
 }

@@ -1,6 +1,7 @@
 // Row 7: how long an answer takes at a load that both sides carry easily.
 import { splitBodies } from "../bodies/body-split.mjs";
 import { serverSession, takeRounds } from "../rounds.mjs";
+import { stolenCoresOfLatencyMax } from "../stolen-time.mjs";
 import { conditions, presentPeers, ratioLine } from "../turns.mjs";
 
 const samplesPerSecond = 50_000;
@@ -10,7 +11,7 @@ const firstRequests = 2_000;
 /** These are left out too, at four times the rate; 400 are measured, so that four of them stand above the p99. */
 const coldRequests = 50;
 /** A p99 is made of four requests, and one moment in which the hypervisor has our cores delays as many: short rounds, of which many may be taken again. */
-const rounds = { rounds: 8, seconds: 2, spareRounds: 4, stolenCoresMax: 0.01 };
+const rounds = { rounds: 8, seconds: 2, spareRounds: 4, stolenCoresMax: stolenCoresOfLatencyMax };
 /** With those that may be taken again, and with what is left out at the beginning of each. */
 const warmSeconds = (rounds.rounds + rounds.spareRounds) * (rounds.seconds + 0.3);
 const peer = "victoria-metrics";

@@ -32,9 +32,15 @@ export const detectionLatency = {
       half: (_repeat, { saturation }) => {
         const requestsPerSecond = saturation.at(-1).warm.samplesPerSecond / 2 / samplesPerRequest;
         // What waits behind the cold ones would wait before those that count: up to half a minute, where the server has little to spare.
-        return detectionTurn(context, { file, planting, requestsPerSecond, earlyPerSecond: earlyShare * requestsPerSecond });
+        return detectionTurn(context, {
+          file,
+          planting,
+          requestsPerSecond,
+          earlyPerSecond: earlyShare * requestsPerSecond,
+          inWindows: true,
+        });
       },
-      full: () => detectionTurn(context, { file, planting }),
+      full: () => detectionTurn(context, { file, planting, inWindows: true }),
     };
     const turns = await takeTurns(context, contestants, { attemptsMax: 3 });
     return { lines: ["half", "full"].flatMap((load) => detectionLines(load, turns[load], marks[load])), notMeasured: [] };

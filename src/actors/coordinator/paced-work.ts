@@ -1,5 +1,10 @@
 // Work of the coordinator that nobody waits for: done in small pieces, and rested from so that all of it takes a share of the thread's time.
 
+/** How long to rest after so much work, so that it takes that share of the time; ms. */
+export function restMsAfter(workMs: number, share: number): number {
+  return workMs * (1 / share - 1);
+}
+
 export interface PacedWorkOptions {
   /** Of the thread's time, 0..1. */
   readonly share: number;
@@ -37,7 +42,7 @@ export class PacedWork {
   async pause(): Promise<void> {
     const { share, pieceMs } = this.#options;
     if (this.#workedMs < pieceMs) return;
-    const restMs = this.#workedMs * (1 / share - 1);
+    const restMs = restMsAfter(this.#workedMs, share);
     this.#workedMs = 0;
     await this.#dependencies.rest(restMs);
   }

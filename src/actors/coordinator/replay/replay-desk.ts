@@ -21,6 +21,7 @@ import {
 import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
 import { END_REPLAYED } from "../dead-letter-draft.ts";
+import { restMsAfter } from "../paced-work.ts";
 import { encodeStored } from "../tables/stored-json.ts";
 import { letterKey } from "./letter-id.ts";
 import { lettersAfter, placeOf, readLetter } from "./letter-selection.ts";
@@ -178,7 +179,7 @@ export class ReplayDesk {
     const tookMs = monotonicMs() - this.#sentMs;
     const pauseMs = Math.max(
       (letters.length / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
-      (tookMs * (1 - REPLAY_BUSY_SHARE)) / REPLAY_BUSY_SHARE,
+      restMsAfter(tookMs, REPLAY_BUSY_SHARE),
       this.#yield(),
     );
     this.#dueMs = monotonicMs() + pauseMs;

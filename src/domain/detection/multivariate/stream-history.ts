@@ -25,7 +25,7 @@ export class ChunkPile {
 
   /** Copies a chunk. */
   add(chunk: Uint8Array): void {
-    this.#chunks.push(Uint8Array.from(chunk));
+    this.#chunks.push(new Uint8Array(chunk));
     this.#bytes += LENGTH_BYTES + chunk.length;
   }
 

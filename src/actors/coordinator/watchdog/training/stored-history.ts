@@ -4,13 +4,12 @@
 import type { KeyValueStore } from "../../../../adapters/storage/key-value-store.ts";
 import { SERIES_DATA_BLOCKS_MAX, SERVICE_TRAINING_SAMPLES_MAX } from "../../../../core/config/limits.ts";
 import type { ServiceHistoryAnswer } from "../../../../core/protocol/engine-control.ts";
-import { ChunkBlock } from "../../../../domain/codec/chunk-block.ts";
+import { ChunkBlock, STREAM_ID_BYTES } from "../../../../domain/codec/chunk-block.ts";
 import { ChunkPile, type StreamHistory } from "../../../../domain/detection/multivariate/stream-history.ts";
 import type { PacedWork } from "../../paced-work.ts";
 import { type BlockSpan, newestSpans } from "../../tables/block-rows.ts";
 import { blockKey } from "../../tables/tables.ts";
 
-const STREAM_ID_BYTES = 16;
 const SPANS_PER_PIECE = 100;
 
 export interface StoredHistoryDependencies {
