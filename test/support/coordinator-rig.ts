@@ -151,6 +151,8 @@ export interface RigOptions extends Partial<CoordinatorOptions> {
   readonly nowMs?: number;
   /** What it takes to read a stored block, of the monotonic clock; nothing where it is not given. */
   readonly blockMs?: number;
+  /** Engines still read their logs; else they are ready from the beginning. */
+  readonly isStarting?: boolean;
 }
 
 export class Rig {
@@ -211,6 +213,7 @@ export class Rig {
   static async open(options: RigOptions = {}): Promise<Rig> {
     const rig = new Rig(options);
     await rig.coordinator.open();
+    if (!options.isStarting) rig.coordinator.markEnginesReady();
     return rig;
   }
 

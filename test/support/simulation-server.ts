@@ -204,8 +204,12 @@ export class SimulatedServer {
 
   /** Begins a step of the coordinator, or lets the one under way go on; false when there is nothing to do now. */
   async stepCoordinator(): Promise<boolean> {
+    const becameReady = this.#cluster?.isReady === true && !this.#told;
     const isDue =
-      this.#hasMore || this.#machine.clock.monotonicMs() >= this.#dueMs || this.#cluster?.members.some(({ ring }) => ring.fill > 0);
+      becameReady ||
+      this.#hasMore ||
+      this.#machine.clock.monotonicMs() >= this.#dueMs ||
+      this.#cluster?.members.some(({ ring }) => ring.fill > 0);
     // Between steps a commit of the series store may be under way: half of the turns are its own.
     this.#isTurn = !this.#isTurn || isDue !== true;
     if (this.#stepping || (this.#turns.length + this.#wanted.length > 0 && this.#isTurn)) {
@@ -213,7 +217,7 @@ export class SimulatedServer {
       return true;
     }
     if (isDue !== true) return false;
-    if (this.#cluster?.isReady === true && !this.#told) {
+    if (becameReady) {
       this.#told = true;
       await this.#coordinator.handle({ type: "engines-ready" });
     }

@@ -81,6 +81,7 @@ export class SoakServer {
     const server = new SoakServer(options);
     await server.#coordinator.open();
     server.#stepEngines();
+    await server.#coordinator.handle({ type: "engines-ready" });
     return server;
   }
 

@@ -71,7 +71,7 @@ describe("a store that is full", () => {
       const whole = await Rig.open();
       await whole.take(...frames);
 
-      const rig = await Rig.open();
+      const rig = await Rig.open({ isStarting: true });
       rig.engines[0]?.frames.push(...frames);
       await rig.coordinator.step();
       rig[which].failAll("ENOSPC");

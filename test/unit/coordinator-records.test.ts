@@ -126,6 +126,24 @@ describe("records", () => {
       expect([rig.counter("recordsExpired"), rig.counter("storeReadOnly")]).toEqual([600 * (round + 1), 0]);
     }
   });
+
+  it("are deleted while engines still read their logs only where what these send has no room", async () => {
+    const before = await Rig.open({ retentionMs: DAY_MS });
+    const records = (rig: Rig) => Array.from({ length: 600 }, (_, i) => record({ timeMs: rig.nowMs + i }));
+    await before.take(...records(before));
+    const rig = await before.restarted({ retentionMs: DAY_MS, isStarting: true, nowMs: before.nowMs + DAY_MS + 1000 });
+    rig.monotonicMs += DAY_MS;
+    await rig.drain();
+    expect(rig.counter("recordsExpired")).toBe(0);
+    rig.series.limitCommits(40);
+    rig.engines[0]?.frames.push(...records(rig));
+    for (let attempt = 0; attempt < 20; attempt++) {
+      await rig.coordinator.step();
+      rig.monotonicMs += 5000;
+    }
+    expect(rig.counter("commitErrors")).toBeGreaterThan(0);
+    expect(rig.counter("recordsExpired")).toBe(600);
+  });
 });
 
 describe("metric samples among records", () => {

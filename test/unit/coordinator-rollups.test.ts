@@ -102,6 +102,16 @@ describe("the making of roll-ups", () => {
     expectHours(await hoursOf(rig), expectedHours());
     expect(rig.counter("rollupSamples")).toBe(2 * CHUNK_SAMPLES * BLOCKS.length);
   });
+
+  it("waits for engines that still read their logs", async () => {
+    const rig = await filled({ isStarting: true });
+    await rounds(rig, 3);
+    expect(rig.counter("rollupSamples")).toBe(0);
+    await rig.coordinator.handle({ type: "engines-ready" });
+    await rounds(rig, 1);
+    expect(rig.counter("rollupSamples")).toBe(2 * CHUNK_SAMPLES * BLOCKS.length);
+    expectHours(await hoursOf(rig), expectedHours());
+  });
 });
 
 describe("hours", () => {

@@ -273,7 +273,7 @@ describe("a replay", () => {
     expect(await before.run((["take", crash] as const).values())).toBe(false);
     // What the engine had logged comes again, in its order, before anything else; the letters too.
     const logged = [...(first.engines[0]?.frames ?? [])];
-    const second = await first.restarted();
+    const second = await first.restarted({ isStarting: true });
     await second.take(...frames, ...logged);
     const after = new ReplayEngine(second);
     await after.run();

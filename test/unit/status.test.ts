@@ -55,7 +55,7 @@ describe("the status", () => {
   });
 
   it("is starting until the engines are there", async () => {
-    const rig = await Rig.open();
+    const rig = await Rig.open({ isStarting: true });
     expect(await statusOf(rig)).toMatchObject({ status: "starting", components: { watchdog: "starting" } });
   });
 

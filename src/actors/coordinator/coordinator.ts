@@ -329,8 +329,8 @@ export class Coordinator {
     this.#guard.limit(this.#disk.isOverLimit);
     const retryMs = this.#guard.pausedUntilMs(monotonicMs());
     if (retryMs !== undefined) return this.#finished({ ...paused, dueMs: retryMs });
-    const { series, isGathering } = this.#frames;
-    const retentionDueMs = series.isUnderWay ? Number.POSITIVE_INFINITY : this.#retention.dueMs;
+    const { isGathering } = this.#frames;
+    const retentionDueMs = this.#mayRetain ? this.#retention.dueMs : Number.POSITIVE_INFINITY;
     const dueMs = Math.min(retentionDueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, this.#frames.dueMs);
     return this.#finished({ more, mayGather, isPaused: false, awaits: isGathering ? "prompt" : "any", dueMs });
   }
@@ -353,9 +353,7 @@ export class Coordinator {
     this.#lastRunMs = nowMs();
     this.#tookFrames = (await attempt(() => this.#frames.commitControl(this.#isUrgent))) === true;
     const replayed = await attempt(() => this.#stepReplay());
-    // Nobody else writes to `series` while a commit there is under way; between two of them it is the others' turn.
-    const mayRetain = this.#stopping === "no" && !series.isUnderWay;
-    const retention: RetentionOutcome | undefined = mayRetain ? await attempt(() => this.#retention.step(nowMs())) : "idle";
+    const retention: RetentionOutcome | undefined = this.#mayRetain ? await attempt(() => this.#retention.step(nowMs())) : "idle";
     await attempt(() => this.#disk.trim(monotonicMs()));
     const isUrgent = this.#isUrgent;
     const begun = failures.length === 0 && series.begin(isUrgent);
@@ -367,6 +365,11 @@ export class Coordinator {
     const works = replayed === true || retention !== "idle";
     const more = failures.length === 0 && (this.#tookFrames || works);
     return { more, mayGather: more && !works && this.#frames.isCaughtUp && this.#stopping === "no" };
+  }
+
+  /** Nobody else writes to `series` while a commit there is under way. Engines that start come first, but where the store takes nothing: they may need room. */
+  get #mayRetain(): boolean {
+    return this.#stopping === "no" && !this.#frames.series.isUnderWay && (this.#enginesReady || this.#guard.refusesWrites);
   }
 
   /** Whether nothing may wait to be committed with others, or beside a step. */

@@ -200,6 +200,11 @@ export class PartitionStateWriter {
 
 /** Takes what a state holds, in its order. */
 export interface PartitionStateVisitor {
+  /**
+   * May take streams itself, from the cursor on, and moves it behind them; answers the identity of the last one, undefined when it took none. `isFirst` while the part
+   * has had none. What it leaves comes to `stream`, one at a time.
+   */
+  run?(cursor: ByteCursor, isFirst: boolean): Uint8Array | undefined;
   /** A stream with its identity, which is valid during the call; must move the cursor behind the snapshot that it stands at. */
   stream(identity: Uint8Array, cursor: ByteCursor): void;
   /** A piece of what the handler of a kind of messages keeps, valid during the call. */
@@ -233,6 +238,12 @@ function readHandler(bytes: Uint8Array, visitor: PartitionStateVisitor): void {
 function readStreams(cursor: ByteCursor, visitor: PartitionStateVisitor): void {
   let known = 0;
   while (cursor.at < cursor.end) {
+    const last = visitor.run?.(cursor, cursor.at === PART_HEADER_BYTES);
+    if (last !== undefined) {
+      identity.set(last);
+      known = last.length;
+      continue;
+    }
     const shared = readVarint(cursor);
     const rest = readVarint(cursor);
     const fits = shared >= 0 && shared <= known && rest >= 0 && shared + rest <= IDENTITY_BYTES_MAX && cursor.at + rest <= cursor.end;

@@ -5,7 +5,9 @@ import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-m
 import { NumberMap } from "../../core/base/number-map.ts";
 import { STATE_PARTS_WANTED_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
 import {
+  BODY_PADDING_BYTES,
   COLD_SLOTS,
+  INBOX,
   PACKED_ROWS,
   PARTITIONS,
   SCRATCH,
@@ -84,6 +86,9 @@ export interface RecoveryDependencies {
 
 /** Rows as a section of the log held them, until those of this engine are in STAGING. */
 const UNPACKED_ROWS = STAGING + STAGING_BYTES;
+/** A part of a state, where the kernel reads it: what lies here otherwise is used once the states are in. */
+const RESTORED_PART = STAGING;
+const RESTORED_PART_BYTES_MAX = INBOX - STAGING - BODY_PADDING_BYTES;
 /** What a section that is the coordinator's is sent as. */
 const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
   [SECTION_RECORD]: FRAME_RECORD,
@@ -165,17 +170,21 @@ export class Recovery {
     this.#underWay--;
     if (part.part === 0) this.#begin(checkpoint);
     const partition = this.#dependencies.shard.streams.partition(checkpoint.partition);
-    partition.stateBytes += part.bytes.length;
-    this.restoredBytes += part.bytes.length;
+    const { bytes } = part;
+    partition.stateBytes += bytes.length;
+    this.restoredBytes += bytes.length;
     const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) as NumberMap;
-    readPartitionPart(part.bytes, {
+    const isPlaced = bytes.length <= RESTORED_PART_BYTES_MAX;
+    if (isPlaced) this.#dependencies.memory.bytes.set(bytes, RESTORED_PART);
+    readPartitionPart(bytes, {
+      run: (cursor, isFirst) => (isPlaced ? this.#restoreRun(checkpoint.partition, cursor, isFirst) : undefined),
       stream: (identity, cursor) => this.#slotsByNumber.push(this.#restoreStream(checkpoint.partition, identity, cursor)),
       cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
       ref: (ref, stream, isCold) =>
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
       handler: (kind, piece) => this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece),
-      chunks: (bytes) => {
-        if (!partition.restoreChunks(bytes)) throw new Error("a checkpoint holds chunks that this build cannot read");
+      chunks: (chunks) => {
+        if (!partition.restoreChunks(chunks)) throw new Error("a checkpoint holds chunks that this build cannot read");
       },
     });
     if (part.part === checkpoint.parts) this.#restoring++;
@@ -197,6 +206,24 @@ export class Recovery {
     this.#slotsByNumber = [];
     if (!this.#refsOfCheckpoints.has(epoch)) this.#refsOfCheckpoints.set(epoch, new NumberMap());
     this.#covered[number] = { epoch, lanes: new Map(vector.map((mark) => [mark.lane, mark])) };
+  }
+
+  /** Streams of the part at RESTORED_PART, as many as the kernel takes. */
+  #restoreRun(partition: number, cursor: ByteCursor, isFirst: boolean): Uint8Array | undefined {
+    const { shard, kernel, memory } = this.#dependencies;
+    const slots = this.#slotsByNumber;
+    const taken = shard.streams.restoreRun({
+      pointer: RESTORED_PART + cursor.at,
+      bytes: cursor.end - cursor.at,
+      previous: isFirst ? -1 : (slots.at(-1) as number),
+      partition,
+      tenant: this.#tenant,
+      restored: (slot) => slots.push(slot),
+    });
+    cursor.at += taken;
+    if (taken === 0) return undefined;
+    const last = slots.at(-1) as number;
+    return memory.slice(kernel.records.identityAddress(last), kernel.records.identityBytes(last));
   }
 
   #restoreStream(partition: number, identity: Uint8Array, cursor: ByteCursor): number {

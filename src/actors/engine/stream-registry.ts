@@ -53,6 +53,17 @@ export interface StreamRegistryDependencies {
   readonly created: (slot: number) => void;
 }
 
+/** Streams of a stored state in the engine's memory. */
+export interface StoredRun {
+  readonly pointer: number;
+  readonly bytes: number;
+  readonly previous: number;
+  readonly partition: number;
+  readonly tenant: DefinitionTenant;
+  /** Told of each slot. */
+  readonly restored: (slot: number) => void;
+}
+
 /** Streams of one engine. */
 export class StreamRegistry {
   readonly #options: StreamRegistryOptions;
@@ -135,6 +146,19 @@ export class StreamRegistry {
     }
     this.#publish();
     return slot;
+  }
+
+  /**
+   * The streams of a partition's stored state that lie at `pointer`, in their order, as far as the kernel takes them; answers how many bytes. `previous` is the slot of
+   * the one before, or -1. What it leaves is for `restore`.
+   */
+  restoreRun({ pointer, bytes, previous, partition, tenant, restored }: StoredRun): number {
+    const { kernel, processWords } = this.#dependencies;
+    const taken = kernel.restoreStreams(pointer, bytes, previous, partition, tenant);
+    const streams = this.#takeBindings((_, __, slot) => restored(slot));
+    processWords.addTenantStreams(tenant.tenant, streams);
+    this.#publish();
+    return taken;
   }
 
   /** A stream that comes back from the store. */

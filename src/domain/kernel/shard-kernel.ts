@@ -75,6 +75,10 @@ export interface ShardExports extends ChunkBlockExports {
   takeChunk(slot: number): number;
   /** Writes the slot's whole ring as columns of values and intervals; bytes written. */
   packRing(slot: number, pointer: number): number;
+  /** Writes the snapshot at the address over a slot; the address behind it, 0 when the bytes before `end` are none. */
+  unpackStream(slot: number, pointer: number, end: number): number;
+  /** Puts streams of a stored state into slots; bytes taken. Less than given: the next is for the caller to take. The slots are in bindingsCount() entries at BINDINGS. */
+  restoreStreams(pointer: number, bytes: number, previous: number, tenant: number, headBytes: number, partition: number): number;
   /** Every value of the slot's ring is in a chunk now. */
   chunkTaken(slot: number): void;
   /** Takes a slot's statistics from its ring again, exactly. */
@@ -236,7 +240,15 @@ export class ShardKernel {
     return this.#kernel.replayDefinitions(pointer, bytes, engine, engines, of.tenant, of.headBytes, of.serviceSeed);
   }
 
-  /** Entries at BINDINGS: what became of the definitions that were taken last. */
+  /**
+   * Puts streams of a partition's stored state into slots, where they lie (actors/engine/partition-state.ts has the form), and returns how many bytes; when fewer than
+   * given, the next stream is for the caller to take. `previous` is the slot of the stream that the state has before the first, or -1.
+   */
+  restoreStreams(pointer: number, bytes: number, previous: number, partition: number, of: DefinitionTenant): number {
+    return this.#kernel.restoreStreams(pointer, bytes, previous, of.tenant, of.headBytes, partition);
+  }
+
+  /** Entries at BINDINGS: what became of the definitions or streams that were taken last. */
   get bindingsCount(): number {
     return this.#kernel.bindingsCount();
   }

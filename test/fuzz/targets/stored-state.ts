@@ -4,10 +4,13 @@ import { decodeCheckpointRow, encodeCheckpointRow, readPartFrame } from "../../.
 import { decodeRecordRow, encodeRecordRow, rowMatches, serviceBytes } from "../../../src/actors/coordinator/tables/record-row.ts";
 import { type PartitionStateVisitor, readPartitionPart } from "../../../src/actors/engine/partition-state.ts";
 import { IDENTITY_BYTES_MAX } from "../../../src/core/config/limits.ts";
+import { BINDINGS, STAGING, TENANT_HEAD } from "../../../src/core/layout/memory-map.ts";
+import { BINDING_BYTES, BINDING_SLOT } from "../../../src/core/layout/row-frame.ts";
 import { SR_CHUNK_AT, SR_COUNT, SR_HEAD, SR_UNCHUNKED, STREAM_RECORD_BYTES, WINDOW_MAX } from "../../../src/core/layout/stream-record.ts";
 import { ByteSink } from "../../../src/domain/codec/byte-sink.ts";
 import { ChunkBlockBuilder } from "../../../src/domain/codec/chunk-block-builder.ts";
 import { KeyBuilder, KeyReader } from "../../../src/domain/codec/key.ts";
+import type { ByteCursor } from "../../../src/domain/codec/varint.ts";
 import { ShardRig } from "../../support/shard-rig.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";
@@ -46,9 +49,11 @@ export function checkpointPartTarget(): FuzzTarget {
     ref: () => refs++,
     chunks: (bytes) => (waiting = ChunkBlockBuilder.restore(bytes) === undefined ? 0 : 1),
   };
+  const run = (cursor: ByteCursor): undefined => mustTakeSoundly(rig, cursor, memory);
   const check = (input: Uint8Array): number => {
     streams = restored = refs = waiting = 0;
-    const whole = attempt(() => readPartitionPart(input, visitor) ?? true, Error);
+    memory.set(input, STAGING);
+    const whole = attempt(() => readPartitionPart(input, { ...visitor, run }) ?? true, Error);
     return whole === undefined ? -1 - magnitude(restored) : (magnitude(streams) * 8 + magnitude(refs)) * 2 + waiting;
   };
   const write = (out: ByteWriter, random: Random) => {
@@ -62,12 +67,32 @@ export function checkpointPartTarget(): FuzzTarget {
   return { name: "checkpoint-part", bytesMax: 2048, tokens: [], write, check };
 }
 
+/** Has the kernel take what it can from the cursor on, looks at it, and takes it back: the streams then come one at a time. */
+function mustTakeSoundly(rig: ShardRig, cursor: ByteCursor, memory: Uint8Array): undefined {
+  const head = new TextEncoder().encode('["t",');
+  memory.set(head, TENANT_HEAD);
+  const bytes = cursor.end - cursor.at;
+  const { streams } = rig.shard;
+  const taken = rig.shard.restoreStreams(STAGING + cursor.at, bytes, -1, 7, { tenant: 0, headBytes: head.length, serviceSeed: 0 });
+  must(taken <= bytes, "took more than the part has");
+  must(rig.shard.streams === streams + rig.shard.bindingsCount, "left a stream that it did not tell of");
+  for (let i = rig.shard.bindingsCount - 1; i >= 0; i--) {
+    const slot = rig.view.getUint32(BINDINGS + i * BINDING_BYTES + BINDING_SLOT, true);
+    mustHoldRing(rig, slot);
+    rig.shard.removeStream(slot);
+  }
+}
+
 /** The kernel takes the places of a ring as they stand: it would run out of the record with others. */
 function mustBeSound(rig: ShardRig, slot: number, memory: Uint8Array): void {
-  const { records } = rig.shard;
-  const at = records.address(slot);
+  const at = rig.shard.records.address(slot);
   for (let i = 0; i < 64; i++)
     must(memory[at - 1 - i] === GUARD && memory[at + STREAM_RECORD_BYTES + i] === GUARD, "wrote outside the record");
+  mustHoldRing(rig, slot);
+}
+
+function mustHoldRing({ shard: { records } }: ShardRig, slot: number): void {
+  const at = records.address(slot);
   const [count = 0, head = 0, unchunked = 0, chunkAt = 0] = [SR_COUNT, SR_HEAD, SR_UNCHUNKED, SR_CHUNK_AT].map((field) =>
     records.view.getUint32(at + field, true),
   );

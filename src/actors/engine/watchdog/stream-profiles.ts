@@ -79,12 +79,12 @@ export class StreamProfiles {
     else this.#begin(told);
   }
 
-  /** Gives a stream that has just been made its profile. */
+  /** Gives a stream that has just been made its profile. An episode that a stored state left open is not ended by that. */
   assign(slot: number): void {
     const { kernel, nameOf } = this.#dependencies;
     if (this.#tenants.size === 0 || !this.#tenants.has(kernel.records.tenant(slot))) return;
     const { tenant, serviceId, metricName } = nameOf(slot);
-    this.#set(slot, this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, metricName)));
+    kernel.records.setProfile(slot, this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, metricName)));
   }
 
   /** Goes on with a walk; false when there is none. */

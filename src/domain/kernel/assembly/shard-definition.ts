@@ -13,12 +13,15 @@ import { markBucket } from "./shard-bucket";
 import { partitionOfIdentity } from "./identity-service";
 import { bindRef, createSlot, findSlot, recordOf, removeSlot } from "./shard-table";
 
+/** Entries at BINDINGS, at most. */
+export const BINDINGS_MAX: u32 = BINDINGS_BYTES / BINDING_BYTES;
+
 if (BINDINGS_BYTES / <i32>BINDING_BYTES < DEFINITIONS_BYTES / (<i32>DEFINE_HEADER_BYTES + 8)) ERROR("more definitions than bindings in one call");
 
 /** Blocks for identities come in multiples of so many bytes; what is given back is kept by size, and taken again before fresh memory. */
 const UNIT: u32 = 8;
 /** As IDENTITY_BYTES_MAX in core/config/limits.ts. */
-const IDENTITY_MAX: u32 = 16 * 1024;
+export const IDENTITY_MAX: u32 = 16 * 1024;
 /** By size in units: the first free block, whose first word is the address of the next. */
 const freeBlocks: usize = memory.data(4 * (16 * 1024 / 8 + 1), 8);
 
@@ -71,7 +74,7 @@ export function removeStream(slot: u32): void {
 /** Whether a stream with this hash may be one that is not in memory: false is certain. */
 // @ts-ignore
 @inline
-function mayBeCold(hash: usize): bool {
+export function mayBeCold(hash: usize): bool {
   const high = load<u64>(hash, 8);
   return isSet(<u32>high) && isSet(<u32>(high >> 32));
 }
@@ -83,9 +86,13 @@ function isSet(hash: u32): bool {
   return ((load<u8>(<usize>COLD_FILTER + (bit >> 3)) >> <u8>(bit & 7)) & 1) != 0;
 }
 
-/** Entries of BINDING_BYTES at BINDINGS, of the last call that takes definitions. */
+/** Entries of BINDING_BYTES at BINDINGS, of the last call that takes definitions or streams. */
 export function bindingsCount(): u32 {
   return bindings;
+}
+
+export function bindingsReset(): void {
+  bindings = 0;
 }
 
 /** A new slot with its identity, for a hash that findSlot does not know; -1 when there is no room. */
@@ -170,7 +177,7 @@ function create(at: usize, tenant: u32, partition: u32, flags: u32): i32 {
 
 // @ts-ignore
 @inline
-function bind(ref: u32, slot: u32, partition: u32, isNew: bool): void {
+export function bind(ref: u32, slot: u32, partition: u32, isNew: bool): void {
   const at = <usize>BINDINGS + <usize>bindings * BINDING_BYTES;
   store<u32>(at, ref, BINDING_REF);
   store<u32>(at, slot, BINDING_SLOT);

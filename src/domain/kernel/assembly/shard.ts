@@ -30,6 +30,7 @@ export { runService, runServiceBytes, runTenant, runTenantBytes, serviceRun } fr
 export { encodeChunkBlock } from "./chunk-block";
 export { packRing } from "./chunk-ring";
 export { chunkBytesPacked, chunksPacked, chunkTaken, packChunk, takeChunk } from "./chunk-waiting";
+export { restoreStreams, unpackStream } from "./shard-restore";
 export { recompute, setWindow } from "./shard-statistics";
 export { recentDeviation } from "./recent-deviation";
 export {
