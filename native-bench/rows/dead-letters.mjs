@@ -3,7 +3,7 @@ import { replayTurn } from "../clients/replay-turn.mjs";
 import { shown } from "../measure.mjs";
 import { saturationTurn, takeTurns } from "../turns.mjs";
 
-const letters = { whole: 300_000, quick: 100_000 };
+const letters = { whole: 200_000, quick: 100_000 };
 const samplesPerRequest = 2_000;
 
 /** @type {import("../turns.mjs").Row} */

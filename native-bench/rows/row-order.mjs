@@ -1,4 +1,4 @@
-// The rows: those of the table of goals in its order, with those on limits; then the others.
+// The rows: those of the table of goals in its order, with that on overload; then the others.
 import { answerLatency } from "./answer-latency.mjs";
 import { authCost } from "./auth-cost.mjs";
 import { bystanders } from "./bystanders.mjs";
@@ -36,14 +36,24 @@ const GOAL_ROWS = [
   heap,
   engines,
   overload,
-  bystanders,
-  coldStreams,
 ];
 
 /**
  * Run once where those above took long (bench.mjs).
  * @type {import("../turns.mjs").Row[]}
  */
-export const OTHER_ROWS = [otlpMetrics, otlpMetricsJson, otlpTraces, authCost, fairness, watchdogServices, watchdog, pillars, deadLetters];
+export const OTHER_ROWS = [
+  bystanders,
+  coldStreams,
+  otlpMetrics,
+  otlpMetricsJson,
+  otlpTraces,
+  authCost,
+  fairness,
+  watchdogServices,
+  watchdog,
+  pillars,
+  deadLetters,
+];
 
 export const ROWS = [...GOAL_ROWS, ...OTHER_ROWS];
