@@ -243,7 +243,6 @@ describe("an alert that is held back", () => {
 
   it("is asked again at the end of each cycle, and pages when nothing holds it any more", async () => {
     const rig = await open();
-    await rig.coordinator.handle({ type: "engines-ready" });
     await rig.drain();
     for (let minute = 0; minute <= 3; minute++) {
       await rig.take(episode({ startedAtMs: rig.nowMs }));

@@ -53,11 +53,6 @@ async function tick(rig: Rig): Promise<void> {
   expect(ended()).toBe(before + 1);
 }
 
-async function serving(rig: Rig): Promise<Rig> {
-  await rig.coordinator.handle({ type: "engines-ready" });
-  return rig;
-}
-
 const audited = (rig: Rig) =>
   rig.control
     .range("audit", { from: TABLE_START, to: TABLE_END })
@@ -187,7 +182,7 @@ describe("the vectorizer", () => {
   ];
 
   it("scores what is mapped, and names what drives it", async () => {
-    const rig = await serving(await Rig.open({ engines: 2, vectorizerIntervalMs: TICK_MS }));
+    const rig = await Rig.open({ engines: 2, vectorizerIntervalMs: TICK_MS });
     await put(rig, MAP);
     for (let minute = 0; minute < 300; minute++) {
       const wave = 0.5 * Math.sin(minute);
@@ -224,7 +219,7 @@ describe("the vectorizer", () => {
   });
 
   it("takes changes of the map from the next tick on", async () => {
-    const rig = await serving(await Rig.open({ vectorizerIntervalMs: TICK_MS }));
+    const rig = await Rig.open({ vectorizerIntervalMs: TICK_MS });
     await put(rig, MAP);
     behave(rig, { cart: [1, 0, 0, 0], pay: [1, 0, 0, 0], find: [1, 0, 0, 0] });
     await tick(rig);
@@ -244,14 +239,14 @@ describe("the vectorizer", () => {
   });
 
   it("goes on after a restart with the history that is stored", async () => {
-    const rig = await serving(await Rig.open({ vectorizerIntervalMs: TICK_MS }));
+    const rig = await Rig.open({ vectorizerIntervalMs: TICK_MS });
     await put(rig, MAP);
     const minutes = (3 * PILLAR_HISTORY_STORE_MS) / TICK_MS;
     for (let minute = 0; minute < minutes; minute++) {
       behave(rig, { cart: [0.5, 0, 0, 0] });
       await tick(rig);
     }
-    const restarted = await serving(await rig.restarted({ vectorizerIntervalMs: TICK_MS }));
+    const restarted = await rig.restarted({ vectorizerIntervalMs: TICK_MS });
     behave(restarted, { cart: [5, 0, 0, 0] });
     await tick(restarted);
     const [eu] = (await restarted.ask("pillarScores", { value: "eu" })).body.scores;
@@ -261,7 +256,7 @@ describe("the vectorizer", () => {
   });
 
   it("is idle while nothing is mapped, ok after its ticks, behind where an engine does not answer", async () => {
-    const rig = await serving(await Rig.open({ vectorizerIntervalMs: TICK_MS }));
+    const rig = await Rig.open({ vectorizerIntervalMs: TICK_MS });
     const state = async () => (await rig.ask("status")).body.components.vectorizer;
     await rig.drain();
     expect(await state()).toBe("idle");
@@ -278,7 +273,7 @@ describe("the vectorizer", () => {
     for (const engine of rig.engines) engine.isDead = false;
     await tick(rig);
     expect(await state()).toBe("ok");
-    const off = await serving(await Rig.open());
+    const off = await Rig.open();
     expect((await off.ask("status")).body.components.vectorizer).toBe("disabled");
   });
 });

@@ -10,7 +10,6 @@ function hold(rig: Rig, held: FakeStream): void {
 
 async function serving(options: RigOptions = {}): Promise<Rig> {
   const rig = await Rig.open(options);
-  await rig.coordinator.handle({ type: "engines-ready" });
   await rig.drain();
   return rig;
 }

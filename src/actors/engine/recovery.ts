@@ -174,10 +174,8 @@ export class Recovery {
     partition.stateBytes += bytes.length;
     this.restoredBytes += bytes.length;
     const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) as NumberMap;
-    const isPlaced = bytes.length <= RESTORED_PART_BYTES_MAX;
-    if (isPlaced) this.#dependencies.memory.bytes.set(bytes, RESTORED_PART);
     readPartitionPart(bytes, {
-      run: (cursor, isFirst) => (isPlaced ? this.#restoreRun(checkpoint.partition, cursor, isFirst) : undefined),
+      run: (cursor, isFirst) => this.#restoreRun(checkpoint.partition, cursor, isFirst),
       stream: (identity, cursor) => this.#slotsByNumber.push(this.#restoreStream(checkpoint.partition, identity, cursor)),
       cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
       ref: (ref, stream, isCold) =>
@@ -208,10 +206,12 @@ export class Recovery {
     this.#covered[number] = { epoch, lanes: new Map(vector.map((mark) => [mark.lane, mark])) };
   }
 
-  /** Streams of the part at RESTORED_PART, as many as the kernel takes. */
+  /** Streams of a part, as many as the kernel takes; the first call puts the part where the kernel reads it. */
   #restoreRun(partition: number, cursor: ByteCursor, isFirst: boolean): Uint8Array | undefined {
     const { shard, kernel, memory } = this.#dependencies;
     const slots = this.#slotsByNumber;
+    if (cursor.end > RESTORED_PART_BYTES_MAX) return undefined;
+    if (isFirst) memory.bytes.set(cursor.bytes, RESTORED_PART);
     const taken = shard.streams.restoreRun({
       pointer: RESTORED_PART + cursor.at,
       bytes: cursor.end - cursor.at,

@@ -1,11 +1,10 @@
 // Decodes one column of a sample chunk; format in domain/codec/sample-column.ts, whose decoder gives the same doubles and refuses the same
-// bytes. A column of 120 takes 0.1 to 0.3 us. Up to 8 bytes behind the column are read.
+// bytes. A column of 120 takes 0.1 to 0.3 us. Up to 10 bytes behind the column are read.
 import { WINDOW_MAX } from "../../../core/layout/stream-record";
+import { BITS, powerOf, SCALE_MAX, STEP } from "./chunk-column";
+import { readVarint, varint } from "./protobuf-wire";
 
-const BITS: u32 = 3;
-const STEP: u32 = 32;
 const MODE_MAX: u32 = 63;
-const SCALE_MAX: u32 = 6;
 const DOUBLES: u32 = 64;
 const PACKED_BITS_MAX: u32 = 54;
 const VARINT_BYTES_MAX: usize = 8;
@@ -20,17 +19,9 @@ let behind: usize = 0;
 /** Reads a varint behind the last one, before `end`. */
 function nextVarint(end: usize): u64 {
   if (behind == 0) return 0;
-  const limit = min(end, behind + VARINT_BYTES_MAX);
-  let value: u64 = 0, shift: u64 = 0;
-  for (let at = behind; at < limit; shift += 7) {
-    const byte = <u64>load<u8>(at++);
-    value |= (byte & 127) << shift;
-    if (byte >= 128) continue;
-    behind = at;
-    return value;
-  }
-  behind = 0;
-  return 0;
+  const at = readVarint(behind);
+  behind = at <= end && at <= behind + VARINT_BYTES_MAX ? at : 0;
+  return behind == 0 ? 0 : varint;
 }
 
 /** Reads a varint at `at`; the place behind it is varintEnd(). */
@@ -116,8 +107,7 @@ function integrate(values: usize, stop: usize, order: u32, first: f64, second: f
 // @ts-ignore
 @inline
 function divide(values: usize, stop: usize, scale: u32): void {
-  let power: f64 = 1;
-  for (let i: u32 = 0; i < scale; i++) power *= 10;
+  const power = powerOf(scale);
   const powers = f64x2.splat(power), pairs = stop - ((stop - values) & 15);
   for (let at = values; at < pairs; at += 16) v128.store(at, f64x2.div(v128.load(at), powers));
   if (pairs < stop) store<f64>(pairs, load<f64>(pairs) / power);

@@ -3,9 +3,9 @@
 import { WINDOW_MAX } from "../../../core/layout/stream-record";
 import { bitLength, packWords, writeVarint, zigzag } from "./chunk-bits";
 
-const BITS: u8 = 3;
-const STEP: u32 = 32;
-const SCALE_MAX: u32 = 6;
+export const BITS: u8 = 3;
+export const STEP: u32 = 32;
+export const SCALE_MAX: u32 = 6;
 const INTEGER_END: f64 = 2251799813685248; // 2^51
 const DIFFERENCE_MAX: f64 = 1125899906842624; // 2^50
 const ORDER_BITS: u32 = 24;
@@ -49,7 +49,7 @@ export function encodeProgression(first: f64, step: f64, count: u32, at: usize):
 
 // @ts-ignore
 @inline
-function powerOf(scale: u32): f64 {
+export function powerOf(scale: u32): f64 {
   let power: f64 = 1;
   for (let i: u32 = 0; i < scale; i++) power *= 10;
   return power;

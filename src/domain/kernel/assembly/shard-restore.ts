@@ -25,7 +25,7 @@ if (8 * WINDOW_MAX > 1024) ERROR("no room for intervals");
 
 /**
  * Writes the snapshot at `at` over a slot's record and ring, but for its identity, hash, tenant, partition and profile, and returns the place behind it; 0 when the
- * bytes before `end` are none, after which the slot is of no use. Up to 8 bytes behind `end` are read.
+ * bytes before `end` are none, after which the slot is of no use. Up to 10 bytes behind `end` are read.
  */
 export function unpackStream(slot: u32, at: usize, end: usize): usize {
   if (at + 1 + PRESENT_BYTES > end) return 0;
