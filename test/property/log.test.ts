@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LogPosition } from "../../src/adapters/log/block-format.ts";
 import { laneKey, mergeBlocks } from "../../src/adapters/log/log-reader.ts";
-import { deleteSegmentsBelow, listSegments, segmentPath } from "../../src/adapters/log/log-segment.ts";
+import { deleteCoveredSegments, listSegments, segmentPath } from "../../src/adapters/log/log-segment.ts";
 import { LogWriteError, openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 
@@ -63,7 +63,8 @@ describe("log", () => {
         const stored = write(disk, plan);
         const covered = stored.slice(0, stored.length === 0 ? 0 : cut % stored.length);
         const from = new Map(covered.map(({ lane, end }) => [laneKey(1, lane), end]));
-        if (recycle) for (const { lane, end } of covered) deleteSegmentsBelow(DISK, 1, lane, end.segment, disk);
+        const lanes = covered.map(({ lane, end }) => ({ lane, belowSegment: end.segment }));
+        if (recycle) deleteCoveredSegments(DISK, { epoch: 1, lanes }, disk);
         expect(merged(disk, from)).toEqual(stored.slice(covered.length));
       }),
     );

@@ -1,6 +1,6 @@
 /**
  * A file system in memory with a disk's behaviour, for simulations of the log: the real writer and reader run on it
- * (`openLogWriter(options, disk)`, `listSegments`, `readBlocks`, `mergeBlocks`, `deleteSegmentsBelow`).
+ * (`openLogWriter(options, disk)`, `listSegments`, `readBlocks`, `mergeBlocks`, `deleteCoveredSegments`).
  */
 
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";

@@ -7,7 +7,7 @@ import { BLOCK_PAYLOAD_BYTES_MAX } from "../../src/adapters/log/block-format.ts"
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
 import { nodeFileSystem } from "../../src/adapters/log/log-file-system.ts";
 import { laneKey, mergeBlocks, readBlocks } from "../../src/adapters/log/log-reader.ts";
-import { deleteSegmentsBelow, listSegments, segmentPath } from "../../src/adapters/log/log-segment.ts";
+import { deleteCoveredSegments, listSegments, segmentPath } from "../../src/adapters/log/log-segment.ts";
 import type { LogWriter, LogWriterOptions } from "../../src/adapters/log/log-writer.ts";
 import { LogWriteError, openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
@@ -136,16 +136,17 @@ describe("log on real files", () => {
     append(open(nodeFileSystem, directory, { lane: 1 }), 9);
     writeFileSync(join(directory, "notes.txt"), "");
     rmSync(segmentPath(directory, 1, 0, 1));
-    expect(deleteSegmentsBelow(directory, 1, 0, 3)).toBe(2);
-    expect(deleteSegmentsBelow(directory, 1, 0, 3)).toBe(0);
-    expect(deleteSegmentsBelow(join(directory, "none"), 1, 0, 3)).toBe(0);
+    const below = (belowSegment: number) => ({ epoch: 1, lanes: [{ lane: 0, belowSegment }] });
+    expect(deleteCoveredSegments(directory, below(3))).toBe(2);
+    expect(deleteCoveredSegments(directory, below(3))).toBe(0);
+    expect(deleteCoveredSegments(join(directory, "none"), below(3))).toBe(0);
     expect(readdirSync(directory).sort()).toEqual([
       "e0000000001-0000-00000003.log",
       "e0000000001-0000-00000004.log",
       "e0000000001-0001-00000000.log",
       "notes.txt",
     ]);
-    expect(deleteSegmentsBelow(directory, 1, 0, Number.POSITIVE_INFINITY)).toBe(2);
+    expect(deleteCoveredSegments(directory, { epoch: 2, lanes: [] })).toBe(3);
   });
 
   it("says which code opening failed with", () => {

@@ -15,6 +15,8 @@ export interface PacedWorkOptions {
 export interface PacedWorkDependencies {
   monotonicMs(): number;
   rest(ms: number): Promise<void>;
+  /** Told of each piece how long it was. */
+  worked?(ms: number): void;
 }
 
 export class PacedWork {
@@ -28,13 +30,13 @@ export class PacedWork {
     this.#dependencies = dependencies;
   }
 
-  /** Does a piece; `took` is told how long it was. */
-  do<T>(piece: () => T, took?: (ms: number) => void): T {
-    const startMs = this.#dependencies.monotonicMs();
+  do<T>(piece: () => T): T {
+    const { monotonicMs, worked } = this.#dependencies;
+    const startMs = monotonicMs();
     const result = piece();
-    const tookMs = this.#dependencies.monotonicMs() - startMs;
+    const tookMs = monotonicMs() - startMs;
     this.#workedMs += tookMs;
-    took?.(tookMs);
+    worked?.(tookMs);
     return result;
   }
 

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { LogFlusher } from "../../adapters/log/log-flusher.ts";
-import { deleteCoveredSegments, measureSegments } from "../../adapters/log/log-segment.ts";
+import { LogRemover } from "../../adapters/log/log-remover.ts";
+import { coveredSegments, measureSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
@@ -252,14 +253,15 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
   const slots = new Float64Array(data.counters);
   const readers = new ReaderCount(data.readerCount);
-  const flusher = new LogFlusher(logDirectory(data.dataDir));
+  const directory = logDirectory(data.dataDir);
+  const [flusher, remover] = [new LogFlusher(directory), new LogRemover(directory)];
   // A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk.
   const flushing = setInterval(() => void flusher.flush().catch(() => undefined), LOG_FLUSH_MS);
   const training = trainingPool();
   const close = async () => {
     clearInterval(flushing);
     pacer.stop();
-    await Promise.all([controlStore.close(), seriesStore.close(), training.close()]);
+    await Promise.all([controlStore.close(), seriesStore.close(), training.close(), remover.stop()]);
     for (const port of ports) port.close();
     main.send({ type: "stopped" });
     main.close();
@@ -274,7 +276,9 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     emit: (message) => (message.type === "stopped" ? void close() : send(main, message)),
     isHeard: () => readers.value > 0,
     observeLatencySeconds: (seconds) => observe(slots, seconds),
-    deleteLogSegments: (floor) => void deleteCoveredSegments(logDirectory(data.dataDir), floor),
+    deleteLogSegments: (floor) => {
+      for (const { path } of coveredSegments(directory, floor)) remover.discard(path);
+    },
     measureDisk: diskMeter(data.dataDir),
     randomBytes: (count) => randomBytes(count),
     breathe: () => new Promise((resolve) => setImmediate(resolve)),

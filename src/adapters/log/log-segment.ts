@@ -33,40 +33,23 @@ export function listSegments(directory: string, files: LogFileSystem = nodeFileS
   return segments;
 }
 
-/**
- * Deletes the segments of a lane with numbers below `segment`, oldest first, and returns how many; one that is already gone is fine.
- * Pass Infinity for a lane of an earlier epoch that is wholly covered; keep the segment a living writer's position is in.
- */
-export function deleteSegmentsBelow(
-  directory: string,
-  epoch: number,
-  lane: number,
-  segment: number,
-  files: LogFileSystem = nodeFileSystem,
-): number {
-  let deleted = 0;
-  for (const each of listSegments(directory, files)) {
-    if (each.epoch === epoch && each.lane === lane && each.segment < segment && unlinkIfThere(each.path, files)) deleted += 1;
-  }
-  return deleted;
-}
-
-/** What nobody needs any more: every log of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`. */
+/** What nobody needs any more: every log of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`, of which a living writer's position is none. */
 export interface CoveredSegments {
   readonly epoch: number;
   readonly lanes: ReadonlyArray<{ readonly lane: number; readonly belowSegment: number }>;
 }
 
-/** Deletes what is covered and returns how many files that were. */
+/** What is covered, the oldest of each lane first. */
+export function coveredSegments(directory: string, { epoch, lanes }: CoveredSegments, files: LogFileSystem = nodeFileSystem): LogSegment[] {
+  const below = new Map(lanes.map(({ lane, belowSegment }) => [lane, belowSegment]));
+  return listSegments(directory, files).filter(
+    (each) => each.epoch < epoch || (each.epoch === epoch && each.segment < (below.get(each.lane) ?? 0)),
+  );
+}
+
+/** Deletes what is covered and returns how many files that were; one that is already gone is fine. */
 export function deleteCoveredSegments(directory: string, covered: CoveredSegments, files: LogFileSystem = nodeFileSystem): number {
-  const earlier = new Map<string, LogSegment>();
-  for (const segment of listSegments(directory, files)) {
-    if (segment.epoch < covered.epoch) earlier.set(`${segment.epoch} ${segment.lane}`, segment);
-  }
-  let deleted = 0;
-  for (const { epoch, lane } of earlier.values()) deleted += deleteSegmentsBelow(directory, epoch, lane, Number.POSITIVE_INFINITY, files);
-  for (const { lane, belowSegment } of covered.lanes) deleted += deleteSegmentsBelow(directory, covered.epoch, lane, belowSegment, files);
-  return deleted;
+  return coveredSegments(directory, covered, files).filter(({ path }) => unlinkIfThere(path, files)).length;
 }
 
 /** What the segments in the directory take: their sizes, which blocks on the disk may pass by less than a block each. */

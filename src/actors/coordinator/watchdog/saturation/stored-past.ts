@@ -8,15 +8,13 @@ import { groupBy } from "../../../../core/base/grouping.ts";
 import { SATURATION_FOLDS_PER_PASS, SATURATION_STREAMS_PER_FOLD } from "../../../../core/config/limits.ts";
 import { SATURATION_FOLD_MS, SATURATION_FOLD_SHARE } from "../../../../core/config/pace-limits.ts";
 import type { FoldedHistory, WantedHistory } from "../../../../core/protocol/saturation.ts";
-import { ChunkBlock } from "../../../../domain/codec/chunk-block.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../../../domain/codec/sample-chunk.ts";
 import { HISTORY_MINUTES, HISTORY_RING_VALUES } from "../../../../domain/saturation/saturation-history.ts";
 import { clearPlace, SATURATION_HEAD_VALUES, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
 import { EngineUnavailableError } from "../../engine-client.ts";
 import { PacedWork } from "../../paced-work.ts";
-import { newestSpans } from "../../tables/block-rows.ts";
-import { blockKey } from "../../tables/tables.ts";
 import type { StagesContext } from "../stages-context.ts";
+import { newestBlocks } from "../stored-blocks.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -74,7 +72,9 @@ export class StoredPasts {
 
   constructor(context: StagesContext) {
     this.#context = context;
-    this.#paced = new PacedWork({ share: SATURATION_FOLD_SHARE, pieceMs: SATURATION_FOLD_MS }, context);
+    const { monotonicMs, rest, counters } = context;
+    const worked = (ms: number) => counters.add("watchdogSeconds", ms / 1000);
+    this.#paced = new PacedWork({ share: SATURATION_FOLD_SHARE, pieceMs: SATURATION_FOLD_MS }, { monotonicMs, rest, worked });
   }
 
   /** Has the pasts of these series read and told to their engines, in place of what was asked for before and is not read yet: who waits for it has asked again. */
@@ -110,43 +110,30 @@ export class StoredPasts {
 
   /** Nothing once a stop has begun. */
   async #read({ engine, group }: Fold): Promise<FoldedHistory[]> {
-    const { engines, state, nowMs } = this.#context;
+    const { engines, state, nowMs, isStopping } = this.#context;
     const { partition } = group[0] as WantedHistory;
     const startMs = nowMs();
     const means = group.map((one) => ({ one, means: new MinuteMeans(startMs, one.untilMs) }));
     const fromMs = (means[0]?.means.fromMinute ?? 0) * MINUTE_MS;
-    for (const span of newestSpans(state.series, partition, 0)) {
-      if (span.maxMs < fromMs) continue;
-      if (!(await this.#mayGoOn())) return [];
-      this.#work(() => {
-        const bytes = state.series.get("blocks", blockKey(partition, span.block));
-        const block = bytes === undefined ? undefined : ChunkBlock.open(bytes);
+    const paced = this.#paced;
+    for await (const block of newestBlocks(partition, fromMs, { series: state.series, paced, isStopping })) {
+      paced.do(() => {
         for (const { one, means: of } of means) {
-          for (const id of one.streamIds) for (const { chunk } of block?.chunksOf(id) ?? []) of.addChunk(chunk);
+          for (const id of one.streamIds) for (const { chunk } of block.chunksOf(id)) of.addChunk(chunk);
         }
       });
     }
     for (const { one, means: of } of means) {
       for (const streamId of one.streamIds) {
+        if (isStopping()) return [];
         const { chunks } = await engines.pendingChunks(engine, { partition, streamId });
-        this.#work(() => {
+        paced.do(() => {
           for (const chunk of chunks) of.addChunk(chunk);
         });
       }
-      if (!(await this.#mayGoOn())) return [];
+      await paced.pause();
     }
-    return this.#work(() => means.map(({ one, means: of }) => of.fold(one.key, one.metricName)));
-  }
-
-  #work<T>(work: () => T): T {
-    return this.#paced.do(work, (ms) => this.#context.counters.add("watchdogSeconds", ms / 1000));
-  }
-
-  /** Rests after some work; false once a stop has begun. */
-  async #mayGoOn(): Promise<boolean> {
-    const { isStopping } = this.#context;
-    if (!isStopping()) await this.#paced.pause();
-    return !isStopping();
+    return isStopping() ? [] : paced.do(() => means.map(({ one, means: of }) => of.fold(one.key, one.metricName)));
   }
 }
 

@@ -1,22 +1,11 @@
 // The samples behind a service's vectors, from everywhere they lie: what its engine holds, and the stored blocks of its partition, each read once for all
 // streams. Chunks are gathered as they are; whoever trains decodes them. Where two places hold a sample of the same time, the newer place wins, as for queries
 // (queries/stored-samples.ts).
-import type { KeyValueStore } from "../../../../adapters/storage/key-value-store.ts";
 import { SERIES_DATA_BLOCKS_MAX, SERVICE_TRAINING_SAMPLES_MAX } from "../../../../core/config/limits.ts";
 import type { ServiceHistoryAnswer } from "../../../../core/protocol/engine-control.ts";
-import { ChunkBlock, STREAM_ID_BYTES } from "../../../../domain/codec/chunk-block.ts";
+import { type ChunkBlock, STREAM_ID_BYTES } from "../../../../domain/codec/chunk-block.ts";
 import { ChunkPile, type StreamHistory } from "../../../../domain/detection/multivariate/stream-history.ts";
-import type { PacedWork } from "../../paced-work.ts";
-import { type BlockSpan, newestSpans } from "../../tables/block-rows.ts";
-import { blockKey } from "../../tables/tables.ts";
-
-const SPANS_PER_PIECE = 100;
-
-export interface StoredHistoryDependencies {
-  readonly series: KeyValueStore;
-  readonly paced: PacedWork;
-  isStopping(): boolean;
-}
+import { newestBlocks, type StoredBlocksDependencies } from "../stored-blocks.ts";
 
 /**
  * History of each stream from `fromMs` on. It ends where SERVICE_TRAINING_SAMPLES_MAX samples, or SERIES_DATA_BLOCKS_MAX blocks, are gathered; newer blocks come first, so
@@ -26,45 +15,17 @@ export async function serviceHistory(
   answer: ServiceHistoryAnswer,
   partition: number,
   fromMs: number,
-  dependencies: StoredHistoryDependencies,
+  dependencies: StoredBlocksDependencies,
 ): Promise<StreamHistory[] | undefined> {
-  const { series, paced, isStopping } = dependencies;
+  const { paced, isStopping } = dependencies;
   const gathered = paced.do(() => new GatheredHistory(answer));
   let blocks = 0;
-  for await (const { block } of spansFrom(partition, fromMs, dependencies)) {
-    if (gathered.isFull || ++blocks > SERIES_DATA_BLOCKS_MAX) break;
-    paced.do(() => {
-      const bytes = series.get("blocks", blockKey(partition, block));
-      if (bytes !== undefined) gathered.addBlock(bytes);
-    });
-    await paced.pause();
+  for await (const block of newestBlocks(partition, fromMs, dependencies)) {
+    if (gathered.isFull) break;
+    paced.do(() => gathered.addBlock(block));
+    if (++blocks === SERIES_DATA_BLOCKS_MAX) break;
   }
   return isStopping() ? undefined : paced.do(() => gathered.histories(fromMs));
-}
-
-/** Those of blocks with something from `fromMs` on, the newest first, until a stop begins. They are listed before the first is given: reading goes on beside commits. */
-async function* spansFrom(
-  partition: number,
-  fromMs: number,
-  { series, paced, isStopping }: StoredHistoryDependencies,
-): AsyncGenerator<BlockSpan> {
-  const listed = newestSpans(series, partition, 0);
-  const spans: BlockSpan[] = [];
-  for (let isOver = false; !isOver; await paced.pause()) {
-    if (isStopping()) return;
-    isOver = paced.do(() => {
-      for (let i = 0; i < SPANS_PER_PIECE; i++) {
-        const { done, value } = listed.next();
-        if (done) return true;
-        if (value.maxMs >= fromMs) spans.push(value);
-      }
-      return false;
-    });
-  }
-  for (const span of spans) {
-    if (isStopping()) return;
-    yield span;
-  }
 }
 
 /** What was found of each stream. */
@@ -87,9 +48,7 @@ class GatheredHistory {
     return this.#samples >= SERVICE_TRAINING_SAMPLES_MAX;
   }
 
-  addBlock(bytes: Uint8Array): void {
-    const block = ChunkBlock.open(bytes);
-    if (block === undefined) throw new Error("a stored block does not open");
+  addBlock(block: ChunkBlock): void {
     for (const [stream, id] of this.#ids.entries()) {
       for (const { chunk } of [...block.chunksOf(id)].reverse()) this.#add(stream, chunk);
     }

@@ -1,11 +1,10 @@
 // What an engine holds of a service's streams for a training: rings, and chunks that are in no stored block. The coordinator adds what is stored.
 import { WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { ServiceHistoryAnswer } from "../../../../core/protocol/engine-control.ts";
+import { STREAM_ID_BYTES } from "../../../../domain/codec/chunk-block.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 import type { Partition } from "../../partition.ts";
 import type { ServicePlan } from "./service-plan.ts";
-
-const STREAM_ID_BYTES = 16;
 
 export interface ServiceHistoryDependencies {
   readonly records: StreamRecords;
