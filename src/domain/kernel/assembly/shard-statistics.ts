@@ -156,7 +156,7 @@ export function hasLostDigits(mean: f64, m2: f64, n: f64, top: u32, scale: u32):
 @inline
 function settle(r: usize, d: f64, mean: f64, m2: f64, n: u32, run: u32, evicts: bool): void {
   const pushes = <u32>load<u8>(r, SR_PUSHES) + 1;
-  if (pushes == windowSize) {
+  if (pushes >= windowSize) {
     recomputeRecord(r);
     return;
   }

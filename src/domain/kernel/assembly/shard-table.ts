@@ -4,7 +4,7 @@
 // Slots that were given back are taken again first. Taking an entry out moves those behind it up, so that there are no holes to pass.
 import { REF_MAP, REF_MAP_BYTES, SHARD_TABLE, STREAM_RECORDS, STREAM_RINGS, STREAM_SLOTS_MAX } from "../../../core/layout/memory-map";
 import {
-  FIRST_MAX, RING_INTERVALS, SR_CHUNK_AT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_FLAGS, SR_HASH, SR_PARTITION, SR_TENANT, STREAM_RECORD_BYTES,
+  FIRST_MAX, RING_INTERVALS, SR_CHUNK_AT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_FLAGS, SR_HASH, SR_PARTITION, SR_PUSHES, SR_TENANT, STREAM_RECORD_BYTES,
   STREAM_RECORD_SHIFT, STREAM_RING_BYTES, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 
@@ -94,7 +94,9 @@ export function createSlot(hashPointer: usize, tenant: u32, partition: u32, flag
   store<u32>(r, tenant, SR_TENANT);
   store<u32>(r, partition, SR_PARTITION);
   store<u32>(r, flags, SR_FLAGS);
-  store<u32>(r, firstChunkAt(load<u64>(hashPointer, 8)), SR_CHUNK_AT);
+  const high = load<u64>(hashPointer, 8);
+  store<u32>(r, firstChunkAt(high), SR_CHUNK_AT);
+  store<u8>(r, firstPushes(high), SR_PUSHES);
   place(<u32>load<u64>(hashPointer), slot + 1);
   return <i32>slot;
 }
@@ -153,6 +155,11 @@ export function slotOfRef(ref: u32): i32 {
 function firstChunkAt(hash: u64): u32 {
   const half = WINDOW_MAX / 2;
   return half + 1 + <u32>(hash % half);
+}
+
+/** The same for statistics, which are taken anew every so many pushes: those of 10,000 streams in step took 10 ms in one round of them, and nothing in 119. */
+function firstPushes(hash: u64): u32 {
+  return <u32>((hash >>> 32) % WINDOW_MAX);
 }
 
 function place(low: u32, stored: u32): void {
