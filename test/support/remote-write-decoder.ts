@@ -19,6 +19,8 @@ export interface WireField {
   readonly wireType: number;
   readonly value: bigint;
   readonly content: Uint8Array;
+  /** Its tag or its length takes more than five bytes: Prometheus takes such, protobufjs does not. */
+  readonly isLong: boolean;
 }
 
 export class Malformed extends Error {}
@@ -39,6 +41,7 @@ export function fieldsOf(bytes: Uint8Array): WireField[] {
   const fields: WireField[] = [];
   for (let at = 0; at < bytes.length; ) {
     const [tag, start] = readVarint(bytes, at);
+    let isLong = start - at > 5;
     const number = Number(tag >> 3n);
     const wireType = Number(tag & 7n);
     if (number === 0 || tag > 0xffffffffn) throw new Malformed("field number");
@@ -48,11 +51,13 @@ export function fieldsOf(bytes: Uint8Array): WireField[] {
     if (wireType === 0) [value, from] = readVarint(bytes, start);
     else if (wireType === 1) length = 8n;
     else if (wireType === 5) length = 4n;
-    else if (wireType === 2) [length, from] = readVarint(bytes, start);
-    else throw new Malformed("wire type");
+    else if (wireType === 2) {
+      [length, from] = readVarint(bytes, start);
+      isLong ||= from - start > 5;
+    } else throw new Malformed("wire type");
     if (length > BigInt(bytes.length - from)) throw new Malformed("length");
     at = from + Number(length);
-    fields.push({ number, wireType, value, content: bytes.subarray(from, at) });
+    fields.push({ number, wireType, value, content: bytes.subarray(from, at), isLong });
   }
   return fields;
 }

@@ -3,11 +3,12 @@
  * it returns, 12 ms for a segment of 64 MiB on an idle core and twice that on a busy one: whoever did it stood still for as long, verdicts with it.
  */
 
-import { readdirSync, renameSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as rest } from "node:timers/promises";
 import { errorCode } from "./log-file-system.ts";
+import { namesIn } from "./log-segment.ts";
 
 /** Behind the name of a segment that is no part of the log any more. */
 const DISCARDED = ".discarded";
@@ -23,7 +24,9 @@ export class LogRemover {
 
   /** Begins with what a killed server has left. */
   constructor(directory: string) {
-    this.#waiting = discardedIn(directory);
+    this.#waiting = namesIn(directory)
+      .filter((name) => name.endsWith(DISCARDED))
+      .map((name) => join(directory, name));
     this.#begin();
   }
 
@@ -70,16 +73,5 @@ export class LogRemover {
       await file.close();
     }
     await unlink(path);
-  }
-}
-
-/** A folder that is missing has none. */
-function discardedIn(directory: string): string[] {
-  try {
-    const names = readdirSync(directory).filter((name) => name.endsWith(DISCARDED));
-    return names.map((name) => join(directory, name));
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
   }
 }

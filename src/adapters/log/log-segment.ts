@@ -82,7 +82,8 @@ function sizeOf(path: string, files: LogFileSystem): number | undefined {
   }
 }
 
-function namesIn(directory: string, files: LogFileSystem): string[] {
+/** Names of the files in a directory; a missing one has none. */
+export function namesIn(directory: string, files: LogFileSystem = nodeFileSystem): string[] {
   try {
     return files.readdirSync(directory);
   } catch (error) {
