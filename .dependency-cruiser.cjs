@@ -30,6 +30,7 @@ const floors = [
 const owned = [
   { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
   { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
+  { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/runtime/" },
   { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
   { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },

@@ -26,7 +26,7 @@ build: $(SERVER) ## Compile kernel and server to dist/, if sources changed
 	@:
 
 run: $(SERVER) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C stops it
-	@exec node dist/main.js
+	@exec node --no-memory-reducer dist/main.js
 
 test: $(SERVER) ## Run all tests; the last line is "N passed, N failed"
 	@exec node scripts/run-tests.mjs

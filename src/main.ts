@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --no-memory-reducer
 // Composition root: reads the settings, builds the actors, connects them, and takes them down again in order. It decides nothing else.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapte
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
-import { createEngineMemory, EngineMemory } from "./adapters/runtime/engine-memory.ts";
+import { createEngineMemory, EngineMemory, enlargePages } from "./adapters/runtime/engine-memory.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
 import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
@@ -130,6 +130,8 @@ class Server {
       announce: (index, name) => this.#announceTenant(index, name),
     });
     this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
+    const smallPages = this.#memories.map(enlargePages).find((reason) => reason !== undefined);
+    if (smallPages !== undefined) this.#log("info", `many series will be slower: no large pages of memory (${smallPages})`);
     this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
     this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
     this.#coordinator = this.#startCoordinator();

@@ -1,4 +1,4 @@
-// The server of this repository, from dist/, with its default settings but one engine and quiet logs.
+// The server of this repository, started as `make run` does, with its default settings but one engine and quiet logs.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { REMOTE_WRITE_HEADERS, startProcess } from "./server-process.mjs";
@@ -22,7 +22,7 @@ function countAccepted(metrics) {
 export function startVedette(options) {
   const plan = (port, dataDir) => ({
     command: process.execPath,
-    args: [mainFile],
+    args: ["--no-memory-reducer", mainFile],
     env: { PORT: String(port), OTLP_PORT: "0", DATA_DIR: dataDir, ENGINES: "1", LOG_LEVEL: "warn" },
   });
   const server = { kind: "vedette", plan, ready: "/readyz", path: REMOTE_WRITE_PATH, headers: REMOTE_WRITE_HEADERS, countAccepted };

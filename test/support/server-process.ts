@@ -1,4 +1,4 @@
-// The built server (dist/main.js) as a process of its own: started with nothing but the given settings, on a free port, over a folder that
+// The built server (dist/main.js) as a process of its own, as `make run` starts it: with nothing but the given settings, on a free port, over a folder that
 // outlives its kills. A test that fails says the last lines that the server wrote.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ export class ServerProcess {
   #output = "";
 
   private constructor(settings: ServerSettings, prefix: readonly string[]) {
-    const [program = process.execPath, ...args] = [...prefix, process.execPath, MAIN];
+    const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", MAIN];
     this.#child = spawn(program, args, {
       env: { PORT: "0", OTLP_PORT: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],

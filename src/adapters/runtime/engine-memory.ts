@@ -11,8 +11,10 @@ import {
   PROCESS_NEXT_REF,
   PROCESS_TENANT_STREAMS,
   PROCESS_WATCHDOG_PAIRS,
+  STREAM_RECORDS,
 } from "../../core/layout/memory-map.ts";
 import type { LogPosition } from "../../core/protocol/coordinator-frame.ts";
+import { adviseHugePages } from "./huge-pages.ts";
 import { ReplicaGroups } from "./replica-groups.ts";
 
 /** Words of the whole process, shared by all engines. */
@@ -73,6 +75,11 @@ export class ProcessWords {
 /** Allocates an engine's memory: 4 GiB of address space, no resident pages until touched. */
 export function createEngineMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum: MEMORY_PAGES, shared: true });
+}
+
+/** Asks for large pages for the records and rings of streams, which fill slot by slot; answers why there are none, undefined where there are. */
+export function enlargePages({ buffer }: WebAssembly.Memory): string | undefined {
+  return adviseHugePages(new Uint8Array(buffer, STREAM_RECORDS));
 }
 
 /** Bytes of the rings in one engine's memory, powers of two; a test may narrow them, the same for all who use the memory. */

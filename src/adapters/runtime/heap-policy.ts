@@ -2,13 +2,15 @@
  * How V8 collects garbage, for all threads. Its defaults save memory on a desktop; here a collection of the coordinator's heap that comes too early holds
  * verdicts up, and threads share cores.
  *
- *  - memory reducer: collects whole heaps again and again once little is allocated. At 50,000 samples a second every thread did so, up to 40 ms each.
+ *  - memory reducer: collects whole heaps again and again once little is allocated. At 50,000 samples a second every thread did so, up to 40 ms each. V8 asks
+ *    for it when a heap is made: the flag here counts for threads, and the main thread's heap has none where Node was started with `--no-memory-reducer`, as
+ *    `make run` does.
  *  - growth: V8 lets a heap whose program allocates slowly grow by a quarter until the next full collection. The coordinator, with 88 MB for 100,000 mapped
  *    services, was collected every 3.4 s, 90 ms each. By 100 % it is so every fourth time; the price is room for as much garbage as there are live objects.
  *  - concurrent marking: on one or two cores the four threads that mark a heap beside the program take the turns of the engine. A full collection held requests
  *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 49](../../../docs/adr/0049-an-anomaly-and-its-alert.md)).
  *
- * V8 reads these flags whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
+ * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
  * reported on stderr and passed over.
  */
 import { availableParallelism } from "node:os";

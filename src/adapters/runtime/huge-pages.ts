@@ -1,0 +1,34 @@
+/**
+ * Pages of 2 MiB for memory that is read all over. A million rings take 2 GiB; with pages of 4 KiB nearly every sample misses the processor's table of
+ * pages, and on a virtual machine each miss is a walk through two of them ([ADR 75](../../../docs/adr/0075-large-pages-for-rings.md)).
+ *
+ * Linux gives such pages to memory that asks for them (madvise(2), MADV_HUGEPAGE) unless `/sys/kernel/mm/transparent_hugepage/enabled` is `never`. Node has no
+ * call for it, so koffi makes it. It is the only native function that is called through koffi, once for each engine before any thread is started.
+ */
+import { createRequire } from "node:module";
+
+/** The same on all processors that Node runs on. */
+const MADV_HUGEPAGE = 14;
+
+type Advise = (address: Uint8Array, bytes: number, advice: number) => number;
+
+/** What is used of koffi. */
+interface Koffi {
+  load(path: null): { func(declaration: string): Advise };
+  errno(): number;
+}
+
+/**
+ * Asks for large pages for `bytes`; memory that was touched before keeps its small ones. Answers why the system does not give them, undefined where it does:
+ * everything works without.
+ */
+export function adviseHugePages(bytes: Uint8Array<ArrayBufferLike>): string | undefined {
+  if (process.platform !== "linux") return `${process.platform} has none`;
+  try {
+    const koffi = createRequire(import.meta.url)("koffi") as Koffi;
+    const madvise = koffi.load(null).func("int madvise(void *address, size_t bytes, int advice)");
+    return madvise(bytes, bytes.length, MADV_HUGEPAGE) === 0 ? undefined : `madvise ended with errno ${koffi.errno()}`;
+  } catch (error) {
+    return error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+  }
+}
