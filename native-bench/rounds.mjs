@@ -1,6 +1,7 @@
 // Rounds of one row: the servers of a repeat are all there, and take the machine by turns of a few seconds. Meanwhile the others stand still (SIGSTOP), so that none of
 // them works beside another. What the machine is worth changes from one half minute to the next by more than what is measured; contestants whose times lie two
 // seconds apart have the same machine.
+import { setTimeout as pause } from "node:timers/promises";
 import { binaryOf } from "./binaries.mjs";
 import { brief, checkTurn, startTurn } from "./turns.mjs";
 
@@ -61,12 +62,14 @@ async function takeRepeat(context, contestants, { rounds, seconds, spareRounds =
  * A server that is sent bodies in slices, and checked like a turn of its own.
  * @param {import("./context.mjs").Context} context
  * @param {string} kind
- * @param {Omit<import("./context.mjs").SendOptions, "server"> & {firstFile?: string}} sending
+ * @param {Omit<import("./context.mjs").SendOptions, "server"> & {firstFile?: string, restMs?: number}} sending  `restMs`: left to the server after the first file,
+ *   for what it still does with that
  * @param {import("./context.mjs").StartOptions} [starting]
  * @returns {Promise<Session>}
  */
-export async function serverSession(context, kind, { firstFile, ...sending }, starting) {
+export async function serverSession(context, kind, { firstFile, restMs = 0, ...sending }, starting) {
   const { server, first } = await startTurn(context, kind, { firstFile, ...sending }, starting);
+  await pause(restMs);
   const sender = context.sendInSlices({ server, ...sending });
   const kill = async () => {
     sender.kill();

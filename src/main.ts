@@ -27,9 +27,9 @@ import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { createEngineMemory, EngineMemory, enlargePages } from "./adapters/runtime/engine-memory.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
-import { applyHeapPolicy } from "./adapters/runtime/heap-policy.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
 import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
+import { applyV8Policy } from "./adapters/runtime/v8-policy.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
 import { runBacktest } from "./cli/backtest/backtest.ts";
@@ -438,7 +438,7 @@ function spawnActor(name: string, file: string, data: unknown, ports: readonly M
 
 async function serve(config: Config): Promise<void> {
   checkSettings(config);
-  applyHeapPolicy();
+  applyV8Policy();
   const lock = lockFolder(config.DATA_DIR);
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const server = new Server(config, meta);

@@ -1,6 +1,6 @@
 /**
- * How V8 collects garbage, for all threads. Its defaults save memory on a desktop; here a collection of the coordinator's heap that comes too early holds
- * verdicts up, and threads share cores.
+ * How V8 collects garbage and compiles, for all threads. Its defaults save memory on a desktop; here a collection of the coordinator's heap that comes too
+ * early holds verdicts up, and threads share cores.
  *
  *  - memory reducer: collects whole heaps again and again once little is allocated. At 50,000 samples a second every thread did so, up to 40 ms each. V8 asks
  *    for it when a heap is made: the flag here counts for threads, and the main thread's heap has none where Node was started with `--no-memory-reducer`, as
@@ -9,6 +9,9 @@
  *    services, was collected every 3.4 s, 90 ms each. By 100 % it is so every fourth time; the price is room for as much garbage as there are live objects.
  *  - concurrent marking: on one or two cores the four threads that mark a heap beside the program take the turns of the engine. A full collection held requests
  *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 49](../../../docs/adr/0049-an-anomaly-and-its-alert.md)).
+ *  - interrupt budget: a function is compiled with optimization once its calls and loops have used so many bytes of bytecode, 132 KiB in the V8 of Node 20. At 25
+ *    requests a second that is minutes of compilations, each of which takes the core from one request for some milliseconds
+ *    ([ADR 76](../../../docs/adr/0076-answers-of-a-warm-server.md)); with a quarter of it they are over four times earlier.
  *
  * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
  * reported on stderr and passed over.
@@ -16,13 +19,13 @@
 import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 
-const HEAP_FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100"] as const;
+const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100", `--interrupt-budget=${33 * 1024}`] as const;
 
 /** With so many cores or fewer no thread marks beside the program. */
 const CORES_FEW = 2;
 
 /** Sets V8's flags; before threads are started. `cores` are those that the process may use. */
-export function applyHeapPolicy(cores = availableParallelism()): void {
-  for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
+export function applyV8Policy(cores = availableParallelism()): void {
+  for (const flag of FLAGS) setFlagsFromString(flag);
   if (cores <= CORES_FEW) setFlagsFromString("--no-concurrent-marking");
 }
