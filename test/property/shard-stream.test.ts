@@ -1,7 +1,7 @@
 // What must hold of streams besides their events: corrections of a ring, snapshots at any point, rows of many streams in any batches.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FLAG_COUNTER, WINDOW_MAX } from "../../src/core/layout/stream-record.ts";
+import { FLAG_COUNTER, SR_INTERVAL, WINDOW_MAX } from "../../src/core/layout/stream-record.ts";
 import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
 import type { ShardEvent } from "../../src/domain/kernel/shard-kernel.ts";
 import { generator } from "../support/generator.ts";
@@ -75,6 +75,54 @@ describe("shadow refresh", () => {
       }),
       { numRuns: 20 },
     );
+  });
+});
+
+describe("the usual interval", () => {
+  it("is the lower median of the window's, at the values after which it is taken anew", () => {
+    const steps = fc.array(fc.tuple(fc.constantFrom(1, 2, 10, 15, 60, 4_294_967), fc.integer({ min: 1, max: 150 })), {
+      minLength: 2,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(fc.constantFrom(40, WINDOW_MAX), steps, shape.seed, (window, runs, seed) => {
+        const rig = new ShardRig({ window });
+        const slot = rig.stream();
+        const { uniform } = generator(seed);
+        const intervals = runs.flatMap(([step, length]) => Array.from({ length }, () => 1000 * (uniform() < 0.1 ? 7 : step)));
+        const kept: number[] = [0];
+        let time = START;
+        let usual = 0;
+        rig.apply(slot, time, uniform());
+        for (const interval of intervals) {
+          time += interval;
+          kept.push(Math.min(interval, 2 ** 32 - 1));
+          rig.apply(slot, time, uniform());
+          if (kept.length % 128 === 0 || [2, 3, 5, 9, 17, 33, 65].includes(kept.length)) {
+            const sorted = kept.slice(-window).filter((one) => one > 0);
+            sorted.sort((a, b) => a - b);
+            usual = sorted[(sorted.length - 1) >> 1] as number;
+          }
+          expect(rig.view.getFloat64(rig.shard.records.address(slot) + SR_INTERVAL, true)).toBe(usual);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+  it("changes with the value that gives the new one half of the window", () => {
+    const usualOf = (before: number, after: number, ofAfter: number): number => {
+      const rig = new ShardRig({ window: WINDOW_MAX });
+      const slot = rig.stream();
+      let time = START;
+      for (let i = 0; i < 128; i++) {
+        rig.apply(slot, time, i % 7);
+        time += i < 127 - ofAfter ? before : after;
+      }
+      return rig.view.getFloat64(rig.shard.records.address(slot) + SR_INTERVAL, true);
+    };
+    const around = [58, 59, 60, 61, 62];
+    expect(around.map((ofAfter) => usualOf(1000, 2000, ofAfter))).toEqual([1000, 1000, 1000, 2000, 2000]);
+    expect(around.map((ofAfter) => usualOf(2000, 1000, ofAfter))).toEqual([2000, 2000, 1000, 1000, 1000]);
   });
 });
 

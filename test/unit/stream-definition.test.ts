@@ -284,6 +284,12 @@ describe("the index by service", () => {
     expect([index.streamsOf("default"), index.streamsOf('t"2')]).toEqual([streams("default").length - 2, streams('t"2').length - 1]);
     index.again(1);
     expect(index.streamsOf("default")).toBe(streams("default").length - 1);
+    const [key, slots] = [...expected][1] as [string, number[]];
+    index.remove(slots);
+    expect(index.all.has(key)).toBe(false);
+    for (const slot of slots) index.again(slot);
+    expect(index.all.get(key)).toEqual(slots);
+    expect(index.all.size).toBe(expected.size);
   });
 });
 

@@ -54,13 +54,14 @@ export interface ShardExports extends ChunkBlockExports {
     serviceSeed: number,
   ): number;
   bindingsCount(): number;
-  /** The slots from `slot` to the one that is returned, which is at most `stop`, have one tenant and service. */
-  serviceRun(slot: number, stop: number): number;
-  /** JSON text of that tenant and service. */
-  runTenant(): number;
-  runTenantBytes(): number;
-  runService(): number;
-  runServiceBytes(): number;
+  /** Writes hashes of 16 bytes, one for each slot before `stop`: equal ones are of one tenant, environment and service. */
+  serviceHashes(slot: number, stop: number, pointer: number): void;
+  /** Finds the JSON text of a slot's tenant and service; where it is, until the next call. */
+  findService(slot: number): void;
+  foundTenant(): number;
+  foundTenantBytes(): number;
+  foundService(): number;
+  foundServiceBytes(): number;
   /** 0 when the ref is beyond the map. */
   bindRef(ref: number, slot: number): number;
   slotOfRef(ref: number): number;

@@ -1,5 +1,6 @@
 // Finds the service in the canonical text of an identity, ["tenant","environment","service","metric",{...}], without reading the rest.
 import { SR_IDENTITY, SR_IDENTITY_BYTES } from "../../../core/layout/stream-record";
+import { identityHash } from "./identity-hash";
 import { partitionOfService } from "./placement-hash";
 import { recordOf } from "./shard-table";
 
@@ -50,33 +51,31 @@ function readService(slot: u32): void {
   serviceBytes = <u32>(behindString(serviceAt, stop) - serviceAt);
 }
 
-/** Slots from `slot` on, up to `stop`, that have its tenant and service: the one behind the last of them. */
-export function serviceRun(slot: u32, stop: u32): u32 {
-  readService(slot);
-  const firstTenant = tenantAt, firstTenantBytes = tenantBytes, first = serviceAt, firstBytes = serviceBytes;
-  let next = slot + 1;
-  for (; next < stop; next++) {
-    readService(next);
-    if (serviceBytes != firstBytes || memory.compare(serviceAt, first, firstBytes) != 0) break;
-    if (tenantBytes != firstTenantBytes || memory.compare(tenantAt, firstTenant, firstTenantBytes) != 0) break;
+/** Writes the hashes of the slots before `stop`, 16 bytes each, of what says whose they are in their identities: tenant, environment and service. */
+export function serviceHashes(slot: u32, stop: u32, into: usize): void {
+  for (; slot < stop; slot++, into += 16) {
+    readService(slot);
+    const hash = identityHash(tenantAt, <u32>(serviceAt - tenantAt) + serviceBytes);
+    store<u64>(into, load<u64>(hash));
+    store<u64>(into, load<u64>(hash, 8), 8);
   }
-  tenantAt = firstTenant;
-  tenantBytes = firstTenantBytes;
-  serviceAt = first;
-  serviceBytes = firstBytes;
-  return next;
 }
 
-/** JSON text of tenant and service of the run that was found last. */
-export function runTenant(): usize {
+/** Finds the JSON text of tenant and service of a slot. */
+export function findService(slot: u32): void {
+  readService(slot);
+}
+
+/** JSON text of tenant and service that was found last. */
+export function foundTenant(): usize {
   return tenantAt;
 }
-export function runTenantBytes(): u32 {
+export function foundTenantBytes(): u32 {
   return tenantBytes;
 }
-export function runService(): usize {
+export function foundService(): usize {
   return serviceAt;
 }
-export function runServiceBytes(): u32 {
+export function foundServiceBytes(): u32 {
   return serviceBytes;
 }
