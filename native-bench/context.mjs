@@ -22,6 +22,7 @@ const root = join(import.meta.dirname, "..");
  * @property {number} [maxRequests]
  * @property {number} [requestsPerSecond] open loop: latency counts from the scheduled time; absent: closed loop
  * @property {{requests: number, perSecond: number}} [early]  of an open loop: the first requests and their own rate
+ * @property {number} [wakeMs]            of an open loop: so long before a request is due, and while an answer is awaited, the sender does not sleep; it keeps its core
  * @property {boolean} [loop]             begins the file again at its end; repeated samples are duplicates, so only for servers that discard
  * @property {string} [timesFile]         one line a request: index, scheduled and answered in Unix milliseconds, status
  * @property {number | string} [core]     default: pin.sender
@@ -210,6 +211,7 @@ function senderArguments(server, options) {
     "--rate": options.requestsPerSecond,
     "--early": options.early?.requests,
     "--early-rate": options.early?.perSecond,
+    "--wake": options.wakeMs === undefined ? undefined : options.wakeMs / 1000,
     "--times": options.timesFile,
   };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) args.push(name, value);

@@ -10,6 +10,7 @@ const spareRoundsUsual = 1;
 
 /**
  * @typedef {object} Session               a contestant of one repeat
+ * @property {() => Promise<void>} [begin]  what comes before the first slice, once all contestants are there
  * @property {(seconds: number) => Promise<void>} take   one slice
  * @property {(kept: number[]) => Promise<object>} end  its result over the slices with these numbers, from 0 on
  * @property {() => Promise<void>} kill
@@ -19,7 +20,8 @@ const spareRoundsUsual = 1;
  * Has every contestant take `rounds` slices of `seconds` a repeat, in turn; a round that others disturbed is taken again.
  * @param {import("./context.mjs").Context} context
  * @param {Record<string, () => Promise<Session>>} contestants
- * @param {{rounds: number, seconds: number, spareRounds?: number, stolenCoresMax?: number}} plan  `stolenCoresMax`: of one core, beyond which a round is disturbed
+ * @param {{rounds: number, seconds: number, restMs?: number, spareRounds?: number, stolenCoresMax?: number}} plan  `restMs`: left to all contestants once they are
+ *   there, for what servers still do with their first file; `stolenCoresMax`: of one core, beyond which a round is disturbed
  * @returns {Promise<Record<string, object[]>>}
  */
 export async function takeRounds(context, contestants, plan) {
@@ -36,10 +38,12 @@ export async function takeRounds(context, contestants, plan) {
   return results;
 }
 
-async function takeRepeat(context, contestants, { rounds, seconds, spareRounds = spareRoundsUsual, stolenCoresMax }) {
+async function takeRepeat(context, contestants, { rounds, seconds, restMs = 0, spareRounds = spareRoundsUsual, stolenCoresMax }) {
   const sessions = new Map();
   try {
     for (const [name, open] of Object.entries(contestants)) sessions.set(name, await open());
+    await pause(restMs);
+    for (const session of sessions.values()) await session.begin?.();
     const kept = [];
     let taken = 0;
     for (let round = 0; round < rounds; round++) {
@@ -62,29 +66,22 @@ async function takeRepeat(context, contestants, { rounds, seconds, spareRounds =
  * A server that is sent bodies in slices, and checked like a turn of its own.
  * @param {import("./context.mjs").Context} context
  * @param {string} kind
- * @param {Omit<import("./context.mjs").SendOptions, "server"> & {firstFile?: string, restMs?: number}} sending  `restMs`: left to the server after the first file,
- *   for what it still does with that
+ * @param {Omit<import("./context.mjs").SendOptions, "server"> & {firstFile?: string}} sending
  * @param {import("./context.mjs").StartOptions} [starting]
  * @returns {Promise<Session>}
  */
-export async function serverSession(context, kind, { firstFile, restMs = 0, ...sending }, starting) {
-  const { server, first } = await startTurn(context, kind, { firstFile, ...sending }, starting);
-  await pause(restMs);
-  const sender = context.sendInSlices({ server, ...sending });
-  const kill = async () => {
-    sender.kill();
-    await server.kill();
-  };
+export async function serverSession(context, kind, sending, starting) {
+  const { server, first } = await startTurn(context, kind, sending, starting);
+  const { firstFile: _sent, ...slices } = sending;
+  let sender;
   const halt = () => process.kill(server.pid, "SIGSTOP");
   const goOn = () => process.kill(server.pid, "SIGCONT");
-  try {
-    await sender.ready;
-    halt();
-  } catch (error) {
-    await kill();
-    throw error;
-  }
   return {
+    begin: async () => {
+      sender = context.sendInSlices({ server, ...slices });
+      await sender.ready;
+      halt();
+    },
     take: async (seconds) => {
       goOn();
       await sender.take(seconds);
@@ -96,7 +93,10 @@ export async function serverSession(context, kind, { firstFile, restMs = 0, ...s
       await checkTurn(server, result, first);
       return result;
     },
-    kill,
+    kill: async () => {
+      sender?.kill();
+      await server.kill();
+    },
   };
 }
 

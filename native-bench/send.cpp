@@ -70,6 +70,7 @@ struct Options {
   double rate = 0;            // requests per second; 0: closed loop
   double earlyRequests = 0;   // of an open loop, due at earlyRate; the others follow at rate
   double earlyRate = 1;
+  double wakeSeconds = 0;     // of an open loop: so long before a request is due, and while an answer is awaited, the sender does not sleep
   bool loop = false;
   bool slices = false;
   std::string timesFile;
@@ -97,6 +98,7 @@ Options parseOptions(int count, char** arguments) {
     else if (name == "--rate") options.rate = std::atof(value);
     else if (name == "--early") options.earlyRequests = std::atof(value);
     else if (name == "--early-rate") options.earlyRate = std::atof(value);
+    else if (name == "--wake") options.wakeSeconds = std::atof(value);
     else if (name == "--times") options.timesFile = value;
     else fail("unknown option " + name);
   }
@@ -254,12 +256,17 @@ class Sender {
     const double start = now();
     for (Connection& connection : connections_) startNext(connection, start);
     while (armTimer() || awaited_ > 0) {
-      takeEvents(1000);
+      takeEvents(mustStayAwake() ? 0 : 1000);
       if (options_.rate > 0) {
         const double time = now();
         for (Connection& connection : connections_) startNext(connection, time);
       }
     }
+  }
+
+  /** Where it matters that neither the sending nor the answer waits until an idle core is awake, which takes up to a millisecond on a virtual machine. */
+  bool mustStayAwake() const {
+    return options_.wakeSeconds > 0 && (awaited_ > 0 || nextDueAt_ - now() < options_.wakeSeconds);
   }
 
   void takeEvents(int timeoutMs) {
@@ -327,7 +334,8 @@ class Sender {
       if (!connection.waiting) due = std::min(due, nextDue(connection));
     }
     if (!std::isfinite(due) || !mayStart(time)) return false;
-    const double wait = std::max(due - time, 1e-9);
+    nextDueAt_ = due;
+    const double wait = std::max(due - options_.wakeSeconds - time, 1e-9);
     itimerspec setting{};
     setting.it_value.tv_sec = static_cast<time_t>(wait);
     setting.it_value.tv_nsec = static_cast<long>((wait - std::floor(wait)) * 1e9) + 1;
@@ -449,6 +457,7 @@ class Sender {
   double lastAnswerAt_ = 0;
   size_t started_ = 0;
   size_t awaited_ = 0;
+  double nextDueAt_ = INFINITY;
   size_t answered_ = 0;
   double samples_ = 0;
   bool isPaused_ = false;
