@@ -32,10 +32,9 @@ export function clientCore({ pin }) {
  *   upper bound
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen      from the time a request was sent (open loop: was due) to its event, without the cold plants
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} coldSeen  the same of the cold plants
- * @property {Quiet} [quiet]           where windows were asked for: the same two of the plants of moments in which the hypervisor left us our cores
+ * @property {Quiet} [quiet]           where windows were asked for: what was seen of the plants of moments in which the hypervisor left us our cores
  *
  * @typedef {object} Quiet
- * @property {{p99Ms: number, boundMs: number, count: number}} server
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen
  * @property {number} plants           due in such moments
  */
@@ -43,7 +42,7 @@ export function clientCore({ pin }) {
 /**
  * @param {import("../context.mjs").Context} context
  * @param {{file: string, planting?: import("../bodies/planted.mjs").Planting, requestsPerSecond?: number, earlyPerSecond?: number, requests?: number, inWindows?: boolean, env?: Record<string, string>, dataDir?: string, after?: (server: import("../context.mjs").Server) => Promise<void>, during?: (server: import("../context.mjs").Server) => Promise<() => Promise<T>>}} options
- *   `planting`: as the bodies were made with; `earlyPerSecond`: rate of the quiet ones and of those with the cold plants; `requests` after the quiet ones; `inWindows` looks at the server every few seconds, for `quiet`; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
+ *   `planting`: as the bodies were made with; `earlyPerSecond`: rate of the quiet ones and of those with the cold plants; `requests` after the quiet ones; `inWindows` looks at the stolen time every few seconds, for `quiet`; `during` starts bystanders before the load, what it returns is called once the server has ended; `after` is waited for before that
  * @returns {Promise<DetectionResult & {bystanders?: T}>}
  * @template T
  */
@@ -62,7 +61,7 @@ export async function detectionTurn(
     const quietRequests = quietRequestsOf(planting);
     const maxRequests = requests === undefined ? undefined : quietRequests + requests;
     const coldText = textWhenStored(server, coldPlantCount);
-    const edges = inWindows ? watchEdges(server, coldText) : undefined;
+    const edges = inWindows ? watchEdges(coldText) : undefined;
     const sent = await context.send({
       server,
       file,
@@ -203,12 +202,7 @@ function seenLatency(dueMs, heardMs) {
 export function quietLatency(/** @type {Map<string, number>} */ dueMs, /** @type {Record<string, number>} */ heardMs, windows) {
   const isQuiet = ([, due]) => windows.some(({ fromMs, toMs }) => due >= fromMs && due < toMs);
   const plants = inOrder(dueMs).slice(coldPlantCount).filter(isQuiet);
-  const parts = windows.map(({ before, after }) => bucketsBetween(before, after));
-  const buckets = (parts[0] ?? []).map(({ boundMs }, place) => ({
-    boundMs,
-    count: parts.reduce((sum, part) => sum + part[place].count, 0),
-  }));
-  return { server: quantileOf(buckets, 0.99), seen: quantiles(latencies(plants, heardMs)), plants: plants.length };
+  return { seen: quantiles(latencies(plants, heardMs)), plants: plants.length };
 }
 
 function inOrder(dueMs) {
