@@ -70,15 +70,14 @@ async function takeRepeat(context, contestants, { rounds, seconds, restMs = 0, s
  * @param {import("./context.mjs").StartOptions} [starting]
  * @returns {Promise<Session>}
  */
-export async function serverSession(context, kind, sending, starting) {
-  const { server, first } = await startTurn(context, kind, sending, starting);
-  const { firstFile: _sent, ...slices } = sending;
+export async function serverSession(context, kind, { firstFile, ...sending }, starting) {
+  const { server, first } = await startTurn(context, kind, { firstFile, ...sending }, starting);
   let sender;
   const halt = () => process.kill(server.pid, "SIGSTOP");
   const goOn = () => process.kill(server.pid, "SIGCONT");
   return {
     begin: async () => {
-      sender = context.sendInSlices({ server, ...slices });
+      sender = context.sendInSlices({ server, ...sending });
       await sender.ready;
       halt();
     },

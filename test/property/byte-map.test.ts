@@ -28,6 +28,31 @@ it("finds values by bytes wherever these lie, and forgets them all where there a
   );
 });
 
+/** Keys of one hash: in a word whose top bit is turned, bits 31 and 16 of the next one make up for it. */
+function keysOfOneHash(count: number): DataView[] {
+  return Array.from({ length: count }, (_, i) => {
+    const view = new DataView(new ArrayBuffer(8 * 12));
+    for (let bit = 0; bit < 12; bit++) {
+      if (((i >> bit) & 1) === 0) continue;
+      view.setUint32(8 * bit, 0x80000000, true);
+      view.setUint32(8 * bit + 4, 0x80010000, true);
+    }
+    return view;
+  });
+}
+
+it("keeps no more than 128 keys that were made to meet, finds these, and others beside them", () => {
+  const map = new ByteMap<number>(4_096);
+  const keys = keysOfOneHash(2_000);
+  const other = new DataView(new ArrayBuffer(5));
+  const bytes = (view: DataView) => view.byteLength;
+  keys.forEach((key, i) => map.find(key, 0, bytes(key)) ?? map.add(key, 0, bytes(key), i));
+  map.add(other, 0, bytes(other), -1);
+  expect(map.size).toBe(128 + 1);
+  expect(keys.map((key) => map.find(key, 0, bytes(key)))).toEqual(keys.map((_, i) => (i < 128 ? i : undefined)));
+  expect(map.find(other, 0, bytes(other))).toBe(-1);
+});
+
 it("remembers ids in memory that other sets have used", () => {
   const ids = fc.array(fc.tuple(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.integer({ min: 0, max: 200 })), { maxLength: 300 });
   fc.assert(

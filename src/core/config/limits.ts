@@ -315,6 +315,8 @@ export const WINDOW_IDS_KEPT_BYTES_MAX = 32 * 1024 * 1024;
 export const TRACE_PARTITIONS = 64;
 /** Spans of one partition of traces that are held for 5 minutes: 24 B each, and 36 while their parent has not come, so all hold 4,194,304 in 96 to 240 MiB, 14,000 spans/s; beyond, less long. A power of two. */
 export const JOIN_SPANS_MAX = 65_536;
+/** Services of an engine that its index finds by bytes, without making a text: 160 B each. Beyond, all are forgotten and found by their texts once more. */
+export const INDEXED_SERVICES_KEPT_MAX = 100_000;
 /** Services that one engine joins traces of, since its start; spans of further ones are not joined: 200,000 x 100 B. */
 export const JOIN_SERVICES_MAX = 200_000;
 /** From the arrival of one of two spans of a call to that of the other. */

@@ -54,9 +54,7 @@ export interface ShardExports extends ChunkBlockExports {
     serviceSeed: number,
   ): number;
   bindingsCount(): number;
-  /** Writes hashes of 16 bytes, one for each slot before `stop`: equal ones are of one tenant, environment and service. */
-  serviceHashes(slot: number, stop: number, pointer: number): void;
-  /** Finds the JSON text of a slot's tenant and service; where it is, until the next call. */
+  /** Finds the JSON text of a slot's tenant and service in its identity: tenant, a comma, environment, a comma, service. */
   findService(slot: number): void;
   foundTenant(): number;
   foundTenantBytes(): number;

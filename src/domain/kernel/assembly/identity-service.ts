@@ -1,13 +1,12 @@
 // Finds the service in the canonical text of an identity, ["tenant","environment","service","metric",{...}], without reading the rest.
 import { SR_IDENTITY, SR_IDENTITY_BYTES } from "../../../core/layout/stream-record";
-import { identityHash } from "./identity-hash";
 import { partitionOfService } from "./placement-hash";
 import { recordOf } from "./shard-table";
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
 
-// The JSON text of tenant and service of the identity that was read last.
+// The JSON text of tenant and service of the identity that was found last.
 let tenantAt: usize = 0;
 let tenantBytes: u32 = 0;
 let serviceAt: usize = 0;
@@ -40,7 +39,8 @@ export function partitionOfIdentity(p: usize, stop: usize, seed: u32): i32 {
   return partitionOfService(seed, service + 1, <u32>(behind - service) - 2);
 }
 
-function readService(slot: u32): void {
+/** Finds tenant and service of a slot in its identity. */
+export function findService(slot: u32): void {
   const r = recordOf(slot);
   const identity = <usize>load<u32>(r, SR_IDENTITY);
   const stop = identity + load<u32>(r, SR_IDENTITY_BYTES);
@@ -51,22 +51,7 @@ function readService(slot: u32): void {
   serviceBytes = <u32>(behindString(serviceAt, stop) - serviceAt);
 }
 
-/** Writes the hashes of the slots before `stop`, 16 bytes each, of what says whose they are in their identities: tenant, environment and service. */
-export function serviceHashes(slot: u32, stop: u32, into: usize): void {
-  for (; slot < stop; slot++, into += 16) {
-    readService(slot);
-    const hash = identityHash(tenantAt, <u32>(serviceAt - tenantAt) + serviceBytes);
-    store<u64>(into, load<u64>(hash));
-    store<u64>(into, load<u64>(hash, 8), 8);
-  }
-}
-
-/** Finds the JSON text of tenant and service of a slot. */
-export function findService(slot: u32): void {
-  readService(slot);
-}
-
-/** JSON text of tenant and service that was found last. */
+/** JSON text of the tenant that was found last, and of its service; the environment stands between them. */
 export function foundTenant(): usize {
   return tenantAt;
 }

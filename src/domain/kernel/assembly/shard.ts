@@ -26,7 +26,7 @@ import { recordOf, ringOf, slotOfRef } from "./shard-table";
 export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard-table";
 export { bucketSamples, bucketSamplesReset, markBucket } from "./shard-bucket";
 export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./shard-definition";
-export { findService, foundService, foundServiceBytes, foundTenant, foundTenantBytes, serviceHashes } from "./identity-service";
+export { findService, foundService, foundServiceBytes, foundTenant, foundTenantBytes } from "./identity-service";
 export { encodeChunkBlock } from "./chunk-block";
 export { packRing } from "./chunk-ring";
 export { chunkBytesPacked, chunksPacked, chunkTaken, packChunk, takeChunk } from "./chunk-waiting";
