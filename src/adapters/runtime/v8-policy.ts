@@ -12,20 +12,24 @@
  *  - interrupt budget: a function is compiled with optimization once its calls and loops have used so many bytes of bytecode, 132 KiB in the V8 of Node 20. At 25
  *    requests a second that is minutes of compilations, each of which takes the core from one request for some milliseconds
  *    ([ADR 76](../../../docs/adr/0076-answers-of-a-warm-server.md)); with a quarter of it they are over four times earlier.
+ *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)).
  *
  * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
  * reported on stderr and passed over.
  */
 import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
+import { yieldV8Threads } from "./v8-threads.ts";
 
 const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100", `--interrupt-budget=${33 * 1024}`] as const;
 
-/** With so many cores or fewer no thread marks beside the program. */
+/** With so many cores or fewer no thread marks beside the program, and V8's threads let others go first. */
 const CORES_FEW = 2;
 
-/** Sets V8's flags; before threads are started. `cores` are those that the process may use. */
+/** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. */
 export function applyV8Policy(cores = availableParallelism()): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
-  if (cores <= CORES_FEW) setFlagsFromString("--no-concurrent-marking");
+  if (cores > CORES_FEW) return;
+  setFlagsFromString("--no-concurrent-marking");
+  yieldV8Threads();
 }
