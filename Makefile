@@ -52,7 +52,7 @@ fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n 
 soak: $(SERVER) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
 	@exec node --import ./scripts/typescript-loader.mjs test/soak/soak.ts
 
-bench: $(SERVER) ## Measure against the peers (45 to 60 minutes, two free cores); results in native-bench/results
+bench: $(SERVER) ## Measure against the peers (35 to 45 minutes, two free cores); results in native-bench/results
 	@exec node native-bench/bench.mjs
 
 bench-quick: $(SERVER) ## Measure the most important rows once, in two minutes

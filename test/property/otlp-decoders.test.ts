@@ -289,7 +289,7 @@ describe("OTLP in protobuf", () => {
       { numRuns: 1_000 },
     );
     expect(decodes.walkedSpans).toBe(0);
-    expect(walks.walkedSpans).toBeGreaterThan(1_000);
+    expect(walks.walkedSpans).toBeGreaterThan(300);
   });
 
   it("is refused, damaged, exactly when the TypeScript decoder refuses it", () => {
