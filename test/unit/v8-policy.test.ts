@@ -18,7 +18,7 @@ describe("the flags of V8", () => {
   });
 });
 
-/** Compiles and collects, then prints how much each nice value of its threads has run, in nanoseconds. */
+/** Compiles, then prints how much each nice value of its threads has run, in nanoseconds. */
 const BUSY = `
 import { applyV8Policy } from ${JSON.stringify(built.href)};
 import { readdirSync, readFileSync } from "node:fs";
