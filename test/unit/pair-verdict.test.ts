@@ -26,6 +26,12 @@ function feed(
   for (let row = from; row < to; row++) visit(row, detector.observe(START + row * INTERVAL, value(row), deployedMs));
 }
 
+/** As it is now, however the detector goes on, with something else. */
+function changed(verdict: PairVerdict, change: Partial<PairVerdict> = {}): PairVerdict {
+  const { score, z } = verdict;
+  return { ...verdict, score, z, ...change };
+}
+
 function observation(detector: PairDetector, verdict: PairVerdict, row: number, direction: PairObservation["direction"] = "both") {
   return { verdict, baseline: detector.baseline, ageSeconds: 3600, localMs: START + row * INTERVAL, direction };
 }
@@ -39,7 +45,7 @@ function firstWhere(
 ) {
   let found: { row: number; verdict: PairVerdict } | undefined;
   feed(detector, rows, value, (row, verdict) => {
-    if (found === undefined && is(verdict)) found = { row, verdict: { ...verdict } };
+    if (found === undefined && is(verdict)) found = { row, verdict: changed(verdict) };
   });
   return found as { row: number; verdict: PairVerdict };
 }
@@ -116,9 +122,9 @@ describe("the verdict of a pair", () => {
   });
 
   it("says that it is held back as flapping where the bar was raised", () => {
-    const verdict = { ...new PairDetector().observe(START, 1), evidence: 1.2, bar: 1.4 };
+    const verdict = changed(new PairDetector().observe(START, 1), { evidence: 1.2, bar: 1.4 });
     const gate = { isFiring: false, opened: false, suppressedBy: "flapping" } as const;
-    const record = pairVerdict(observation(new PairDetector(), { ...verdict, gate }, 0));
+    const record = pairVerdict(observation(new PairDetector(), changed(verdict, { gate }), 0));
     expect(record.suppressed_by).toBe("flapping");
     expect(record.gates.find(({ name }) => name === "flap_control")).toEqual({
       name: "flap_control",
@@ -143,16 +149,16 @@ describe("the verdict of a pair", () => {
       true,
       false,
     ]);
-    const verdict = { ...new PairDetector().observe(START, 1), evidence: 2, level: 7, side: -1 as const };
+    const verdict = changed(new PairDetector().observe(START, 1), { evidence: 2, level: 7, side: -1 });
     const gate = { isFiring: true, opened: true, suppressedBy: null };
-    expect(pairVerdict(observation(new PairDetector(), { ...verdict, gate }, 0, "high")).suppressed_by).toBe("direction");
+    expect(pairVerdict(observation(new PairDetector(), changed(verdict, { gate }), 0, "high")).suppressed_by).toBe("direction");
   });
 
   it("counts a spike to the other side of the level for nothing", () => {
-    const verdict = { ...new PairDetector().observe(START, 1), level: 3, side: -1 as const, z: 9 };
+    const verdict = changed(new PairDetector().observe(START, 1), { level: 3, side: -1, z: 9 });
     expect(pairZ(verdict)).toBe(-3);
-    expect(pairZ({ ...verdict, z: -9 })).toBe(-9);
-    expect(pairZ({ ...verdict, level: 1e6 })).toBe(-99);
+    expect(pairZ(changed(verdict, { z: -9 }))).toBe(-9);
+    expect(pairZ(changed(verdict, { level: 1e6 }))).toBe(-99);
   });
 });
 

@@ -66,34 +66,40 @@ const WORDS =
 export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 
 /** What the detector says of an observation; the object is used again for the next one. */
-export interface PairVerdict {
-  /** 0..1, comparable over time and between pairs; made when it is asked for. */
-  readonly score: number;
-  /** Signed equivalent z behind the score; made when it is asked for. */
-  readonly z: number;
+export class PairVerdict {
   /** Sign of the value's departure from what it was compared with. */
-  sign: number;
+  sign = 0;
   /** What the value was compared with. */
-  expected: number;
+  expected = 0;
   /** Standard deviations of the short mean from its history, whichever of `usual` is further off. */
-  level: number;
+  level = 0;
   /** 1 where the level lies above what is usual, else -1. */
-  side: 1 | -1;
+  side: 1 | -1 = 1;
   /** Mean of the newest `width` values; what is usual for it, and the width in value of one of its standard deviations. */
-  mean: number;
-  width: number;
-  usual: number;
-  scale: number;
+  mean = 0;
+  width = 1;
+  usual = 0;
+  scale = 0;
   /** Whether `usual` is that of the hour, else that of the whole history. */
-  isSeasonal: boolean;
+  isSeasonal = false;
   /** Levels from here on open an alert by themselves. */
-  levelBar: number;
+  levelBar = 0;
   /** Level or level with spike, in units of their bars: from 1 on an excursion; and what it must reach while the stream pages often. */
-  evidence: number;
-  bar: number;
+  evidence = 0;
+  bar = 1;
   /** Robust standard deviations of the value, its short mean or its step. */
-  spike: number;
-  gate: GateStep;
+  spike = 0;
+  gate: GateStep = { isFiring: false, opened: false, suppressedBy: null };
+
+  /** 0..1, comparable over time and between pairs; made when it is asked for. */
+  get score(): number {
+    return anomalyScore(this.z);
+  }
+
+  /** Signed equivalent z behind the score; made when it is asked for. */
+  get z(): number {
+    return this.sign * equivalentZ(this.spike, SPIKE_FREEDOM);
+  }
 }
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
@@ -115,28 +121,7 @@ export class PairDetector {
   /** Whether the departure at hand holds: of the value observed last. */
   readonly confirmation: PairConfirmation;
   readonly #offsetMs: OffsetMs;
-  readonly #verdict: PairVerdict = {
-    get score(): number {
-      return anomalyScore(this.z);
-    },
-    get z(): number {
-      return this.sign * equivalentZ(this.spike, SPIKE_FREEDOM);
-    },
-    sign: 0,
-    expected: 0,
-    level: 0,
-    side: 1,
-    mean: 0,
-    width: 1,
-    usual: 0,
-    scale: 0,
-    isSeasonal: false,
-    levelBar: 0,
-    evidence: 0,
-    bar: 1,
-    spike: 0,
-    gate: { isFiring: false, opened: false, suppressedBy: null },
-  };
+  readonly #verdict = new PairVerdict();
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
   constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
