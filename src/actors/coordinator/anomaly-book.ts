@@ -108,10 +108,8 @@ export class AnomalyBook {
     const openBefore = index.get(id)?.openKey ?? null;
     const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? keyIfOpen ?? openKeyOf(anomaly)) : null;
     index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
-    const { environment, metricName, detector, startedAtMs } = anomaly;
-    const open = { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs };
-    if (openKey !== null) this.#open.set(openKey, open);
-    else this.#close(openBefore, id);
+    if (openKey === null) this.#close(openBefore, id);
+    else if (this.#open.get(openKey)?.id !== id) this.#open.set(openKey, openOf(anomaly));
     this.#recent.delete(id);
     if (row !== undefined) this.#keepRecent(id, { tenant, row });
   }
@@ -143,4 +141,8 @@ export class AnomalyBook {
     this.#tenants.set(tenant, index);
     return index;
   }
+}
+
+function openOf({ tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs }: Anomaly): OpenAnomaly {
+  return { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs };
 }

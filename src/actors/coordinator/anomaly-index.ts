@@ -11,6 +11,12 @@ export interface AnomalyEntry {
   readonly openKey: string | null;
 }
 
+/** An entry as it is held: changed where it stands, because one that lives for long and is replaced is work for full collections. */
+interface HeldEntry extends AnomalyEntry {
+  score: number;
+  openKey: string | null;
+}
+
 /** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive. */
 export interface AnomalyFilter {
   readonly serviceId?: string | undefined;
@@ -34,9 +40,9 @@ function compare(a: AnomalyPosition, b: AnomalyPosition): number {
 /** The entries of one tenant. */
 export class AnomalyIndex {
   /** Ascending from `#head` on; what lies before was dropped. */
-  #entries: AnomalyEntry[] = [];
+  #entries: HeldEntry[] = [];
   #head = 0;
-  readonly #byId = new Map<string, AnomalyEntry>();
+  readonly #byId = new Map<string, HeldEntry>();
 
   get size(): number {
     return this.#byId.size;
@@ -46,13 +52,18 @@ export class AnomalyIndex {
     return this.#byId.get(id);
   }
 
-  /** Adds an entry, or replaces the one with the same id and time. */
+  /** Adds an entry, or takes over the new state of the one with the same id and time. */
   put(entry: AnomalyEntry): void {
+    const known = this.#byId.get(entry.id);
+    if (known !== undefined) {
+      known.score = entry.score;
+      known.openKey = entry.openKey;
+      return;
+    }
     const at = this.#lowerBound(entry);
-    const replaces = this.#byId.has(entry.id);
     this.#byId.set(entry.id, entry);
     if (at === this.#entries.length) this.#entries.push(entry);
-    else this.#entries.splice(at, replaces ? 1 : 0, entry);
+    else this.#entries.splice(at, 0, entry);
   }
 
   /** Removes an entry; cheap for the oldest. */

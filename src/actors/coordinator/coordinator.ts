@@ -30,6 +30,7 @@ import type { TrainingJob, TrainingResult } from "../../domain/detection/multiva
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { liveSources } from "./alerts/live-sources.ts";
+import { Attempts } from "./attempts.ts";
 import { ColdDesk } from "./cold/cold-desk.ts";
 import { ControlCommitter, type ControlCommitterDependencies } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
@@ -335,33 +336,27 @@ export class Coordinator {
     return this.#finished({ more, mayGather, isPaused: false, awaits: isGathering ? "prompt" : "any", dueMs });
   }
 
-  /** Retention is tried even where frames were refused: it may be what makes room. */
+  /** Retention is tried even where frames were refused: it may be what makes room. A part without work is passed over: some hundred rounds a second have one. */
   async #write(): Promise<Pick<StepReport, "more" | "mayGather">> {
     const { nowMs, monotonicMs } = this.#dependencies;
-    const failures: unknown[] = [];
-    const attempt = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
-      try {
-        return await write();
-      } catch (error) {
-        failures.push(error);
-        return undefined;
-      }
-    };
+    const attempts = new Attempts();
+    const { failures } = attempts;
     const { series } = this.#frames;
-    await attempt(async () => (this.#edits.isWaiting || this.#isUrgent ? series.end() : series.check()));
-    if (!series.isUnderWay) await this.#edits.run();
+    if (series.hasFailed || this.#edits.isWaiting || this.#isUrgent) await attempts.make(() => series.end());
+    if (this.#edits.isWaiting && !series.isUnderWay) await this.#edits.run();
     this.#lastRunMs = nowMs();
-    this.#tookFrames = (await attempt(() => this.#frames.commitControl(this.#isUrgent))) === true;
-    const replayed = await attempt(() => this.#stepReplay());
-    const retention: RetentionOutcome | undefined = this.#mayRetain ? await attempt(() => this.#retention.step(nowMs())) : "idle";
-    await attempt(() => this.#disk.trim(monotonicMs()));
+    this.#tookFrames = this.#frames.read(this.#isUrgent) && (await attempts.make(() => this.#frames.commitControl())) === true;
+    const replayed = this.#mayReplay && (await attempts.make(() => this.#stepReplay()));
+    const mayRetain = this.#mayRetain && monotonicMs() >= this.#retention.dueMs;
+    const retention: RetentionOutcome | undefined = mayRetain ? await attempts.make(() => this.#retention.step(nowMs())) : "idle";
+    if (monotonicMs() >= this.#disk.trimDueMs) await attempts.make(() => this.#disk.trim(monotonicMs()));
     const isUrgent = this.#isUrgent;
     const begun = failures.length === 0 && series.begin(isUrgent);
-    if (isUrgent) await attempt(() => series.end());
+    if (isUrgent) await attempts.make(() => series.end());
     this.#tookFrames ||= begun && isUrgent;
     // Work of retention that has come to no commit yet says nothing of the store.
     if (failures.length === 0 && (this.#tookFrames || retention !== "worked")) this.#guard.succeeded();
-    for (const failure of failures.slice(0, 1)) this.#guard.failed(failure, monotonicMs());
+    if (failures.length > 0) this.#guard.failed(failures[0], monotonicMs());
     const works = replayed === true || retention !== "idle";
     const more = failures.length === 0 && (this.#tookFrames || works);
     return { more, mayGather: more && !works && this.#frames.isCaughtUp && this.#stopping === "no" };
@@ -377,9 +372,15 @@ export class Coordinator {
     return this.#settling > 0 || this.#stopping !== "no" || this.#guard.isReadOnly || this.#frames.series.isAwaited;
   }
 
+  /** Whether the replay has something to do, now or later. */
+  get #mayReplay(): boolean {
+    if (!this.#enginesReady || this.#stopping !== "no" || this.#guard.refusesWrites) return false;
+    if (this.#replay.isIdle) this.#replayDueMs = Number.POSITIVE_INFINITY;
+    return !this.#replay.isIdle;
+  }
+
   /** True when it may go on at once. */
   async #stepReplay(): Promise<boolean> {
-    if (!this.#enginesReady || this.#stopping !== "no" || this.#guard.refusesWrites) return false;
     const { worked, dueMs } = await this.#replay.step(!this.#tookFrames && !this.#frames.isGathering);
     this.#replayDueMs = dueMs;
     return worked && dueMs <= this.#dependencies.monotonicMs();

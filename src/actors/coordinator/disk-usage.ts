@@ -58,6 +58,11 @@ export class DiskUsage {
     return Math.min(this.#dueMs, this.#trimDueMs);
   }
 
+  /** Monotonic time of the next `trim` that looks. */
+  get trimDueMs(): number {
+    return this.#trimDueMs;
+  }
+
   get fill(): DiskFill {
     return this.#fill;
   }

@@ -41,15 +41,36 @@ export class LogCoverage {
     if (this.#headers.size < PARTITIONS) return undefined;
     let epoch = Number.POSITIVE_INFINITY;
     for (const header of this.#headers.values()) epoch = Math.min(epoch, header.epoch);
-    const oldest = [...this.#headers.values()].filter((header) => header.epoch === epoch);
-    const lanes = new Set(oldest.flatMap((header) => header.vector.map((mark) => mark.lane)));
-    return { epoch, lanes: [...lanes].sort((a, b) => a - b).map((lane) => ({ lane, belowSegment: this.#laneFloor(epoch, lane, oldest) })) };
+    const floors = new Map<number, VectorFloor>();
+    let oldest = 0;
+    for (const header of this.#headers.values()) {
+      if (header.epoch !== epoch) continue;
+      for (const mark of header.vector) lower(floors, mark);
+      oldest++;
+    }
+    const lanes = [...floors].sort(([a], [b]) => a - b);
+    return { epoch, lanes: lanes.map(([lane, floor]) => ({ lane, belowSegment: this.#laneFloor(epoch, lane, floor, oldest) })) };
   }
 
-  #laneFloor(epoch: number, lane: number, headers: ReadonlyArray<Pick<CheckpointHeader, "vector">>): number {
-    let floor = this.#marks.get(`${epoch}/${lane}`)?.segment ?? FIRST_SEGMENT;
-    for (const { vector } of headers) floor = Math.min(floor, vector.find((mark) => mark.lane === lane)?.segment ?? FIRST_SEGMENT);
-    return floor;
+  /** A lane that one of the headers does not know is not covered. */
+  #laneFloor(epoch: number, lane: number, { segment, headers }: VectorFloor, oldest: number): number {
+    const marked = this.#marks.get(`${epoch}/${lane}`)?.segment ?? FIRST_SEGMENT;
+    return headers < oldest ? FIRST_SEGMENT : Math.min(marked, segment);
+  }
+}
+
+/** The lowest segment of a lane in so many vectors. */
+interface VectorFloor {
+  segment: number;
+  headers: number;
+}
+
+function lower(floors: Map<number, VectorFloor>, { lane, segment }: CheckpointHeader["vector"][number]): void {
+  const floor = floors.get(lane);
+  if (floor === undefined) floors.set(lane, { segment, headers: 1 });
+  else {
+    floor.segment = Math.min(floor.segment, segment);
+    floor.headers++;
   }
 }
 

@@ -44,21 +44,27 @@ export function episodeTimeKey(wallMs: number, episodeId: Uint8Array): Uint8Arra
   return new KeyBuilder().time(wallMs).fixed(episodeId).finish();
 }
 
+/** An anomaly that a transaction has changed. */
+interface ChangedAnomaly {
+  anomaly: Anomaly;
+  readonly openKey: string;
+  /** Whether the event stream is told. */
+  isNews: boolean;
+  /** As it goes to the store. */
+  row: Uint8Array | undefined;
+}
+
 /** One transaction's verdicts. */
 export class VerdictDraft {
   readonly #book: AnomalyBook;
   readonly #limits: VerdictLimits;
   readonly #wallNowMs: number;
   readonly #alerts: AlertDraft;
-  readonly #anomalies = new Map<string, Anomaly>();
-  /** As they go to the store, by the id of the anomaly. */
-  readonly #rows = new Map<string, Uint8Array>();
   /** By the id of the anomaly. */
-  readonly #openKeys = new Map<string, string>();
+  readonly #changed = new Map<string, ChangedAnomaly>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
   readonly #standing = new Map<string, StandingEpisode | undefined>();
-  readonly #told = new Set<string>();
   /** Episodes that got a row of their own because their anomaly goes. */
   #orphans = 0;
   /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
@@ -76,18 +82,18 @@ export class VerdictDraft {
   add(frame: EpisodeFrame): EpisodeEffect {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
     if (isForgotten) return { kind: "ignored" };
-    const founded = this.#read(frame.tenant, anomalyIdOf(frame));
+    const id = anomalyIdOf(frame);
+    const founded = this.#read(frame.tenant, id);
     const episode =
       foundingEpisode(founded, frame.episodeId) ?? this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     const openKey = openKeyOf(frame);
     const before = this.#anomalyOf(openKey, { episode, founded });
-    const effect = applyEpisode({ episode, anomaly: before }, frame, this.#wallNowMs);
+    const effect = applyEpisode({ episode, anomaly: before, id }, frame, this.#wallNowMs);
     const isFounder = effect.anomaly?.founder?.episodeId === frame.episodeId;
     if (effect.episode !== undefined && !isFounder) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
     noteStanding(this.#standing, frame, effect.episode?.open);
     const anomaly = this.#alerts.take(effect, before);
-    if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey);
-    if (effect.anomaly !== undefined && isNews(effect, before)) this.#told.add(effect.anomaly.id);
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isNews(effect, before));
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
     return anomaly === undefined ? effect : { ...effect, anomaly };
   }
@@ -95,14 +101,15 @@ export class VerdictDraft {
   /** The operations of the transaction; also decides which old anomalies make room. */
   operations(): StoreOperation[] {
     this.#orphans = 0;
-    const operations: StoreOperation[] = [...this.#anomalies.values()].map((anomaly) => {
-      const value = encodeAnomaly(anomaly);
-      this.#rows.set(anomaly.id, value);
-      return { table: "anomalies", key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id), value };
-    });
+    const operations: StoreOperation[] = [];
+    for (const changed of this.#changed.values()) {
+      const { tenant, detectedAtMs, id } = changed.anomaly;
+      changed.row = encodeAnomaly(changed.anomaly);
+      operations.push({ table: "anomalies", key: tenantTimeKey(tenant, detectedAtMs, id), value: changed.row });
+    }
     operations.sort(byKey);
     for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
-    operations.push(...standingOperations(this.#standing));
+    if (this.#standing.size > 0) operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();
     for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {
@@ -114,7 +121,7 @@ export class VerdictDraft {
 
   /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
   apply(): number {
-    for (const [id, anomaly] of this.#anomalies) this.#book.put(anomaly, this.#openKeys.get(id), this.#rows.get(id));
+    for (const { anomaly, openKey, row } of this.#changed.values()) this.#book.put(anomaly, openKey, row);
     this.#book.standing.apply(this.#standing);
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
     this.#book.addEpisodes(this.#orphans);
@@ -124,10 +131,8 @@ export class VerdictDraft {
 
   /** What the event stream is told. */
   events(): StreamEvents["events"] {
-    return [...this.#told].map((id) => {
-      const anomaly = this.#anomalies.get(id) as Anomaly;
-      return { event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly)) };
-    });
+    const told = [...this.#changed.values()].filter((changed) => changed.isNews);
+    return told.map(({ anomaly }) => ({ event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly)) }));
   }
 
   /** `founded` is the anomaly that the frame would open, where it is stored already. */
@@ -140,7 +145,7 @@ export class VerdictDraft {
   }
 
   #read(tenant: string, id: string): Anomaly | undefined {
-    return this.#anomalies.get(id) ?? this.#book.find(tenant, id);
+    return this.#changed.get(id)?.anomaly ?? this.#book.find(tenant, id);
   }
 
   /** An anomaly that this draft has touched decides by its new state, whatever the book says. */
@@ -148,14 +153,18 @@ export class VerdictDraft {
     const drafted = this.#open.get(openKey);
     if (drafted !== undefined) return drafted;
     const place = this.#book.openAnomaly(openKey);
-    if (place === undefined || this.#anomalies.has(place.id)) return undefined;
+    if (place === undefined || this.#changed.has(place.id)) return undefined;
     return this.#book.read(place);
   }
 
   /** The frame that changed it has its pair and direction, and so its key. */
-  #keepAnomaly(anomaly: Anomaly, openKey: string): void {
-    this.#anomalies.set(anomaly.id, anomaly);
-    this.#openKeys.set(anomaly.id, openKey);
+  #keepAnomaly(anomaly: Anomaly, openKey: string, isNews: boolean): void {
+    const changed = this.#changed.get(anomaly.id);
+    if (changed === undefined) this.#changed.set(anomaly.id, { anomaly, openKey, isNews, row: undefined });
+    else {
+      changed.anomaly = anomaly;
+      changed.isNews ||= isNews;
+    }
     if (anomaly.resolvedAtMs === null) this.#open.set(openKey, anomaly);
     else if (this.#open.get(openKey)?.id === anomaly.id) this.#open.delete(openKey);
   }
@@ -172,7 +181,7 @@ export class VerdictDraft {
 
   /** An episode outlives the anomaly that remembered it: a replay must not open it again. */
   #founderOperations(tenant: string, { id, detectedAtMs }: AnomalyEntry): StoreOperation[] {
-    const anomaly = this.#anomalies.get(id) ?? this.#book.read({ tenant, id, detectedAtMs });
+    const anomaly = this.#changed.get(id)?.anomaly ?? this.#book.read({ tenant, id, detectedAtMs });
     if (anomaly === undefined || anomaly.founder === null) return [];
     const { episodeId, open } = anomaly.founder;
     this.#orphans++;
@@ -187,7 +196,8 @@ export class VerdictDraft {
 
   #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {
     const added = new Map<string, number>();
-    for (const { tenant, id } of this.#anomalies.values()) {
+    for (const { anomaly } of this.#changed.values()) {
+      const { tenant, id } = anomaly;
       if (this.#book.index(tenant).get(id) === undefined) added.set(tenant, (added.get(tenant) ?? 0) + 1);
     }
     return [...added].flatMap(([tenant, count]) => {

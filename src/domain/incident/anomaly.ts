@@ -78,6 +78,8 @@ export interface Episode {
 export interface KnownState {
   readonly episode: Episode | undefined;
   readonly anomaly: Anomaly | undefined;
+  /** `anomalyIdOf` the frame, where it is known. */
+  readonly id?: string;
 }
 
 /** What a frame changes; an absent part stays as it was. `ignored` changes nothing. */
@@ -112,14 +114,14 @@ export function anomalyIdOf(frame: EpisodeFrame): string {
  */
 export function applyEpisode(known: KnownState, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
   // An update of an unknown episode: a gate held its opening back, and now it passes.
-  if (known.episode === undefined) return frame.transition === "close" ? IGNORED : open(known.anomaly, frame, wallNowMs);
+  if (known.episode === undefined) return frame.transition === "close" ? IGNORED : open(known, frame, wallNowMs);
   if (frame.transition === "open" || !known.episode.open) return IGNORED;
   return frame.transition === "update" ? update(known.anomaly, frame) : close(known.episode, known.anomaly, frame, wallNowMs);
 }
 
-function open(anomaly: Anomaly | undefined, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
+function open({ anomaly, id }: KnownState, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
   if (anomaly === undefined) {
-    const opened = newAnomaly(frame, wallNowMs);
+    const opened = newAnomaly(id ?? anomalyIdOf(frame), frame, wallNowMs);
     return { kind: "opened", anomaly: opened, episode: memberOf(opened) };
   }
   const members = { streams: anomaly.streams + 1, openStreams: anomaly.openStreams + 1, resolvedAtMs: null, resolvedBy: null };
@@ -154,7 +156,7 @@ function memberOf(anomaly: Anomaly): Episode {
   return { tenant: anomaly.tenant, anomalyId: anomaly.id, detectedAtMs: anomaly.detectedAtMs, open: true };
 }
 
-function newAnomaly(frame: EpisodeFrame, wallNowMs: number): Anomaly {
+function newAnomaly(id: string, frame: EpisodeFrame, wallNowMs: number): Anomaly {
   const {
     tenant,
     environment,
@@ -170,7 +172,7 @@ function newAnomaly(frame: EpisodeFrame, wallNowMs: number): Anomaly {
     explanation,
   } = frame;
   return {
-    id: anomalyIdOf(frame),
+    id,
     tenant,
     environment,
     serviceId,

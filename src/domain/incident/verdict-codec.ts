@@ -104,13 +104,14 @@ interface SentenceOf {
 /** Of a verdict, and of its baseline. */
 const MEMBERS = 13;
 const BASELINE_MEMBERS = 6;
+const GATE_MEMBERS = 4;
 
 /** Whether the record has the members of a verdict and no others, each of its type: only such a one comes back equal. */
 export function isVerdictRecord(value: unknown): value is Verdict {
   if (typeof value !== "object" || value === null) return false;
   const verdict = value as Verdict;
   return (
-    Object.keys(verdict).length === MEMBERS &&
+    memberCount(verdict) === MEMBERS &&
     typeof verdict.detector === "string" &&
     areNumbers(verdict.observed, verdict.expected, verdict.lower, verdict.upper) &&
     areNumbers(verdict.z, verdict.p, verdict.threshold, 0) &&
@@ -128,9 +129,16 @@ export function isVerdictRecord(value: unknown): value is Verdict {
 }
 
 function isBaseline(value: VerdictBaseline): boolean {
-  if (typeof value !== "object" || value === null || Object.keys(value).length !== BASELINE_MEMBERS) return false;
+  if (typeof value !== "object" || value === null || memberCount(value) !== BASELINE_MEMBERS) return false;
   const { n, mean, sd, median, bucket, age_seconds } = value;
   return areNumbers(n, mean, sd, median) && typeof age_seconds === "number" && (bucket === null || typeof bucket === "string");
+}
+
+/** Without a list of them. */
+function memberCount(value: object): number {
+  let count = 0;
+  for (const _ in value) count++;
+  return count;
 }
 
 function areNumbers(a: unknown, b: unknown, c: unknown, d: unknown): boolean {
@@ -142,7 +150,7 @@ function isText(value: unknown): boolean {
 }
 
 function isGate(gate: Gate): boolean {
-  if (typeof gate !== "object" || gate === null || Object.keys(gate).length !== 4) return false;
+  if (typeof gate !== "object" || gate === null || memberCount(gate) !== GATE_MEMBERS) return false;
   return (
     typeof gate.name === "string" && typeof gate.passed === "boolean" && typeof gate.value === "number" && typeof gate.limit === "number"
   );

@@ -100,12 +100,18 @@ export class AlertDraft {
 
   /** Takes the changes over into the book after the commit. */
   apply(): AlertCounts {
-    const opened = [...this.#memory.changed].filter(({ state }) => this.#book.index(state.key.tenant).get(state.id) === undefined).length;
+    let opened = 0;
+    for (const { state } of this.#memory.changed) if (this.#book.index(state.key.tenant).get(state.id) === undefined) opened++;
     this.#book.take(this.#memory);
     this.#book.ledger.add(this.#rows);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, entry.id);
-    const count = (outcome: PageDecision["outcome"]) => this.#rows.filter(({ decision }) => decision.outcome === outcome).length;
-    return { opened, paged: count("paged"), suppressed: count("suppressed"), dropped: this.#evicted.length };
+    return { opened, paged: this.#count("paged"), suppressed: this.#count("suppressed"), dropped: this.#evicted.length };
+  }
+
+  #count(outcome: PageDecision["outcome"]): number {
+    let count = 0;
+    for (const { decision } of this.#rows) if (decision.outcome === outcome) count++;
+    return count;
   }
 
   /** What the event stream is told: alerts that opened, were raised or acknowledged, or ended. */

@@ -1,4 +1,5 @@
-// One tenant's alerts in memory, in the order of lists: what filters and pages need. About 200 bytes an alert; at most ALERTS_MAX of them.
+// One tenant's alerts in memory, in the order of lists: what filters and pages need. About 200 bytes an alert; at most ALERTS_MAX of them. An entry is changed
+// where it stands: one that lives for long and is replaced is work for full collections.
 import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
@@ -13,6 +14,32 @@ export interface AlertEntry {
   readonly serviceId: string;
   readonly environment: string;
   readonly family: DetectorFamily;
+}
+
+class HeldEntry implements AlertEntry {
+  readonly id: string;
+  readonly createdAtMs: number;
+  updatedAtMs = 0;
+  isFiring = false;
+  tier: Tier = "low";
+  serviceId = "";
+  environment = "";
+  family: DetectorFamily = "metric";
+
+  constructor(id: string, createdAtMs: number) {
+    this.id = id;
+    this.createdAtMs = createdAtMs;
+  }
+
+  take({ state, updatedAtMs }: Alert): void {
+    const { serviceId, environment, family } = state.key;
+    this.updatedAtMs = updatedAtMs;
+    this.isFiring = state.resolvedAtMs === null;
+    this.tier = state.tier;
+    this.serviceId = serviceId;
+    this.environment = environment;
+    this.family = family as DetectorFamily;
+  }
 }
 
 /** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive, both of the start. */
@@ -34,8 +61,8 @@ export interface AlertPosition {
 
 export class AlertIndex {
   /** Ascending. */
-  readonly #order: AlertPosition[] = [];
-  readonly #byId = new Map<string, AlertEntry>();
+  readonly #order: HeldEntry[] = [];
+  readonly #byId = new Map<string, HeldEntry>();
 
   get size(): number {
     return this.#byId.size;
@@ -47,11 +74,15 @@ export class AlertIndex {
 
   /** Adds an alert, or takes over its new state. */
   put(alert: Alert): void {
-    const { id, createdAtMs, resolvedAtMs, tier, key } = alert.state;
-    const entry = { id, createdAtMs, updatedAtMs: alert.updatedAtMs, isFiring: resolvedAtMs === null, tier };
-    if (!this.#byId.has(id)) this.#order.splice(this.#lowerBound(entry), 0, { createdAtMs, id });
-    const { serviceId, environment } = key;
-    this.#byId.set(id, { ...entry, serviceId, environment, family: key.family as DetectorFamily });
+    const { id, createdAtMs } = alert.state;
+    const known = this.#byId.get(id);
+    const entry = known ?? new HeldEntry(id, createdAtMs);
+    entry.take(alert);
+    if (known !== undefined) return;
+    this.#byId.set(id, entry);
+    const at = this.#lowerBound(entry);
+    if (at === this.#order.length) this.#order.push(entry);
+    else this.#order.splice(at, 0, entry);
   }
 
   remove(id: string): void {
@@ -66,7 +97,7 @@ export class AlertIndex {
     const resolved: AlertEntry[] = [];
     const firing: AlertEntry[] = [];
     for (let at = 0; at < this.#order.length && resolved.length < count; at++) {
-      const entry = this.#byId.get((this.#order[at] as AlertPosition).id) as AlertEntry;
+      const entry = this.#order[at] as HeldEntry;
       (entry.isFiring ? firing : resolved).push(entry);
     }
     return [...resolved, ...firing].slice(0, Math.max(0, count));
@@ -75,9 +106,8 @@ export class AlertIndex {
   /** Entries in which nothing has happened since, at most `most`. */
   untouchedSince(beforeMs: number, most: number): AlertEntry[] {
     const untouched: AlertEntry[] = [];
-    for (const { id, createdAtMs } of this.#order) {
-      if (createdAtMs >= beforeMs || untouched.length >= most) break;
-      const entry = this.#byId.get(id) as AlertEntry;
+    for (const entry of this.#order) {
+      if (entry.createdAtMs >= beforeMs || untouched.length >= most) break;
       if (entry.updatedAtMs < beforeMs) untouched.push(entry);
     }
     return untouched;
@@ -94,7 +124,7 @@ export class AlertIndex {
     const page: AlertEntry[] = [];
     const behind = position === undefined ? this.#order.length : this.#lowerBound(position);
     for (let at = behind - 1; at >= 0 && page.length < limit; at--) {
-      const entry = this.#byId.get((this.#order[at] as AlertPosition).id) as AlertEntry;
+      const entry = this.#order[at] as HeldEntry;
       if (matches(entry, filter)) page.push(entry);
     }
     return page;

@@ -79,16 +79,16 @@ export class ControlCommitter {
     const { state, counters, monotonicMs, observeLatencySeconds } = this.#dependencies;
     counters.add("anomaliesDropped", verdicts.apply());
     countAlerts(counters, state, alerts.apply());
-    deadLetters.apply();
-    labels.apply();
-    counters.add("labelsRefused", labels.refused);
+    deadLetters?.apply();
+    labels?.apply();
+    counters.add("labelsRefused", labels?.refused ?? 0);
     const storedMs = monotonicMs();
     for (const arrivalMs of verdicts.openedArrivalsMs) if (arrivalMs > 0) observeLatencySeconds((storedMs - arrivalMs) / 1000);
     counters.add("anomaliesStored", verdicts.openedArrivalsMs.length);
     counters.set("anomaliesOpen", state.anomalies.openCount);
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
-    counters.add("lettersReplayed", deadLetters.replayed);
+    counters.add("lettersReplayed", deadLetters?.replayed ?? 0);
     if (this.#dependencies.isHeard?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
   }
 }

@@ -19,31 +19,42 @@ import { DeadLetterDraft } from "../dead-letter-draft.ts";
 import { decodePayload } from "../tables/stored-json.ts";
 import { VerdictDraft, type VerdictLimits } from "../verdict-draft.ts";
 
-/** Drafts of one transaction over the committed state. */
+/** Drafts of one transaction over the committed state; those of what comes seldom are made when it comes. */
 export class ControlTransaction {
   readonly alerts: AlertDraft;
   readonly verdicts: VerdictDraft;
-  readonly deadLetters: DeadLetterDraft;
-  readonly labels: LabelDraft;
+  deadLetters: DeadLetterDraft | undefined;
+  labels: LabelDraft | undefined;
+  readonly #state: CommittedState;
   readonly #wallNowMs: number;
 
   constructor(state: CommittedState, limits: VerdictLimits, wallNowMs: number, paging: PagingSources) {
     this.alerts = new AlertDraft(state.alerts, paging, wallNowMs, limits.alertsMax);
     this.verdicts = new VerdictDraft(state.anomalies, limits, wallNowMs, this.alerts);
-    this.deadLetters = new DeadLetterDraft(state);
-    this.labels = new LabelDraft(state.configured.labels);
+    this.#state = state;
     this.#wallNowMs = wallNowMs;
   }
 
   /** Takes a frame of CONTROL_FRAMES. */
   add({ kind, payload }: EngineFrame): void {
     if (kind === FRAME_VERDICT || kind === FRAME_CLOSING) this.verdicts.add(decodeEpisode(payload));
-    else if (kind === FRAME_DEAD_LETTER) this.deadLetters.take(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload));
-    else if (kind === FRAME_SERVICE_LABELS) this.labels.takeTelemetry(decodePayload<ServiceLabelsEnvelope>(payload), this.#wallNowMs);
+    else if (kind === FRAME_DEAD_LETTER) this.#takeLetter(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload));
+    else if (kind === FRAME_SERVICE_LABELS) this.#takeLabels(decodePayload<ServiceLabelsEnvelope>(payload));
     else throw new RangeError(`a frame of kind ${kind} is not stored in control`);
   }
 
   operations(): StoreOperation[] {
-    return [...this.verdicts.operations(), ...this.alerts.operations(), ...this.deadLetters.operations(), ...this.labels.operations()];
+    const verdicts = this.verdicts.operations(); // may end alerts
+    return verdicts.concat(this.alerts.operations(), this.deadLetters?.operations() ?? [], this.labels?.operations() ?? []);
+  }
+
+  #takeLetter(letter: DeadLetterEnvelope | DeadLettersEnded): void {
+    this.deadLetters ??= new DeadLetterDraft(this.#state);
+    this.deadLetters.take(letter);
+  }
+
+  #takeLabels(labels: ServiceLabelsEnvelope): void {
+    this.labels ??= new LabelDraft(this.#state.configured.labels);
+    this.labels.takeTelemetry(labels, this.#wallNowMs);
   }
 }

@@ -55,13 +55,14 @@ export class FrameCommits {
     return this.#intake.isCaughtUp;
   }
 
-  /**
-   * Reads the rings, and commits what is for `control` and due, with all that came before it; true when there was something, so that there may be more. Rejects with
-   * StoreError, and what waited waits on.
-   */
-  async commitControl(isUrgent: boolean): Promise<boolean> {
+  /** Reads the rings; whether anything for `control` is due. */
+  read(isUrgent: boolean): boolean {
     this.#intake.fill();
-    if (!this.#isControlDue(isUrgent)) return false;
+    return this.#isControlDue(isUrgent);
+  }
+
+  /** Commits what is for `control` and due, with all that came before it; true, because there may be more. Rejects with StoreError, and what waited waits on. */
+  async commitControl(): Promise<true> {
     const pick = this.#intake.pickControl();
     await this.#committer.commit(pick.frames);
     this.#intake.confirmControl(pick);

@@ -38,6 +38,11 @@ export class SeriesFlusher {
     return this.#underWay !== undefined;
   }
 
+  /** Whether `end` would reject at once. */
+  get hasFailed(): boolean {
+    return this.#failures.length > 0;
+  }
+
   /** Whether a commit is to be waited for: where frames do not gather, nothing goes on beside it. */
   get isAwaited(): boolean {
     return this.#restMs === 0;
@@ -70,11 +75,6 @@ export class SeriesFlusher {
   /** Waits for the commit under way. Rejects with StoreError where it, or one before it, has failed, once; what waited waits on. */
   async end(): Promise<void> {
     await this.#underWay;
-    this.check();
-  }
-
-  /** Throws why a commit has failed, once. */
-  check(): void {
     const [failure] = this.#failures;
     this.#failures = [];
     if (failure !== undefined) throw failure;

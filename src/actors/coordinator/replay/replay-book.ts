@@ -49,6 +49,8 @@ export function replayJobKey({ tenant, createdMs, id }: Pick<ReplayJob, "tenant"
 /** The committed jobs of all tenants: at most REPLAY_JOBS_KEPT_MAX each. */
 export class ReplayBook {
   readonly #tenants = new Map<string, Map<string, ReplayJob>>();
+  /** By tenant and id. */
+  readonly #unfinished = new Map<string, ReplayJob>();
 
   /** Reads the store; to be called once. */
   load(store: KeyValueStore): void {
@@ -59,10 +61,13 @@ export class ReplayBook {
     const jobs = this.#tenants.get(job.tenant) ?? new Map<string, ReplayJob>();
     jobs.set(job.id, job);
     this.#tenants.set(job.tenant, jobs);
+    if (job.finishedMs === null) this.#unfinished.set(jobText(job), job);
+    else this.#unfinished.delete(jobText(job));
   }
 
-  remove({ tenant, id }: Pick<ReplayJob, "tenant" | "id">): void {
-    this.#tenants.get(tenant)?.delete(id);
+  remove(job: Pick<ReplayJob, "tenant" | "id">): void {
+    this.#tenants.get(job.tenant)?.delete(job.id);
+    this.#unfinished.delete(jobText(job));
   }
 
   find(tenant: string, id: string): ReplayJob | undefined {
@@ -74,9 +79,18 @@ export class ReplayBook {
     return [...(this.#tenants.get(tenant)?.values() ?? [])];
   }
 
+  /** Whether any tenant has a job that is not done. */
+  get hasUnfinished(): boolean {
+    return this.#unfinished.size > 0;
+  }
+
   /** Jobs of all tenants that are not done, oldest first. */
   unfinished(): ReplayJob[] {
-    const jobs = [...this.#tenants.values()].flatMap((some) => [...some.values()]);
-    return jobs.filter(({ finishedMs }) => finishedMs === null).sort((a, b) => a.createdMs - b.createdMs);
+    return [...this.#unfinished.values()].sort((a, b) => a.createdMs - b.createdMs);
   }
+}
+
+/** Ids have one length. */
+function jobText({ tenant, id }: Pick<ReplayJob, "tenant" | "id">): string {
+  return `${id}${tenant}`;
 }

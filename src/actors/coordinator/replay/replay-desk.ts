@@ -75,6 +75,8 @@ export class ReplayDesk {
   #yieldMs = REPLAY_RETRY_MS_FIRST;
   /** The job that had its turn last. */
   #lastJob = "";
+  /** Whether all jobs were done when they were looked through last. */
+  #isDone = false;
 
   constructor(dependencies: ReplayDeskDependencies) {
     this.#dependencies = dependencies;
@@ -88,6 +90,11 @@ export class ReplayDesk {
   /** Takes what became of the body that is at an engine. */
   take(answer: ReplayAnswer): void {
     if (answer.batch === this.#sent) this.#answer = answer;
+  }
+
+  /** Whether `step` has nothing to do until an answer or a job comes. */
+  get isIdle(): boolean {
+    return this.#sent === 0 ? this.#isDone && !this.#dependencies.replays.hasUnfinished : this.#answer === undefined;
   }
 
   /** Moves the jobs on in turn. `isDrained`: nothing of what engines had sent is left to commit. Rejects with StoreError; a later call then does the same again. */
@@ -108,6 +115,7 @@ export class ReplayDesk {
     const jobs = this.#dependencies.replays.unfinished();
     this.#dependencies.counters.set("replayJobs", jobs.length);
     const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % Math.max(1, jobs.length)];
+    this.#isDone = job === undefined;
     if (job === undefined) return IDLE;
     this.#lastJob = job.id;
     const sorter = new LetterSorter(this.#dependencies.nowMs());

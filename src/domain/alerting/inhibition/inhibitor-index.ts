@@ -34,13 +34,18 @@ export class InhibitorIndex {
   put(alert: Alert): void {
     this.remove(alert.state.id);
     const places = isFiring(alert) ? this.#placesOf(alert) : [];
-    if (this.#base === undefined && places.length === 0) return;
+    if (places.length === 0 && this.#base?.has(alert.state.id) !== true) return;
     this.#entries.set(alert.state.id, { alert, places });
     for (const place of places) {
       const alerts = this.#sources.get(place) ?? new Map<string, Alert>();
       this.#sources.set(place, alerts.set(alert.state.id, alert));
     }
     if (places.length > 0) this.#count(alert.state.key.tenant, 1);
+  }
+
+  /** Whether an alert stands here. */
+  has(id: string): boolean {
+    return this.#entries.has(id);
   }
 
   /** Forgets an alert; of a base alone. */

@@ -9,6 +9,7 @@ import { mayInhibit } from "../inhibition/built-in-inhibitions.ts";
 import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
 import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
+import { AlertsByState } from "./alerts-by-state.ts";
 import { placeText } from "./service-place.ts";
 
 /** Signals older than this corroborate nothing (ensemble.ts). */
@@ -25,16 +26,13 @@ export class PagingMemory {
   readonly #rcaMs = new Map<string, number>();
   /** The cascade that each service was last a member of. */
   readonly #cascades = new Map<string, string>();
-  /** Firing ones by tenant; of a base alone. */
-  readonly #firing = new Map<string, Map<string, Alert>>();
-  /** Those of them that may hold others back, by tenant; of a base alone. */
-  readonly #inhibiting = new Map<string, Map<string, Alert>>();
-  /** Resolved ones, the longest resolved first; of a base alone. */
-  readonly #resolved = new Set<string>();
+  /** Of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
+  readonly #byState: AlertsByState | undefined;
 
   /** `rules` are those of the base where there is one. */
   constructor(base?: PagingMemory, rules?: InhibitionRules) {
     this.#base = base;
+    this.#byState = base === undefined ? new AlertsByState() : undefined;
     this.ruleInhibitors = new InhibitorIndex(base?.ruleInhibitors, rules);
   }
 
@@ -44,9 +42,7 @@ export class PagingMemory {
   }
 
   get firingCount(): number {
-    let count = 0;
-    for (const alerts of this.#firing.values()) count += alerts.size;
-    return count;
+    return this.#byState?.firingCount ?? 0;
   }
 
   /** An alert that fires or was resolved lately. */
@@ -62,21 +58,21 @@ export class PagingMemory {
   /** The tenant's firing alerts. */
   *firing(tenant: string): Generator<Alert> {
     for (const alert of this.#base?.firing(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
-    if (this.#base === undefined) yield* this.#firing.get(tenant)?.values() ?? [];
+    if (this.#byState !== undefined) yield* this.#byState.firing(tenant);
     else for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert)) yield alert;
   }
 
   /** Those of them that may hold others back, in the same order. */
   *inhibitors(tenant: string): Generator<Alert> {
     for (const alert of this.#base?.inhibitors(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
-    if (this.#base === undefined) yield* this.#inhibiting.get(tenant)?.values() ?? [];
+    if (this.#byState !== undefined) yield* this.#byState.inhibitors(tenant);
     else
       for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
   }
 
   /** Tenants with firing alerts; of a base alone. */
   get tenantsFiring(): readonly string[] {
-    return [...this.#firing.keys()];
+    return this.#byState?.tenants ?? [];
   }
 
   /** Rules of the tenant have changed. */
@@ -93,7 +89,10 @@ export class PagingMemory {
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
     if (known === undefined || known.state.createdAtMs <= alert.state.createdAtMs) this.#newest.set(text, id);
     for (const serviceId of alert.services) this.#cascades.set(placeText({ ...key, serviceId }), id);
-    if (this.#base === undefined) this.#place(alert);
+    if (this.#byState === undefined) return;
+    this.#byState.put(alert);
+    const longest = this.#byState.longestResolved(ALERTS_RESOLVED_KEPT_MAX);
+    if (longest !== undefined) this.forget(longest);
   }
 
   /** Forgets an alert that was deleted; of a base alone. */
@@ -103,8 +102,7 @@ export class PagingMemory {
     const { key } = alert.state;
     this.#alerts.delete(id);
     this.ruleInhibitors.remove(id);
-    this.#resolved.delete(id);
-    this.#unplace(key.tenant, id);
+    this.#byState?.remove(key.tenant, id);
     if (this.#newest.get(keyText(key)) === id) this.#newest.delete(keyText(key));
     for (const serviceId of alert.services) {
       const place = placeText({ ...key, serviceId });
@@ -162,36 +160,6 @@ export class PagingMemory {
   #rcaOf(pair: string): number | null {
     return this.#rcaMs.get(pair) ?? (this.#base === undefined ? null : this.#base.#rcaOf(pair));
   }
-
-  #place(alert: Alert): void {
-    const { id, key } = alert.state;
-    this.#resolved.delete(id);
-    if (isFiring(alert)) {
-      put(this.#firing, alert);
-      if (mayInhibit(alert)) put(this.#inhibiting, alert);
-      return;
-    }
-    this.#unplace(key.tenant, id);
-    this.#resolved.add(id);
-    for (const oldest of this.#resolved) {
-      if (this.#resolved.size <= ALERTS_RESOLVED_KEPT_MAX) return;
-      this.forget(oldest);
-    }
-  }
-
-  #unplace(tenant: string, id: string): void {
-    for (const alerts of [this.#firing, this.#inhibiting]) {
-      const of = alerts.get(tenant);
-      of?.delete(id);
-      if (of?.size === 0) alerts.delete(tenant);
-    }
-  }
-}
-
-function put(alerts: Map<string, Map<string, Alert>>, alert: Alert): void {
-  const { id, key } = alert.state;
-  const of = alerts.get(key.tenant) ?? new Map<string, Alert>();
-  alerts.set(key.tenant, of.set(id, alert));
 }
 
 /** Puts an entry behind all others; the first goes where there are too many. */
