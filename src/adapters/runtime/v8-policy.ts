@@ -12,7 +12,8 @@
  *  - interrupt budget: a function is compiled with optimization once its calls and loops have used so many bytes of bytecode, 132 KiB in the V8 of Node 20. At 25
  *    requests a second that is minutes of compilations, each of which takes the core from one request for some milliseconds
  *    ([ADR 76](../../../docs/adr/0076-answers-of-a-warm-server.md)); with a quarter of it they are over four times earlier.
- *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)).
+ *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)), and the new space is collected by its own thread alone:
+ *    with helpers it waits for them.
  *
  * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
  * reported on stderr and passed over.
@@ -31,5 +32,6 @@ export function applyV8Policy(cores = availableParallelism()): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
   if (cores > CORES_FEW) return;
   setFlagsFromString("--no-concurrent-marking");
+  setFlagsFromString("--no-parallel-scavenge");
   yieldV8Threads();
 }

@@ -1,5 +1,6 @@
 /** A buffer that grows as it is written: one a writer keeps and uses again, so that a state of megabytes makes no garbage but its copy. */
 
+import { ShortCopies } from "../../core/base/short-copies.ts";
 import { writeVarint } from "./varint.ts";
 
 const encoder = new TextEncoder();
@@ -38,6 +39,7 @@ export class ByteSink {
   view: DataView;
   /** Where the next byte goes. */
   at = 0;
+  #copies: ShortCopies | undefined;
 
   constructor(firstBytes = FIRST_BYTES) {
     this.bytes = new Uint8Array(firstBytes);
@@ -51,6 +53,12 @@ export class ByteSink {
     larger.set(this.bytes.subarray(0, this.at));
     this.bytes = larger;
     this.view = new DataView(larger.buffer);
+  }
+
+  /** A copy of what was written, which may share its memory with those before and behind it. */
+  shortCopy(): Uint8Array<ArrayBuffer> {
+    this.#copies ??= new ShortCopies();
+    return this.#copies.copy(this.bytes, this.at);
   }
 
   u32(value: number): void {

@@ -74,7 +74,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   writePackedVerdict(sink, anomaly.verdict, anomaly);
   if (paging !== null) writePaging(paging, detectedAtMs);
   if (feedback !== null) sink.text(JSON.stringify(feedback));
-  return sink.bytes.slice(0, sink.at);
+  return sink.shortCopy();
 }
 
 /** The anomaly of a row and its key. Throws on another version. */

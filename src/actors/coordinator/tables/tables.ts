@@ -197,25 +197,25 @@ export function tenantTimeBound(tenant: string, timeMs: number): Uint8Array {
 
 /** Key of a block and its span, or of a roll-up and its own. */
 export function blockKey(partition: number, block: number): Uint8Array {
-  return new KeyBuilder().u16(partition).u32(block).finish();
+  return rowKey.clear().u16(partition).u32(block).finish();
 }
 
 /** Key of a part of a checkpoint; also the bound of the parts of generations from it on. */
 export function checkpointPartKey(partition: number, generation: number, part: number): Uint8Array {
-  return new KeyBuilder().u16(partition).u32(generation).u32(part).finish();
+  return rowKey.clear().u16(partition).u32(generation).u32(part).finish();
 }
 
 /** Key of a batch of streams that left memory; also the bound of those with serials from it on. */
 export function coldKey(partition: number, serial: number): Uint8Array {
-  return new KeyBuilder().u16(partition).u32(serial).finish();
+  return rowKey.clear().u16(partition).u32(serial).finish();
 }
 
 /** Key of a page of a detector's states. */
 export function detectorStatesKey(partition: number, detector: number, page: number): Uint8Array {
-  return new KeyBuilder().u16(partition).u16(detector).u32(page).finish();
+  return rowKey.clear().u16(partition).u16(detector).u32(page).finish();
 }
 
 /** Key of a checkpoint; also the bound of the blocks of partitions from it on. */
 export function partitionKey(partition: number): Uint8Array {
-  return new KeyBuilder().u16(partition).finish();
+  return rowKey.clear().u16(partition).finish();
 }

@@ -63,7 +63,7 @@ export function encodeAlert(alert: Alert): Uint8Array {
   writeOptionalText(sink, alert.assignee);
   sink.double(alert.updatedAtMs);
   writeHistory(alert.history);
-  return sink.bytes.slice(0, sink.at);
+  return sink.shortCopy();
 }
 
 /** Throws on another version. */

@@ -56,7 +56,7 @@ export function encodeDecision(decision: PageDecision, rowId: string): Uint8Arra
   writePhrased(sink, decision.explanation, [metricName, serviceId, environment]);
   writeGates(sink, gates, { z, n: 0 });
   if (rca !== null) writeGate(sink, rca, { z, n: 0 });
-  return sink.bytes.slice(0, sink.at);
+  return sink.shortCopy();
 }
 
 /** The decision of a row and its key. Throws on another version. */
