@@ -6,6 +6,7 @@ import { openLogWriter } from "../../adapters/log/log-writer.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { yieldEngine } from "../../adapters/runtime/engine-priority.ts";
 import { adoptPort, type MessagePort, threadData } from "../../adapters/runtime/threads.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand } from "../../core/protocol/query.ts";
@@ -31,6 +32,7 @@ export interface EngineThreadData {
 
 function run(data: EngineThreadData): void {
   const { options } = data;
+  yieldEngine();
   const memories = data.memories.map((memory) => new EngineMemory(memory));
   const memory = memories[options.engine] as EngineMemory;
   const main = adoptPort<EngineCommand, EngineReport>(data.mainPort);

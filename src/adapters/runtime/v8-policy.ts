@@ -20,12 +20,10 @@
  */
 import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
+import { CORES_FEW } from "./few-cores.ts";
 import { yieldV8Threads } from "./v8-threads.ts";
 
 const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100", `--interrupt-budget=${33 * 1024}`] as const;
-
-/** With so many cores or fewer no thread marks beside the program, and V8's threads let others go first. */
-const CORES_FEW = 2;
 
 /** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. */
 export function applyV8Policy(cores = availableParallelism()): void {
