@@ -1,11 +1,12 @@
-// Runs the rows of the table and writes results/<date>.md. `make bench` runs all, `make bench-quick` the quick ones, once.
+// Runs the rows of the table and writes results/<date>.md, with a number behind it where there is one of that day. `make bench` runs all, `make bench-quick` the quick ones, once.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileBinaries, missingTool } from "./binaries.mjs";
 import { asPlaceholders, createContext } from "./context.mjs";
 import { minutesText, page, rowSection } from "./report.mjs";
+import { resultFile } from "./result-file.mjs";
 import { OTHER_ROWS, ROWS } from "./rows/row-order.mjs";
 
 const root = join(import.meta.dirname, "..");
@@ -48,13 +49,13 @@ async function main() {
   const startMs = performance.now();
   const reports = [];
   const writes = values.write || (!quick && values.only === undefined);
+  const file = resultFile(join(import.meta.dirname, "results"), startedAt, { quick });
   for (const row of rows) {
     const isLate = (performance.now() - startMs) / 1000 > LATE_SECONDS && OTHER_ROWS.includes(row);
     reports.push(await runRow(row, isLate ? { ...context, repeats: 1 } : context));
     const seconds = (performance.now() - startMs) / 1000;
     // After each row: a run that is broken off leaves what it has measured.
-    if (writes)
-      writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), startedAt, quick);
+    if (writes) writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), file);
     log(`${reports.length} of ${rows.length} rows in ${minutesText(seconds)}`);
   }
   process.exitCode = reports.some(({ fault }) => fault !== undefined) ? 1 : 0;
@@ -100,10 +101,8 @@ function commandLine({ quick, only }, repeats) {
   );
 }
 
-function writeResults(text, startedAt, quick) {
-  const folder = join(import.meta.dirname, "results");
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${quick ? "quick-" : ""}${startedAt.toISOString().slice(0, 10)}.md`);
+function writeResults(text, path) {
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${text}\n`);
   log(`results so far: ${relative(process.cwd(), path)}`);
 }
