@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+// @ts-expect-error: the benches are JavaScript without declarations
 import { resultFile } from "../../native-bench/result-file.mjs";
 
 it("a bench run writes over no page of its day", () => {
