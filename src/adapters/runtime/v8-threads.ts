@@ -1,7 +1,7 @@
 /**
  * The threads of V8 that compile functions and help to collect garbage. On one or two cores they take the turns of the threads that somebody waits for: a
- * function of 13 ms held requests and verdicts up for 20. With a nice value they get a tenth of a core that is wanted by others, and all of one that is not.
- * A nice value of 19 is too much: a collection waits for its helpers, and did so for 100 ms where the engine left them nothing.
+ * function of 13 ms held requests and verdicts up for 20. With a nice value they get a tenth of a core that an engine wants too (engine-priority.ts: 10 less), and
+ * all of one that nobody wants. Much more is too much: a collection waits for its helpers, and did so for 100 ms where the engine left them nothing.
  *
  * Node 20 does not name its threads, so they are found by the order in which they are made: the main thread, the one that delays Node's tasks, V8's. Wrong
  * ones would be slower, no more.
@@ -15,7 +15,7 @@ const POOL_THREADS = 4;
 const THREADS_BEFORE = 2;
 /** Beyond every id of a thread: these begin again at the low ones. */
 const THREAD_IDS_MAX = 2 ** 22;
-const NICE = 10;
+const NICE = 14;
 
 /** V8's among the ids of all threads of a process: none where there are too few, or where `nodeOptions` set their number. */
 export function v8Threads(ids: readonly number[], processId: number, nodeOptions: string): number[] {
