@@ -7,6 +7,8 @@
  *    `make run` does.
  *  - growth: V8 lets a heap whose program allocates slowly grow by a quarter until the next full collection. The coordinator, with 88 MB for 100,000 mapped
  *    services, was collected every 3.4 s, 90 ms each. By 100 % it is so every fourth time; the price is room for as much garbage as there are live objects.
+ *  - first limit: a thread's heap begins at some megabytes, and is collected as a whole at 12, at 20 and at 33 MB: with an engine's 12 MB of live objects every
+ *    few seconds, with the coordinator's 25 in the first seconds of a load, 100 ms each. Below 64 MB it is not; what lives is told by the first collection then.
  *  - concurrent marking: on one or two cores the four threads that mark a heap beside the program take the turns of the engine. A full collection held requests
  *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 49](../../../docs/adr/0049-an-anomaly-and-its-alert.md)).
  *  - interrupt budget: a function is compiled with optimization once its calls and loops have used so many bytes of bytecode, 132 KiB in the V8 of Node 20. At 25
@@ -23,7 +25,12 @@ import { setFlagsFromString } from "node:v8";
 import { CORES_FEW } from "./few-cores.ts";
 import { yieldV8Threads } from "./v8-threads.ts";
 
-const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100", `--interrupt-budget=${33 * 1024}`] as const;
+const FLAGS = [
+  "--no-memory-reducer",
+  "--heap-growing-percent=100",
+  "--initial-old-space-size=64",
+  `--interrupt-budget=${33 * 1024}`,
+] as const;
 
 /** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. */
 export function applyV8Policy(cores = availableParallelism()): void {
