@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { leastLimitMib } from "../../src/adapters/runtime/v8-policy.ts";
 import { v8Threads } from "../../src/adapters/runtime/v8-threads.ts";
 
 const built = new URL("../../dist/adapters/runtime/v8-policy.js", import.meta.url);
@@ -16,6 +17,10 @@ describe("the flags of V8", () => {
     expect(run(program)).toEqual({ stdout: "set\n", stderr: "" });
     expect(run('import { setFlagsFromString } from "node:v8"; setFlagsFromString("--no-such-flag");').stderr).toMatch(/unrecognized flag/);
   });
+});
+
+it("heaps are not collected as a whole below a 32nd of the memory, within bounds", () => {
+  expect([64, 512, 2048, 4096, 262_144].map((mib) => leastLimitMib(mib * 1024 * 1024))).toEqual([16, 16, 64, 128, 128]);
 });
 
 /** Compiles, then prints how much each nice value of its threads has run, in nanoseconds. */

@@ -7,8 +7,8 @@
  *    `make run` does.
  *  - growth: V8 lets a heap whose program allocates slowly grow by a quarter until the next full collection. The coordinator, with 88 MB for 100,000 mapped
  *    services, was collected every 3.4 s, 90 ms each. By 100 % it is so every fourth time; the price is room for as much garbage as there are live objects.
- *  - first limit: a thread's heap begins at some megabytes, and is collected as a whole at 12, at 20 and at 33 MB: with an engine's 12 MB of live objects every
- *    few seconds, with the coordinator's 25 in the first seconds of a load, 100 ms each. Below 64 MB it is not; what lives is told by the first collection then.
+ *  - least limit: V8 collects a thread's heap as a whole at 12, 20 and 33 MB as it grows, and counts what arrays hold outside of it. An engine with 12 MB of live
+ *    objects was collected every few seconds, the coordinator with 25 every ten, 100 ms each. Now not below 128 MB, or a 32nd of a smaller machine's memory.
  *  - concurrent marking: on one or two cores the four threads that mark a heap beside the program take the turns of the engine. A full collection held requests
  *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 49](../../../docs/adr/0049-an-anomaly-and-its-alert.md)).
  *  - interrupt budget: a function is compiled with optimization once its calls and loops have used so many bytes of bytecode, 132 KiB in the V8 of Node 20. At 25
@@ -20,21 +20,32 @@
  * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
  * reported on stderr and passed over.
  */
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { CORES_FEW } from "./few-cores.ts";
 import { yieldV8Threads } from "./v8-threads.ts";
 
-const FLAGS = [
-  "--no-memory-reducer",
-  "--heap-growing-percent=100",
-  "--initial-old-space-size=64",
-  `--interrupt-budget=${33 * 1024}`,
-] as const;
+const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100", `--interrupt-budget=${33 * 1024}`] as const;
+const MIB = 1024 * 1024;
+const LEAST_LIMIT_MIB_MAX = 128;
+const LEAST_LIMIT_MIB_MIN = 16;
+const LEAST_LIMIT_SHARE = 1 / 32;
+
+/** Below this a thread's heap is not collected as a whole, MiB. `memoryBytes` are those of the machine, or of the container. */
+export function leastLimitMib(memoryBytes: number): number {
+  return Math.max(LEAST_LIMIT_MIB_MIN, Math.min(LEAST_LIMIT_MIB_MAX, Math.floor((memoryBytes * LEAST_LIMIT_SHARE) / MIB)));
+}
+
+/** What the process may use of the machine's memory. */
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory?.() ?? 0;
+  return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
+}
 
 /** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. */
 export function applyV8Policy(cores = availableParallelism()): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
+  setFlagsFromString(`--initial-old-space-size=${leastLimitMib(memoryBytes())}`);
   if (cores > CORES_FEW) return;
   setFlagsFromString("--no-concurrent-marking");
   setFlagsFromString("--no-parallel-scavenge");

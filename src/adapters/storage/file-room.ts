@@ -7,8 +7,12 @@
  *
  * Deletions have a reserve of their own: they are what makes room. When the disk is full and the file has free pages, commits go on in those.
  * The reserve grows while commits come, and an idle file keeps the least of it: enough to delete a few rows at a time.
+ *
+ * Zeros are written by a thread of the pool: a checkpoint takes megabytes at once, which held verdicts up for 15 ms. They are written and not only allocated
+ * (fallocate): a flush of pages that were never written has to write the file system's tables too.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, openSync, write as writeCallback } from "node:fs";
+import { promisify } from "node:util";
 import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
 import type { StoreOperation } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
@@ -38,8 +42,9 @@ const FREE_PAGES_FACTOR = 4;
 /** Written at once where room is missing: a commit that takes a page or two finds it there. */
 const STEP_BYTES = 256 * 1024;
 const ZEROS = new Uint8Array(1024 * 1024);
+const write = promisify(writeCallback);
 
-/** The room behind one file. Nothing may be writing to the file while a method runs. */
+/** The room behind one file. Nothing may be writing to the file while a method runs, or what it promises is under way. */
 export class FileRoom {
   readonly #descriptor: number;
   /** What the file had at least when it was looked at last. */
@@ -50,14 +55,18 @@ export class FileRoom {
     this.#descriptor = openSync(path, "r+");
   }
 
-  /** Makes room for a commit. Throws StoreError ENOSPC, or what the disk says, where there is not enough. */
-  take(operations: ReadonlyArray<StoreOperation>, pages: FilePages): void {
+  /** Whether there is room for a commit already. */
+  has(operations: ReadonlyArray<StoreOperation>, { end, pageBytes }: FilePages): boolean {
+    return this.#size >= end * pageBytes + bytesNeeded(operations, pageBytes) + this.#reserveBytes;
+  }
+
+  /** Makes room for a commit. Rejects with StoreError ENOSPC, or what the disk says, where there is not enough. */
+  async take(operations: ReadonlyArray<StoreOperation>, pages: FilePages): Promise<void> {
     const endBytes = pages.end * pages.pageBytes;
     const needBytes = bytesNeeded(operations, pages.pageBytes);
     const reserveBytes = this.#reserveBytes;
-    if (this.#size >= endBytes + needBytes + reserveBytes) return;
     this.#reserveBytes = Math.min(RESERVE_BYTES_MAX, 2 * reserveBytes);
-    const code = this.#extend(endBytes + needBytes + reserveBytes + STEP_BYTES);
+    const code = await this.#extend(endBytes + needBytes + reserveBytes + STEP_BYTES);
     if (code === undefined) return;
     const roomBytes = this.#size - endBytes;
     if (roomBytes >= needBytes + (frees(operations) ? 0 : reserveBytes)) return;
@@ -82,13 +91,13 @@ export class FileRoom {
   }
 
   /** Writes zeros from the end of the file up to `toBytes`; returns the system's code where the disk did not take them all. */
-  #extend(toBytes: number): string | undefined {
+  async #extend(toBytes: number): Promise<string | undefined> {
     this.#size = fstatSync(this.#descriptor).size;
     while (this.#size < toBytes) {
       try {
-        const written = writeSync(this.#descriptor, ZEROS, 0, Math.min(ZEROS.length, toBytes - this.#size), this.#size);
-        if (written === 0) return "ENOSPC";
-        this.#size += written;
+        const { bytesWritten } = await write(this.#descriptor, ZEROS, 0, Math.min(ZEROS.length, toBytes - this.#size), this.#size);
+        if (bytesWritten === 0) return "ENOSPC";
+        this.#size += bytesWritten;
       } catch (error) {
         if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
         throw error;

@@ -146,7 +146,8 @@ class LmdbStore implements KeyValueStore {
       await this.#flushBefore;
       this.#throwFlushError();
       if (writes.length > 0) {
-        this.#room.take(operations, this.#pages());
+        const pages = this.#pages();
+        if (!this.#room.has(operations, pages)) await this.#room.take(operations, pages);
         await (options.flushLater === true ? this.#showBatch(writes) : this.#batch(writes));
       }
       if (options.sync === true) await this.#sync();
