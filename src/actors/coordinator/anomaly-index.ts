@@ -11,12 +11,6 @@ export interface AnomalyEntry {
   readonly openKey: string | null;
 }
 
-/** An entry as it is held: changed where it stands, because one that lives for long and is replaced is work for full collections. */
-interface HeldEntry extends AnomalyEntry {
-  score: number;
-  openKey: string | null;
-}
-
 /** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive. */
 export interface AnomalyFilter {
   readonly serviceId?: string | undefined;
@@ -40,9 +34,9 @@ function compare(a: AnomalyPosition, b: AnomalyPosition): number {
 /** The entries of one tenant. */
 export class AnomalyIndex {
   /** Ascending from `#head` on; what lies before was dropped. */
-  #entries: HeldEntry[] = [];
+  #entries: AnomalyEntry[] = [];
   #head = 0;
-  readonly #byId = new Map<string, HeldEntry>();
+  readonly #byId = new Map<string, AnomalyEntry>();
 
   get size(): number {
     return this.#byId.size;
@@ -52,12 +46,11 @@ export class AnomalyIndex {
     return this.#byId.get(id);
   }
 
-  /** Adds an entry, or takes over the new state of the one with the same id and time. */
+  /** Adds an entry. One with the same id and time is changed where it stands: what lives for long and is replaced is work for full collections. */
   put(entry: AnomalyEntry): void {
     const known = this.#byId.get(entry.id);
     if (known !== undefined) {
-      known.score = entry.score;
-      known.openKey = entry.openKey;
+      Object.assign(known, entry);
       return;
     }
     const at = this.#lowerBound(entry);

@@ -153,7 +153,6 @@ export class Coordinator {
   #queriesWaiting = 0;
   #enginesReady = false;
   #lastRunMs = 0;
-  #replayDueMs = Number.POSITIVE_INFINITY;
   #stopping: "no" | "asked" | "done" = "no";
 
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
@@ -332,7 +331,8 @@ export class Coordinator {
     if (retryMs !== undefined) return this.#finished({ ...paused, dueMs: retryMs });
     const { isGathering } = this.#frames;
     const retentionDueMs = this.#mayRetain ? this.#retention.dueMs : Number.POSITIVE_INFINITY;
-    const dueMs = Math.min(retentionDueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, this.#frames.dueMs);
+    const replayDueMs = this.#mayReplay ? this.#replay.dueMs : Number.POSITIVE_INFINITY;
+    const dueMs = Math.min(retentionDueMs, this.#disk.dueMs, replayDueMs, ticksDueMs, this.#frames.dueMs);
     return this.#finished({ more, mayGather, isPaused: false, awaits: isGathering ? "prompt" : "any", dueMs });
   }
 
@@ -346,9 +346,10 @@ export class Coordinator {
     if (this.#edits.isWaiting && !series.isUnderWay) await this.#edits.run();
     this.#lastRunMs = nowMs();
     this.#tookFrames = this.#frames.read(this.#isUrgent) && (await attempts.make(() => this.#frames.commitControl())) === true;
-    const replayed = this.#mayReplay && (await attempts.make(() => this.#stepReplay()));
-    const mayRetain = this.#mayRetain && monotonicMs() >= this.#retention.dueMs;
-    const retention: RetentionOutcome | undefined = mayRetain ? await attempts.make(() => this.#retention.step(nowMs())) : "idle";
+    const replays = this.#mayReplay && monotonicMs() >= this.#replay.dueMs;
+    const replayed = replays && (await attempts.make(() => this.#stepReplay()));
+    const retains = this.#mayRetain && monotonicMs() >= this.#retention.dueMs;
+    const retention: RetentionOutcome | undefined = retains ? await attempts.make(() => this.#retention.step(nowMs())) : "idle";
     if (monotonicMs() >= this.#disk.trimDueMs) await attempts.make(() => this.#disk.trim(monotonicMs()));
     const isUrgent = this.#isUrgent;
     const begun = failures.length === 0 && series.begin(isUrgent);
@@ -372,18 +373,14 @@ export class Coordinator {
     return this.#settling > 0 || this.#stopping !== "no" || this.#guard.isReadOnly || this.#frames.series.isAwaited;
   }
 
-  /** Whether the replay has something to do, now or later. */
   get #mayReplay(): boolean {
-    if (!this.#enginesReady || this.#stopping !== "no" || this.#guard.refusesWrites) return false;
-    if (this.#replay.isIdle) this.#replayDueMs = Number.POSITIVE_INFINITY;
-    return !this.#replay.isIdle;
+    return this.#enginesReady && this.#stopping === "no" && !this.#guard.refusesWrites;
   }
 
   /** True when it may go on at once. */
   async #stepReplay(): Promise<boolean> {
-    const { worked, dueMs } = await this.#replay.step(!this.#tookFrames && !this.#frames.isGathering);
-    this.#replayDueMs = dueMs;
-    return worked && dueMs <= this.#dependencies.monotonicMs();
+    await this.#replay.step(!this.#tookFrames && !this.#frames.isGathering);
+    return this.#replay.dueMs <= this.#dependencies.monotonicMs();
   }
 
   #finished(report: StepReport): StepReport {

@@ -58,7 +58,7 @@ export class DiskUsage {
     return Math.min(this.#dueMs, this.#trimDueMs);
   }
 
-  /** Monotonic time of the next `trim` that looks. */
+  /** Monotonic time at which the next `trim` is due. */
   get trimDueMs(): number {
     return this.#trimDueMs;
   }
@@ -72,9 +72,8 @@ export class DiskUsage {
     return this.#isOverLimit;
   }
 
-  /** Has idle stores give back room that they keep for commits, when it is time. Rejects with StoreError. */
+  /** Has idle stores give back room that they keep for commits; to be called when it is due. Rejects with StoreError. */
   async trim(monotonicMs: number): Promise<void> {
-    if (monotonicMs < this.#trimDueMs) return;
     this.#trimDueMs = monotonicMs + TRIM_INTERVAL_MS;
     if (this.#fill.freeBytes < TRIM_FREE_BYTES_MIN) return;
     const { controlStore, seriesStore } = this.#dependencies;

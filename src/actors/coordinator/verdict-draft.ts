@@ -109,7 +109,7 @@ export class VerdictDraft {
     }
     operations.sort(byKey);
     for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
-    if (this.#standing.size > 0) operations.push(...standingOperations(this.#standing));
+    operations.push(...standingOperations(this.#standing));
     this.#evicted = this.#chooseEvicted();
     for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {

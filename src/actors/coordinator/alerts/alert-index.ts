@@ -16,32 +16,6 @@ export interface AlertEntry {
   readonly family: DetectorFamily;
 }
 
-class HeldEntry implements AlertEntry {
-  readonly id: string;
-  readonly createdAtMs: number;
-  updatedAtMs = 0;
-  isFiring = false;
-  tier: Tier = "low";
-  serviceId = "";
-  environment = "";
-  family: DetectorFamily = "metric";
-
-  constructor(id: string, createdAtMs: number) {
-    this.id = id;
-    this.createdAtMs = createdAtMs;
-  }
-
-  take({ state, updatedAtMs }: Alert): void {
-    const { serviceId, environment, family } = state.key;
-    this.updatedAtMs = updatedAtMs;
-    this.isFiring = state.resolvedAtMs === null;
-    this.tier = state.tier;
-    this.serviceId = serviceId;
-    this.environment = environment;
-    this.family = family as DetectorFamily;
-  }
-}
-
 /** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive, both of the start. */
 export interface AlertFilter {
   readonly state?: "firing" | "resolved" | undefined;
@@ -61,8 +35,8 @@ export interface AlertPosition {
 
 export class AlertIndex {
   /** Ascending. */
-  readonly #order: HeldEntry[] = [];
-  readonly #byId = new Map<string, HeldEntry>();
+  readonly #order: AlertEntry[] = [];
+  readonly #byId = new Map<string, AlertEntry>();
 
   get size(): number {
     return this.#byId.size;
@@ -74,12 +48,13 @@ export class AlertIndex {
 
   /** Adds an alert, or takes over its new state. */
   put(alert: Alert): void {
-    const { id, createdAtMs } = alert.state;
-    const known = this.#byId.get(id);
-    const entry = known ?? new HeldEntry(id, createdAtMs);
-    entry.take(alert);
-    if (known !== undefined) return;
-    this.#byId.set(id, entry);
+    const entry = entryOf(alert);
+    const known = this.#byId.get(entry.id);
+    if (known !== undefined) {
+      Object.assign(known, entry);
+      return;
+    }
+    this.#byId.set(entry.id, entry);
     const at = this.#lowerBound(entry);
     if (at === this.#order.length) this.#order.push(entry);
     else this.#order.splice(at, 0, entry);
@@ -97,7 +72,7 @@ export class AlertIndex {
     const resolved: AlertEntry[] = [];
     const firing: AlertEntry[] = [];
     for (let at = 0; at < this.#order.length && resolved.length < count; at++) {
-      const entry = this.#order[at] as HeldEntry;
+      const entry = this.#order[at] as AlertEntry;
       (entry.isFiring ? firing : resolved).push(entry);
     }
     return [...resolved, ...firing].slice(0, Math.max(0, count));
@@ -124,7 +99,7 @@ export class AlertIndex {
     const page: AlertEntry[] = [];
     const behind = position === undefined ? this.#order.length : this.#lowerBound(position);
     for (let at = behind - 1; at >= 0 && page.length < limit; at--) {
-      const entry = this.#order[at] as HeldEntry;
+      const entry = this.#order[at] as AlertEntry;
       if (matches(entry, filter)) page.push(entry);
     }
     return page;
@@ -142,6 +117,12 @@ export class AlertIndex {
     }
     return low;
   }
+}
+
+function entryOf({ state, updatedAtMs }: Alert): AlertEntry {
+  const { id, createdAtMs, resolvedAtMs, tier, key } = state;
+  const { serviceId, environment, family } = key;
+  return { id, createdAtMs, updatedAtMs, isFiring: resolvedAtMs === null, tier, serviceId, environment, family: family as DetectorFamily };
 }
 
 function matches(entry: AlertEntry, filter: AlertFilter): boolean {

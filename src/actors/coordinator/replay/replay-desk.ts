@@ -48,15 +48,8 @@ interface Batch {
   rounds: number;
 }
 
-/** Whether a step did anything, and the monotonic time at which the next has something to do. */
-export interface ReplayStep {
-  readonly worked: boolean;
-  readonly dueMs: number;
-}
-
 /** Rounds in which the word of a batch comes through, at the latest, where engines send so much that they never seem done. */
 const ROUNDS_MAX = 8;
-const IDLE: ReplayStep = { worked: false, dueMs: Number.POSITIVE_INFINITY };
 const encoder = new TextEncoder();
 
 /** The jobs of one server. */
@@ -75,8 +68,6 @@ export class ReplayDesk {
   #yieldMs = REPLAY_RETRY_MS_FIRST;
   /** The job that had its turn last. */
   #lastJob = "";
-  /** Whether all jobs were done when they were looked through last. */
-  #isDone = false;
 
   constructor(dependencies: ReplayDeskDependencies) {
     this.#dependencies = dependencies;
@@ -92,37 +83,32 @@ export class ReplayDesk {
     if (answer.batch === this.#sent) this.#answer = answer;
   }
 
-  /** Whether `step` has nothing to do until an answer or a job comes. */
-  get isIdle(): boolean {
-    return this.#sent === 0 ? this.#isDone && !this.#dependencies.replays.hasUnfinished : this.#answer === undefined;
+  /** Monotonic time at which `step` has something to do; none until an answer or a job comes. */
+  get dueMs(): number {
+    const isIdle = this.#sent !== 0 ? this.#answer === undefined : this.#batch === undefined && !this.#dependencies.replays.hasUnfinished;
+    return isIdle ? Number.POSITIVE_INFINITY : this.#dueMs;
   }
 
-  /** Moves the jobs on in turn. `isDrained`: nothing of what engines had sent is left to commit. Rejects with StoreError; a later call then does the same again. */
-  async step(isDrained: boolean): Promise<ReplayStep> {
-    if (this.#sent !== 0) {
-      if (this.#answer === undefined) return IDLE;
-      this.#takeAnswer(this.#answer);
-      return { worked: true, dueMs: this.#dueMs };
-    }
-    if (this.#dependencies.monotonicMs() < this.#dueMs) return { worked: false, dueMs: this.#dueMs };
-    if (this.#batch === undefined) return this.#begin();
-    if (this.#batch.bodies.length > 0) this.#send(this.#batch);
+  /**
+   * Moves the jobs on in turn; to be called when it is due. `isDrained`: nothing of what engines had sent is left to commit. Rejects with StoreError; a later
+   * call then does the same again.
+   */
+  async step(isDrained: boolean): Promise<void> {
+    if (this.#answer !== undefined) this.#takeAnswer(this.#answer);
+    else if (this.#batch === undefined) this.#begin();
+    else if (this.#batch.bodies.length > 0) this.#send(this.#batch);
     else if (isDrained || ++this.#batch.rounds >= ROUNDS_MAX) await this.#finish(this.#batch);
-    return { worked: true, dueMs: this.#dueMs };
   }
 
-  #begin(): ReplayStep {
+  #begin(): void {
     const jobs = this.#dependencies.replays.unfinished();
     this.#dependencies.counters.set("replayJobs", jobs.length);
-    const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % Math.max(1, jobs.length)];
-    this.#isDone = job === undefined;
-    if (job === undefined) return IDLE;
+    const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % jobs.length] as ReplayJob;
     this.#lastJob = job.id;
     const sorter = new LetterSorter(this.#dependencies.nowMs());
     const moved = job.selection.ids === undefined ? this.#readFilter(job, sorter) : this.#readIds(job, job.selection.ids, sorter);
     const bodies = sorter.bodies();
     this.#batch = { job, moved, tally: sorter.tally, bodies, rounds: 0 };
-    return { worked: true, dueMs: this.#dueMs };
   }
 
   /** Letters behind the cursor that the filter selects. */
@@ -173,6 +159,7 @@ export class ReplayDesk {
     const { counters, monotonicMs } = this.#dependencies;
     const batch = this.#batch as Batch;
     this.#sent = 0;
+    this.#answer = undefined;
     if (status !== 200) {
       // Engines are behind or cannot write: live telemetry goes first.
       counters.add("replayBackOffs", 1);

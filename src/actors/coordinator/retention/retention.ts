@@ -81,12 +81,11 @@ export class Retention {
   }
 
   /**
-   * Does one step, where one is due. Rejects with StoreError: the round then begins anew with the next call. On a full disk
+   * Does one step; to be called when it is due. Rejects with StoreError: the round then begins anew with the next call. On a full disk
    * calls are seldom and steps are small, so a call does some of them.
    */
   async step(wallNowMs: number): Promise<RetentionOutcome> {
     const monotonicMs = this.#dependencies.monotonicMs();
-    if (monotonicMs < this.#dueMs) return "idle";
     if (this.#round === undefined) this.#begunMs = monotonicMs;
     let outcome: RetentionOutcome = "worked";
     for (let left = Number.isFinite(this.#rowsMax) ? FULL_DISK_STEPS : 1; left > 0; left--) {

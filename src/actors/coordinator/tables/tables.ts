@@ -192,7 +192,7 @@ function tenantPrefix(tenant: string): Uint8Array {
 
 /** Bound of a tenant's keys: those of earlier times lie below it. */
 export function tenantTimeBound(tenant: string, timeMs: number): Uint8Array {
-  return new KeyBuilder().text(tenant).time(timeMs).finish();
+  return rowKey.clear().text(tenant).time(timeMs).finish();
 }
 
 /** Key of a block and its span, or of a roll-up and its own. */
