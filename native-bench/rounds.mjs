@@ -3,6 +3,7 @@
 // seconds apart have the same machine.
 import { setTimeout as pause } from "node:timers/promises";
 import { binaryOf } from "./binaries.mjs";
+import { SLICE_MIB, touchMemory } from "./touched-memory.mjs";
 import { brief, checkTurn, startTurn } from "./turns.mjs";
 
 /** Rounds of a repeat that may be taken again unless a plan says otherwise: their bodies are gone. */
@@ -49,7 +50,10 @@ async function takeRepeat(context, contestants, { rounds, seconds, restMs = 0, s
     for (let round = 0; round < rounds; round++) {
       const attemptsMax = taken - round < spareRounds ? 2 : 1;
       const turn = async () => {
-        for (const session of sessions.values()) await session.take(seconds);
+        for (const session of sessions.values()) {
+          await touchMemory(context.workDir, SLICE_MIB);
+          await session.take(seconds);
+        }
         return taken++;
       };
       kept.push(await context.stolen.take(turn, { attemptsMax, stolenCoresMax, log: context.log }));

@@ -1,6 +1,6 @@
 // Turns of one row: the contestants of a repeat one after another, then the next repeat, so that a slow minute of the machine hits all of them.
 import { ratios, shown, shownRange } from "./measure.mjs";
-import { touchMemory } from "./touched-memory.mjs";
+import { TURN_MIB, touchMemory } from "./touched-memory.mjs";
 
 /** Of two cores; beyond, the contestants of a repeat did not have the same machine. Kernel threads and the bench itself take less. */
 const bystanderCoresMax = 0.2;
@@ -79,7 +79,7 @@ export async function serverTurn(context, kind, { firstFile, ...sending }, start
 /** A server with an empty data folder that has had the bodies of `firstFile`. */
 export async function startTurn(context, kind, { firstFile, path, headers, connections }, starting) {
   // While the server starts: both take seconds, and neither is measured.
-  const touching = touchMemory(context.workDir);
+  const touching = touchMemory(context.workDir, TURN_MIB);
   touching.catch(() => undefined);
   const server = await context.startServer(kind, starting);
   try {

@@ -55,3 +55,24 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
   expect(answers).toEqual([...Array.from({ length: 12 }, (_, i) => 100 * (i + 1))]);
   expect(port.ringFill).toBe(0);
 });
+
+it("begins the ring anew when nothing lies in it: the first bytes are in the caches", () => {
+  const memory = new EngineMemory(createEngineMemory());
+  const port = new BodyPort(memory, () => 1);
+  const submit = () =>
+    port.submit(
+      { bytes: new Uint8Array(5000), kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0 },
+      { answer: () => undefined },
+    );
+  const placeOf = (body: number) => memory.view.getUint32(DESCRIPTORS + body * DESCRIPTOR_BYTES + DESCRIPTOR_POINTER, true);
+  expect([submit(), submit()]).toEqual([true, true]);
+  port.publish();
+  expect(placeOf(1)).toBeGreaterThan(placeOf(0));
+  port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null] });
+  expect(submit()).toBe(true);
+  expect(placeOf(2)).toBeGreaterThan(placeOf(1));
+  port.publish();
+  port.answer({ counts: [2], statuses: [204, 204], bodies: [null, null], written: [null, null] });
+  expect(submit()).toBe(true);
+  expect(placeOf(3)).toBe(placeOf(0));
+});

@@ -125,6 +125,7 @@ export class BodyPort {
   #enterRing(body: OutgoingBody, sink: AnswerSink): boolean {
     const key = encodeKey(body.idempotencyKey);
     const needed = align64(body.bytes.byteLength + 2 * BODY_PADDING_BYTES + key.byteLength);
+    if (this.#ringUsed === 0) this.#ringAt = 0; // its first bytes are in the caches
     const rest = BODY_RING_BYTES - this.#ringAt;
     const skipped = rest < needed ? rest : 0;
     if (this.#ringUsed + skipped + needed > BODY_RING_BYTES) return false;

@@ -76,7 +76,9 @@ export class InboxWriter {
     const free = this.#ringBytes - ((this.#written - this.#memory.load(this.#readWord)) >>> 0);
     const at = this.#written % this.#ringBytes;
     const rest = this.#ringBytes - at;
-    const wrap = rest < padded ? rest : 0;
+    // A ring that is empty begins anew where that room is free: its first bytes are in the caches.
+    const isEmpty = free === this.#ringBytes;
+    const wrap = rest < padded || (isEmpty && padded <= at) ? rest : 0;
     if (free < padded + wrap) return false;
     if (wrap > 0) this.#memory.view.setUint32(this.#start + at + FRAME_KIND, FRAME_WRAP, true);
     const pointer = this.#start + (wrap > 0 ? 0 : at);
