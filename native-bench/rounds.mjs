@@ -50,10 +50,7 @@ async function takeRepeat(context, contestants, { rounds, seconds, restMs = 0, s
     for (let round = 0; round < rounds; round++) {
       const attemptsMax = taken - round < spareRounds ? 2 : 1;
       const turn = async () => {
-        for (const session of sessions.values()) {
-          await touchMemory(context.workDir, SLICE_MIB);
-          await session.take(seconds);
-        }
+        for (const session of sessions.values()) await session.take(seconds);
         return taken++;
       };
       kept.push(await context.stolen.take(turn, { attemptsMax, stolenCoresMax, log: context.log }));
@@ -86,6 +83,7 @@ export async function serverSession(context, kind, { firstFile, ...sending }, st
       halt();
     },
     take: async (seconds) => {
+      await touchMemory(context.workDir, SLICE_MIB);
       goOn();
       await sender.take(seconds);
       halt();
