@@ -330,9 +330,7 @@ export class Coordinator {
     const retryMs = this.#guard.pausedUntilMs(monotonicMs());
     if (retryMs !== undefined) return this.#finished({ ...paused, dueMs: retryMs });
     const { isGathering } = this.#frames;
-    const retentionDueMs = this.#mayRetain ? this.#retention.dueMs : Number.POSITIVE_INFINITY;
-    const replayDueMs = this.#mayReplay ? this.#replay.dueMs : Number.POSITIVE_INFINITY;
-    const dueMs = Math.min(retentionDueMs, this.#disk.dueMs, replayDueMs, ticksDueMs, this.#frames.dueMs);
+    const dueMs = Math.min(this.#retentionDueMs, this.#disk.dueMs, this.#replayDueMs, ticksDueMs, this.#frames.dueMs);
     return this.#finished({ more, mayGather, isPaused: false, awaits: isGathering ? "prompt" : "any", dueMs });
   }
 
@@ -346,9 +344,8 @@ export class Coordinator {
     if (this.#edits.isWaiting && !series.isUnderWay) await this.#edits.run();
     this.#lastRunMs = nowMs();
     this.#tookFrames = this.#frames.read(this.#isUrgent) && (await attempts.make(() => this.#frames.commitControl())) === true;
-    const replays = this.#mayReplay && monotonicMs() >= this.#replay.dueMs;
-    const replayed = replays && (await attempts.make(() => this.#stepReplay()));
-    const retains = this.#mayRetain && monotonicMs() >= this.#retention.dueMs;
+    const replayed = monotonicMs() >= this.#replayDueMs && (await attempts.make(() => this.#stepReplay()));
+    const retains = monotonicMs() >= this.#retentionDueMs;
     const retention: RetentionOutcome | undefined = retains ? await attempts.make(() => this.#retention.step(nowMs())) : "idle";
     if (monotonicMs() >= this.#disk.trimDueMs) await attempts.make(() => this.#disk.trim(monotonicMs()));
     const isUrgent = this.#isUrgent;
@@ -364,8 +361,9 @@ export class Coordinator {
   }
 
   /** Nobody else writes to `series` while a commit there is under way. Engines that start come first, but where the store takes nothing: they may need room. */
-  get #mayRetain(): boolean {
-    return this.#stopping === "no" && !this.#frames.series.isUnderWay && (this.#enginesReady || this.#guard.refusesWrites);
+  get #retentionDueMs(): number {
+    const mayRetain = this.#stopping === "no" && !this.#frames.series.isUnderWay && (this.#enginesReady || this.#guard.refusesWrites);
+    return mayRetain ? this.#retention.dueMs : Number.POSITIVE_INFINITY;
   }
 
   /** Whether nothing may wait to be committed with others, or beside a step. */
@@ -373,8 +371,9 @@ export class Coordinator {
     return this.#settling > 0 || this.#stopping !== "no" || this.#guard.isReadOnly || this.#frames.series.isAwaited;
   }
 
-  get #mayReplay(): boolean {
-    return this.#enginesReady && this.#stopping === "no" && !this.#guard.refusesWrites;
+  get #replayDueMs(): number {
+    const mayReplay = this.#enginesReady && this.#stopping === "no" && !this.#guard.refusesWrites;
+    return mayReplay ? this.#replay.dueMs : Number.POSITIVE_INFINITY;
   }
 
   /** True when it may go on at once. */
