@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
 import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
-import type { EngineThreadData } from "./actors/engine/worker.ts";
+import { EngineGroup } from "./actors/engine/engine-group.ts";
+import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessDesk } from "./actors/front/access/access-desk.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
@@ -25,10 +26,9 @@ import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapte
 import { lockFolder } from "./adapters/log/folder-lock.ts";
 import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
-import { createEngineMemory, EngineMemory, enlargePages } from "./adapters/runtime/engine-memory.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
 import { Signal } from "./adapters/runtime/signal.ts";
-import { type Channel, createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
+import { createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { applyV8Policy } from "./adapters/runtime/v8-policy.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
@@ -44,17 +44,13 @@ import { runToken } from "./cli/token.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
-import { COORDINATOR_SLOTS, ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "./core/layout/counters.ts";
-import { PROCESS_WORDS_BYTES } from "./core/layout/memory-map.ts";
+import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
-import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "./core/protocol/engine-control.ts";
+import type { EngineReport } from "./core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
 import { engineOf } from "./domain/placement/partition.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
-
-/** Coordinator (first) and engine (second) talk through it. */
-type EngineChannel = Channel<EngineReply | CoordinatorCommand, EngineRequest>;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
@@ -63,16 +59,6 @@ const HOUR_MS = 3600 * 1000;
 
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** One engine as main sees it. */
-interface EngineHandle {
-  readonly memory: EngineMemory;
-  readonly counters: Float64Array;
-  readonly port: Port<EngineReport, EngineCommand>;
-  readonly thread: Thread;
-  readonly ready: Signal;
-  readonly stopped: Signal;
-}
 
 /** The coordinator as main sees it. */
 interface CoordinatorHandle {
@@ -91,8 +77,7 @@ class Server {
   readonly #startedMs = systemClock.wallMs();
   readonly #credentials = new CredentialDirectory();
   readonly #tenants: TenantGate;
-  readonly #memories: readonly WebAssembly.Memory[];
-  readonly #channels: readonly EngineChannel[];
+  readonly #engines: EngineGroup;
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
   readonly #streams = new EventStreams(systemClock);
@@ -104,7 +89,6 @@ class Server {
   readonly #front: Front;
   /** While it listens. */
   #otlpHttp: HttpServer | undefined;
-  #engines: readonly EngineHandle[] = [];
   #streamsStored = 0;
   #admissions = 0;
   #requestIds = 0;
@@ -129,16 +113,15 @@ class Server {
       rates: readPlanRates(config.PLAN_LIMITS),
       announce: (index, name) => this.#announceTenant(index, name),
     });
-    this.#memories = Array.from({ length: this.engineCount }, createEngineMemory);
-    const smallPages = this.#memories.map(enlargePages).find((reason) => reason !== undefined);
+    this.#engines = new EngineGroup(config.ENGINES > 0 ? config.ENGINES : Math.max(1, availableParallelism() - 1));
+    const { smallPages } = this.#engines;
     if (smallPages !== undefined) this.#log("info", `many series will be slower: no large pages of memory (${smallPages})`);
-    this.#channels = this.#memories.map(() => createChannel<EngineReply | CoordinatorCommand, EngineRequest>());
-    this.#bodyPorts = this.#memories.map((memory) => new BodyPort(new EngineMemory(memory), () => ++this.#admissions));
+    this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
     this.#coordinator = this.#startCoordinator();
     this.#queries = new QueryLink((command) => this.#coordinator.port.send(command));
     this.#courier = new ReplayCourier({
       clock: systemClock,
-      ports: this.#bodyPorts,
+      ports: this.#lanes,
       schedulePublish: () => this.#schedulePublish(),
       tenantIndex: (name) => this.#tenants.numberOfAny(name) as number,
       answer: (answer) => this.#coordinator.port.send(answer),
@@ -151,8 +134,13 @@ class Server {
     if (LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(this.#config.LOG_LEVEL as LogLevel)) writeLine(`${level}: ${line}`);
   }
 
-  get engineCount(): number {
-    return this.#config.ENGINES > 0 ? this.#config.ENGINES : Math.max(1, availableParallelism() - 1);
+  /** Where bodies go: to the first engine of each thread. */
+  get #lanes(): readonly BodyPort[] {
+    return this.#bodyPorts.slice(0, this.#engines.threadCount);
+  }
+
+  get engineText(): string {
+    return this.#engines.text;
   }
 
   /** Starts all actors; resolves with the address once requests are served. */
@@ -165,8 +153,14 @@ class Server {
     const state = await this.#coordinator.loaded;
     this.#takeAccess(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
-    this.#engines = this.#startEngines(state);
-    await Promise.all(this.#engines.map(({ ready }) => ready.given));
+    const seeds = hashSeeds(this.#meta.seed, randomBytes(16));
+    await this.#engines.start({
+      dataDir: this.#config.DATA_DIR,
+      syncEach: this.#config.DURABILITY === "power",
+      options: (engine) => this.#engineOptions(engine, state, seeds),
+      spawn: spawnActor,
+      onReport: (engine, report) => this.#fromEngine(engine, report),
+    });
     this.#coordinator.port.send({ type: "engines-ready" });
     return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   }
@@ -179,12 +173,13 @@ class Server {
   #startCoordinator(): CoordinatorHandle {
     const config = this.#config;
     const { first: port, second } = createChannel<CoordinatorMessage | LoadedState, CoordinatorCommand>();
-    const enginePorts = this.#channels.map(({ first }) => first.raw);
+    const { memories, threadCount: threads, coordinatorPorts: enginePorts } = this.#engines;
     const data: CoordinatorThreadData = {
       dataDir: config.DATA_DIR,
       epoch: this.#meta.epoch,
       version: VERSION,
-      memories: this.#memories,
+      memories,
+      threads,
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
       readerCount: this.#streams.readerCount.word,
@@ -220,7 +215,7 @@ class Server {
 
   /** Engines have it before any body of the tenant, which is published later. */
   #announceTenant(index: number, name: string): void {
-    for (const { port } of this.#engines) port.send({ type: "tenant", index, name });
+    this.#engines.tell({ type: "tenant", index, name });
   }
 
   /** Opens the second port; one that is not to be had is told, and the start goes on. */
@@ -253,7 +248,7 @@ class Server {
   #makeFront(): Front {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
-    const ingestion = new Ingestion({ clock: systemClock, ports: this.#bodyPorts, schedulePublish: () => this.#schedulePublish() });
+    const ingestion = new Ingestion({ clock: systemClock, ports: this.#lanes, schedulePublish: () => this.#schedulePublish() });
     const refusals = new RefusalQueue({ endOfTurn: setImmediate, after: setTimeout, monotonicMs: systemClock.monotonicMs });
     const vitals = new Vitals({
       clock: systemClock,
@@ -269,7 +264,7 @@ class Server {
       requests,
       heartbeat: this.#heartbeat,
       access: this.#desk,
-      engines: this.#memories.map((memory) => new EngineMemory(memory).counters(ENGINE_SLOTS)),
+      engines: this.#engines.counters,
       coordinator: this.#coordinatorSlots,
     });
     return new Front(
@@ -295,18 +290,16 @@ class Server {
 
   #notReady(): string | null {
     if (this.#stopping) return "it is stopping";
-    if (this.#engines.length === 0) return "it opens its store";
-    if (this.#engines.every(({ ready }) => ready.isGiven)) return null;
-    const waiting = this.#engines.filter(({ ready }) => !ready.isGiven).length;
-    return `${waiting} of ${this.#engines.length} engines still read what is stored: ${this.#progress()}`;
+    const { isStarted, unready, count } = this.#engines;
+    if (!isStarted) return "it opens its store";
+    if (unready === 0) return null;
+    return `${unready} of ${count} engines still read what is stored: ${this.#progress()}`;
   }
 
   /** How far the start is. */
   #progress(): string {
-    const sum = (name: EngineCounter) =>
-      this.#engines.reduce((total, { counters }) => total + (counters[ENGINE_COUNTERS.indexOf(name)] as number), 0);
-    const restored = Math.min(sum("streams"), this.#streamsStored);
-    return `${restored} of ${this.#streamsStored} streams restored, ${sum("rowsReplayed")} rows of the logs applied`;
+    const restored = Math.min(this.#engines.sum("streams"), this.#streamsStored);
+    return `${restored} of ${this.#streamsStored} streams restored, ${this.#engines.sum("rowsReplayed")} rows of the logs applied`;
   }
 
   #nextRequestId(): string {
@@ -333,41 +326,9 @@ class Server {
     });
   }
 
-  #startEngines(state: LoadedState): EngineHandle[] {
-    const kernelModule = new WebAssembly.Module(readFileSync(new URL("./domain/kernel/kernel.wasm", import.meta.url)));
-    const processWords = new SharedArrayBuffer(PROCESS_WORDS_BYTES);
-    const seeds = hashSeeds(this.#meta.seed, randomBytes(16));
-    return this.#memories.map((memory, engine) => {
-      const { first: port, second } = createChannel<EngineReport, EngineCommand>();
-      const coordinatorPort = (this.#channels[engine] as EngineChannel).second.raw;
-      const data: EngineThreadData = {
-        options: this.#engineOptions(engine, state, seeds),
-        dataDir: this.#config.DATA_DIR,
-        syncEach: this.#config.DURABILITY === "power",
-        kernelModule,
-        memories: this.#memories,
-        processWords,
-        mainPort: second.raw,
-        coordinatorPort,
-      };
-      const thread = spawnActor(`engine ${engine}`, "./actors/engine/worker.js", data, [second.raw, coordinatorPort]);
-      const own = new EngineMemory(memory);
-      const handle: EngineHandle = {
-        memory: own,
-        counters: own.counters(ENGINE_SLOTS),
-        port,
-        thread,
-        ready: new Signal(),
-        stopped: new Signal(),
-      };
-      port.onMessage((report) => this.#fromEngine(handle, engine, report));
-      return handle;
-    });
-  }
-
-  #engineOptions(engine: number, state: LoadedState, seeds: EngineThreadData["options"]["seeds"]): EngineThreadData["options"] {
+  #engineOptions(engine: number, state: LoadedState, seeds: EngineOptions["seeds"]): EngineOptions {
     const config = this.#config;
-    const engines = this.engineCount;
+    const engines = this.#engines.count;
     return {
       engine,
       engines,
@@ -393,11 +354,9 @@ class Server {
     };
   }
 
-  #fromEngine(handle: EngineHandle, engine: number, report: EngineReport): void {
+  #fromEngine(engine: number, report: Exclude<EngineReport, { type: "stopped" }>): void {
     if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report);
-    else if (report.type === "stopped") handle.stopped.give();
     else {
-      handle.ready.give();
       if (report.cutBytes > 0)
         this.#log(
           "warn",
@@ -417,14 +376,10 @@ class Server {
     this.#heartbeat.close();
     await Promise.all([this.#http.drain(DRAIN_MS_MAX), this.#otlpHttp?.drain(DRAIN_MS_MAX)]);
     this.#stopping = true;
-    for (const { port, memory } of this.#engines) {
-      port.send({ type: "stop" });
-      memory.ringBell();
-    }
-    await Promise.all(this.#engines.map(({ stopped }) => stopped.given));
+    await this.#engines.stop();
     this.#coordinator.port.send({ type: "stop" });
     await this.#coordinator.stopped.given;
-    await Promise.all([...this.#engines.map(({ thread }) => thread.ended), this.#coordinator.thread.ended]);
+    await Promise.all([this.#engines.ended(), this.#coordinator.thread.ended]);
   }
 }
 
@@ -461,8 +416,7 @@ async function serve(config: Config): Promise<void> {
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
   const address = await server.start();
-  const engines = `${server.engineCount} engine${server.engineCount === 1 ? "" : "s"}`;
-  writeLine(`vedette ${VERSION} listens on ${address}  (data in ${config.DATA_DIR}, ${engines})`);
+  writeLine(`vedette ${VERSION} listens on ${address}  (data in ${config.DATA_DIR}, ${server.engineText})`);
   if (server.signInTarget !== null) writeLine(`sign in, once within 15 minutes:  ${address}${server.signInTarget}`);
   writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
 }

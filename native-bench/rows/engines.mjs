@@ -10,8 +10,8 @@ const engineCounts = [1, 2, 4, 8];
 /** 32 shards: each of 4, 8, 16 and 32 connections gets the same number of them. */
 const shape = { series: 64_000, perRequest: 2_000 };
 /**
- * Each engine compiles its own code, and parses the labels of every series that it is given for the first time, and which engine takes a body is chance. Eight on two cores
- * leave V8's threads so little that they are 25 seconds behind; in a rest they catch up. Then the rest of what is compiled late, which is little.
+ * Each thread compiles its own code, and parses the labels of every series that it is given for the first time, and which one takes a body is chance. V8's threads have
+ * little of a few cores and are seconds behind; in a rest they catch up. Then the rest of what is compiled late, which is little.
  */
 const firstRequests = 6_000;
 const restMs = 5_000;
@@ -27,7 +27,7 @@ export const engines = {
   what:
     "remote-write over 64,000 series, 2,000 samples a request, closed loop, by number of engines with 4 connections each; 6,000 requests and 5 s of rest left out, and 500 requests an engine, of fewer than four engines 2,000. On a machine of more than 4 cores " +
     "the rate against as many times that of one engine; server on all cores but the last, sender on the last. On a smaller one CPU a sample of the whole server on all " +
-    "cores, the one of one engine over it",
+    "cores, the one of one engine over it; engines beyond the number of cores share threads, so what a thread costs is not in it",
   quick: false,
   async run(context) {
     const cores = availableParallelism();
@@ -49,7 +49,7 @@ export const engines = {
     const missing = engineCounts.filter((count) => !counts.includes(count));
     const notMeasured = [
       ...(missing.length > 0 ? [`${missing.join(", ")} engines: this machine has ${cores} cores`] : []),
-      ...(isSmall ? [`rates by engines: this machine has ${cores} cores`] : []),
+      ...(isSmall ? [`rates by engines, and more than ${cores} threads of engines: this machine has ${cores} cores`] : []),
     ];
     return { lines: isSmall ? cpuLines(byCount) : rateLines(byCount), notMeasured };
   },

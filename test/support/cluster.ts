@@ -172,7 +172,10 @@ export class Cluster {
 
   constructor(options: ClusterOptions, dependencies: ClusterDependencies) {
     this.#dependencies = dependencies;
-    const memories = Array.from({ length: options.engines }, () => new EngineMemory(createEngineMemory(), options.rings));
+    const memories = Array.from(
+      { length: options.engines },
+      () => new EngineMemory(createEngineMemory(), options.rings === undefined ? {} : { rings: options.rings }),
+    );
     const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
     this.#counters = memories.map((memory) => new EngineCounters(memory));
     this.members = memories.map((memory, engine) => this.#makeMember(options, memories, memory, engine, processWords));

@@ -107,7 +107,7 @@ describe("the pacer", () => {
   });
 
   it("never rests without having asked for word of the next frame", async () => {
-    const memory = new EngineMemory(createEngineMemory(), { coordinatorBytes: 4096, inboxBytes: 4096 });
+    const memory = new EngineMemory(createEngineMemory(), { rings: { coordinatorBytes: 4096, inboxBytes: 4096 } });
     const writer = new CoordinatorRingWriter(memory);
     const reader = new CoordinatorRingReader(memory);
     let steps = 0;
@@ -136,7 +136,7 @@ describe("the pacer", () => {
   });
 
   it("rests on frames that may wait until it is due, and is woken by one that may not", async () => {
-    const memory = new EngineMemory(createEngineMemory(), { coordinatorBytes: 4096, inboxBytes: 4096 });
+    const memory = new EngineMemory(createEngineMemory(), { rings: { coordinatorBytes: 4096, inboxBytes: 4096 } });
     const writer = new CoordinatorRingWriter(memory);
     const reader = new CoordinatorRingReader(memory);
     const steps: number[] = [];
@@ -185,7 +185,7 @@ describe("the pacer", () => {
 
 describe("the ring to the coordinator", () => {
   const ring = () => {
-    const memory = new EngineMemory(createEngineMemory(), { coordinatorBytes: 4096, inboxBytes: 4096 });
+    const memory = new EngineMemory(createEngineMemory(), { rings: { coordinatorBytes: 4096, inboxBytes: 4096 } });
     return { writer: new CoordinatorRingWriter(memory), reader: new CoordinatorRingReader(memory) };
   };
 

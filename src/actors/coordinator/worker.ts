@@ -8,7 +8,8 @@ import { coveredSegments, measureSegments } from "../../adapters/log/log-segment
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
-import { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
@@ -46,6 +47,8 @@ export interface CoordinatorThreadData {
   readonly epoch: number;
   readonly version: string;
   readonly memories: readonly WebAssembly.Memory[];
+  /** Of the engines. */
+  readonly threads: number;
   readonly enginePorts: readonly MessagePort[];
   /** COORDINATOR_SLOTS f64. */
   readonly counters: SharedArrayBuffer;
@@ -153,6 +156,13 @@ class EngineThreadLink implements EngineLink {
     clearTimeout(waiting.timer);
     waiting.resolve(answer);
   }
+
+  /** Engines have stopped: what they were asked last is never answered, and nobody waits for it. */
+  close(): void {
+    for (const { timer } of this.#waiting.values()) clearTimeout(timer);
+    this.#waiting.clear();
+    this.#port.close();
+  }
 }
 
 function observe(slots: Float64Array, seconds: number): void {
@@ -250,7 +260,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const controlStore = openControlStore(data.dataDir);
   const seriesStore = openLmdbStore({ path: join(data.dataDir, "series"), tables: SERIES_TABLES });
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
-  const engines = ports.map((port, engine) => new EngineThreadLink(new EngineMemory(data.memories[engine] as WebAssembly.Memory), port));
+  const memories = viewMemories(data.memories, data.threads);
+  const engines = ports.map((port, engine) => new EngineThreadLink(memories[engine] as EngineMemory, port));
   const slots = new Float64Array(data.counters);
   const readers = new ReaderCount(data.readerCount);
   const directory = logDirectory(data.dataDir);
@@ -262,7 +273,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     clearInterval(flushing);
     pacer.stop();
     await Promise.all([controlStore.close(), seriesStore.close(), training.close(), remover.stop()]);
-    for (const port of ports) port.close();
+    for (const engine of engines) engine.close();
     main.send({ type: "stopped" });
     main.close();
   };

@@ -1,12 +1,13 @@
-// The thread of one engine: builds it over its memory, then steps it for ever and sleeps on the doorbell when there is nothing to do.
+// A thread of engines: builds them over their memories, then steps one after another for ever and sleeps on the doorbell when there is nothing to do.
 // No timers, promises or console here: they never run in a thread that blocks.
 import { laneKey, mergeBlocks } from "../../adapters/log/log-reader.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { openLogWriter } from "../../adapters/log/log-writer.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
-import { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import { type EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { yieldEngine } from "../../adapters/runtime/engine-priority.ts";
+import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
 import { adoptPort, type MessagePort, threadData } from "../../adapters/runtime/threads.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand } from "../../core/protocol/query.ts";
@@ -18,25 +19,39 @@ import { EngineCounters } from "./engine-counters.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { replayStart } from "./recovery.ts";
 
-/** What main gives an engine's thread. */
-export interface EngineThreadData {
+/** One engine of a thread. */
+export interface EngineData {
   readonly options: EngineOptions;
-  readonly dataDir: string;
-  readonly syncEach: boolean;
-  readonly kernelModule: WebAssembly.Module;
-  readonly memories: readonly WebAssembly.Memory[];
-  readonly processWords: SharedArrayBuffer;
   readonly mainPort: MessagePort;
   readonly coordinatorPort: MessagePort;
 }
 
-function run(data: EngineThreadData): void {
-  const { options } = data;
-  yieldEngine();
-  const memories = data.memories.map((memory) => new EngineMemory(memory));
+/** What main gives a thread of engines. */
+export interface EngineThreadData {
+  /** At least one. */
+  readonly engines: readonly EngineData[];
+  /** Of all engines. */
+  readonly threads: number;
+  readonly dataDir: string;
+  readonly syncEach: boolean;
+  readonly kernelModule: WebAssembly.Module;
+  /** Of all engines. */
+  readonly memories: readonly WebAssembly.Memory[];
+  readonly processWords: SharedArrayBuffer;
+}
+
+/** An engine that this thread runs. */
+interface HostedEngine {
+  readonly engine: Engine;
+  readonly memory: EngineMemory;
+  readonly counters: EngineCounters;
+  close(): void;
+}
+
+function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineThreadData, memories: readonly EngineMemory[]): HostedEngine {
   const memory = memories[options.engine] as EngineMemory;
-  const main = adoptPort<EngineCommand, EngineReport>(data.mainPort);
-  const coordinator = adoptPort<EngineRequest, EngineReply | CoordinatorCommand>(data.coordinatorPort);
+  const main = adoptPort<EngineCommand, EngineReport>(mainPort);
+  const coordinator = adoptPort<EngineRequest, EngineReply | CoordinatorCommand>(coordinatorPort);
   const directory = logDirectory(data.dataDir);
   const segments = listSegments(directory).filter(({ epoch }) => epoch < options.epoch);
   const start = replayStart(options);
@@ -53,22 +68,43 @@ function run(data: EngineThreadData): void {
     takeRequest: () => coordinator.take(),
     reply: (reply) => coordinator.send(reply),
   });
-  loop(engine, memory);
-  main.close();
-  coordinator.close();
+  const close = () => {
+    main.close();
+    coordinator.close();
+  };
+  return { engine, memory, counters: new EngineCounters(memory), close };
 }
 
-function loop(engine: Engine, memory: EngineMemory): void {
-  const counters = new EngineCounters(memory);
-  let busySinceMs = systemClock.monotonicMs();
-  while (engine.phase !== "stopped") {
+/** Until all have stopped. */
+function loop(hosted: readonly HostedEngine[]): void {
+  const { memory, counters } = hosted[0] as HostedEngine;
+  while (hosted.some(({ engine }) => engine.phase !== "stopped")) {
     const bell = memory.bell();
-    if (engine.step()) continue;
-    counters.add("busySeconds", (systemClock.monotonicMs() - busySinceMs) / 1000);
-    memory.sleep(bell, engine.restMs);
-    busySinceMs = systemClock.monotonicMs();
+    if (stepAll(hosted)) continue;
+    memory.sleep(bell, Math.min(...hosted.map(({ engine }) => engine.restMs)));
     counters.add("wakeups", 1);
   }
+}
+
+/** Steps each engine once; true when one of them did anything. */
+function stepAll(hosted: readonly HostedEngine[]): boolean {
+  let any = false;
+  let sinceMs = systemClock.monotonicMs();
+  for (const { engine, counters } of hosted) {
+    any = engine.step() || any;
+    const nowMs = systemClock.monotonicMs();
+    counters.add("busySeconds", (nowMs - sinceMs) / 1000);
+    sinceMs = nowMs;
+  }
+  return any;
+}
+
+function run(data: EngineThreadData): void {
+  yieldEngine();
+  const memories = viewMemories(data.memories, data.threads);
+  const hosted = data.engines.map((each) => host(each, data, memories));
+  loop(hosted);
+  for (const each of hosted) each.close();
 }
 
 run(threadData<EngineThreadData>());

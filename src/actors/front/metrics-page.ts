@@ -156,7 +156,7 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   ["arrivalServices", "gauge", "vedette_arrival_services", "Services whose arrivals are watched, one for each environment"],
   ["saturationSeries", "gauge", "vedette_saturation_series", "Bounded series watched for running full"],
   ["watchdogPairs", "gauge", "vedette_watchdog_pairs", "Streams with a long baseline; at most WATCHDOG_PAIRS_MAX"],
-  ["wakeups", "counter", "vedette_engine_wakeups_total", "Times an engine woke"],
+  ["wakeups", "counter", "vedette_engine_wakeups_total", "Times a thread of engines woke"],
   ["busySeconds", "counter", "vedette_engine_busy_seconds_total", "Time engines were busy"],
 ];
 

@@ -88,6 +88,12 @@ export interface RingSizes {
   readonly inboxBytes: number;
 }
 
+export interface EngineMemoryOptions {
+  readonly rings?: RingSizes;
+  /** Memory of the engine whose doorbell wakes this one as well; its own unless given. */
+  readonly bell?: WebAssembly.Memory;
+}
+
 /** One engine's memory as its users see it. The size never changes, so the views stay valid. */
 export class EngineMemory {
   readonly memory: WebAssembly.Memory;
@@ -97,17 +103,19 @@ export class EngineMemory {
   readonly doubles: Float64Array;
   readonly view: DataView;
   readonly #control: Int32Array;
+  readonly #bell: Int32Array;
   readonly #wide: BigInt64Array;
 
-  constructor(memory: WebAssembly.Memory, rings: RingSizes = { coordinatorBytes: COORDINATOR_RING_BYTES, inboxBytes: INBOX_BYTES }) {
+  constructor(memory: WebAssembly.Memory, { rings, bell = memory }: EngineMemoryOptions = {}) {
     this.memory = memory;
-    this.rings = rings;
+    this.rings = rings ?? { coordinatorBytes: COORDINATOR_RING_BYTES, inboxBytes: INBOX_BYTES };
     const buffer = memory.buffer;
     this.bytes = new Uint8Array(buffer);
     this.words = new Uint32Array(buffer);
     this.doubles = new Float64Array(buffer);
     this.view = new DataView(buffer);
     this.#control = new Int32Array(buffer, CONTROL, 16384);
+    this.#bell = new Int32Array(bell.buffer, CONTROL + CONTROL_DOORBELL, 1);
     this.#wide = new BigInt64Array(buffer, CONTROL, 8192);
   }
 
@@ -133,19 +141,19 @@ export class EngineMemory {
     return this.load(controlOffset) !== 0 && Atomics.exchange(this.#control, controlOffset >> 2, 0) !== 0;
   }
 
-  /** Wakes the engine, or keeps it from going to sleep. */
+  /** Wakes the engine's thread, or keeps it from going to sleep. */
   ringBell(): void {
-    Atomics.add(this.#control, CONTROL_DOORBELL >> 2, 1);
-    Atomics.notify(this.#control, CONTROL_DOORBELL >> 2);
+    Atomics.add(this.#bell, 0, 1);
+    Atomics.notify(this.#bell, 0);
   }
 
   bell(): number {
-    return Atomics.load(this.#control, CONTROL_DOORBELL >> 2);
+    return Atomics.load(this.#bell, 0);
   }
 
   /** Blocks the calling thread until the bell differs from `seen`, at most `timeoutMs`. */
   sleep(seen: number, timeoutMs: number): void {
-    Atomics.wait(this.#control, CONTROL_DOORBELL >> 2, seen, timeoutMs);
+    Atomics.wait(this.#bell, 0, seen, timeoutMs);
   }
 
   bodiesHead(): number {

@@ -51,7 +51,13 @@ export const SETTINGS = [
   text("HOST", "127.0.0.1", "address to listen on"),
   whole("OTLP_PORT", 4318, 0, 65535, "second port, for OTLP only (0 = closed); a port that is taken is told and the start goes on"),
   text("DATA_DIR", "./data", "folder of everything durable"),
-  whole("ENGINES", 0, 0, 64, "engine threads; 0 = cores - 1, at least 1; may change between restarts"),
+  whole(
+    "ENGINES",
+    0,
+    0,
+    64,
+    "engines, in as many threads as there are cores at most; 0 = cores - 1, at least 1; may change between restarts",
+  ),
   choice(
     "HTTP_ENGINE",
     ["auto", "uws", "node"],

@@ -1,0 +1,144 @@
+// All engines as the main thread sees them: their memories, their threads, and how far each is. Before the threads start, whoever talks to engines is given his
+// ends: the coordinator a port of each, the front views that ring their bells.
+import { readFileSync } from "node:fs";
+import { createEngineMemory, type EngineMemory, enlargePages } from "../../adapters/runtime/engine-memory.ts";
+import { enginesOfThread, threadCount, viewMemories } from "../../adapters/runtime/engine-threads.ts";
+import { Signal } from "../../adapters/runtime/signal.ts";
+import { type Channel, createChannel, type MessagePort, type Thread } from "../../adapters/runtime/threads.ts";
+import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/layout/counters.ts";
+import { PROCESS_WORDS_BYTES } from "../../core/layout/memory-map.ts";
+import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "../../core/protocol/engine-control.ts";
+import type { CoordinatorCommand } from "../../core/protocol/query.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import type { EngineThreadData } from "./worker.ts";
+
+interface GroupedEngine {
+  readonly memory: EngineMemory;
+  readonly counters: Float64Array;
+  /** Main (first) and the engine (second) talk through it. */
+  readonly own: Channel<EngineReport, EngineCommand>;
+  /** The coordinator (first) and the engine (second) talk through it. */
+  readonly coordinator: Channel<EngineReply | CoordinatorCommand, EngineRequest>;
+  readonly ready: Signal;
+  readonly stopped: Signal;
+}
+
+/** What a start needs. */
+export interface EngineStart {
+  readonly dataDir: string;
+  readonly syncEach: boolean;
+  readonly options: (engine: number) => EngineOptions;
+  /** Starts a thread with a built file, relative to `dist/`; the ports are moved to it. */
+  readonly spawn: (name: string, file: string, data: EngineThreadData, ports: readonly MessagePort[]) => Thread;
+  readonly onReport: (engine: number, report: Exclude<EngineReport, { type: "stopped" }>) => void;
+}
+
+/** The engines of the process. */
+export class EngineGroup {
+  /** Of all engines, in order. */
+  readonly memories: readonly WebAssembly.Memory[];
+  readonly views: readonly EngineMemory[];
+  readonly threadCount: number;
+  /** Why there are no large pages; undefined where there are. */
+  readonly smallPages: string | undefined;
+  readonly #engines: readonly GroupedEngine[];
+  #threads: readonly Thread[] = [];
+
+  constructor(count: number) {
+    this.memories = Array.from({ length: count }, createEngineMemory);
+    this.smallPages = this.memories.map(enlargePages).find((reason) => reason !== undefined);
+    this.threadCount = threadCount(count);
+    this.views = viewMemories(this.memories, this.threadCount);
+    this.#engines = this.views.map((memory) => ({
+      memory,
+      counters: memory.counters(ENGINE_SLOTS),
+      own: createChannel(),
+      coordinator: createChannel(),
+      ready: new Signal(),
+      stopped: new Signal(),
+    }));
+  }
+
+  get count(): number {
+    return this.#engines.length;
+  }
+
+  /** "1 engine", or "8 engines in 2 threads" where they share some. */
+  get text(): string {
+    const engines = counted(this.count, "engine");
+    return this.threadCount === this.count ? engines : `${engines} in ${counted(this.threadCount, "thread")}`;
+  }
+
+  /** The coordinator's ends, to be moved to its thread. */
+  get coordinatorPorts(): readonly MessagePort[] {
+    return this.#engines.map(({ coordinator }) => coordinator.first.raw);
+  }
+
+  get counters(): readonly Float64Array[] {
+    return this.#engines.map(({ counters }) => counters);
+  }
+
+  get isStarted(): boolean {
+    return this.#threads.length > 0;
+  }
+
+  /** Engines that still read what is stored. */
+  get unready(): number {
+    return this.#engines.filter(({ ready }) => !ready.isGiven).length;
+  }
+
+  sum(name: EngineCounter): number {
+    return this.#engines.reduce((total, { counters }) => total + (counters[ENGINE_COUNTERS.indexOf(name)] as number), 0);
+  }
+
+  /** Starts all threads; resolves when every engine serves. */
+  async start(start: EngineStart): Promise<void> {
+    const shared = {
+      threads: this.threadCount,
+      dataDir: start.dataDir,
+      syncEach: start.syncEach,
+      kernelModule: new WebAssembly.Module(readFileSync(new URL("../../domain/kernel/kernel.wasm", import.meta.url))),
+      memories: this.memories,
+      processWords: new SharedArrayBuffer(PROCESS_WORDS_BYTES),
+    };
+    this.#threads = Array.from({ length: this.threadCount }, (_, thread) => {
+      const numbers = enginesOfThread(thread, this.count, this.threadCount);
+      const engines = numbers.map((engine) => {
+        const { own, coordinator } = this.#engines[engine] as GroupedEngine;
+        return { options: start.options(engine), mainPort: own.second.raw, coordinatorPort: coordinator.second.raw };
+      });
+      const ports = engines.flatMap(({ mainPort, coordinatorPort }) => [mainPort, coordinatorPort]);
+      const name = `engine${numbers.length === 1 ? "" : "s"} ${numbers.join(", ")}`;
+      return start.spawn(name, "./actors/engine/worker.js", { ...shared, engines }, ports);
+    });
+    this.#engines.forEach(({ own, ready, stopped }, engine) => {
+      own.first.onMessage((report) => {
+        if (report.type === "stopped") return stopped.give();
+        if (report.type === "ready") ready.give();
+        start.onReport(engine, report);
+      });
+    });
+    await Promise.all(this.#engines.map(({ ready }) => ready.given));
+  }
+
+  /** Tells every engine that has been started. */
+  tell(command: EngineCommand): void {
+    if (this.isStarted) for (const { own } of this.#engines) own.first.send(command);
+  }
+
+  /** Has all engines write their checkpoints and end; resolves when they have. */
+  async stop(): Promise<void> {
+    this.tell({ type: "stop" });
+    for (const { memory } of this.#engines) memory.ringBell();
+    await Promise.all(this.#engines.map(({ stopped }) => stopped.given));
+  }
+
+  /** Resolves when all threads have ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#threads.map(({ ended }) => ended));
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
