@@ -143,14 +143,15 @@ class Server {
     return this.#engines.text;
   }
 
-  /** Starts all actors; resolves with the address once requests are served. */
-  async start(): Promise<string> {
+  /** Starts all actors; resolves with the address once requests are served, with null where it was to stop before. */
+  async start(): Promise<string | null> {
     const { HOST: host, PORT: wanted } = this.#config;
     const { port } = await this.#http.listen(host, wanted);
     this.#port = port;
     await this.#listenOtlp(host);
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
+    if (this.#stopping) return null;
     this.#takeAccess(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     const seeds = hashSeeds(this.#meta.seed, randomBytes(16));
@@ -416,6 +417,7 @@ async function serve(config: Config): Promise<void> {
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
   const address = await server.start();
+  if (address === null) return;
   writeLine(`vedette ${VERSION} listens on ${address}  (data in ${config.DATA_DIR}, ${server.engineText})`);
   if (server.signInTarget !== null) writeLine(`sign in, once within 15 minutes:  ${address}${server.signInTarget}`);
   writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);

@@ -64,6 +64,28 @@ describe("a log whose last write was cut off", () => {
   });
 });
 
+describe("a stop while the server starts", () => {
+  it("is orderly whenever it comes, and leaves everything to the next start", async () => {
+    const folder = bench.dataFolder();
+    const script = makeScript(3, 40);
+    const sender = new LoadSender(script.requests);
+    const first = await bench.start({ DATA_DIR: folder, ENGINES: "3" });
+    await sender.run(first.origin);
+    await first.kill();
+    for (let ms = 300; ; ms += 100) {
+      const server = bench.launch({ DATA_DIR: folder, ENGINES: "3" });
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      server.signal("SIGINT");
+      // Node itself ends by the signal where the program has not said yet what it does with it.
+      expect([0, "SIGINT"]).toContain(await server.ended);
+      if (server.output.includes(" listens on ")) break;
+    }
+    const last = await bench.start({ DATA_DIR: folder, ENGINES: "2" });
+    expect(differencesToScripts([script], await readHoldings(last))).toEqual([]);
+    await last.stop();
+  });
+});
+
 describe("a second server over one data folder", () => {
   it("is refused in one line while the first lives, and starts once it was killed", async () => {
     const folder = bench.dataFolder();

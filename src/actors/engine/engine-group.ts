@@ -126,8 +126,9 @@ export class EngineGroup {
     if (this.isStarted) for (const { own } of this.#engines) own.first.send(command);
   }
 
-  /** Has all engines write their checkpoints and end; resolves when they have. */
+  /** Has all engines that were started write their checkpoints and end; resolves when they have. */
   async stop(): Promise<void> {
+    if (!this.isStarted) return;
     this.tell({ type: "stop" });
     for (const { memory } of this.#engines) memory.ringBell();
     await Promise.all(this.#engines.map(({ stopped }) => stopped.given));

@@ -261,7 +261,10 @@ export class Engine {
     return did && this.#phase === "recovering" && this.#outbox.waitingBytes < REPLAY_FLUSH_BYTES;
   }
 
+  /** A stop that comes before the start is over leaves everything to the next one, as a kill would. */
   #recover(): boolean {
+    this.#takeCommands();
+    if (this.#isStopAsked) return this.#end();
     if (this.#outbox.isOverLimit) return false;
     if (!this.#recovery.isRestored) return this.#restore();
     const did = this.#takeReturned();
@@ -479,6 +482,10 @@ export class Engine {
       return true;
     }
     if (!isLate && !this.#outbox.drained) return false;
+    return this.#end();
+  }
+
+  #end(): boolean {
     this.#dependencies.log.close();
     this.#phase = "stopped";
     this.#dependencies.report({ type: "stopped" });
