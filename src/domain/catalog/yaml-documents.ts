@@ -37,22 +37,25 @@ const OPTIONS = {
 
 /** Cuts a stream at its document markers; documents without content are left out. */
 export function* yamlTexts(stream: string): Generator<YamlText> {
-  let [from, fromLine, isEmpty] = [0, 1, true];
+  let [from, fromLine, isEmpty, lead] = [0, 1, true, ""];
   for (let at = 0, line = 1; at <= stream.length; line++) {
     const newline = stream.indexOf("\n", at);
     const end = newline < 0 ? stream.length : newline;
     let content = at;
     if (MARKER.test(stream.slice(at, Math.min(end, at + 4)))) {
-      if (!isEmpty) yield { text: stream.slice(from, at), line: fromLine };
+      if (!isEmpty) yield { text: lead + stream.slice(from, at), line: fromLine };
       // What stands behind the marker on its line belongs to the document.
       content = at + MARKER_CHARACTERS;
-      content += TABBED.exec(stream.slice(content, end))?.[0].length ?? 0;
-      [from, fromLine, isEmpty] = [content, line, true];
+      const tabbed = TABBED.exec(stream.slice(content, end))?.[0].length ?? 0;
+      content += tabbed;
+      // What looks like a marker there is none: a space says so.
+      const looksMarked = tabbed > 0 && MARKER.test(stream.slice(content, Math.min(end, content + 4)));
+      [from, fromLine, isEmpty, lead] = [content, line, true, looksMarked ? " " : ""];
     }
     isEmpty &&= EMPTY_LINE.test(stream.slice(content, end));
     at = end + 1;
   }
-  if (!isEmpty) yield { text: stream.slice(from), line: fromLine };
+  if (!isEmpty) yield { text: lead + stream.slice(from), line: fromLine };
 }
 
 /** The value of one document. Never throws. */

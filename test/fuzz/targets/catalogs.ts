@@ -83,7 +83,9 @@ function twin(text: string): unknown[] | undefined {
 export function yamlCatalogTarget(): FuzzTarget {
   const checkYaml = (input: Uint8Array): number => {
     const text = textOf(input);
-    const expected = input.length % 8 === 0 && !text.includes("%") && !text.includes("\ufeff") ? twin(text) : undefined;
+    // The library takes a carriage return without a newline at the end of a stream for content.
+    const isPlain = !text.includes("%") && !text.includes("\ufeff") && !/\r(?!\n)/.test(text);
+    const expected = input.length % 8 === 0 && isPlain ? twin(text) : undefined;
     if (expected !== undefined) {
       const values = [...yamlTexts(text)].map((document) => readYaml(document.text)).map((read) => (read.ok ? read.value : read.message));
       const shown = (list: readonly unknown[]) => JSON.stringify(list.filter((value) => value !== null));
