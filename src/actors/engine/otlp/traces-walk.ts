@@ -55,6 +55,7 @@ export class TracesWalk {
   #isUntold = true;
   /** Whether the row at hand was read and has not been taken: its unit was full. */
   #waits = false;
+  #forgotten = 0;
 
   constructor(dependencies: TracesWalkDependencies) {
     this.#dependencies = dependencies;
@@ -77,6 +78,7 @@ export class TracesWalk {
   step(body: Body, unit: WorkUnit, outcome: OtlpOutcome, odd: (item: SpanItem) => void): boolean {
     const rows = this.#rows;
     const { spans } = this.#dependencies;
+    this.#follow(spans.forgotten);
     let accepted = 0;
     while (this.#waits || rows.next()) {
       this.#waits = unit.opaqueBytes >= WORK_BODY_BYTES_MAX;
@@ -93,6 +95,14 @@ export class TracesWalk {
     }
     outcome.accept(accepted);
     return !this.#waits;
+  }
+
+  /** Services that were forgotten are not kept here: spans of one service stay in their order, whoever reads them. */
+  #follow(forgotten: number): void {
+    if (forgotten === this.#forgotten) return;
+    this.#forgotten = forgotten;
+    this.#resources.clear();
+    this.#resourceAt = -1;
   }
 
   #tell({ serviceId }: SpanSource, { resourceAttributes }: OtlpSource, unit: WorkUnit): void {

@@ -55,6 +55,7 @@ export class SpanSink implements MessageSource {
   #begunJoins: number[] = [];
   #begunFolds: SpanSource[] = [];
   #sourceCount = 0;
+  #forgotten = 0;
   readonly #key = new SpanKey();
   readonly #exclusions: FieldExclusions;
   readonly #writers = new SpanBlockWriters();
@@ -102,7 +103,12 @@ export class SpanSink implements MessageSource {
     return undefined;
   }
 
-  /** The service whose rows takeRow() takes; undefined for one whose spans take() must judge. Good for this unit and the next ones. */
+  /** How often all services have been forgotten. */
+  get forgotten(): number {
+    return this.#forgotten;
+  }
+
+  /** The service whose rows takeRow() takes; undefined for one whose spans take() must judge. Good until the services are forgotten: then take() has another for it. */
   source(tenant: string, environment: string, serviceId: string): SpanSource | undefined {
     return isTooLong(environment) || isTooLong(serviceId) ? undefined : this.#source(tenant, environment, serviceId);
   }
@@ -134,6 +140,7 @@ export class SpanSink implements MessageSource {
     if (this.#sources.size <= SERVICES_KEPT_MAX) return;
     this.#sources.clear();
     this.#last = undefined;
+    this.#forgotten++;
   }
 
   #enter(unit: WorkUnit): void {
