@@ -2,14 +2,18 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { splitBodies } from "../bodies/body-split.mjs";
+import { untilFigures } from "../clients/cycle-watch.mjs";
+import { shown } from "../measure.mjs";
 import { HeapTrace } from "../servers/heap-trace.mjs";
 import { takeTurns } from "../turns.mjs";
 
 const coldRequests = 500;
 const quickSamples = 6_000_000;
 const preload = fileURLToPath(new URL("../servers/trace-gc.mjs", import.meta.url));
+/** Between two cycles of the Watchdog: the first comes with the start, the load ends before the second. */
+const cycleSeconds = 10;
 /** New objects are collected after 1 MiB of them: what no collection has told of yet is at most that, an isolate. */
-const env = { NODE_OPTIONS: `--import ${preload} --max-semi-space-size=1` };
+const env = { NODE_OPTIONS: `--import ${preload} --max-semi-space-size=1`, WATCHDOG_INTERVAL_SECONDS: String(cycleSeconds) };
 
 /** @type {import("../turns.mjs").Row} */
 export const heap = {
@@ -17,14 +21,16 @@ export const heap = {
   what:
     "V8 heap allocated per million samples, all threads: remote-write over 10,000 series, 2,000 samples a request, 5 connections, closed loop; every isolate " +
     "traces its garbage collections (--trace-gc); allocated is the sum of how much each heap grew from the end of one collection to the start of the next; " +
-    "collections from the 500th answer to the last count; memory outside V8's heaps (bodies, WebAssembly, LMDB) is in no heap",
+    "collections from the 500th answer to the last count; memory outside V8's heaps (bodies, WebAssembly, LMDB) is in no heap; the first cycle of the Watchdog " +
+    "comes before the load and the second behind it, on its own: it takes in what the load brought of each series",
   quick: false,
   async run(context) {
     const file = await context.bodies.get("A", context.quick ? { samples: quickSamples } : {});
     const parts = splitBodies(file, coldRequests);
     const { vedette: turns } = await takeTurns(context, { vedette: () => heapTurn(context, parts) });
     const perMillion = turns.map(({ allocatedMB, samples }) => allocatedMB / (samples / 1e6));
-    const [{ byIsolate, collections, samples }] = turns.toSorted((a, b) => b.allocatedMB - a.allocatedMB);
+    const [{ pairs }] = turns;
+    const [{ byIsolate, collections, samples, cyclesBeside }] = turns.toSorted((a, b) => b.allocatedMB - a.allocatedMB);
     const shares = byIsolate.map((megabytes) => `${(megabytes / (samples / 1e6)).toFixed(2)}`).join(" + ");
     return {
       lines: [
@@ -35,7 +41,13 @@ export const heap = {
           bar: 50,
           goal: 5,
           lowerIsBetter: true,
-          note: `by isolate at most ${shares} (first the main thread); ${collections} collections over ${(samples / 1e6).toFixed(1)} M samples; error below ${((2 * byIsolate.length) / (samples / 1e6)).toFixed(2)}`,
+          note: `by isolate at most ${shares} (first the main thread); ${collections} collections over ${(samples / 1e6).toFixed(1)} M samples, ${cyclesBeside} cycles of the Watchdog; error below ${((2 * byIsolate.length) / (samples / 1e6)).toFixed(2)}`,
+        },
+        {
+          label: "a cycle of the Watchdog",
+          values: turns.map(({ cycleMB }) => cycleMB),
+          unit: "MB",
+          note: `${shown(pairs)} series; one a minute unless set otherwise`,
         },
       ],
       notMeasured: [],
@@ -48,11 +60,21 @@ async function heapTurn(context, { head, tail }) {
   const server = await context.startServer("vedette", { env });
   try {
     const trace = new HeapTrace(() => readFileSync(server.logPath, "utf8"));
+    const first = await untilFigures(server, ({ cycles }) => cycles >= 1);
     await context.send({ server, file: head, connections: 5 });
     trace.mark();
     const result = await context.send({ server, file: tail, connections: 5 });
     if (result.firstRefusal !== "") throw new Error(`refused: ${result.firstRefusal}`);
-    return { samples: result.samples, ...trace.sinceMark() };
+    const allocated = trace.sinceMark();
+    trace.mark();
+    const { cycles, pairs } = await untilFigures(server, (now) => now.cycles > first.cycles && now.pairs > 0);
+    return {
+      samples: result.samples,
+      ...allocated,
+      pairs,
+      cyclesBeside: cycles - first.cycles - 1,
+      cycleMB: trace.sinceMark().allocatedMB,
+    };
   } finally {
     await server.kill();
   }

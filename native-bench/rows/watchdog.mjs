@@ -2,6 +2,7 @@
 import { cpSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { seriesPerService } from "../bodies/watched-services.mjs";
 import { untilFigures, watchCycles } from "../clients/cycle-watch.mjs";
 import { detectionTurn } from "../clients/detection-turn.mjs";
@@ -23,6 +24,8 @@ const requestsSent = { whole: 13_000, quick: 5_000 };
 const roundsMax = 20;
 /** Cycles that are left out after a start: those that take in what the store has of bounded series. */
 const ripeCycles = 3;
+/** Before a cycle is due: what the load leaves out has passed by then, and the cycle ends beside the load also where that is fast, and so short. */
+const loadAheadMs = 2_000;
 const env = { WATCHDOG_INTERVAL_SECONDS: String(cycleMs / 1000) };
 
 /** @type {import("../turns.mjs").Row} */
@@ -30,7 +33,7 @@ export const watchdog = {
   name: "watchdog",
   what:
     `a cycle of the Watchdog over ${shown(services.whole)} services of ${seriesPerService} series (--quick: ${shown(services.quick)}) and the 10,000 series of the load, every ${cycleMs / 1000} s, each series with a new value in each, ` +
-    `${shown(modelled.whole)} services with a model (--quick: ${shown(modelled.quick)}), beside a load of half of what saturates the server, measured once before: duration, work, and the detection latency of planted anomalies meanwhile; the same of the first cycle ` +
+    `${shown(modelled.whole)} services with a model (--quick: ${shown(modelled.quick)}), beside a load of half of what saturates the server, measured once before, that begins ${loadAheadMs / 1000} s before a cycle is due: duration, work, and the detection latency of planted anomalies meanwhile; the same of the first cycle ` +
     `after ${history} values of each series have come at once. The server has one core, where the goal is one of two`,
   quick: false,
   async run(context) {
@@ -103,7 +106,10 @@ function cyclesTurn(context, load, { prepared, own, services, models: modelsWant
     during: async (server) => {
       endRounds = await sendRounds(context, server, { services, rounds: roundsMax, stepMs: cycleMs });
       const isRipe = ({ cycles, pairs, models }) => cycles >= ripeCycles && pairs >= services * seriesPerService && models >= modelsWanted;
-      return watchCycles(server, await untilFigures(server, isRipe));
+      const ripe = await untilFigures(server, isRipe);
+      const last = await untilFigures(server, ({ cycles }) => cycles > ripe.cycles);
+      await pause(Math.max(0, cycleMs - last.durationMs - loadAheadMs));
+      return watchCycles(server, last);
     },
     after: async () => {
       endRounds();

@@ -1,9 +1,10 @@
-// Whole servers under faults, by seed. SEED=n runs one seed, SIM_SEEDS=n so many from SIM_FROM on (1).
+// Whole servers under faults, by seed: the first few, and those that have found something. `make sim` runs thousands more (seeds.ts). SEED=n runs that one.
 import { describe, expect, it } from "vitest";
-import { compareStates, type SimulationReport, simulate } from "../support/simulation.ts";
+import { type SimulationReport, simulate } from "../support/simulation.ts";
 import { compareRuns } from "../support/simulation-holdings.ts";
+import { replayable, runSeed } from "../support/simulation-seed.ts";
 
-const SEEDS_DEFAULT = 12;
+const FIRST_SEEDS = Array.from({ length: 12 }, (_, index) => 1 + index);
 /** Seeds that have found something. */
 const REGRESSIONS: Readonly<Record<number, string>> = {
   6: "a definition that a checkpoint covers brought a stream's old kind back",
@@ -19,34 +20,13 @@ const REGRESSIONS: Readonly<Record<number, string>> = {
 function seeds(): number[] {
   const one = process.env["SEED"];
   if (one !== undefined && one !== "") return [Number(one)];
-  const from = Number(process.env["SIM_FROM"] ?? 1);
-  const count = Number(process.env["SIM_SEEDS"] ?? SEEDS_DEFAULT);
-  const plain = Array.from({ length: count }, (_, index) => from + index);
-  return process.env["SIM_SEEDS"] === undefined ? [...new Set([...plain, ...Object.keys(REGRESSIONS).map(Number)])] : plain;
-}
-
-/** Adds the line that replays it to whatever a seed's run throws. */
-async function replayable<T>(seed: number, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`make sim SEED=${seed}  replays this: ${message}`, { cause: error });
-  }
-}
-
-async function runSeed(seed: number): Promise<SimulationReport> {
-  const quiet = await simulate({ seed, engines: 1 + (seed % 3), faults: false });
-  const faulty = await simulate({ seed, faults: true });
-  compareRuns("anomalies under faults against those without", faulty.anomalies, quiet.anomalies);
-  compareStates("states of streams under faults against those without", faulty, quiet);
-  return faulty;
+  return [...new Set([...FIRST_SEEDS, ...Object.keys(REGRESSIONS).map(Number)])];
 }
 
 describe("a simulated server", () => {
   for (const seed of seeds()) {
     it(`holds what it acknowledged, seed ${seed}${REGRESSIONS[seed] === undefined ? "" : ` (${REGRESSIONS[seed]})`}`, async () => {
-      const { counts, anomalies } = await replayable(seed, () => runSeed(seed));
+      const { counts, anomalies } = await runSeed(seed);
       if (process.env["SIM_VERBOSE"] !== undefined) console.log(JSON.stringify({ seed, anomalies: anomalies.length, ...counts }));
     });
   }

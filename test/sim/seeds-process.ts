@@ -1,0 +1,25 @@
+// A process that runs seeds of the simulation: seeds-process.ts <from> <end> <step>. It tells its parent of each.
+import { runSeed } from "../support/simulation-seed.ts";
+
+/** What became of a seed. */
+export interface SeedReport {
+  readonly seed: number;
+  /** What failed, with the line that replays it. */
+  readonly error?: string;
+  /** What the run with faults went through; nothing where it failed. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+const [from = 0, end = 0, step = 1] = process.argv.slice(2).map(Number);
+
+async function reportOf(seed: number): Promise<SeedReport> {
+  try {
+    const { counts, anomalies } = await runSeed(seed);
+    return { seed, counts: { anomalies: anomalies.length, ...counts } };
+  } catch (error) {
+    return { seed, error: error instanceof Error ? error.message : String(error), counts: {} };
+  }
+}
+
+for (let seed = from; seed < end; seed += step) process.send?.(await reportOf(seed));
+process.disconnect();
