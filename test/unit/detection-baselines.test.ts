@@ -58,6 +58,18 @@ describe("thinned sample", () => {
     expect(sample.z(4 + 1.4826 * 3)).toBeCloseTo(1, 6);
   });
 
+  it("has them at every length, of two middle values the upper", () => {
+    const random = seededRandom(5);
+    const values = Array.from({ length: SAMPLE_VALUES - 1 }, () => Math.round(100 * random()) / 8);
+    const upperMiddle = (of: readonly number[]) => of.toSorted((a, b) => a - b)[of.length >> 1] as number;
+    for (let length = 1; length < SAMPLE_VALUES; length++) {
+      const taken = values.slice(0, length);
+      const sample = sampleOf(taken);
+      const median = upperMiddle(taken);
+      expect([sample.median, sample.mad]).toEqual([median, upperMiddle(taken.map((value) => Math.abs(value - median)))]);
+    }
+  });
+
   it("spans a past of thousands of values with its 128", () => {
     const random = seededRandom(3);
     const sample = sampleOf(Array.from({ length: 5000 }, () => random()));

@@ -1,4 +1,5 @@
 // Median, median absolute deviation and the robust z-score (Iglewicz & Hoaglin 1993), always finite.
+import { selectPlace } from "../../core/base/selection.ts";
 
 /** Median absolute deviation of a normal, in standard deviations: its 75 % quantile, 0.6745. */
 const MAD_OF_NORMAL = 1 / 1.4826022185056018;
@@ -22,33 +23,11 @@ export function median(values: ArrayLike<number>): number {
   const own = new Float64Array(values);
   const middle = own.length >> 1;
   if (own.length === 0) return 0;
-  const upper = select(own, middle);
+  const upper = selectPlace(own, own.length, middle);
   if (own.length % 2 === 1) return upper;
   let lower = own[0] as number;
   for (let i = 1; i < middle; i++) lower = Math.max(lower, own[i] as number);
   return lower + (upper - lower) / 2;
-}
-
-/** The value that sorting would put at `place`; those before it become no larger, those behind no smaller (Hoare's FIND, 1961). */
-function select(values: Float64Array, place: number): number {
-  let first = 0;
-  let last = values.length - 1;
-  while (first < last) {
-    const pivot = values[place] as number;
-    let i = first;
-    let j = last;
-    while (i <= j) {
-      while ((values[i] as number) < pivot) i++;
-      while (pivot < (values[j] as number)) j--;
-      if (i > j) break;
-      const swapped = values[i] as number;
-      values[i++] = values[j] as number;
-      values[j--] = swapped;
-    }
-    if (j < place) first = i;
-    if (place < i) last = j;
-  }
-  return values[place] as number;
 }
 
 export function robustStatistics(values: ArrayLike<number>): RobustStatistics {

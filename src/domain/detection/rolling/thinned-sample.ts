@@ -1,6 +1,7 @@
 // Median and spread over a long past in little room: a sample of the values so far whose stride doubles each time that it is full.
 // All values until the sample is full for the first time, every second one after that, and so on up to STRIDE_MAX, from where on the older
 // half is given up when it is full: the sample then reaches back 64 to 128 strides.
+import { selectPlace } from "../../../core/base/selection.ts";
 
 /** Values held; 128 of them put the median within 0.11 standard deviations of the true one. */
 export const SAMPLE_VALUES = 128;
@@ -20,7 +21,7 @@ const SKIPPED = 2;
 const MEDIAN = 3;
 const MAD = 4;
 
-const scratch = new Float32Array(SAMPLE_VALUES);
+const scratch = new Float64Array(SAMPLE_VALUES);
 
 /** A sample over caller-owned state: SAMPLE_VALUES values, SAMPLE_WORDS numbers, all 0 at the start. */
 export class ThinnedSample {
@@ -77,30 +78,15 @@ export class ThinnedSample {
     this.#words[LENGTH] = half;
   }
 
+  /** The median is the middle value, of two the upper; its deviation the same of the distances from it. */
   #summarise(): void {
     const { length } = this;
-    const sorted = scratch.subarray(0, length);
-    sorted.set(this.#values.subarray(0, length));
-    sorted.sort();
-    const median = sorted[length >> 1] as number;
+    const values = this.#values;
+    const middle = length >> 1;
+    for (let i = 0; i < length; i++) scratch[i] = values[i] as number;
+    const median = selectPlace(scratch, length, middle);
+    for (let i = 0; i < length; i++) scratch[i] = Math.abs((values[i] as number) - median);
     this.#words[MEDIAN] = median;
-    this.#words[MAD] = middleDeviation(sorted);
+    this.#words[MAD] = selectPlace(scratch, length, middle);
   }
-}
-
-/** The middle one of the deviations from the middle value: walks outwards from it, to the nearer side each time. */
-function middleDeviation(sorted: Float32Array): number {
-  const middle = sorted.length >> 1;
-  const median = sorted[middle] as number;
-  let left = middle - 1;
-  let right = middle + 1;
-  let deviation = 0;
-  for (let taken = 0; taken < middle; taken++) {
-    const below = left >= 0 ? median - (sorted[left] as number) : Number.POSITIVE_INFINITY;
-    const above = right < sorted.length ? (sorted[right] as number) - median : Number.POSITIVE_INFINITY;
-    deviation = Math.min(below, above);
-    if (below <= above) left--;
-    else right++;
-  }
-  return deviation;
 }
