@@ -81,11 +81,12 @@ async function scanRecords(
   for (let scanned = 0; scanned < RECORDS_SCANNED_MAX; ) {
     const entries = readRows(context, filter, last);
     for (const { key, value } of entries) {
-      last = keyPosition(key);
       if (!rowMatches(value, filter.type, service) || !isOfTrace(value, filter.traceId)) continue;
       matches++;
-      if (rows.length < limit) rows.push(storedRow(last, value));
+      if (rows.length < limit) rows.push(storedRow(keyPosition(key), value));
     }
+    const end = entries.at(-1);
+    if (end !== undefined) last = keyPosition(end.key);
     scanned += entries.length;
     if (entries.length < ROWS_PER_READ) return { rows, matches, endedAt: undefined };
     if (position !== undefined && rows.length >= limit) return { rows, matches, endedAt: last };
