@@ -13,6 +13,7 @@ export default class TestTally {
   }
 
   onTestCaseResult(testCase) {
+    if (this.#reported.has(testCase.id)) return; // vitest may tell the result of a test once more behind the end of its module
     this.#reported.add(testCase.id);
     const { state, errors, note } = testCase.result();
     write({ kind: "test", where: place(testCase), name: testCase.fullName, state, error: firstLine(errors) || note });
