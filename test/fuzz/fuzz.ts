@@ -6,24 +6,19 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { loadUwsLibrary } from "../../src/adapters/http/uws/uws-library.ts";
+import { wholeNumberSetting } from "../support/whole-number-setting.ts";
 import type { CampaignReport } from "./campaign-process.ts";
 import { replayLine } from "./replay-line.ts";
 import { HTTP_TARGETS, TARGETS } from "./target-list.ts";
 
 const RESULTS = "test/fuzz/results";
 const INPUTS_DEFAULT = 1_000_000;
+const SETTING_RANGE = { least: 0, most: 9_999_999_999 };
 
 interface Line {
   readonly target: string;
   readonly report: CampaignReport | undefined;
   readonly note: string;
-}
-
-function wholeNumber(name: string, initial: number): number {
-  const given = process.env[name];
-  if (given === undefined || given === "") return initial;
-  if (!/^\d{1,10}$/.test(given)) throw new RangeError(`${name} must be a whole number, not "${given}"`);
-  return Number(given);
 }
 
 /** Runs one target in a process of its own; undefined when that ended without a report. */
@@ -83,9 +78,9 @@ ${rows.join("\n")}
 }
 
 async function main(): Promise<void> {
-  const seed = wholeNumber("FUZZ_SEED", 1);
-  const inputs = wholeNumber("FUZZ_INPUTS", INPUTS_DEFAULT);
-  const from = wholeNumber("FUZZ_FROM", 0);
+  const seed = wholeNumberSetting("FUZZ_SEED", 1, SETTING_RANGE);
+  const inputs = wholeNumberSetting("FUZZ_INPUTS", INPUTS_DEFAULT, SETTING_RANGE);
+  const from = wholeNumberSetting("FUZZ_FROM", 0, SETTING_RANGE);
   const lines: Line[] = [];
   const startMs = performance.now();
   const uws = loadUwsLibrary();

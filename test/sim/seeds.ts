@@ -4,6 +4,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { wholeNumberSetting } from "../support/whole-number-setting.ts";
 import type { SeedReport } from "./seeds-process.ts";
 
 const SEEDS_DEFAULT = 2_000;
@@ -11,13 +12,7 @@ const FROM_DEFAULT = 1;
 /** More failures than these say nothing new. */
 const FAILURES_MAX = 10;
 const SEEDS_PER_LINE = 50;
-
-function wholeNumber(name: string, initial: number): number {
-  const given = process.env[name];
-  if (given === undefined || given === "") return initial;
-  if (!/^[1-9]\d{0,9}$/.test(given)) throw new RangeError(`${name} must be a whole number above 0, not "${given}"`);
-  return Number(given);
-}
+const SETTING_RANGE = { least: 1, most: 9_999_999_999 };
 
 /** What all processes have told so far. */
 class Tally {
@@ -68,8 +63,8 @@ async function runShare(tally: Tally, from: number, end: number, step: number): 
 }
 
 async function main(): Promise<void> {
-  const seeds = wholeNumber("SIM_SEEDS", SEEDS_DEFAULT);
-  const from = wholeNumber("SIM_FROM", FROM_DEFAULT);
+  const seeds = wholeNumberSetting("SIM_SEEDS", SEEDS_DEFAULT, SETTING_RANGE);
+  const from = wholeNumberSetting("SIM_FROM", FROM_DEFAULT, SETTING_RANGE);
   const processes = Math.min(seeds, availableParallelism());
   const tally = new Tally(seeds);
   await Promise.all(Array.from({ length: processes }, (_, process) => runShare(tally, from + process, from + seeds, processes)));

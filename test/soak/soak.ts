@@ -2,21 +2,16 @@
 // something was lost, answered wrongly or not flat. Page and picture go to native-bench/results.
 import { parseExposition } from "../support/exposition.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { wholeNumberSetting } from "../support/whole-number-setting.ts";
 import { ProcessSampler, type SoakSample, sumOf } from "./process-sampler.ts";
 import { SoakLoad } from "./soak-load.ts";
 import { judgeSoak, type SoakRun, writeSoak } from "./soak-report.ts";
 
 const SAMPLE_MS = 1_000;
 const PROGRESS_SECONDS = 10;
+const SETTING_RANGE = { least: 1, most: 999_999_999 };
 /** After the last request: for what still travels to be counted. */
 const SETTLE_MS = 3_000;
-
-function wholeNumber(name: string, initial: number): number {
-  const given = process.env[name];
-  if (given === undefined || given === "") return initial;
-  if (!/^\d{1,9}$/.test(given) || given === "0") throw new RangeError(`${name} must be a whole number from 1, not "${given}"`);
-  return Number(given);
-}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -58,8 +53,8 @@ async function watch(sampler: ProcessSampler, load: SoakLoad, origin: string, se
 }
 
 async function main(): Promise<void> {
-  const minutes = wholeNumber("SOAK_MINUTES", 20);
-  const seed = wholeNumber("SOAK_SEED", 1);
+  const minutes = wholeNumberSetting("SOAK_MINUTES", 20, SETTING_RANGE);
+  const seed = wholeNumberSetting("SOAK_SEED", 1, SETTING_RANGE);
   const bench = new ServerBench();
   try {
     const dataDir = bench.dataFolder();
