@@ -3,7 +3,7 @@
 
 /** Top floor first. `ordered`: a room may import the rooms before it. `apart`: rooms may not import each other, save `shared` ones. */
 const floors = [
-  { name: "main", path: "^src/main\\.ts$", rooms: [] },
+  { name: "main", path: "^src/(main|vedette|commands)\\.ts$", rooms: [] },
   {
     name: "actors",
     path: "^src/(actors|cli)/",
@@ -31,6 +31,7 @@ const owned = [
   { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
   { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
   { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/runtime/" },
+  { name: "re2js", to: "node_modules/re2js/", owner: "^src/domain/alerting/pattern/" },
   { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
   { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },

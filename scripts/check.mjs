@@ -15,6 +15,8 @@ const steps = [
   { name: "format", command: [`${bin}/biome`, "check", "--linter-enabled=false", "--reporter=summary"] },
   { name: "floors", command: [`${bin}/depcruise`, "src", "--output-type", "err-long"], judge: judgeFloors },
   { name: "unused code", command: [`${bin}/knip`, "--no-config-hints"] },
+  { name: "lock", command: ["node", "scripts/check-lock.mjs"] },
+  { name: "advisories", command: ["node", "scripts/check-advisories.mjs"], judge: judgeAdvisories },
   { name: "tidy", command: ["node", "scripts/tidy.mjs"], judge: judgeTidy },
 ];
 
@@ -28,6 +30,10 @@ function judgeFloors(output) {
     return { failure: `cruised ${cruised} modules, but src has ${sources} files` };
   }
   return { note: `${cruised} modules` };
+}
+
+function judgeAdvisories(output) {
+  return { note: /^advisories: (.*)$/m.exec(output)?.[1] };
 }
 
 function judgeTidy(output) {

@@ -3,8 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { type CoordinatorHandle, startCoordinator } from "./actors/coordinator/coordinator-thread.ts";
 import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
-import type { CoordinatorThreadData, LoadedState } from "./actors/coordinator/worker.ts";
+import type { LoadedState } from "./actors/coordinator/worker.ts";
 import { EngineGroup } from "./actors/engine/engine-group.ts";
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessDesk } from "./actors/front/access/access-desk.ts";
@@ -14,40 +15,45 @@ import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Heartbeat } from "./actors/front/heartbeat.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
+import { LogFlaws } from "./actors/front/log-flaws.ts";
+import { LOG_LOOK_MS, LogWatch, tryWriting } from "./actors/front/log-watch.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
+import { RefusedBodies } from "./actors/front/refused-bodies.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
+import { removeSignInLink } from "./adapters/credentials/own-secret.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
-import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
+import type { HttpHandler, HttpHeaders, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
+import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { lockFolder } from "./adapters/log/folder-lock.ts";
-import { type Meta, openMeta } from "./adapters/log/meta-file.ts";
+import { ownFolder } from "./adapters/log/folder-owner.ts";
+import { logDirectory, type Meta, noteStores, openMeta } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
-import { Signal } from "./adapters/runtime/signal.ts";
-import { createChannel, type MessagePort, type Port, spawn, type Thread } from "./adapters/runtime/threads.ts";
+import { type MessagePort, spawn, type Thread } from "./adapters/runtime/threads.ts";
 import { applyV8Policy } from "./adapters/runtime/v8-policy.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
-import { runBacktest } from "./cli/backtest/backtest.ts";
 import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
-import { runDemo } from "./cli/demo.ts";
-import { describeError } from "./cli/error-description.ts";
+import { describeError, isPlain } from "./cli/error-description.ts";
+import { closeDataFolder, type FoundData, findData, keepFaults, missingLogLine } from "./cli/found-data.ts";
 import { helpFor } from "./cli/help.ts";
-import { runImport } from "./cli/import/import.ts";
-import { runReplay } from "./cli/replay/replay.ts";
-import { writeLine } from "./cli/terminal.ts";
-import { runToken } from "./cli/token.ts";
+import { signInLine } from "./cli/sign-in-link.ts";
+import { type LogLevel, logLine, writeError, writeLine } from "./cli/terminal.ts";
+import { runCommand } from "./commands.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
+import { FRONT_LIMITS } from "./core/config/shared-limits.ts";
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { EngineReport } from "./core/protocol/engine-control.ts";
-import type { CoordinatorCommand, CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
+import type { CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
+import { TenantShares } from "./domain/access/tenant-shares.ts";
 import { engineOf } from "./domain/placement/partition.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
@@ -57,16 +63,11 @@ const STOP_MS_MAX = 18_000;
 
 const HOUR_MS = 3600 * 1000;
 
-const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** The coordinator as main sees it. */
-interface CoordinatorHandle {
-  readonly port: Port<CoordinatorMessage | LoadedState, CoordinatorCommand>;
-  readonly thread: Thread;
-  readonly loaded: Promise<LoadedState>;
-  readonly stopped: Signal;
-}
+/** Nothing that the server says is to be taken for another kind of file, or kept by a cache. */
+const COMMON_HEADERS: HttpHeaders = [
+  ["X-Content-Type-Options", "nosniff"],
+  ["Cache-Control", "no-store"],
+];
 
 /** Everything that runs. */
 class Server {
@@ -80,24 +81,31 @@ class Server {
   readonly #engines: EngineGroup;
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
-  readonly #streams = new EventStreams(systemClock);
+  readonly #refusedBodies = new RefusedBodies();
+  /** What tenants hold of the limits that they share here. */
+  readonly #shares = new TenantShares(FRONT_LIMITS, { tenants: () => this.#tenants.size });
+  readonly #streams = new EventStreams(systemClock, this.#shares.ledger("event_streams"));
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorHandle;
+  readonly #logFlaws: LogFlaws;
   readonly #queries: QueryLink;
   readonly #courier: ReplayCourier;
   readonly #http: HttpServer;
   readonly #front: Front;
   /** While it listens. */
   #otlpHttp: HttpServer | undefined;
+  #socketHttp: HttpServer | undefined;
   #streamsStored = 0;
   #admissions = 0;
   #requestIds = 0;
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta) {
+  constructor(config: Config, meta: Meta, found: FoundData) {
     this.#config = config;
     this.#meta = meta;
+    this.#logFlaws = new LogFlaws(found.inventory);
+    this.#logFlaws.add(found.cutOff);
     this.#desk = new AccessDesk(config, {
       clock: systemClock,
       directory: this.#credentials,
@@ -117,8 +125,8 @@ class Server {
     const { smallPages } = this.#engines;
     if (smallPages !== undefined) this.#log("info", `many series will be slower: no large pages of memory (${smallPages})`);
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
-    this.#coordinator = this.#startCoordinator();
-    this.#queries = new QueryLink((command) => this.#coordinator.port.send(command));
+    this.#coordinator = this.#startCoordinator(found);
+    this.#queries = new QueryLink((command) => this.#coordinator.port.send(command), this.#shares);
     this.#courier = new ReplayCourier({
       clock: systemClock,
       ports: this.#lanes,
@@ -131,12 +139,17 @@ class Server {
   }
 
   #log(level: LogLevel, line: string): void {
-    if (LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(this.#config.LOG_LEVEL as LogLevel)) writeLine(`${level}: ${line}`);
+    logLine(this.#config.LOG_LEVEL as LogLevel, level, line);
   }
 
   /** Where bodies go: to the first engine of each thread. */
   get #lanes(): readonly BodyPort[] {
     return this.#bodyPorts.slice(0, this.#engines.threadCount);
+  }
+
+  /** Those that listen. */
+  get #servers(): readonly HttpServer[] {
+    return [this.#http, this.#otlpHttp, this.#socketHttp].filter((server) => server !== undefined);
   }
 
   get engineText(): string {
@@ -149,9 +162,11 @@ class Server {
     const { port } = await this.#http.listen(host, wanted);
     this.#port = port;
     await this.#listenOtlp(host);
+    await this.#listenSocket();
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
     if (this.#stopping) return null;
+    noteStores(this.#config.DATA_DIR, this.#meta);
     this.#takeAccess(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     const seeds = hashSeeds(this.#meta.seed, randomBytes(16));
@@ -171,11 +186,10 @@ class Server {
     return this.#desk.signInTarget;
   }
 
-  #startCoordinator(): CoordinatorHandle {
+  #startCoordinator({ segments, isLogEmpty }: FoundData): CoordinatorHandle {
     const config = this.#config;
-    const { first: port, second } = createChannel<CoordinatorMessage | LoadedState, CoordinatorCommand>();
     const { memories, threadCount: threads, coordinatorPorts: enginePorts } = this.#engines;
-    const data: CoordinatorThreadData = {
+    const data = {
       dataDir: config.DATA_DIR,
       epoch: this.#meta.epoch,
       version: VERSION,
@@ -184,19 +198,12 @@ class Server {
       enginePorts,
       counters: this.#coordinatorSlots.buffer as SharedArrayBuffer,
       readerCount: this.#streams.readerCount.word,
-      mainPort: second.raw,
+      gap: { segments, isLogEmpty },
+      acceptsLoss: config.ACCEPT_DATA_LOSS === "true",
       settings: coordinatorSettings(config),
     };
-    const thread = spawnActor("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...enginePorts]);
-    const stopped = new Signal();
-    const loaded = new Promise<LoadedState>((resolve) => {
-      port.onMessage((message) => {
-        if (message.type === "loaded") resolve(message);
-        else if (message.type === "stopped") stopped.give();
-        else this.#fromCoordinator(message);
-      });
-    });
-    return { port, thread, loaded, stopped };
+    const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
+    return startCoordinator(data, { spawn: spawnActor, onMessage: (message) => this.#fromCoordinator(message), logLost });
   }
 
   #fromCoordinator(message: CoordinatorMessage): void {
@@ -238,8 +245,20 @@ class Server {
     this.#coordinator.port.send({ type: "listeners", listeners: { otlp: { state, port: wanted } } });
   }
 
+  /** Opens the Unix socket. Unlike OTLP's port it was asked for, so the start ends where it is not to be had. */
+  async #listenSocket(): Promise<void> {
+    const path = this.#config.SOCKET;
+    if (path === "") return;
+    const server = this.#makeHttp((exchange) => this.#front.handle(exchange));
+    await server.listenUnix(path).catch((error: Error) => {
+      throw new ConfigError(`SOCKET: ${error.message}`);
+    });
+    this.#socketHttp = server;
+  }
+
   #makeHttp(handler: HttpHandler): HttpServer {
     const options = {
+      commonHeaders: COMMON_HEADERS,
       refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) => this.#refusal(code, message, request),
       onHandlerFault: (error: unknown) => this.#log("error", `a request failed: ${error instanceof Error ? error.stack : String(error)}`),
     };
@@ -251,10 +270,15 @@ class Server {
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#lanes, schedulePublish: () => this.#schedulePublish() });
     const refusals = new RefusalQueue({ endOfTurn: setImmediate, after: setTimeout, monotonicMs: systemClock.monotonicMs });
+    const logWatch = new LogWatch({
+      refusals: () => this.#engines.sum("logErrors"),
+      trial: () => tryWriting(logDirectory(this.#config.DATA_DIR)),
+    });
+    setInterval(() => void logWatch.look(), LOG_LOOK_MS).unref();
     const vitals = new Vitals({
       clock: systemClock,
       startedMs,
-      openConnections: () => this.#http.openConnections + (this.#otlpHttp?.openConnections ?? 0),
+      openConnections: () => this.#servers.reduce((sum, { openConnections }) => sum + openConnections, 0),
       residentBytes: () => process.memoryUsage.rss(),
       ports: this.#bodyPorts,
       ingestion,
@@ -263,10 +287,13 @@ class Server {
       tenants: this.#tenants,
       refusals,
       requests,
+      refusedBodies: this.#refusedBodies,
       heartbeat: this.#heartbeat,
+      logWatch,
       access: this.#desk,
       engines: this.#engines.counters,
       coordinator: this.#coordinatorSlots,
+      shares: this.#shares,
     });
     return new Front(
       { version: VERSION, startedMs },
@@ -280,9 +307,11 @@ class Server {
         tenants: this.#tenants,
         refusals,
         requests,
+        refusedBodies: this.#refusedBodies,
         metrics: () => vitals.metrics(),
         health: () => vitals.health(),
         isReadOnly: () => vitals.isReadOnly,
+        refusesWrites: () => vitals.refusesWrites,
         notReady: () => this.#notReady(),
         nextRequestId: () => this.#nextRequestId(),
       },
@@ -310,6 +339,7 @@ class Server {
   /** The answers that the HTTP adapter gives by itself look like all others. */
   #refusal(code: RefusalCode, message: string, request: HttpRequest | undefined) {
     const refusal = { code: code === "body_too_large" ? "payload_too_large" : code, message } as const;
+    if (request !== undefined) this.#refusedBodies.count(refusal.code, request);
     const dialect = request === undefined ? undefined : otlpDialect(request.path, request.header("content-type"));
     const answer = dialect === undefined ? errorAnswer(refusal, this.#nextRequestId(), undefined) : otlpError(dialect, refusal);
     const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];
@@ -358,11 +388,8 @@ class Server {
   #fromEngine(engine: number, report: Exclude<EngineReport, { type: "stopped" }>): void {
     if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report);
     else {
-      if (report.cutBytes > 0)
-        this.#log(
-          "warn",
-          `engine ${engine}: ${report.cutBytes} bytes at the torn end of a log were left out; nobody was answered for them`,
-        );
+      this.#logFlaws.add(report.flaws);
+      if (this.#engines.unready === 0) this.#tellLogFlaws();
       if (report.streams === 0) return;
       this.#log(
         "info",
@@ -371,11 +398,24 @@ class Server {
     }
   }
 
+  /** Once the logs have been read by all. */
+  #tellLogFlaws(): void {
+    const { faults, warning, tornBytes } = this.#logFlaws.findings(damagedDirectory(this.#config.DATA_DIR));
+    if (tornBytes > 0)
+      this.#log("warn", `${tornBytes} bytes that end a log are no whole block: a kill broke a write off, or the file was cut`);
+    if (warning !== null) this.#log("error", warning);
+    for (const fault of faults) this.#coordinator.port.send({ type: "data-fault", fault });
+  }
+
+  reload(): void {
+    this.#desk.reload(readConfig);
+  }
+
   /** Stops in order: no new requests, answers out, engines checkpointed, store closed. */
   async stop(): Promise<void> {
     this.#streams.end();
     this.#heartbeat.close();
-    await Promise.all([this.#http.drain(DRAIN_MS_MAX), this.#otlpHttp?.drain(DRAIN_MS_MAX)]);
+    await Promise.all(this.#servers.map((server) => server.drain(DRAIN_MS_MAX)));
     this.#stopping = true;
     await this.#engines.stop();
     this.#coordinator.port.send({ type: "stop" });
@@ -387,7 +427,7 @@ class Server {
 /** Starts an actor's thread. A broken invariant there ends the process: what was acknowledged is in the log, and the next start reads it. */
 function spawnActor(name: string, file: string, data: unknown, ports: readonly MessagePort[]): Thread {
   return spawn(new URL(file, import.meta.url), name, data, ports, (error) => {
-    writeLine(`fatal: ${name} ended: ${error.stack ?? error.message}`);
+    writeError(isPlain(error) ? `vedette: ${describeError(error)}` : `fatal: ${name} ended: ${error.stack ?? error.message}`);
     process.exit(1);
   });
 }
@@ -395,16 +435,29 @@ function spawnActor(name: string, file: string, data: unknown, ports: readonly M
 async function serve(config: Config): Promise<void> {
   checkSettings(config);
   applyV8Policy();
+  let reload: () => void = () => undefined;
+  process.on("SIGHUP", () => reload());
+  closeDataFolder(config.DATA_DIR);
   const lock = lockFolder(config.DATA_DIR);
+  const owner = await ownFolder(config.DATA_DIR);
+  if (owner === null)
+    writeError(
+      `${config.DATA_DIR} takes no socket (its path is too long, or its file system has none): a server in another container is not seen`,
+    );
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const server = new Server(config, meta);
+  const found = findData(config.DATA_DIR, meta, config.ACCEPT_DATA_LOSS === "true");
+  keepFaults(config.DATA_DIR, found.faults);
+  const server = new Server(config, meta, found);
+  reload = () => server.reload();
   const stop = async () => {
     writeLine("stopping: answering what is under way, then writing checkpoints");
     setTimeout(() => {
-      writeLine("stopped late: not every checkpoint was written; the next start reads the log instead");
+      writeError("stopped late: not every checkpoint was written; the next start reads the log instead");
       process.exit(1);
     }, STOP_MS_MAX).unref();
     await server.stop();
+    removeSignInLink(config.DATA_DIR);
+    owner?.release();
     lock.release();
     writeLine("stopped");
     process.exit(0);
@@ -418,8 +471,10 @@ async function serve(config: Config): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
   const address = await server.start();
   if (address === null) return;
-  writeLine(`vedette ${VERSION} listens on ${address}  (data in ${config.DATA_DIR}, ${server.engineText})`);
-  if (server.signInTarget !== null) writeLine(`sign in, once within 15 minutes:  ${address}${server.signInTarget}`);
+  const socket = config.SOCKET === "" ? "" : ` and ${config.SOCKET}`;
+  writeLine(`vedette ${VERSION} listens on ${address}${socket}  (data in ${config.DATA_DIR}, ${server.engineText})`);
+  const { signInTarget } = server;
+  if (signInTarget !== null) writeLine(signInLine(`${address}${signInTarget}`, config.DATA_DIR, process.stdout.isTTY === true));
   writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
 }
 
@@ -432,16 +487,12 @@ async function main(): Promise<void> {
   const help = helpFor(command, rest);
   if (help !== undefined) writeLine(help);
   else if (command === "--version") writeLine(VERSION);
-  else if (command === "demo") process.exitCode = await runDemo(rest, process.env);
-  else if (command === "import") process.exitCode = await runImport(rest, process.env, process.stdout.isTTY === true);
-  else if (command === "token") process.exitCode = await runToken(rest, readConfig());
-  else if (command === "backtest") process.exitCode = await runBacktest(rest, process.env, readConfig);
-  else if (command === "replay") process.exitCode = await runReplay(rest);
   else if (command === "serve") await serve(readConfig());
-  else throw new ConfigError(`unknown command ${JSON.stringify(command)}; vedette --help lists them`);
+  else
+    process.exitCode = await runCommand(command, rest, { environment: process.env, isTerminal: process.stdout.isTTY === true, readConfig });
 }
 
 main().catch((error: unknown) => {
-  writeLine(`vedette: ${describeError(error)}`);
+  writeError(`vedette: ${describeError(error)}`);
   process.exit(1);
 });

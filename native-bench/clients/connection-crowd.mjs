@@ -11,7 +11,7 @@ const openingMax = 200;
 const reopenAfterMs = 100;
 const sampleMs = 250;
 
-const get = (path) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+const get = (path) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${process.argv[2]}\r\n\r\n`;
 const batchHead =
   "POST /api/v1/telemetry/batch HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n[";
 

@@ -34,8 +34,9 @@ function makeGate() {
       verify: async (token) => ({ ok: true, claims: JSON.parse(Buffer.from(token.split(".")[1], "base64url").toString()) }),
     },
   );
-  const policy = { ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1" };
-  return { keys, authenticator, gate: new Gate({ policy, authenticator, tenantExists: () => true, sessionCookie: () => "session" }) };
+  const policy = () => ({ ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1", boundPort: 8080 });
+  const dependencies = { policy, authenticator, tenantExists: () => true, sessionCookie: () => "session", onLostTrust: () => {} };
+  return { keys, authenticator, gate: new Gate(dependencies) };
 }
 
 function exchangeWith(credential) {
@@ -50,7 +51,8 @@ function exchangeWith(credential) {
   ]) {
     headers.add(...line);
   }
-  return { request: { method: "POST", path: "/api/v1/telemetry", query: "", headers, header: (name) => headers.get(name) } };
+  const read = { header: (name) => headers.get(name), findHeader: (test) => headers.find(test), remoteAddress: "127.0.0.1" };
+  return { request: { method: "POST", path: "/api/v1/telemetry", query: "", version: "1.1", headers, ...read } };
 }
 
 async function main([kind, turns]) {

@@ -11,10 +11,13 @@ import { fairness } from "./fairness.mjs";
 import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { millionStreams } from "./million-streams.mjs";
+import { neighbours } from "./neighbours.mjs";
 import { newStreams } from "./new-streams.mjs";
+import { oddBodies } from "./odd-bodies.mjs";
 import { otlpMetrics, otlpMetricsJson } from "./otlp-metrics.mjs";
 import { otlpTraces } from "./otlp-traces.mjs";
 import { overload } from "./overload.mjs";
+import { patterns } from "./patterns.mjs";
 import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { singleRecords } from "./single-records.mjs";
@@ -53,6 +56,9 @@ export const OTHER_ROWS = [
   watchdogServices,
   watchdog,
   pillars,
+  patterns,
+  oddBodies,
+  neighbours,
   deadLetters,
 ];
 

@@ -1,10 +1,13 @@
 // An anomaly as clients see it (contract 2.3 and decisions.md section 2), in lists, alone and in the event stream.
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import type { Alert } from "../domain/alerting/paging/alert.ts";
+import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
 import type { Anomaly } from "../domain/incident/anomaly.ts";
 
-/** The object that leaves the server. `streams` is the number of member streams. */
-export function anomalyView(anomaly: Anomaly) {
+/** The object that leaves the server. `alert` is the one that it belongs to, where what is said of it depends on that; `streams` is the number of member streams. */
+export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
+  const now = anomaly.paging === null ? null : outcomeNow(anomaly.paging, alert);
   const score = anomalyScore(anomaly.z);
   return {
     anomaly_id: anomaly.id,
@@ -28,8 +31,8 @@ export function anomalyView(anomaly: Anomaly) {
     verdict: anomaly.verdict,
     streams: anomaly.streams,
     alert_id: anomaly.paging?.alertId ?? null,
-    outcome: anomaly.paging?.outcome ?? null,
-    suppressed_by: anomaly.paging?.suppressedBy ?? null,
+    outcome: now?.outcome ?? null,
+    suppressed_by: now?.suppressedBy ?? null,
     feedback: anomaly.feedback?.opinion ?? null,
   };
 }

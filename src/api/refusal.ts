@@ -48,6 +48,7 @@ export const ERROR_STATUS = {
   headers_too_large: 431,
   internal_error: 500,
   not_implemented: 501,
+  not_built: 501,
   overloaded: 503,
   store_unavailable: 503,
 } as const;

@@ -3,6 +3,7 @@
 import { groupBy } from "../core/base/grouping.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
+import { plannedPurpose } from "./planned-endpoints.ts";
 import { type Refusal, shown } from "./refusal.ts";
 
 /** The endpoint and its path parameters, decoded; or why there is none. `allow` is the value of the Allow header of a 405. */
@@ -28,6 +29,12 @@ const NO_PARAMETERS = Object.freeze({});
 /** Matches a method and a path without its query, not decoded. HEAD is answered as GET. */
 export function matchRoute(method: string, path: string): RouteMatch {
   const exact = EXACT.get(path);
+  const built = exact?.some((endpoint) => endpoint.method === endpointMethod(method)) ?? false;
+  const purpose = built ? undefined : plannedPurpose(endpointMethod(method), path);
+  if (purpose !== undefined) {
+    const message = `${method} ${shown(path)} is not built yet; it will ${purpose}`;
+    return { found: false, refusal: { code: "not_built", message } };
+  }
   if (exact !== undefined) return chooseMethod(method, path, exact, NO_PARAMETERS);
   const segments = path.split("/");
   for (const pattern of PATTERNS) {
@@ -43,6 +50,10 @@ export function matchRoute(method: string, path: string): RouteMatch {
   };
 }
 
+function endpointMethod(method: string): string {
+  return method === "HEAD" ? "GET" : method;
+}
+
 function hasParameters(endpoint: Endpoint): boolean {
   return endpoint.path.includes("{");
 }
@@ -53,7 +64,7 @@ function chooseMethod(
   endpoints: readonly Endpoint[],
   parameters: Readonly<Record<string, string>>,
 ): RouteMatch {
-  const wanted = method === "HEAD" ? "GET" : method;
+  const wanted = endpointMethod(method);
   const endpoint = endpoints.find((candidate) => candidate.method === wanted);
   if (endpoint !== undefined) return { found: true, endpoint, path: parameters };
   const allow = endpoints.map((candidate) => (candidate.method === "GET" ? "GET, HEAD" : candidate.method)).join(", ");

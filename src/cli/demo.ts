@@ -1,10 +1,11 @@
 // `vedette demo`: sends 40 minutes of a small shop's telemetry in a few seconds to a running server, with anomalies planted at known moments,
 // then asks the server what it found and how fast. Exits 1 when one was missed or found twice.
+import { type ServerRequest, serverFetch } from "../adapters/http/server-fetch.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import { demoTicks, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
 import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
-import { writeLine } from "./terminal.ts";
+import { writeError, writeLine } from "./terminal.ts";
 
 /** Milliseconds between two requests of the sender; the whole demo takes about eight seconds. */
 const SEND_EVERY_MS = 50;
@@ -19,10 +20,10 @@ interface FoundAnomaly {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function call<T>(url: string, init?: RequestInit): Promise<T> {
-  const response = await fetch(url, init);
+async function call<T>(base: string, path: string, init: ServerRequest = {}): Promise<T> {
+  const response = await serverFetch(base, path, init);
   const text = await response.text();
-  if (!response.ok) throw new Error(`${init?.method ?? "GET"} ${url} answered ${response.status}: ${text.slice(0, 300)}`);
+  if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
   return (response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as T;
 }
 
@@ -37,7 +38,7 @@ async function send(base: string, name: (service: string) => string): Promise<{ 
   let tick = 0;
   for (const batch of demoTicks(name, startMs, formatRfc3339)) {
     const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(batch) };
-    const answer = await call<{ queued: number; failed: number }>(`${base}/api/v1/telemetry/batch`, init);
+    const answer = await call<{ queued: number; failed: number }>(base, "/api/v1/telemetry/batch", init);
     records += answer.queued;
     refused += answer.failed;
     tick++;
@@ -59,12 +60,12 @@ function report(planted: PlantedAnomaly, found: readonly FoundAnomaly[], name: (
 /** Runs the demo; resolves with the exit code. */
 export async function runDemo(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<number> {
   const base = addressOf(args, environment);
-  const reachable = await call(`${base}/readyz`).then(
+  const reachable = await call(base, "/readyz").then(
     () => true,
     () => false,
   );
   if (!reachable) {
-    writeLine(
+    writeError(
       `no server is ready at ${base}; start one with "make run" in another terminal, or name another: vedette demo http://host:port`,
     );
     return 1;
@@ -72,12 +73,12 @@ export async function runDemo(args: readonly string[], environment: Readonly<Rec
   const run = systemClock.wallMs().toString(36).slice(-5);
   const name = (service: string) => `demo-${run}-${service}`;
   writeLine(`sending ${(TICKS * TICK_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
-  const before = latencyHistogram(await call<string>(`${base}/metrics`));
+  const before = latencyHistogram(await call<string>(base, "/metrics"));
   const { records, refused } = await send(base, name);
   await pause(500);
-  const page = await call<{ anomalies: FoundAnomaly[] }>(`${base}/api/v1/anomalies?limit=1000`);
+  const page = await call<{ anomalies: FoundAnomaly[] }>(base, "/api/v1/anomalies?limit=1000");
   const found = page.anomalies.filter((one) => one.service_id.startsWith(`demo-${run}-`));
-  const latency = latencyHistogram(await call<string>(`${base}/metrics`)).map(({ bound, count }, i) => ({
+  const latency = latencyHistogram(await call<string>(base, "/metrics")).map(({ bound, count }, i) => ({
     bound,
     count: count - (before[i]?.count ?? 0),
   }));

@@ -1,9 +1,20 @@
 import { ConfigError } from "../core/config/config-error.ts";
 
+/** Errors whose message is all that the operator needs. */
+const PLAIN_NAMES: ReadonlySet<string> = new Set(["FolderLockedError", "FolderOwnedError", "MetaError", "StoreError"]);
+/** Errors that say that something stored is not what was written. */
+const DAMAGE_NAMES: ReadonlySet<string> = new Set(["DamagedStoreError", "DamagedValueError"]);
+const DAMAGE_ADVICE = 'restore the data folder from a backup, or see what can be read, and saved, with "vedette doctor --data DIR"';
+
 /** What the terminal shows of an error that ends the command: one line of those that the operator can mend, the stack of all others. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const plain =
-    error instanceof ConfigError || ["FolderLockedError", "MetaError"].includes(error.name) || error.message.startsWith("cannot listen");
-  return plain ? error.message : (error.stack ?? error.message);
+  if (DAMAGE_NAMES.has(error.name)) return `${error.message}; ${DAMAGE_ADVICE}`;
+  return isPlain(error) ? error.message : (error.stack ?? error.message);
+}
+
+/** Whether the message says it all. */
+export function isPlain(error: Error): boolean {
+  const { name, message } = error;
+  return error instanceof ConfigError || PLAIN_NAMES.has(name) || DAMAGE_NAMES.has(name) || message.startsWith("cannot listen");
 }

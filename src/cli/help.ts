@@ -10,9 +10,12 @@ const HELP = `vedette: finds anomalies in telemetry as it arrives, and says why.
   vedette token       make a token with the server's own secret: [--role viewer] [--tenant default] [--subject cli] [--expires 1h]
   vedette replay FILE run a file or folder of samples (CSV, CSV.gz: timestamp,value or timestamp,m1,...,mN) through the detectors on a virtual clock
                       and write timestamp,score,alert  [--train FILE] [--interval SECONDS] [--out FILE|FOLDER]
-  vedette backtest    tell what changed settings would newly page and what no longer, over what a running server has stored or over a file:
+  vedette backtest    tell what changed settings would newly page and what no longer, over what a running server has stored or over a file
+                      (of import's or of replay's form):
                       [FILE] --since TIME --until TIME [--service ID] [--metric NAME] [--set z_threshold=4]... [--json] [--url URL] [--token TOKEN]
                       [--silence 'service_id=checkout@FROM/TO']... [--remove-silence ID]...
+                      (a URL of any command may be unix:/run/vedette.sock, the server's SOCKET)
+  vedette doctor      tell what of a data folder can be read, and write that into a new one: --data DIR [--rescue NEW_DIR]
   vedette --version
   vedette --help
 

@@ -14,7 +14,7 @@ import { type Access, refuseAccess } from "../../src/domain/access/access-policy
 import { rightsOf } from "../../src/domain/access/key-scopes.ts";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { type Question, ServerClient } from "../support/server-client.ts";
-import { ServerBench, type ServerProcess, type ServerSettings } from "../support/server-process.ts";
+import { ServerBench, type ServerSettings } from "../support/server-process.ts";
 
 const SECRET = "a secret of the tests, 32 bytes or more";
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -231,8 +231,6 @@ describe.each(ENGINES)("credentials over $kind", ({ kind, skipped }) => {
 });
 
 describe("the first start", () => {
-  const link = ({ output }: ServerProcess) => new URL(/sign in.*(http\S+)/.exec(output)?.[1] ?? "http://none");
-
   async function startOwn(folder = bench.dataFolder()) {
     const server = await bench.start({ ENGINES: "1", DATA_DIR: folder });
     const client = new ServerClient(server.origin);
@@ -240,10 +238,13 @@ describe("the first start", () => {
     return { server, client, folder };
   }
 
-  it("makes a secret that only its owner reads, and prints a link that works once", async () => {
+  it("makes a secret and a link that only their owner reads; the link works once, and is not in the log", async () => {
     const { server, client, folder } = await startOwn();
     expect(statSync(join(folder, "jwt-secret")).mode & 0o777).toBe(0o600);
-    const { pathname, search } = link(server);
+    const { pathname, search } = server.signInLink;
+    expect(statSync(join(folder, "sign-in-link")).mode & 0o777).toBe(0o600);
+    expect(server.output).toContain(join(folder, "sign-in-link"));
+    expect(server.output).not.toMatch(/token=|[0-9a-f]{32}/);
     expect(server.output).not.toContain(readFileSync(join(folder, "jwt-secret"), "utf8").trim());
     expect((await client.ask({ path: "/sign-in?token=guess" })).status).toBe(401);
     expect((await client.ask({ method: "HEAD", path: pathname + search })).status).toBe(200);
@@ -267,7 +268,7 @@ describe("the first start", () => {
 
   it("a program gets a token by the link, and `vedette token` makes others; both end with the secret", async () => {
     const { server, client, folder } = await startOwn();
-    const { pathname, search } = link(server);
+    const { pathname, search } = server.signInLink;
     const { access_token } = (await client.ask({ path: pathname + search })).json() as { access_token: string };
     expect((await who(client, bearer(access_token))).json()).toMatchObject({ role: "super_admin", user_id: "owner" });
     const minted = run(["--role", "operator", "--subject", "me", "--expires", "5m"], { DATA_DIR: folder });
@@ -301,6 +302,26 @@ describe("the first start", () => {
     ["a file of a secret that is not there", { JWT_SECRET_FILE: "/nowhere/secret" }, /JWT_SECRET_FILE names a file that cannot be read/],
     ["a file of keys that is not there", { JWKS_FILE: "/nowhere/jwks.json" }, /JWKS_FILE cannot be read/],
     ["another protocol", { JWKS_URL: "file:///etc/passwd" }, /http or https/],
+    [
+      "a provider whose tokens count whoever they are for",
+      { JWKS_URL: "https://idp.example/jwks" },
+      /JWT_ISSUER .* and JWT_AUDIENCE .*=iss,aud$/m,
+    ],
+    [
+      "a provider without an audience",
+      { JWKS_URL: "https://idp.example/jwks", JWT_ISSUER: "x" },
+      /set JWT_AUDIENCE [^.]*JWT_UNCHECKED_CLAIMS=aud$/m,
+    ],
+    [
+      "a provider without an issuer",
+      { JWKS_URL: "https://idp.example/jwks", JWT_AUDIENCE: "x" },
+      /set JWT_ISSUER [^.]*JWT_UNCHECKED_CLAIMS=iss$/m,
+    ],
+    [
+      "a provider of which another claim is unchecked",
+      { JWKS_URL: "https://idp.example/jwks", JWT_UNCHECKED_CLAIMS: "iss" },
+      /set JWT_AUDIENCE [^.]*=iss,aud$/m,
+    ],
     ["a password in the URL", { JWKS_URL: "https://ann:secret@idp.example/jwks" }, /no credentials/],
   ])("with %s is refused in one line", async (_, settings, message) => {
     const server = bench.launch(settings);
@@ -344,6 +365,14 @@ describe("a provider's keys", () => {
     writeFileSync(file, "not json");
     await expect.poll(() => server.output).toMatch(/JWKS_FILE: it is not.*stay in force/);
     expect((await who(client, second)).status).toBe(200);
+  });
+
+  it("count for tokens that were made for anybody only where that is said to be wanted", async () => {
+    const file = join(bench.dataFolder(), "jwks.json");
+    writeFileSync(file, await jwks("rsa"));
+    const { JWT_ISSUER: _, JWT_AUDIENCE: __, ...others } = names;
+    const { client } = await start({ ...others, JWKS_FILE: file, JWT_UNCHECKED_CLAIMS: "iss,aud" });
+    expect((await who(client, bearer(await sign("RS256", "rsa")))).status).toBe(200);
   });
 
   it("at a URL are fetched; while that is down tokens get 503, and telemetry without a credential goes on", async () => {

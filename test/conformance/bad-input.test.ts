@@ -41,6 +41,8 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
     expect(answer.text.length, what).toBeLessThan(1_000);
   }
 
+  const refusedBodies = (reason: string) => client.metric(`svc_validation_failures_total{reason="${reason}"}`);
+
   async function expectNothingStored(service = "bad"): Promise<void> {
     const { series } = (await client.get(`/api/v1/series?service_id=${service}`)).json();
     expect(series).toEqual([]);
@@ -66,9 +68,12 @@ describe.each(ENGINES)("bad input over $kind", ({ kind, skipped }) => {
   });
 
   check("bodies of the largest size, and those that inflate beyond it", async () => {
-    for (const bad of badSizes()) await expectRefused(bad);
+    const before = await refusedBodies("payload_too_large");
+    const sizes = badSizes();
+    for (const bad of sizes) await expectRefused(bad);
     await expectNothingStored();
     await expectServing();
+    expect((await refusedBodies("payload_too_large")) - before).toBe(sizes.filter(({ status }) => status === 413).length);
   });
 
   check("series that are refused with far more text than the ring to the coordinator holds do not hold up the next request", async () => {

@@ -18,8 +18,8 @@ let driver: ContractDriver;
 beforeAll(async () => {
   const server = await bench.start({ ENGINES: "2" });
   client = new ServerClient(server.origin);
-  // The link that the start prints gives the owner's token: a super-admin's.
-  const link = /\/sign-in\?token=(\S+)/.exec(server.output)?.[1] as string;
+  // The link of the start gives the owner's token: a super-admin's.
+  const link = server.signInLink.searchParams.get("token") as string;
   const signIn = new ContractDriver(client, {});
   const { access_token: token } = await signIn.call("signIn", 200, { query: { token: link } });
   driver = new ContractDriver(client, { Authorization: `Bearer ${token}` });

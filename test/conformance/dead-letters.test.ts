@@ -1,4 +1,5 @@
 /** What an operator sees of dead letters on the real server, over both HTTP adapters. */
+import { gzipSync } from "node:zlib";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { beginReplay, finishedReplay, readLetters } from "../support/dead-letter-client.ts";
@@ -87,6 +88,19 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
     for (const bound of ["size", "age"]) expect(await client.metric(`vedette_dead_letters_dropped_total{bound="${bound}"}`)).toBe(0);
   });
 
+  it.skipIf(skipped)("10,000 equal records in 71 bytes of gzip are one letter, and 10,000 failures", async () => {
+    const before = await client.metric("vedette_dead_letter_bytes");
+    const depth = await client.metric("svc_dlq_depth");
+    const body = gzipSync(JSON.stringify(Array.from({ length: 10_000 }, () => ({}))));
+    const headers = { "Content-Type": "application/json", "Content-Encoding": "gzip" };
+    const answer = (await client.ask({ method: "POST", path: BATCH, headers, body })).json();
+    expect([answer.failed, answer.failures.length, answer.failures.at(-1).index]).toEqual([10_000, 10_000, 9_999]);
+    await expect.poll(() => client.metric("svc_dlq_depth")).toBe(depth + 1);
+    expect((await client.metric("vedette_dead_letter_bytes")) - before).toBeLessThan(1_000);
+    const { entries } = (await client.get("/api/v1/dlq?limit=1")).json();
+    expect(entries[0]).toMatchObject({ payload: {}, count: 10_000, places: [[0, 9_999]] });
+  });
+
   it.skipIf(skipped)("are deleted one by one; requests that cannot be read say why", async () => {
     await client.postJson(BATCH, [{ service_id: "gone" }]);
     const [letter] = await readLetters(client, "&service_id=gone");
@@ -108,6 +122,7 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
       expect([answer.status, answer.json().status]).toEqual([status, "error"]);
     }
     expect((await client.get("/api/v1/dlq/replay")).status).toBe(405);
+    expect((await client.get("/api/v1/dlq?reason=zzz")).json()).toMatchObject({ error: "invalid_parameter", field: "reason" });
     expect((await client.get("/api/v1/dlq", { "X-Forwarded-For": "10.0.0.1" })).status).toBe(401);
   });
 });

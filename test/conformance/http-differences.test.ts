@@ -14,8 +14,15 @@ import {
   TEXT,
   uwsMissing,
 } from "../support/http-exchanges.ts";
-import { ConnectionClosed } from "../support/http-raw-client.ts";
+import { ConnectionClosed, type RawHttpClient } from "../support/http-raw-client.ts";
 import { deferred, HttpTestBench } from "../support/http-test-server.ts";
+
+const ODD_HEADS: ReadonlyArray<readonly [name: string, head: string]> = [
+  ["garbage alone", "\x00garbage\r\n\r\n"],
+  ["a header line that is folded", "GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n"],
+  ["a NUL in a header", "GET / HTTP/1.1\r\nHost: x\r\nX-A: b\0c\r\n\r\n"],
+  ["HTTP/1.1 without Host", "GET / HTTP/1.1\r\nX-A: b\r\n\r\n"],
+];
 
 const bench = new HttpTestBench();
 afterEach(() => bench.close());
@@ -116,10 +123,10 @@ describe("what only node:http does", () => {
     await aborted.promise;
   });
 
-  it("garbage alone gets 400 in our words", async () => {
+  it.each(ODD_HEADS)("%s gets 400 in our words", async (_name, head) => {
     await bench.serve("node", echoHead);
     const client = await bench.connect();
-    await client.send("\x00garbage\r\n\r\n");
+    await client.send(head);
     expectRefusal(await client.response(), 400, "bad_request");
     await client.closed;
   });
@@ -190,6 +197,7 @@ describe.skipIf(uwsMissing !== undefined)("what the pinned uws does instead", ()
     ["HTTP/1.0", ["GET / HTTP/1.0\r\nHost: x\r\n\r\n"]],
     ["a target with scheme and host", ["GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n"]],
     ["garbage", ["\x00garbage\r\n\r\n"]],
+    ["a head with lines that end in LF alone", ["GET / HTTP/1.1\nHost: x\n\n"]],
   ])("%s gets 505 and is closed", async (_name, parts) => {
     await bench.serve("uws", echoHead);
     const client = await bench.connect();
@@ -253,7 +261,7 @@ describe.skipIf(uwsMissing !== undefined)("what the pinned uws does instead", ()
     expectRefusal(await client.response(), 400, "bad_request");
   });
 
-  it("99 headers are taken; more, a slow head, silence and a reader that takes nothing are closed in 8 to 12 s, without a word", async () => {
+  it("99 headers are taken; more, an odd head, a slow one, silence and a reader that takes nothing are closed in 8 to 12 s, without a word", async () => {
     const server = await bench.serve("uws", (exchange) => {
       if (exchange.request.path === "/stream") exchange.openStream(200, [])?.write(Buffer.alloc(16 * MIB));
       else if (exchange.request.path === "/answer") exchange.respond(200, [], Buffer.alloc(16 * MIB));
@@ -283,7 +291,13 @@ describe.skipIf(uwsMissing !== undefined)("what the pinned uws does instead", ()
       reader.socket.pause();
       await reader.send(request("GET", path));
     }
-    for (const client of [many, slow, silent]) expect((await client.rest()).length).toBe(0);
+    const odd: RawHttpClient[] = [];
+    for (const [, head] of ODD_HEADS.slice(1, 3)) {
+      const client = await bench.connect();
+      await client.send(head);
+      odd.push(client);
+    }
+    for (const client of [many, slow, silent, ...odd]) expect((await client.rest()).length).toBe(0);
     await expect.poll(() => server.openConnections).toBe(0);
   });
 });

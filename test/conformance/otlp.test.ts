@@ -125,6 +125,39 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
     expect(series).toMatchObject([{ metric_name: "depth" }]);
   });
 
+  check("shows the types and units of metrics in the list of series, those derived of a histogram too", async () => {
+    const now = `${Date.now()}000000`;
+    const metrics = [
+      { name: "depth", unit: "{items}", gauge: { dataPoints: [{ timeUnixNano: now, asDouble: 1 }] } },
+      { name: "sent", unit: "By", sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints: [{ timeUnixNano: now, asInt: "5" }] } },
+      {
+        name: "took",
+        unit: "ms",
+        histogram: {
+          aggregationTemporality: 1,
+          dataPoints: [
+            { timeUnixNano: now, startTimeUnixNano: now, count: "2", sum: 3, explicitBounds: [1, 5], bucketCounts: ["1", "1", "0"] },
+          ],
+        },
+      },
+    ];
+    for (const [service, type] of [
+      ["units-json", JSON_TYPE],
+      ["units-protobuf", PROTOBUF_TYPE],
+    ] as const) {
+      const resource = { attributes: [{ key: "service.name", value: { stringValue: service } }] };
+      const request = { resourceMetrics: [{ resource, scopeMetrics: [{ metrics }] }] };
+      expect((await post("/v1/metrics", type, bodyOf("metrics", type, request))).status).toBe(200);
+      const series = async () => {
+        const answer = await server.get<{ series: ReadonlyArray<{ metric_name: string; type: string; unit: string }> }>("/api/v1/series", {
+          service_id: service,
+        });
+        return answer.series.map(({ metric_name, type: told, unit }) => `${metric_name} ${told} ${unit}`);
+      };
+      await expect.poll(series).toEqual(expect.arrayContaining(["depth gauge {items}", "sent counter By", "took.p95 histogram ms"]));
+    }
+  });
+
   check("refuses with google.rpc.Status in the request's encoding", async () => {
     const good = bodyOf("metrics", PROTOBUF_TYPE, requestOf("metrics", "refused"));
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1));

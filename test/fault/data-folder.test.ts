@@ -1,5 +1,5 @@
 // What a data folder goes through besides a kill: a torn end of the log, a second server, syncs before every answer.
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
@@ -97,6 +97,17 @@ describe("a second server over one data folder", () => {
     await first.kill();
     const third = await bench.start({ DATA_DIR: folder });
     await third.stop();
+  });
+
+  it("is refused as well where its process cannot be seen, as from another container", async () => {
+    const folder = bench.dataFolder();
+    const first = await bench.start({ DATA_DIR: folder });
+    for (const name of readdirSync(folder)) if (name.startsWith("lock.")) rmSync(join(folder, name));
+    const second = bench.launch({ DATA_DIR: folder });
+    expect(await second.ended).toBe(1);
+    expect(second.output).toMatch(/^vedette: [^\n]* is in use by another server, process \d+ on [^\n]*\n$/);
+    await first.stop();
+    expect(readdirSync(folder).filter((name) => name.startsWith("owner."))).toEqual([]);
   });
 });
 

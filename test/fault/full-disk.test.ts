@@ -69,17 +69,28 @@ async function probesOf(server: ServerProcess): Promise<string[]> {
 
 const READ_ONLY = "read_only";
 const EITHER = expect.stringMatching(/^(?:ok|read_only)$/);
-/** Sizes of the disks, the one that fills up, and what /healthz then says of the store. */
-const PLACES: ReadonlyArray<[what: string, bytes: Readonly<Record<string, number>>, full: string, health: unknown]> = [
-  ["the log", { "": 64 * MIB, log: 16 * MIB }, "log", "ok"],
-  ["both stores", { "": 16 * MIB, log: 64 * MIB }, "", READ_ONLY],
-  ["the store of series", { "": 64 * MIB, series: 16 * MIB }, "series", READ_ONLY],
-  ["the store of anomalies", { "": 64 * MIB, control: 16 * MIB }, "control", READ_ONLY],
-  ["the whole data folder", { "": 32 * MIB }, "", EITHER],
+/** Sizes of the disks, the one that fills up, and what /healthz then says of store and log. */
+const PLACES: ReadonlyArray<[what: string, bytes: Readonly<Record<string, number>>, full: string, store: unknown, log: unknown]> = [
+  ["the log", { "": 64 * MIB, log: 16 * MIB }, "log", "ok", READ_ONLY],
+  ["both stores", { "": 16 * MIB, log: 64 * MIB }, "", READ_ONLY, "ok"],
+  ["the store of series", { "": 64 * MIB, series: 16 * MIB }, "series", READ_ONLY, "ok"],
+  ["the store of anomalies", { "": 64 * MIB, control: 16 * MIB }, "control", READ_ONLY, "ok"],
+  ["the whole data folder", { "": 32 * MIB }, "", EITHER, EITHER],
 ];
 
+/** Once there is room /readyz says so by itself, without a write. */
+async function waitUntilReady(server: ServerProcess): Promise<void> {
+  const deadlineMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await fetch(`${server.origin}/readyz`);
+    if (answer.status === 200) return;
+    if (performance.now() > deadlineMs) throw new Error(`not ready after ${PATIENCE_MS} ms: ${await answer.text()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 describe.skipIf(!canMount)("a full disk", () => {
-  for (const [what, bytes, full, health] of PLACES) {
+  for (const [what, bytes, full, store, log] of PLACES) {
     it(`under ${what} refuses writes, loses nothing and goes on when there is room`, async () => {
       const disk = await SmallDisks.mount(bytes);
       disks.push(disk);
@@ -97,11 +108,15 @@ describe.skipIf(!canMount)("a full disk", () => {
         const refused = await writeUntil(server, 503, probes);
         expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
         expect(await refused.json()).toMatchObject({ status: "error", error: "store_unavailable", request_id: expect.any(String) });
-        expect(await server.get("/healthz")).toMatchObject({ status: "ok", store: health });
+        expect(await server.get("/healthz")).toMatchObject({ status: "degraded", store, log, data: "ok" });
+        const ready = await fetch(`${server.origin}/readyz`);
+        expect([ready.status, await ready.json()]).toMatchObject([503, { status: "refusing_writes" }]);
         expect(differences(before, await holdings(server))).toEqual([]);
         for (let other = 0; other < 3; other++) expect((await writeProbe(server, probeBodies())).status).toBe(503);
 
         disk.empty(full);
+        await waitUntilReady(server);
+        expect(await server.get("/healthz")).toMatchObject({ status: "ok", store: "ok", log: "ok" });
         await writeUntil(server, 200, probes);
       }
       await sender.run(server.origin);

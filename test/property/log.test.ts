@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LogPosition } from "../../src/adapters/log/block-format.ts";
-import { laneKey, mergeBlocks } from "../../src/adapters/log/log-reader.ts";
+import { laneKey, mergeBlocks } from "../../src/adapters/log/log-merge.ts";
 import { deleteCoveredSegments, listSegments, segmentPath } from "../../src/adapters/log/log-segment.ts";
 import { LogWriteError, openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
@@ -22,12 +22,14 @@ interface Stored {
 
 /** Appends what the plan says on three lanes and returns what was answered for; a full disk refuses some. */
 function write(disk: MemoryDisk, plan: ReadonlyArray<{ lane: number; bytes: number; room: number }>): Stored[] {
-  const lanes = [0, 1, 2].map((lane) => openLogWriter({ directory: DISK, epoch: 1, lane, segmentBytes: 256, syncEach: false }, disk));
+  const lanes = [0, 1, 2].map((lane) =>
+    openLogWriter({ directory: DISK, dataDir: "/data", epoch: 1, lane, segmentBytes: 256, syncEach: false }, disk),
+  );
   const stored: Stored[] = [];
   plan.forEach(({ lane, bytes, room }, admission) => {
     disk.budgetBytes = disk.usedBytes + room;
     try {
-      const end = lanes[lane]!.append({ admission, baseMs: 0, kinds: 0 }, [new Uint8Array(bytes).fill(admission)]);
+      const end = lanes[lane]!.append({ admission, baseMs: 0, kinds: 0, rows: 1 }, [new Uint8Array(bytes).fill(admission)]);
       stored.push({ lane, admission, bytes, end });
     } catch (error) {
       expect(error).toBeInstanceOf(LogWriteError);

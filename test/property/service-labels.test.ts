@@ -53,7 +53,7 @@ describe("labels of services", () => {
           expect(each.inForce(tenant, serviceId, key)).toEqual(expected);
           expect(each.size).toBe(twin.length);
           expect(each.sizeOf(tenant)).toBe(twin.filter((label) => label.tenant === tenant).length);
-          expect(each.bytes).toBe(twin.reduce((sum, label) => sum + labelBytes(label), 0));
+          expect(each.shares.bytes.taken).toBe(twin.reduce((sum, label) => sum + labelBytes(label), 0));
           expect(each.of(tenant, serviceId)).toHaveLength(
             twin.filter((label) => label.tenant === tenant && label.serviceId === serviceId).length,
           );

@@ -105,6 +105,8 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "DELETE /api/v1/inhibitions/{id}": OPERATORS,
   "GET /api/v1/settings/watchdog": READERS,
 
+  "GET /api/v1/data-faults": OPERATORS,
+  "POST /api/v1/data-faults/acknowledge": OPERATORS,
   "POST /api/v1/anomalies": OPERATORS,
   "PATCH /api/v1/anomalies/{id}": OPERATORS,
   "POST /api/v1/alerts/{alert_id}/acknowledge": OPERATORS,
@@ -184,8 +186,10 @@ function decide({ access }: Endpoint, asker: Asker): Decision {
   if (access === "public") return "allowed";
   if (isAnonymous(asker)) {
     const remoteAddress = asker === "here" ? "127.0.0.1" : "192.0.2.7";
-    const caller = { remoteAddress, host: "127.0.0.1:8080", origin: undefined, forwarded: false };
-    const acting = actWithoutCredential(access, caller, { ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1" });
+    const said = { origin: undefined, referer: undefined, fetchSite: undefined, forwardedBy: undefined };
+    const caller = { remoteAddress, version: "1.1", host: "127.0.0.1:8080", beginsAsNginx: false, ...said };
+    const options = { ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1", boundPort: 8080 };
+    const acting = actWithoutCredential(access, caller, options);
     if (!acting.ok) return acting.refusal.code === "unauthorized" ? "401" : "403";
     return refuseAccess(access, acting.principal) === null ? "allowed" : "403";
   }

@@ -114,6 +114,8 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   docs: everybodys,
   stream: () => [], // read all the time: isolation.test.ts
   status: () => [{ statuses: [200] }],
+  dataFaults: above({}),
+  acknowledgeDataFaults: above({}),
   signIn: () => [{ query: { token: "0".repeat(64) }, statuses: [401, 403, 404, 410] }],
 
   dlqStats: () => [{ statuses: [200] }],

@@ -58,7 +58,14 @@ describe("arrivals on the whole server", () => {
     await run(watched, 6, all.slice(3));
     expect(await stale(watched)).toEqual(["ingestion "]);
     const [anomaly] = (await watched.anomalies()).filter(({ service_id }) => service_id === "ingestion");
-    expect(anomaly.attributes).toEqual({ services: ["a", "b", "c"], silent: 3, watched: 5 });
+    expect(anomaly.attributes).toEqual({
+      services: ["a", "b", "c"],
+      silent: 3,
+      silent_most: 3,
+      silent_since: "2026-01-05T06:59:00.000Z",
+      watched: 5,
+    });
+    expect(anomaly.observed_at).toBe("2026-01-05T06:59:00.000Z");
     await run(watched, 1, all);
     expect(await stale(watched)).toEqual([]);
   }, 60_000);

@@ -86,6 +86,48 @@ describe("coverage", () => {
     expect(none).toMatchObject({ streams: 0, streams_looked_at: 0, complete: true });
   }, 120_000);
 
+  it("names SLOs whose values are no good ratios: they are stored and not judged, also after a restart", async () => {
+    const watched = await WatchedServer.open(START, 2);
+    const slo = (metric: string, value: number, env = ""): SentRecord => ({
+      service: "checkout",
+      metric,
+      value,
+      type: "slo",
+      ...(env !== "" && { attributes: { env } }),
+    });
+    for (let minute = 0; minute < 70; minute++) {
+      const turned = minute < 35;
+      await watched.send([
+        slo("good", 1),
+        slo("percent", 99.9),
+        slo("below", -0.5, "prod"),
+        slo("turned_bad", turned ? 1 : 5),
+        slo("turned_good", turned ? 5 : 1),
+      ]);
+      await watched.minute();
+    }
+    const told = await coverage(watched);
+    expect(told.layers.slo_burn).toEqual({ evaluated: 2, learning: 0, skipped: { value_outside_0_to_1: 3 } });
+    expect(told.slos_outside.map((row: Coverage) => `${row.metric_name} ${row.environment} ${row.value}`)).toEqual([
+      "below prod -0.5",
+      "percent  99.9",
+      "turned_bad  5",
+    ]);
+    expect(told.slos_outside[1]).toMatchObject({ service_id: "checkout", at: new Date(START + 69 * 60_000).toISOString() });
+    expect((await watched.anomalies()).filter(({ detector }: Coverage) => detector === "slo_burn")).toEqual([]);
+    const { total } = (await watched.server.query("records", { service_id: "checkout", type: "slo" })) as { total: number };
+    expect(total).toBe(350);
+    expect(await coverage(watched, { environment: "prod" })).toMatchObject({
+      slos_outside: [{ metric_name: "below" }],
+      layers: { slo_burn: { evaluated: 0 } },
+    });
+    expect(await coverage(watched, { service_id: "cart" })).toMatchObject({ slos_outside: [] });
+    await watched.kill();
+    await watched.minute();
+    const { layers, slos_outside } = await coverage(watched);
+    expect([layers.slo_burn, slos_outside]).toEqual([told.layers.slo_burn, told.slos_outside]);
+  }, 60_000);
+
   it("is of one tenant alone, over more streams than a slice", async () => {
     const watched = await WatchedServer.open(START, 2, ["default", "globex"]);
     const count = COVERAGE_STREAMS_PER_SLICE + 10;

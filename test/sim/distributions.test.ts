@@ -1,5 +1,6 @@
 // Histograms and summaries through a whole server: what is derived from them is the same whatever happens on the way, and whether the sender counts for ever or
 // per interval. Points have no body of their own here: a JSON body of n bytes stands for the n-th list of them.
+
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DistributionHandler } from "../../src/actors/engine/distributions/distribution-handler.ts";
 import { DistributionSink } from "../../src/actors/engine/distributions/distribution-sink.ts";
@@ -24,6 +25,7 @@ import {
   TICK_MS,
 } from "../support/disturbed-server.ts";
 import { generator } from "../support/generator.ts";
+import { openLedger } from "../support/share-ledgers.ts";
 
 const BOUNDS = [1, 2, 5, 10, 20, 50];
 const SERVICES = 5;
@@ -39,7 +41,7 @@ function bodyOf(tick: number, points: DistributionPoint[]): Sent {
 beforeEach(() => {
   lists.length = 0;
   const sink = new DistributionSink({ mayHave: () => true });
-  vi.spyOn(JsonDecoder.prototype, "decode").mockImplementation((body, unit) => {
+  vi.spyOn(JsonDecoder.prototype, "begin").mockImplementation((body, unit) => {
     for (const point of lists[body.bytes - 1] as DistributionPoint[])
       expect(sink.add(unit, { tenant: 0, tenantName: "default", wallMs: body.wallMs }, point)).toBeUndefined();
     return { status: 200, body: null };
@@ -229,6 +231,7 @@ describe("points and their bounds", () => {
           flush: () => undefined,
         } as unknown as DerivedSeries,
         counters: { add: () => undefined, set: () => undefined } as unknown as EngineCounters,
+        shares: { series: openLedger(), bytes: openLedger() },
       },
     );
     const unit = {

@@ -124,7 +124,7 @@ describe("long baselines", () => {
     expect(startedMs).toBeLessThan(START + (SHIFT_AT + 12) * STEP_MS);
     expect(first[0]?.verdict.suppressed_by).toBeNull();
     expect(first[0]?.explanation).toMatch(
-      /^m was .* on average over its last 12 values, .* standard deviations above the .*\(expected .* to .*\)$/,
+      /^m was .* on average over its last 12 values \(equivalent z \d\.\d\), above the .*\(expected .* to .*\)$/,
     );
     expect(answers[1]).toEqual(first);
     expect(answers[2]).toEqual(first);
@@ -211,7 +211,7 @@ describe("long baselines", () => {
     expect(rig.server.cluster.counter("watchdogPairs")).toBe(5);
     const { watchdog } = (await rig.server.query("status")) as { watchdog: { layers: string[]; passes: object[] } };
     expect(watchdog.layers).toEqual(["statistical", "adaptive"]);
-    expect(watchdog.passes[0]).toMatchObject({ pass: "pairs", evaluated: 0, learning: 5, skipped: { pair_limit: SERVICES - 5 } });
+    expect(watchdog.passes[1]).toMatchObject({ pass: "pairs", evaluated: 0, learning: 5, skipped: { pair_limit: SERVICES - 5 } });
   });
 
   it("give their places back when streams leave memory", async () => {

@@ -14,8 +14,7 @@ const SLOW_READERS = 2;
 const SLOW_READ_MS = 1_000;
 const SLOW_WRITERS = 2;
 const SLOW_WRITE_MS = 500;
-const READER_REQUEST = "GET /api/v1/stream HTTP/1.1\r\nHost: soak\r\nAccept: text/event-stream\r\n\r\n";
-const WRITER_HEAD = "POST /api/v1/telemetry HTTP/1.1\r\nHost: soak\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n";
+const WRITER_HEAD = "POST /api/v1/telemetry HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n";
 
 /** What became of the requests since the start. */
 export interface SoakTally {
@@ -132,7 +131,7 @@ export class SoakLoad {
       if (isSlow) this.tally.slowClosed++;
       this.#reader(isSlow);
     });
-    socket.write(READER_REQUEST);
+    socket.write(`GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1:${this.#port}\r\nAccept: text/event-stream\r\n\r\n`);
     socket.on("data", (chunk) => {
       if (!isSlow) this.tally.eventBytes += chunk.length;
       else {

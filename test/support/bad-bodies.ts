@@ -81,11 +81,11 @@ export function badJson(): BadBody[] {
     json(
       "100,000 attributes",
       recordText("1", `,"attributes":${JSON.stringify(named(100_000))}`),
-      "invalid_attributes",
-      /64 attributes, got 100000/,
+      "field_too_long",
+      /655360 bytes as JSON, got 1\d{6}/,
     ),
-    json("an attribute of 1 MiB", recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`), "field_too_long", /8192 bytes/),
-    json("an attribute name of 1 MiB", recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`), "field_too_long", /1024 bytes/),
+    json("an attribute of 1 MiB", recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`), "field_too_long", /655360 bytes as JSON/),
+    json("an attribute name of 1 MiB", recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`), "field_too_long", /655360 bytes as JSON/),
     json(
       "attributes of 64 x 8 KiB",
       recordText(
@@ -181,10 +181,27 @@ export function badSizes(): BadBody[] {
       "a gzip that inflates to 65 MiB",
       gzipSync(Buffer.alloc(65 * MIB, " ")),
       "payload_too_large",
-      /inflates to more than 67108864 bytes; send smaller/,
+      /inflates to more than 300 times the 6\d{4} bytes that were sent/,
       { status: 413, headers: { "Content-Encoding": "gzip" } },
     ),
-    json("16 MiB of one string", `"${"x".repeat(16 * MIB - 2)}"`, "invalid_record", /must be a JSON object/),
+    json(
+      "65 KB of gzip that are 22 million records",
+      gzipSync(`[${"{},".repeat(22_000_000)}{}]`, { level: 9 }),
+      "payload_too_large",
+      /inflates to more than 300 times the 6\d{4} bytes that were sent/,
+      { status: 413, headers: { "Content-Encoding": "gzip" }, path: BATCH },
+    ),
+    json("5 million records", `[${"{},".repeat(5_000_000)}{}]`, "batch_too_large", /may have 10000 records/, { path: BATCH }),
+    json(
+      "a million members",
+      `{${Array.from({ length: 1_000_000 }, (_, i) => `"${i}":0`).join(",")}}`,
+      "payload_too_large",
+      /4194304 bytes/,
+      {
+        status: 413,
+      },
+    ),
+    json("16 MiB of one string", `"${"x".repeat(16 * MIB - 2)}"`, "payload_too_large", /may have 4194304 bytes/, { status: 413 }),
     write("16 MiB of zeros", Buffer.alloc(16 * MIB), "invalid_protobuf", /snappy/),
   ];
 }

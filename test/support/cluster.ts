@@ -7,13 +7,13 @@ import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import { replayStart } from "../../src/actors/engine/recovery.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
-import { laneKey, mergeBlocks } from "../../src/adapters/log/log-reader.ts";
+import { laneKey, mergeBlocks } from "../../src/adapters/log/log-merge.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import type { Clock } from "../../src/adapters/runtime/clock.ts";
 import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
-import type { EngineCounter } from "../../src/core/layout/counters.ts";
+import type { EngineCounter, EngineSharedLimit } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark, MetricMetadataEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import type {
@@ -73,6 +73,7 @@ export interface ClusterOptions {
   readonly seriesLimit?: number;
   readonly timeZone?: string;
   readonly pairsMax?: number;
+  readonly sharedLimits?: Partial<Readonly<Record<EngineSharedLimit, number>>>;
   readonly threshold?: number;
   readonly segmentBytes?: number;
   readonly blockBytes?: number;
@@ -150,6 +151,7 @@ function given(options: ClusterOptions) {
     "watchdogSettings",
     "timeZone",
     "pairsMax",
+    "sharedLimits",
     "servicesMax",
     "watchdogIntervalMs",
     "blockBytes",
@@ -215,7 +217,7 @@ export class Cluster {
         clock,
         kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule(), memory.memory),
         log: openLogWriter(
-          { directory: "log", epoch, lane: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 },
+          { directory: "log", dataDir: ".", epoch, lane: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 },
           disk,
         ),
         replay: spoiling(mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk)),
@@ -258,7 +260,7 @@ export class Cluster {
   ): boolean {
     const { clock } = this.#dependencies;
     const port = (this.members[engine] as Member).bodies;
-    const body = { bytes, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+    const body = { bytes, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs(), isAnonymous: false };
     const taken = port.submit(body, { answer: (status, text, written) => onAnswer({ status, body: text, written }) });
     port.publish();
     return taken;

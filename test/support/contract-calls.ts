@@ -95,6 +95,12 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
   status: async ({ call }) => {
     await call("status", 200);
   },
+  dataFaults: async ({ call }) => {
+    await call("dataFaults", 200);
+  },
+  acknowledgeDataFaults: async ({ call }) => {
+    await call("acknowledgeDataFaults", 200);
+  },
   openapi: async ({ call }) => {
     await call("openapi", 200);
   },

@@ -1,5 +1,7 @@
 // A coordinator over memory stores, with engines that hold what a test gives them and a clock that a test moves.
+
 import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src/actors/coordinator/coordinator.ts";
+import type { FaultKeeper } from "../../src/actors/coordinator/data-faults.ts";
 import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
 import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
@@ -34,6 +36,7 @@ import type {
   ServiceHistoryAnswer,
 } from "../../src/core/protocol/engine-control.ts";
 import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/protocol/query.ts";
+import type { ShareRow } from "../../src/core/protocol/shares.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
 import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -60,6 +63,8 @@ export class FakeEngine implements EngineLink {
   /** What the coordinator gave back. */
   readonly delivered: ReturnedStreams[] = [];
   isDead = false;
+  /** What it tells of the limits that tenants share. */
+  shares: readonly ShareRow[] = [];
   /** How its services behave: JSON of [tenant, service], four deviations each. */
   behaviour: { services: string[]; deviations: Float32Array<ArrayBuffer> } = { services: [], deviations: new Float32Array(0) };
 
@@ -105,6 +110,7 @@ export class FakeEngine implements EngineLink {
       return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, share: 1, wasBusy: false, waits: false, done: true };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };
+    if (query.type === "shares") return { type: "shares", id: query.id, rows: this.shares };
     if (query.type === "coverage") throw new Error("these streams have no detectors");
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
@@ -118,7 +124,7 @@ export class FakeEngine implements EngineLink {
       const after = query.after;
       const page = after === null ? matching : matching.filter(({ summary }) => compareSeriesKeys(seriesKey(summary), after) > 0);
       const series = page.slice(0, query.limit).map(({ summary }) => summary);
-      return { type: "series", id: query.id, series, total: matching.length, returned: 0 };
+      return { type: "series", id: query.id, rows: [JSON.stringify(series)], total: matching.length, returned: 0 };
     }
     const streams = matching.filter(
       ({ summary }) => query.attributes === null || canonicalAttributes(summary.attributes) === query.attributes,
@@ -151,6 +157,7 @@ export interface RigOptions extends Partial<CoordinatorOptions> {
   readonly nowMs?: number;
   /** What it takes to read a stored block, of the monotonic clock; nothing where it is not given. */
   readonly blockMs?: number;
+  readonly faultKeeper?: FaultKeeper;
   /** Engines still read their logs; else they are ready from the beginning. */
   readonly isStarting?: boolean;
 }
@@ -173,7 +180,7 @@ export class Rig {
   #nextCall = 1;
   #draws = 0;
 
-  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, blockMs = 0, ...options }: RigOptions) {
+  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, blockMs = 0, faultKeeper, ...options }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
     this.nowMs = nowMs;
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
@@ -205,6 +212,7 @@ export class Rig {
       deleteLogSegments: (floor) => void this.floors.push(floor),
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: this.freeBytes }),
       randomBytes: (count) => this.#draw(count),
+      ...(faultKeeper && { faultKeeper }),
       breathe: () => Promise.resolve(),
       rest: () => Promise.resolve(),
     });
@@ -441,6 +449,7 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
     lastTimeMs: times.at(-1) ?? null,
     firstTimeMs: times[0] ?? null,
     ended: false,
+    endsWithHistory: false,
     keptAsRecords: false,
     bucketWidth: 0,
     ...change,

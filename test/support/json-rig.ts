@@ -8,6 +8,7 @@ import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { ENGINE_SLOTS } from "../../src/core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
@@ -29,6 +30,7 @@ export interface Intake {
   /** Dead letters and records, in order. */
   readonly frames: string[];
   readonly counters: number[];
+  readonly units: number;
 }
 
 export interface JsonRigOptions {
@@ -94,26 +96,38 @@ export class JsonRig {
   take(bytes: Uint8Array, { batch = true, idempotencyKey = "", wallMs = NOW_MS, tenant = 0 } = {}): Intake {
     const body = this.#place(bytes, batch ? BODY_JSON_BATCH : BODY_JSON_SINGLE, idempotencyKey, wallMs, tenant);
     const unit = this.#unit;
-    this.kernel.stagingReset(ENGINES);
-    unit.begin(body.admission, body.wallMs, body.arrivalMs);
-    const answer = this.#decoder.decode(body, unit);
-    for (let engine = 0; engine < ENGINES; engine++) this.#learn(engine);
-    const intake = {
-      answer,
-      rows: Array.from({ length: ENGINES }, (_, engine) => this.#rows(engine)),
-      frames: unit.opaqueFrames.map(({ frame, payload }) => `${frame} ${Buffer.from(payload).toString()}`),
-      counters: [...this.#memory.counters(ENGINE_SLOTS)],
-    };
-    unit.committed();
-    return intake;
+    const rows = Array.from({ length: ENGINES }, (): string[] => []);
+    const frames: string[] = [];
+    for (let units = 1; ; units++) {
+      this.kernel.stagingReset(ENGINES);
+      unit.begin(body.admission, body.wallMs, body.arrivalMs);
+      const answer = units === 1 ? this.#decoder.begin(body, unit) : this.#decoder.resume(body, unit);
+      unit.gather();
+      for (let engine = 0; engine < ENGINES; engine++) this.#learn(engine);
+      rows.forEach((some, engine) => {
+        some.push(...this.#rows(engine));
+      });
+      frames.push(...unit.opaqueFrames.map(({ frame, payload }) => `${frame} ${Buffer.from(payload).toString()}`));
+      unit.committed();
+      if (answer !== undefined) return { answer, rows, frames, counters: [...this.#memory.counters(ENGINE_SLOTS)], units };
+    }
   }
 
   #place(bytes: Uint8Array, kind: number, idempotencyKey: string, wallMs: number, tenant: number): Body {
     const at = this.#admissions;
-    const taken = this.#port.submit({ bytes, kind, tenant, idempotencyKey, arrivalMs: 0, wallMs }, { answer: () => {} });
+    const taken = this.#port.submit(
+      { bytes, kind, tenant, idempotencyKey, arrivalMs: 0, wallMs, isAnonymous: false },
+      { answer: () => {} },
+    );
     if (!taken) throw new Error("the body found no room");
     this.#port.publish();
-    this.#port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null] });
+    const one = { status: 200, body: null, written: null };
+    const isLarge = bytes.byteLength > SMALL_BODY_BYTES_MAX;
+    this.#port.answer(
+      isLarge
+        ? { counts: [], statuses: [], bodies: [], written: [], large: one }
+        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null },
+    );
     return readBody(this.#memory, at);
   }
 

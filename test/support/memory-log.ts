@@ -3,6 +3,7 @@
  * (`openLogWriter(options, disk)`, `listSegments`, `readBlocks`, `mergeBlocks`, `deleteCoveredSegments`).
  */
 
+import { basename, dirname } from "node:path";
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
 
 interface MemoryFile {
@@ -69,8 +70,8 @@ export class MemoryDisk implements LogFileSystem {
   openSync(path: string, flags: string): number {
     this.#mayFail("openSync", path);
     const descriptor = this.#nextDescriptor++;
-    if (flags === "wx") {
-      if (this.#files.has(path)) throw systemError("EEXIST", path);
+    if (flags === "wx" || flags === "w") {
+      if (flags === "wx" && this.#files.has(path)) throw systemError("EEXIST", path);
       this.#files.set(path, { bytes: new Uint8Array(1024), size: 0, flushedSize: 0 });
     } else if (!this.#files.has(path) && !this.#directories.has(path)) throw systemError("ENOENT", path);
     this.#open.set(descriptor, this.#files.get(path));
@@ -130,7 +131,7 @@ export class MemoryDisk implements LogFileSystem {
 
   readdirSync(path: string): string[] {
     if (!this.#directories.has(path)) throw systemError("ENOENT", path);
-    return [...this.#files.keys()].filter((each) => each.startsWith(`${path}/`)).map((each) => each.slice(path.length + 1));
+    return [...this.#files.keys()].filter((each) => dirname(each) === path).map((each) => basename(each));
   }
 
   unlinkSync(path: string): void {
@@ -139,7 +140,7 @@ export class MemoryDisk implements LogFileSystem {
   }
 
   mkdirSync(path: string): void {
-    this.#directories.add(path);
+    for (let each = path; !this.#directories.has(each); each = dirname(each)) this.#directories.add(each);
   }
 
   #fileOf(descriptor: number): MemoryFile {

@@ -4,12 +4,15 @@ import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
 import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
 import { messagesOf } from "../../src/actors/engine/messages/shard-message.ts";
+import { MetricDescriptions } from "../../src/actors/engine/metric-descriptions.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
+import { MetadataBook } from "../../src/actors/engine/remote-write/metadata-book.ts";
 import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
 import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import {
@@ -114,6 +117,7 @@ export class OtlpRig {
         spans: new SpanSink(excluded),
         logs: new LogSink(excluded),
         labels: new LabelIntake(excluded),
+        descriptions: new MetricDescriptions(new MetadataBook(), new EngineCounters(memory)),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
       },
     );
@@ -157,10 +161,19 @@ export class OtlpRig {
 
   #place(bytes: Uint8Array, kind: number, wallMs: number, idempotencyKey: string): Body {
     const at = this.#admissions;
-    const taken = this.#port.submit({ bytes, kind, tenant: 0, idempotencyKey, arrivalMs: 0, wallMs }, { answer: () => {} });
+    const taken = this.#port.submit(
+      { bytes, kind, tenant: 0, idempotencyKey, arrivalMs: 0, wallMs, isAnonymous: false },
+      { answer: () => {} },
+    );
     if (!taken) throw new Error("the body found no room");
     this.#port.publish();
-    this.#port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null] });
+    const one = { status: 200, body: null, written: null };
+    const isLarge = bytes.byteLength > SMALL_BODY_BYTES_MAX;
+    this.#port.answer(
+      isLarge
+        ? { counts: [], statuses: [], bodies: [], written: [], large: one }
+        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null },
+    );
     return readBody(this.memory, at);
   }
 

@@ -33,6 +33,8 @@ class LastingDepartures extends ServiceConfirmations {
 export class PagingRig {
   memory = new PagingMemory();
   sources: PagingSources;
+  /** Those that are open, as last decided on. */
+  readonly #findings = new Map<string, Finding>();
   #next = 0;
 
   constructor({ settings = {}, ...sources }: PagingRigOptions = {}) {
@@ -67,6 +69,8 @@ export class PagingRig {
       services: [],
       explanation: "why",
       alertId: null,
+      tierBefore: null,
+      firedAtMs: change.atMs ?? PAGING_START_MS,
       atMs: PAGING_START_MS,
       ...change,
     };
@@ -78,11 +82,23 @@ export class PagingRig {
   }
 
   outcome(change: Partial<Finding> = {}) {
-    return decideFire(this.finding(change), this.sources, this.memory);
+    const finding = this.finding(change);
+    this.#findings.set(finding.anomalyId, finding);
+    const openFinding = (id: string): Finding | undefined => {
+      const open = this.#findings.get(id);
+      return open === undefined ? undefined : { ...open, kind: "raised", atMs: finding.atMs };
+    };
+    const { raised, ...own } = decideFire(finding, this.sources, this.memory, openFinding);
+    for (const { decision } of [own, ...raised]) {
+      const { anomalyId, alertId, tier } = decision;
+      this.#findings.set(anomalyId, { ...(this.#findings.get(anomalyId) as Finding), alertId, tierBefore: tier });
+    }
+    return { raised, ...own };
   }
 
   /** Ends the anomaly that was decided on. */
   end(of: PageDecision, atMs: number, by: string | null = null): PageDecision | undefined {
+    this.#findings.delete(of.anomalyId);
     const end: AnomalyEnd = { ...of, alertId: of.alertId ?? "", by, atMs };
     return decideEnd(end, this.memory);
   }

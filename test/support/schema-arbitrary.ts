@@ -10,6 +10,7 @@ export interface RequestSchema {
   readonly oneOf?: readonly RequestSchema[];
   readonly properties?: Readonly<Record<string, RequestSchema>>;
   readonly required?: readonly string[];
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
   readonly additionalProperties?: boolean | RequestSchema;
   readonly propertyNames?: RequestSchema;
   readonly minProperties?: number;
@@ -104,8 +105,12 @@ function fittingObject(schema: RequestSchema): fc.Arbitrary<unknown> {
   const own = fc.record(members, { requiredKeys: [...required] });
   const isOne = (value: object) => oneOf === undefined || oneOf.filter((choice) => hasRequired(choice, value)).length === 1;
   const isAny = (value: object) => anyOf === undefined || anyOf.some((choice) => hasRequired(choice, value));
+  const isComplete = (value: object) =>
+    Object.entries(schema.dependentRequired ?? {}).every(
+      ([name, needed]) => !Object.hasOwn(value, name) || hasRequired({ required: needed }, value),
+    );
   const isMap = typeof additionalProperties === "object" && Object.keys(properties).length === 0;
-  if (!isMap) return own.filter((value) => isOne(value) && isAny(value));
+  if (!isMap) return own.filter((value) => isOne(value) && isAny(value) && isComplete(value));
   const limits = {
     minKeys: schema.minProperties ?? 0,
     maxKeys: Math.max(schema.minProperties ?? 0, Math.min(schema.maxProperties ?? ITEMS_SHOWN, ITEMS_SHOWN)),

@@ -2,7 +2,7 @@
 // outlives its kills. A test that fails says the last lines that the server wrote.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "./patience.ts";
@@ -16,10 +16,12 @@ const LISTENS = / listens on (http:\/\/\S+)/;
 /** One run of the server, from its start to its end. */
 export class ServerProcess {
   readonly #child: ChildProcess;
+  readonly #dataDir: string;
   readonly #ended: Promise<number | string>;
   #output = "";
 
   private constructor(settings: ServerSettings, prefix: readonly string[]) {
+    this.#dataDir = settings.DATA_DIR ?? "";
     const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", MAIN];
     this.#child = spawn(program, args, {
       env: { PORT: "0", OTLP_PORT: "0", ...settings },
@@ -43,6 +45,11 @@ export class ServerProcess {
 
   get pid(): number {
     return this.#child.pid as number;
+  }
+
+  /** The link that makes its caller the owner, from the file that holds it while the output is no terminal. */
+  get signInLink(): URL {
+    return new URL(readFileSync(join(this.#dataDir, "sign-in-link"), "utf8").trim());
   }
 
   /** Everything it wrote. */

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
 import { eventsOf as eventsOfRow, type UsageRow } from "../../src/actors/coordinator/usage/usage-rows.ts";
-import { BLOCK_HEADER_BYTES, blockBytes, readPayloadBytes } from "../../src/adapters/log/block-format.ts";
+import { BLOCK_HEADER_BYTES, readBlockSize } from "../../src/adapters/log/block-format.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
@@ -318,7 +318,7 @@ class Run {
     const path = own[this.#below(own.length)]?.path;
     if (path === undefined) return;
     const bytes = disk.contents(path);
-    const firstBytes = bytes.length < BLOCK_HEADER_BYTES ? 1 : blockBytes(readPayloadBytes(bytes, 0));
+    const firstBytes = bytes.length < BLOCK_HEADER_BYTES ? 1 : (readBlockSize(bytes, 0)?.bytes ?? 1);
     const tail = bytes.subarray(0, this.#below(Math.min(firstBytes, TORN_BYTES_MAX)));
     disk.overwrite(path, Buffer.concat([bytes, tail]));
   }

@@ -12,6 +12,7 @@ import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts"
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { CallEdges } from "../../src/domain/trace/call-edges.ts";
+import { openLedger } from "./share-ledgers.ts";
 
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
 class SeriesSink {
@@ -111,6 +112,9 @@ export class SpanRig {
         this.#sums.set(`${view.getUint32(0, true)} ${view.getUint32(4, true)}`, frame.slice(CALLS_HEADER_BYTES));
       },
       generation: (partition) => this.#generations[partition] as number,
+      windowShares: { services: openLedger(), cells: openLedger(), ids: openLedger() },
+      joinedServices: openLedger(),
+      callEdges: openLedger(),
     });
   }
 

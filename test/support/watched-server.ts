@@ -1,6 +1,6 @@
 // A simulated server whose Watchdog runs on the virtual clock: a minute of telemetry, a cycle, and what people would see of it.
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
-import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { BODY_IMPORT_CSV, BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { VirtualClock } from "./cluster.ts";
 import { MemoryDisk } from "./memory-log.ts";
 import { type SimulatedMachine, SimulatedServer, SMALL_SIZES } from "./simulation-server.ts";
@@ -71,6 +71,16 @@ export class WatchedServer {
     });
     await this.server.rest();
     if (status !== 200 && status !== 202) throw new Error(`the body was answered with ${status}`);
+  }
+
+  /** Imports history; engine 0 takes it. */
+  async importCsv(text: string): Promise<void> {
+    let status = 0;
+    this.server.submit(0, BODY_IMPORT_CSV, encoder.encode(text), "", (answer) => {
+      status = answer.status;
+    });
+    await this.server.rest();
+    if (status !== 200) throw new Error(`the import was answered with ${status}`);
   }
 
   /** Lets a minute pass, with the cycle that comes due in it. */

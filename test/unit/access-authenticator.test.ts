@@ -18,7 +18,8 @@ const COOKIE = "vedette_session_8080";
 const CLAIMS = { sub: "ann", tenant_id: "acme", role: "admin", exp: NOW_MS / 1000 + 3600 };
 
 function request(headers: Record<string, string>, method = "GET"): HttpRequest {
-  return { method, path: "/", query: "", remoteAddress: "192.0.2.7", header: (name) => headers[name] };
+  const findHeader = (test: (name: string) => boolean) => Object.keys(headers).find(test);
+  return { method, path: "/", query: "", version: "1.1", remoteAddress: "192.0.2.7", header: (name) => headers[name], findHeader };
 }
 
 class Desk {
@@ -288,7 +289,7 @@ describe("the sign-in link", () => {
     const json = await make().session(false, NOW_MS);
     expect(JSON.parse(json.body)).toMatchObject({ access_token: "default.super_admin.x", token_type: "Bearer", expires_in: 43_200 });
     expect(json.headers.some(([name]) => name === "Set-Cookie")).toBe(false);
-    for (const { headers } of [page, json]) expect(headers).toContainEqual(["Cache-Control", "no-store"]);
+    for (const { headers } of [page, json]) expect(headers).toContainEqual(["Referrer-Policy", "no-referrer"]);
   });
 });
 
@@ -297,6 +298,7 @@ describe("what is remembered", () => {
     kind: "known" as const,
     principal: { tenant: "acme", subject, role: "viewer" as const },
     validUntilMs: 0,
+    expiresMs: 0,
     isToken: true,
   });
 

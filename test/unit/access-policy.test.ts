@@ -9,9 +9,11 @@ import {
   actForTenant,
   actWithoutCredential,
   type Caller,
+  lostTrust,
   refuseAccess,
 } from "../../src/domain/access/access-policy.ts";
 import { apiKeyText, KEY_ID_BYTES, keyIdIn, keyIdOf, keyPrefix } from "../../src/domain/access/api-key.ts";
+import { beginsAsNginx, isForwardingHeader } from "../../src/domain/access/forwarding.ts";
 import { rightsOf } from "../../src/domain/access/key-scopes.ts";
 import { credentialInQuery, presentedCredential } from "../../src/domain/access/presented-credential.ts";
 import { levelOf, lowerRole, parseRole, permissionsOf } from "../../src/domain/access/roles.ts";
@@ -90,8 +92,18 @@ describe("what a principal may do", () => {
 });
 
 describe("a request without a credential", () => {
-  const options: AccessPolicyOptions = { ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1" };
-  const local: Caller = { remoteAddress: "127.0.0.1", host: "127.0.0.1:8080", origin: undefined, forwarded: false };
+  const options: AccessPolicyOptions = { ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1", boundPort: 8080 };
+  const local: Caller = {
+    remoteAddress: "127.0.0.1",
+    version: "1.1",
+    host: "127.0.0.1:8080",
+    origin: undefined,
+    referer: undefined,
+    fetchSite: undefined,
+    beginsAsNginx: false,
+    forwardedBy: undefined,
+  };
+  const overSocket: Caller = { ...local, remoteAddress: "unix", host: "localhost" };
   const role = (access: Access, caller: Caller, changed: Partial<AccessPolicyOptions> = {}) => {
     const outcome = actWithoutCredential(access, caller, { ...options, ...changed });
     return outcome.ok ? outcome.principal : outcome.refusal.code;
@@ -103,6 +115,11 @@ describe("a request without a credential", () => {
     ["by name", { host: "localhost:8080" }],
     ["over IPv6", { remoteAddress: "::1", host: "[::1]:8080" }],
     ["from its own page", { origin: "http://127.0.0.1:8080" }],
+    ["from its own page, by its address", { referer: "http://127.0.0.1:8080/docs?q#a", fetchSite: "same-origin" }],
+    ["typed into a browser", { fetchSite: "none" }],
+    ["over the Unix socket", overSocket],
+    ["over the Unix socket, whatever its Host is", { ...overSocket, host: "vedette" }],
+    ["over the Unix socket, without a Host", { ...overSocket, host: undefined }],
   ])("from this machine acts as operator of default: %s", (_, change) => {
     expect(role("viewer", { ...local, ...change })).toEqual(operator);
   });
@@ -115,7 +132,16 @@ describe("a request without a credential", () => {
     ["another site's page", { origin: "https://evil.example" }],
     ["a page of another port", { origin: "http://127.0.0.1:9999" }],
     ["a page without origin", { origin: "null" }],
-    ["a proxy", { forwarded: true }],
+    ["a link of another site's page", { referer: "https://evil.example/" }],
+    ["an image of another site's page", { fetchSite: "cross-site" }],
+    ["a page of another port that hides", { fetchSite: "same-site" }],
+    ["a proxy", { forwardedBy: "via" }],
+    ["nginx by HTTP/1.1", { beginsAsNginx: true }],
+    ["a proxy that speaks HTTP/1.0", { version: "1.0" }],
+    ["a proxy at another port", { host: "127.0.0.1:8081" }],
+    ["a proxy at the port of HTTP", { host: "localhost" }],
+    ["a proxy to the Unix socket", { ...overSocket, forwardedBy: "x-forwarded-proto" }],
+    ["a proxy to the Unix socket that speaks HTTP/1.0", { ...overSocket, version: "1.0" }],
   ])("from %s is 401", (_, change) => {
     expect(role("viewer", { ...local, ...change })).toBe("unauthorized");
   });
@@ -126,8 +152,80 @@ describe("a request without a credential", () => {
     expect(role("ingest", local, { ingestAuth: "required" })).toBe("unauthorized");
   });
 
-  it("writes telemetry of default from anywhere while INGEST_AUTH is optional", () => {
-    expect(role("ingest", { ...local, remoteAddress: "192.0.2.7", forwarded: true }, { readAuth: "required" })).toEqual(operator);
+  it("acts as operator over the Unix socket whatever the settings are", () => {
+    const settings = { readAuth: "required", ingestAuth: "required", boundHost: "0.0.0.0" };
+    for (const access of ["viewer", "operator", "ingest"] as const) expect(role(access, overSocket, settings)).toEqual(operator);
+    expect(role("ingest", { ...overSocket, version: "1.0" }, settings)).toBe("unauthorized");
+    expect(role("ingest", { ...overSocket, version: "1.0" })).toEqual(operator);
+  });
+
+  it.each<[string, Partial<Caller>]>([
+    ["another machine", { remoteAddress: "192.0.2.7", host: "localhost" }],
+    ["a proxy", { version: "1.0", forwardedBy: "x-forwarded-for" }],
+    ["a tunnel at another port", { host: "localhost:9999" }],
+    ["a client of HTTP/1.0 without Host", { version: "1.0", host: undefined }],
+    ["its own page", { origin: "http://127.0.0.1:8080" }],
+  ])("writes telemetry of default from %s while INGEST_AUTH is optional", (_, change) => {
+    expect(role("ingest", { ...local, ...change }, { readAuth: "required" })).toEqual(operator);
+  });
+
+  it.each<[string, Partial<Caller>]>([
+    ["another site's page", { origin: "https://evil.example" }],
+    ["a page of another port", { origin: "http://127.0.0.1:3000" }],
+    ["a page without origin", { origin: "null" }],
+    ["a page of a rebound name", { host: "evil.example:8080", origin: "http://evil.example:8080" }],
+    ["a rebound name", { host: "evil.example:8080" }],
+    ["a rebound name with headers of a proxy", { host: "evil.example:8080", forwardedBy: "x-forwarded-for" }],
+  ])("writes no telemetry from %s", (_, change) => {
+    expect(role("ingest", { ...local, ...change })).toBe("unauthorized");
+  });
+
+  it("writes telemetry under any name where the server is bound to the network, but from no other site's page", () => {
+    const bound = { boundHost: "0.0.0.0" };
+    expect(role("ingest", { ...local, host: "vedette.example" }, bound)).toEqual(operator);
+    expect(role("ingest", { ...local, host: "vedette.example", origin: "http://evil.example" }, bound)).toBe("unauthorized");
+  });
+
+  it("says why a request of this machine is not taken for a local one, and nothing of others", () => {
+    expect(lostTrust({ ...local, forwardedBy: "cf-ray" }, options)).toContain("cf-ray");
+    expect(lostTrust({ ...local, version: "1.0" }, options)).toContain("HTTP/1.0");
+    expect(lostTrust({ ...local, host: "127.0.0.1:80" }, options)).toContain("port 8080");
+    for (const caller of [local, overSocket, { ...local, remoteAddress: "192.0.2.7", version: "1.0" }])
+      expect(lostTrust(caller, options)).toBeNull();
+    expect(lostTrust({ ...local, version: "1.0" }, { ...options, readAuth: "required" })).toBeNull();
+  });
+});
+
+describe("a header that proxies add", () => {
+  // biome-ignore format: a list
+  const added = [
+    "forwarded", "forwarded-for", "via", "x-forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port",
+    "x-forwarded-server", "x-forwarded-prefix", "x-forwarded-ssl", "x-real-ip", "x-client-ip", "true-client-ip", "x-cluster-client-ip",
+    "cf-connecting-ip", "cf-ray", "cf-visitor", "cdn-loop", "x-original-forwarded-for", "x-original-host", "x-envoy-external-address",
+    "x-envoy-original-path", "fastly-client-ip", "fastly-ff", "fly-client-ip", "x-azure-clientip", "x-amzn-trace-id", "x-amz-cf-id", "x-originating-ip",
+    "x-remote-ip", "x-remote-addr", "do-connecting-ip", "ali-cdn-real-ip", "proxy-client-ip", "wl-proxy-client-ip", "proxy-connection",
+    "surrogate-capability", "max-forwards", "tailscale-user-login", "x-nginx-proxy", "x-goog-authenticated-user-email", "x-ms-client-principal-name",
+    "x-auth-request-email", "remote-user", "x-remote-user", "x-webauth-user", "x-ssl-client-verify", "ssl-client-cert", "x-pomerium-claim-email",
+    "x_forwarded_for", "x_real_ip",
+  ];
+  // biome-ignore format: a list
+  const clients = [
+    "host", "user-agent", "accept", "accept-encoding", "accept-language", "content-type", "content-length", "content-encoding", "connection", "cookie",
+    "authorization", "x-api-key", "x-tenant-id", "origin", "referer", "sec-fetch-site", "sec-fetch-mode", "upgrade-insecure-requests", "dnt", "te",
+    "traceparent", "tracestate", "baggage", "idempotency-key", "x-request-id", "x-prometheus-remote-write-version", "x-prometheus-scrape-timeout-seconds",
+    "if-none-match", "last-event-id", "cache-control", "pragma", "priority",
+  ];
+  it.each(added)("%s", (name) => expect(isForwardingHeader(name)).toBe(true));
+  it.each(clients)("is not %s", (name) => expect(isForwardingHeader(name)).toBe(false));
+});
+
+describe("a head as nginx writes it", () => {
+  it("has Connection: close behind Host, before what the client sent", () => {
+    expect(beginsAsNginx(["host", "connection"], "close")).toBe(true);
+    expect(beginsAsNginx(["host", "connection"], "keep-alive")).toBe(false);
+    expect(beginsAsNginx(["host", "user-agent"], "close")).toBe(false); // curl, Go
+    expect(beginsAsNginx(["accept-encoding", "host"], "close")).toBe(false); // Python
+    expect(beginsAsNginx(["host"], undefined)).toBe(false);
   });
 });
 

@@ -33,12 +33,19 @@ describe("rule 1.1.7: ensemble", () => {
     expect((["low", "medium", "high"] as const).map((tier) => ensembleTier(tier, own, []).tier)).toEqual(["low", "medium", "high"]);
   });
   it("raises once, however many fire", () => {
-    const others = (["multivariate", "saturation", "slo_burn", "logs"] as const).map((family) => ({ ...own, family }));
+    const others = (["multivariate", "stale", "slo_burn", "logs"] as const).map((family) => ({ ...own, family }));
     expect(ensembleTier("low", own, others)).toMatchObject({ tier: "medium", gate: { passed: true, value: 5, limit: 2 } });
   });
-  it("looks back 120 seconds: just inside, at, just outside, never ahead", () => {
+  it("of what fired within 120 seconds, whichever came first: just inside, at, just outside", () => {
     const at = (age: number): boolean => raised({ family: "multivariate", atMs: START - age });
-    expect([0, 119_999, 120_000, 120_001, -1].map(at)).toEqual([true, true, true, false, false]);
+    expect([0, 119_999, 120_000, 120_001].map(at)).toEqual([true, true, true, false]);
+    expect([-119_999, -120_000, -120_001].map(at)).toEqual([true, true, false]);
+  });
+  it("not by how full the metric is that departs, nor the other way round; by that of another metric", () => {
+    expect(raised({ family: "saturation" })).toBe(false);
+    expect(isCorroborated({ ...own, family: "saturation" }, [own])).toBe(false);
+    expect(raised({ family: "saturation", metricName: "disk.used_percent" })).toBe(true);
+    expect(raised({ family: "stale" })).toBe(true);
   });
   it("takes another metric for independent, quantiles of one histogram and the metric itself not", () => {
     expect(raised({})).toBe(false);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER } from "../../src/core/layout/stream-record.ts";
 import { compileInhibition } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
 import { type ActiveInhibitions, NO_INHIBITIONS } from "../../src/domain/alerting/paging/paging-sources.ts";
+import { PatternCache } from "../../src/domain/alerting/pattern/pattern-cache.ts";
 import type { BacktestOutcome } from "../../src/domain/backtest/backtest.ts";
 import type { BacktestLayer, BacktestSeries } from "../../src/domain/backtest/history.ts";
 import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
@@ -116,14 +117,17 @@ it("holds back what is inhibited, by the rules of each run", async () => {
 
 it("goes by people's inhibition rules", async () => {
   const all = [shaped({ departure: between(300, 310, 15) }), shaped({ serviceId: "b", seed: 4, departure: between(301, 310, 15) })];
-  const rule = compileInhibition({
-    id: "1",
-    tenant: "t",
-    sourceMatchers: [{ name: "service_id", operator: "=", value: "a" }],
-    targetMatchers: [{ name: "service_id", operator: "=", value: "b" }],
-    equal: ["environment"],
-    comment: "",
-  });
+  const rule = compileInhibition(
+    {
+      id: "1",
+      tenant: "t",
+      sourceMatchers: [{ name: "service_id", operator: "=", value: "a" }],
+      targetMatchers: [{ name: "service_id", operator: "=", value: "b" }],
+      equal: ["environment"],
+      comment: "",
+    },
+    new PatternCache(),
+  );
   const outcome = await runBoth(all, { ...variant(), inhibitionRules: { rulesOf: () => [rule] } });
   expect(outcome.noLonger.map(({ page, reason }) => `${page.serviceId} ${reason}`)).toEqual(["b inhibited"]);
   expect(outcome.newly).toEqual([]);

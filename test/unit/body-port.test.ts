@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
+import { COPIED_BYTES_PER_TURN } from "../../src/core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { BODY_RING, DESCRIPTOR_BYTES, DESCRIPTOR_POINTER, DESCRIPTORS, LARGE_BODY } from "../../src/core/layout/memory-map.ts";
 
@@ -9,7 +10,10 @@ it("keeps a large body that waits for the place of large ones, though its sender
   const port = new BodyPort(memory, () => 1);
   const answers: number[] = [];
   const submit = (bytes: Uint8Array) =>
-    port.submit({ bytes, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0 }, { answer: (status) => answers.push(status) });
+    port.submit(
+      { bytes, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false },
+      { answer: (status) => answers.push(status) },
+    );
   const pooled = Buffer.alloc(SMALL_BODY_BYTES_MAX + 1, 1);
   expect(submit(pooled)).toBe(true);
   pooled.fill(2);
@@ -17,7 +21,7 @@ it("keeps a large body that waits for the place of large ones, though its sender
   pooled.fill(3);
   port.publish();
   expect(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + pooled.length).every((byte) => byte === 1)).toBe(true);
-  port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null] });
+  port.answer({ counts: [], statuses: [], bodies: [], written: [], large: { status: 204, body: null, written: null } });
   expect(answers).toEqual([204]);
   expect(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + pooled.length).every((byte) => byte === 2)).toBe(true);
 });
@@ -29,7 +33,7 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
   const pooled = Buffer.alloc(SMALL_BODY_BYTES_MAX);
   const submit = (value: number) => {
     pooled.fill(value);
-    const body = { bytes: pooled, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0 };
+    const body = { bytes: pooled, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false };
     return port.submit(body, { answer: (status) => answers.push(100 * value + status) });
   };
   /** Whether the body of that value, which was the last to be placed, is whole. */
@@ -43,7 +47,7 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
   expect(submit(99)).toBe(false);
   expect(port.waiting).toBe(inRing.length + kept.length);
   port.publish();
-  const answerOne = () => port.answer({ counts: [1], statuses: [0], bodies: [null], written: [null] });
+  const answerOne = () => port.answer({ counts: [1], statuses: [0], bodies: [null], written: [null], large: null });
   answerOne();
   const first = memory.bytes.subarray(BODY_RING, BODY_RING + pooled.length);
   expect(first.every((byte) => byte === 4)).toBe(true);
@@ -61,18 +65,41 @@ it("begins the ring anew when nothing lies in it: the first bytes are in the cac
   const port = new BodyPort(memory, () => 1);
   const submit = () =>
     port.submit(
-      { bytes: new Uint8Array(5000), kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0 },
+      { bytes: new Uint8Array(5000), kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false },
       { answer: () => undefined },
     );
   const placeOf = (body: number) => memory.view.getUint32(DESCRIPTORS + body * DESCRIPTOR_BYTES + DESCRIPTOR_POINTER, true);
   expect([submit(), submit()]).toEqual([true, true]);
   port.publish();
   expect(placeOf(1)).toBeGreaterThan(placeOf(0));
-  port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null] });
+  port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null], large: null });
   expect(submit()).toBe(true);
   expect(placeOf(2)).toBeGreaterThan(placeOf(1));
   port.publish();
-  port.answer({ counts: [2], statuses: [204, 204], bodies: [null, null], written: [null, null] });
+  port.answer({ counts: [2], statuses: [204, 204], bodies: [null, null], written: [null, null], large: null });
   expect(submit()).toBe(true);
   expect(placeOf(3)).toBe(placeOf(0));
+});
+
+it("copies an inflated body over several turns, and hands it over when it is whole", async () => {
+  const memory = new EngineMemory(createEngineMemory());
+  const port = new BodyPort(memory, () => 1);
+  const pieces = Array.from({ length: 80 }, (_, i) => Buffer.alloc(64 * 1024, i + 1));
+  const [bytes, ...rest] = pieces as [Buffer, ...Buffer[]];
+  const answers: string[] = [];
+  const body = { kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false };
+  expect(port.submit({ ...body, bytes, rest }, { answer: (status) => answers.push(`large ${status}`) })).toBe(true);
+  expect(port.submit({ ...body, bytes: new Uint8Array(5) }, { answer: (status) => answers.push(`small ${status}`) })).toBe(true);
+  expect(port.waiting).toBe(2);
+  let turns = 0;
+  for (port.publish(); memory.bodiesHead() < 2; turns++) await new Promise((resolve) => setImmediate(resolve));
+  expect(turns).toBeGreaterThanOrEqual((80 * 64 * 1024) / COPIED_BYTES_PER_TURN - 1);
+  expect(Buffer.from(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + 80 * 64 * 1024)).equals(Buffer.concat(pieces))).toBe(true);
+  expect(memory.bytes[LARGE_BODY + 80 * 64 * 1024]).toBe(0);
+  const large = { status: 204, body: null, written: null };
+  port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null], large: null });
+  expect(port.waiting).toBe(1);
+  port.answer({ counts: [], statuses: [], bodies: [], written: [], large });
+  expect(answers).toEqual(["small 200", "large 204"]);
+  expect(port.waiting).toBe(0);
 });

@@ -264,6 +264,92 @@ describe("an alert that is held back", () => {
   });
 });
 
+describe("two detectors within two minutes", () => {
+  it("raise both anomalies, stored and told, and one that only grows raises nothing", async () => {
+    const rig = await open();
+    await rig.drain();
+    const disk = { detector: "saturation", metricName: "disk.used_percent" };
+    await rig.take(episode({ ...disk, z: 1.3 }));
+    rig.nowMs += 10 * MINUTE;
+    await rig.take(episode({ ...disk, transition: "update", z: 1.6, observedAtMs: rig.nowMs }));
+    const stale = episode({ detector: "stale", metricName: "service.stale", direction: "low", z: -2.5, startedAtMs: rig.nowMs });
+    await rig.take(stale);
+    const said = async (of: Rig) =>
+      Object.fromEntries((await anomalies(of)).map((each: Record<string, unknown>) => [each.detector, [each.severity, each.outcome]]));
+    expect(await said(rig)).toEqual({ saturation: ["low", "logged"], stale: ["medium", "paged"] });
+    rig.nowMs += MINUTE;
+    await rig.take(episode({ detector: "slo_burn", metricName: "slo.burn", z: 2.1, startedAtMs: rig.nowMs }));
+    const both = { saturation: ["low", "logged"], stale: ["high", "paged"], slo_burn: ["high", "paged"] };
+    expect(await said(rig)).toEqual(both);
+    expect(await said(await rig.restarted())).toEqual(both);
+    const fired = (await alerts(rig)).alerts.map(({ family, severity, pages }: Record<string, unknown>) => [family, severity, pages]);
+    expect(fired.sort()).toEqual([
+      ["slo_burn", "high", 1],
+      ["stale", "high", 2],
+    ]);
+    const events = rig.messages.flatMap((message) => (message.type === "events" ? message.events : []));
+    const raised = events.filter(({ event, data }) => event === "anomaly" && JSON.parse(data).detector === "stale").at(-1);
+    expect(JSON.parse(raised?.data ?? "{}")).toMatchObject({ severity: "high" });
+  });
+});
+
+describe("what is said of an anomaly that was held back", () => {
+  const cycle = async (rig: Rig) => {
+    rig.nowMs += MINUTE;
+    rig.monotonicMs += MINUTE;
+    for (let turns = 0; turns < 20; turns++) await rig.drain();
+  };
+  const silence = (rig: Rig, minutes: number) =>
+    ask(
+      rig,
+      "createSilence",
+      {},
+      {
+        matchers: [{ name: "service_id", operator: "=", value: "checkout" }],
+        ends_at: new Date(rig.nowMs + minutes * MINUTE).toISOString(),
+      },
+    );
+  const said = async (rig: Rig) => (await anomalies(rig)).map((each: Record<string, unknown>) => [each.outcome, each.suppressed_by]);
+
+  it("follows its alert when that pages, in lists, alone and in the event stream, also after a restart", async () => {
+    const rig = await open();
+    await rig.drain();
+    await silence(rig, 2);
+    await rig.take(episode(), episode({ metricName: "errors" }));
+    expect(await said(rig)).toEqual(Array(2).fill(["suppressed", "silenced"]));
+    await cycle(rig);
+    expect(await said(rig)).toEqual(Array(2).fill(["suppressed", "silenced"]));
+    await cycle(rig);
+    expect((await alerts(rig)).alerts).toMatchObject([{ pages: 1, held_back_by: null }]);
+    expect(await said(rig)).toEqual(Array(2).fill(["paged", null]));
+    const [{ anomaly_id }] = await anomalies(rig);
+    const one = (await rig.ask("anomaly", {}, { id: anomaly_id })).body;
+    expect(one).toMatchObject({ outcome: "paged", suppressed_by: null, decision: { outcome: "suppressed", suppressed_by: "silenced" } });
+    expect(await said(await rig.restarted())).toEqual(Array(2).fill(["paged", null]));
+    await rig.take(episode({ transition: "close" }));
+    const events = rig.messages.flatMap((message) => (message.type === "events" ? message.events : []));
+    const last = events.filter(({ event }) => event === "anomaly").at(-1)?.data ?? "{}";
+    expect(JSON.parse(last)).toMatchObject({ resolved: true, outcome: "paged", suppressed_by: null });
+  });
+
+  it("keeps why nobody was told, where its alert was resolved first", async () => {
+    const rig = await open();
+    await rig.drain();
+    await silence(rig, 2);
+    await rig.take(episode());
+    await rig.take(episode({ transition: "close" }));
+    await cycle(rig);
+    await cycle(rig);
+    await cycle(rig);
+    expect((await alerts(rig)).alerts).toMatchObject([{ state: "resolved", pages: 0, held_back_by: "silenced" }]);
+    expect(await said(rig)).toEqual([["suppressed", "silenced"]]);
+    rig.nowMs += MINUTE;
+    await rig.take(episode({ startedAtMs: rig.nowMs }));
+    expect((await alerts(rig)).alerts).toMatchObject([{ state: "firing", pages: 1, held_back_by: null }]);
+    expect(await said(rig)).toEqual(Array(2).fill(["paged", null]));
+  });
+});
+
 describe("what people do about an alert", () => {
   it("acknowledging is stored, audited and told, and not for one that has ended", async () => {
     const rig = await open();

@@ -42,6 +42,15 @@ describe("saturation limits", () => {
     expect(restarted.counter("saturationLimits")).toBe(2);
   });
 
+  it("are put back as they are listed", async () => {
+    const rig = await Rig.open();
+    await declare(rig, { metric: "heap", limit_value: 5, unit: "bytes" });
+    await declare(rig, { service_id: "a", metric: "heap", limit_value: 7 });
+    const { body } = await rig.ask("limits");
+    for (const listed of body.limits) expect(await declare(rig, listed)).toEqual({ status: 200, body: listed });
+    expect((await rig.ask("limits")).body).toEqual(body);
+  });
+
   const refused: Array<[title: string, body: unknown, code: string, field: string | undefined]> = [
     ["zero", { metric: "heap", limit_value: 0 }, "invalid_field", "limit_value"],
     ["a negative number", { metric: "heap", limit_value: -1 }, "invalid_field", "limit_value"],
@@ -51,7 +60,6 @@ describe("saturation limits", () => {
     ["no value", { metric: "heap" }, "missing_field", "limit_value"],
     ["no metric", { limit_value: 1 }, "missing_field", "metric"],
     ["an empty service", { service_id: "", metric: "heap", limit_value: 1 }, "invalid_field", "service_id"],
-    ["null for a service", { service_id: null, metric: "heap", limit_value: 1 }, "invalid_field", "service_id"],
     ["a unit with a line break", { metric: "heap", limit_value: 1, unit: "a\nb" }, "invalid_field", "unit"],
     [
       "names that are too long together",

@@ -253,6 +253,32 @@ describe("dead letters", () => {
     expect((await rig.ask("dlqStats", {}, {}, "other")).body.total_failed).toBe(0);
   });
 
+  it("without a credential go before others, wherever they lie and however much others take", async () => {
+    const rig = await Rig.open({ deadLetterBytesMax: 5000 });
+    const big = "x".repeat(1000);
+    await rig.take(
+      ...Array.from({ length: 3 }, (_, i) => deadLetter({ tenant: "other", receivedMs: START_MS + i, payload: big })),
+      ...Array.from({ length: 6 }, (_, i) => deadLetter({ receivedMs: START_MS + i, payload: big, anonymous: i % 2 === 1 })),
+    );
+    rig.monotonicMs += 120_000;
+    await rig.drain();
+    // 5 KB hold four letters of 1.2 KB: the three anonymous ones go, then the oldest of those of which a tenant has most or as many.
+    const { body } = await rig.ask("deadLetters");
+    const { body: others } = await rig.ask("deadLetters", {}, {}, "other");
+    expect(body.total + others.total).toBe(4);
+    const anonymous = [1, 3, 5].map((i) => at(i / 1000));
+    expect(body.entries.filter(({ received_at }: { received_at: string }) => anonymous.includes(received_at))).toEqual([]);
+  });
+
+  it("that stand for several records count for each of them", async () => {
+    const rig = await Rig.open();
+    const places: Array<[number, number]> = [[0, 9_999]];
+    await rig.take(deadLetter({ count: 10_000, places }));
+    expect((await rig.ask("dlqStats")).body).toMatchObject({ total_failed: 10_000, by_reason: { missing_value: 10_000 } });
+    expect((await rig.ask("deadLetters")).body).toMatchObject({ total: 1, entries: [{ count: 10_000, places }] });
+    expect((await (await rig.restarted()).ask("dlqStats")).body.total_failed).toBe(10_000);
+  });
+
   it("of many reasons are counted as other beyond the maximum of groups", async () => {
     const rig = await Rig.open();
     await rig.take(...Array.from({ length: 70 }, (_, i) => deadLetter({ receivedMs: START_MS + i, reason: `r${i}` })));

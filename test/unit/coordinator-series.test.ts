@@ -3,6 +3,7 @@ import { bucketMeans, expectationAt } from "../../src/actors/coordinator/queries
 import { maturityOf } from "../../src/actors/coordinator/queries/series.ts";
 import { windowStatistics } from "../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
+import { rangeOfMetric } from "../../src/domain/series/metric-range.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, DAY_MS, type FakeStream, Rig, record, START_MS, stream } from "../support/coordinator-rig.ts";
 import { sampleChunk } from "../support/sample-chunk.ts";
@@ -166,7 +167,7 @@ describe("the data of a series", () => {
     const { mean, variance } = windowStatistics(values.slice(180, 300));
     expect(body.points[0]).toMatchObject({
       expected: mean,
-      lower: mean - 3 * Math.sqrt(variance as number),
+      lower: Math.max(0, mean - 3 * Math.sqrt(variance as number)),
       upper: mean + 3 * Math.sqrt(variance as number),
     });
     const first = (await rig.ask("seriesData", { ...ask, until: at(13) })).body.points;
@@ -270,8 +271,33 @@ describe("the data of a series", () => {
 });
 
 describe("bounds and buckets", () => {
+  it("are never beyond what the metric can have, at any resolution", async () => {
+    const rig = await Rig.open();
+    const times = Array.from({ length: 300 }, (_, i) => START_MS + i * 30_000);
+    const spread = (low: number, high: number) => times.map((_, i) => (i % 20 === 0 ? high : low));
+    hold(rig, stream({ metricName: "span.duration_ms.p95", environment: "" }, { times, values: spread(3, 400) }));
+    hold(rig, stream({ metricName: "disk.used_percent", environment: "" }, { times, values: spread(97, 40) }));
+    hold(rig, stream({ metricName: "clock_offset_ms", environment: "" }, { times, values: spread(3, 400) }));
+    rig.nowMs += 300 * 30_000;
+    for (const resolution of ["raw", "1m"]) {
+      const ends = async (metric_name: string) => {
+        const { points } = (await rig.ask("seriesData", { service_id: "checkout", metric_name, resolution })).body;
+        const judged = points.filter(({ lower }: { lower: number | null }) => lower !== null);
+        expect(judged.length).toBeGreaterThan(100);
+        const [lower, upper] = [
+          judged.map((point: { lower: number }) => point.lower),
+          judged.map((point: { upper: number }) => point.upper),
+        ];
+        return [Math.min(...lower), Math.max(...upper)] as const;
+      };
+      expect((await ends("span.duration_ms.p95"))[0]).toBe(0);
+      expect((await ends("disk.used_percent"))[1]).toBe(100);
+      expect((await ends("clock_offset_ms"))[0]).toBeLessThan(-100);
+    }
+  });
+
   it("need the least number of values, and take no more than the window", () => {
-    const options = { zThreshold: 2, samplesMin: 3, window: 4 };
+    const options = { zThreshold: 2, samplesMin: 3, window: 4, range: rangeOfMetric({ metricName: "m", unit: null, isCounter: false }) };
     const values = Float64Array.of(100, 1, 2, 3, 4, 5);
     expect(expectationAt(values, 2, options)).toEqual({ expected: null, lower: null, upper: null });
     expect(expectationAt(values, 5, options)).toEqual({
@@ -291,7 +317,7 @@ describe("bounds and buckets", () => {
 
 describe("a query", () => {
   it("is refused when too many queries wait, and a defect is an answer with a line in the log", async () => {
-    const busy = await Rig.open({ queriesWaitingMax: 0 });
+    const busy = await Rig.open({ sharedLimits: { queries_running: 0 } });
     expect(await busy.ask("status")).toMatchObject({ status: 503, body: { status: "error", error: "overloaded" } });
     const rig = await Rig.open();
     expect(await rig.ask("nope")).toMatchObject({ status: 500, body: { error: "internal_error" } });

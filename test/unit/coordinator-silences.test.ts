@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SilenceBook } from "../../src/actors/coordinator/control/silence-book.ts";
+import { PatternCache } from "../../src/domain/alerting/pattern/pattern-cache.ts";
 import { answerSchema } from "../support/answer-schema.ts";
 import { Rig, START_MS } from "../support/coordinator-rig.ts";
 
@@ -8,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const matchers = [{ name: "service_id", operator: "=", value: "api" }];
 /** What is in force, as it is stored. */
 function silencesOf(rig: Rig): SilenceBook {
-  const book = new SilenceBook();
+  const book = new SilenceBook(new PatternCache());
   book.load(rig.control);
   return book;
 }
@@ -78,7 +79,11 @@ describe("silences", () => {
       [{ matchers, ends_at: iso(-1) }, /must end after/],
       [{ matchers }, /either ends_at/],
       [{ matchers: [], ends_at: iso(HOUR_MS) }, /matchers/],
-      [{ matchers: [{ name: "service_id", operator: "=~", value: "(a+)+" }], ends_at: iso(HOUR_MS) }, /pattern/],
+      [
+        { matchers: [{ name: "service_id", operator: "=~", value: "(a+" }], ends_at: iso(HOUR_MS) },
+        /pattern "\(a\+" of service_id cannot be matched: missing closing \)/,
+      ],
+      [{ matchers: [{ name: "service_id", operator: "=~", value: "a".repeat(257) }], ends_at: iso(HOUR_MS) }, /more than 256 bytes/],
       [{ matchers, recurring: { days: [], from: "22:00", to: "23:00", timezone: "Mars/Olympus" } }, /time zone/],
       [{ matchers, recurring: { days: ["sat"], from: "24:00", to: "23:00", timezone: "UTC" } }, /time of day/],
     ] as const;

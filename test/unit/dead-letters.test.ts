@@ -1,6 +1,7 @@
 // Dead letters as an operator works with them: found, corrected, deleted, replayed. Engines are played by test/support/replay-engine.ts.
 import { describe, expect, it } from "vitest";
 import { REPLAY_BODY_BYTES, REPLAY_BODY_LETTERS, REPLAY_JOBS_MAX, REPLAY_SCAN_ROWS } from "../../src/core/config/limits.ts";
+import { VALIDATION_REASONS } from "../../src/core/layout/counters.ts";
 import type { ReplayBatch } from "../../src/core/protocol/query.ts";
 import { DAY_MS, deadLetter, Rig, START_MS } from "../support/coordinator-rig.ts";
 import { ReplayEngine } from "../support/replay-engine.ts";
@@ -284,12 +285,12 @@ describe("a replay", () => {
 
   it("has its turn beside others of the tenant, of which there may be some", async () => {
     const rig = await Rig.open();
-    await rig.take(...letters(10, (n) => ({ reason: `r${n}` })));
+    await rig.take(...letters(10, (n) => ({ reason: VALIDATION_REASONS[n] as string })));
     rig.nowMs += 1_000;
     const asked = [];
-    for (let n = 0; n < REPLAY_JOBS_MAX; n++) asked.push(await replay(rig, { filter: { reason: `r${n}` } }));
+    for (let n = 0; n < REPLAY_JOBS_MAX; n++) asked.push(await replay(rig, { filter: { reason: VALIDATION_REASONS[n] } }));
     expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 202));
-    expect((await replay(rig, { filter: { reason: "r9" } })).status).toBe(429);
+    expect((await replay(rig, { filter: { reason: VALIDATION_REASONS[9] } })).status).toBe(429);
     await new ReplayEngine(rig).run();
     for (const { body } of asked) expect(await job(rig, body.job_id)).toMatchObject({ state: "done", replayed: 1 });
     expect(await job(await rig.restarted(), asked[0]?.body.job_id)).toMatchObject({ state: "done" });

@@ -87,17 +87,18 @@ describe("explain", () => {
   it("says it in one sentence", () => {
     const verdict = { ...verdictOf({}), z: 9.3, lower: 96, upper: 144 };
     expect(explain(verdict, names)).toBe(
-      "latency_ms was 412, 9.3 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples)",
+      "latency_ms was 412 (equivalent z 9.3), above its usual 120 (expected 96 to 144 over the last 120 samples)",
     );
   });
   it("knows the other side, constants and the far end", () => {
     expect(explain(verdictOf({ value: 2.345_678, ratio: -14.7 }), names)).toMatch(
-      /^latency_ms was 2\.346, \d+\.\d standard deviations below its usual 120 /,
+      /^latency_ms was 2\.346 \(equivalent z -\d+\.\d\), below its usual 120 /,
     );
     expect(explain(verdictOf({ value: 1, mean: 0, rawSd: 0, constant: true, ratio: 10 }), names)).toBe(
       "latency_ms was 1, above the 0 that all of the last 120 samples had",
     );
-    expect(explain({ ...verdictOf({}), z: 99 }, names)).toContain("more than 99 standard deviations");
+    expect(explain({ ...verdictOf({}), z: 99 }, names)).toContain("(equivalent z above 99)");
+    expect(explain({ ...verdictOf({}), z: -99 }, names)).toContain("(equivalent z below -99), below its usual");
     expect(explain(verdictOf({ value: 1.5e18 }), names)).toContain("1.500e+18");
   });
 });

@@ -1,4 +1,5 @@
 // What a checkpoint keeps of histograms: pieces of a bounded size, taken while points go on coming, from which another start goes on.
+
 import { describe, expect, it } from "vitest";
 import { BucketFamily } from "../../src/actors/engine/distributions/bucket-family.ts";
 import { DerivedQuantiles } from "../../src/actors/engine/distributions/derived-quantiles.ts";
@@ -14,6 +15,7 @@ import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { explicitPoint } from "../support/distribution-points.ts";
 import { generator } from "../support/generator.ts";
+import { openLedger } from "../support/share-ledgers.ts";
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SERIES = 1500;
@@ -31,7 +33,11 @@ class Rig {
   } as unknown as DerivedSeries;
   readonly handler = new DistributionHandler(
     { seriesLimit: 1e6, idleMs: Number.POSITIVE_INFINITY, normalize: true },
-    { series: this.#series, counters: { add: () => undefined, set: () => undefined } as unknown as EngineCounters },
+    {
+      series: this.#series,
+      counters: { add: () => undefined, set: () => undefined } as unknown as EngineCounters,
+      shares: { series: openLedger(), bytes: openLedger() },
+    },
   );
   readonly #sink = new DistributionSink({ mayHave: () => true });
 

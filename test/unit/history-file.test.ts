@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { readHistoryFile } from "../../src/cli/import/history-file.ts";
-import type { ImportOptions } from "../../src/cli/import/import-options.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const folder = mkdtempSync(join(tmpdir(), "vedette-history-"));
@@ -13,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function read(content: string) {
   const file = join(folder, "history.json");
   writeFileSync(file, content);
-  return readHistoryFile({ file, format: "json" } as ImportOptions, NOW_MS);
+  return readHistoryFile({ file, format: "json" }, { nowMs: NOW_MS, samplesMax: 1_000_000 });
 }
 
 describe("a file of OTLP, a document a line", () => {

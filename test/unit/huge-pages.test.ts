@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createEngineMemory, enlargePages } from "../../src/adapters/runtime/engine-memory.ts";
 import { adviseHugePages } from "../../src/adapters/runtime/huge-pages.ts";
@@ -26,5 +28,23 @@ describe("large pages", () => {
   it("says why there are none", () => {
     const bytes = new Uint8Array(createEngineMemory().buffer);
     expect(adviseHugePages(bytes.subarray(1, 4097))).toBe("madvise ended with errno 22");
+  });
+
+  it.runIf(process.arch === "x64")("are not asked for through a library that is another than the known one", () => {
+    const folder = mkdtempSync(join(tmpdir(), "vedette-koffi-"));
+    try {
+      cpSync("node_modules/@koromix/koffi-linux-x64", folder, { recursive: true });
+      const bytes = new Uint8Array(createEngineMemory().buffer);
+      expect(adviseHugePages(bytes.subarray(1, 4097), folder)).toBe("madvise ended with errno 22");
+      const path = join(folder, "linux_x64", "koffi.node");
+      const library = readFileSync(path);
+      library[library.length - 1] = (library.at(-1) as number) ^ 1;
+      writeFileSync(path, library);
+      expect(adviseHugePages(bytes.subarray(1, 4097), folder)).toMatch(
+        /^koffi's linux_x64\/koffi.node has sha256 \w{64}, not \w{64}: it is not loaded$/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

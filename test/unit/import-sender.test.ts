@@ -24,3 +24,19 @@ it("says once why a request has to wait, and sends it again", async () => {
   expect(waiting).toEqual(["it answered 503"]);
   expect(answers).toEqual([]);
 });
+
+it("says that nothing listens at the address, without waiting as for a server that was there", async () => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise<void>((resolve) => closed.close(() => resolve()));
+  const waiting: string[] = [];
+  const clock = { monotonicMs: () => 0, wallMs: () => 0 };
+  const sender = new ImportSender(
+    { url: `http://127.0.0.1:${port}`, token: "t" },
+    { clock, tellWaiting: (reason) => waiting.push(reason) },
+  );
+  const refusal = new RegExp(`^no server answers at http://127.0.0.1:${port} \\(.*ECONNREFUSED.*\\); is it running there`);
+  await expect(sender.send({ body: "{}", from: 0, to: 2 })).rejects.toThrow(refusal);
+  expect(waiting).toHaveLength(1);
+});

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compileInhibition, type InhibitionRule, type InhibitionRules } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
 import type { LabelMatcher } from "../../src/domain/alerting/label-matcher.ts";
 import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
+import { PatternCache } from "../../src/domain/alerting/pattern/pattern-cache.ts";
 import { PAGING_START_MS, PagingRig } from "../support/paging-rig.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,6 +18,7 @@ const rule = (change: Partial<InhibitionRule> = {}): InhibitionRule => ({
   ...change,
 });
 
+const patterns = new PatternCache();
 /** Rules that a test may change. */
 class Rules implements InhibitionRules {
   list: InhibitionRule[];
@@ -26,7 +28,7 @@ class Rules implements InhibitionRules {
   }
 
   rulesOf(tenant: string) {
-    return this.list.filter((one) => one.tenant === tenant).map(compileInhibition);
+    return this.list.filter((one) => one.tenant === tenant).map((one) => compileInhibition(one, patterns));
   }
 }
 

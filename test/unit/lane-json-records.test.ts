@@ -77,6 +77,9 @@ describe("records that the kernel hands over", () => {
     ["a name with an escape", recordText().replace("value", "valu\\u0065")],
     ["an escape in a text that is not the stream's", recordText({ trace_id: "a\nb" })],
     ["another type", recordText({ type: "trace" })],
+    ["a bare NaN for its value", recordText().replace("1.5", "NaN")],
+    ["a bare -Infinity for its value", recordText().replace("1.5", "-Infinity")],
+    ["a bare Infinity among its attributes", recordText().replace('"az":1', '"az":Infinity')],
     ["a number of more than 19 digits", recordText().replace("1.5", "1.50000000000000000000001")],
     ["the attributes in another order", recordText({ attributes: { az: 1, region: "eu" } })],
   ])("%s", (_, record) => {
@@ -140,7 +143,6 @@ describe("bodies that the kernel does not take", () => {
   it.each([
     ["an end too soon", `[${recordText()}`],
     ["something behind the end", `[${recordText()}] x`],
-    ["a bare NaN", `[${recordText()},${recordText().replace("1.5", "NaN")}]`],
     ["no array", recordText()],
     ["a byte-order mark", `\ufeff[${recordText()}]`],
     ["65 levels", `[${recordText()},${"[".repeat(64)}${"]".repeat(64)}]`],

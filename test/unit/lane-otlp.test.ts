@@ -2,56 +2,31 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER, FLAG_PERCENT } from "../../src/core/layout/stream-record.ts";
-import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpEncoding, OtlpSignal } from "../../src/core/protocol/otlp-kind.ts";
+import {
+  bodyOf,
+  counter,
+  deadLetters,
+  gauge,
+  logsOf,
+  metricsOf,
+  NOW,
+  ns,
+  point,
+  records,
+  rejected,
+  span,
+  spansOf,
+  text,
+} from "../support/otlp-requests.ts";
 import { OTLP_NOW_MS, type OtlpIntake, OtlpRig } from "../support/otlp-rig.ts";
 import { encodeRequest } from "../support/otlp-schema.ts";
 
 const ENCODINGS = ["protobuf", "json"] as const;
 const captured = (signal: OtlpSignal, encoding: OtlpEncoding) =>
   readFileSync(encoding === "json" ? `test/golden/otlp-${signal}-json.json` : `test/golden/otlp-${signal}-proto.bin`);
-const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
-const ns = (ms: number) => `${ms}000000`;
-const NOW = ns(OTLP_NOW_MS);
 const STALE = "7ff0000000000002";
 const bitsOf = (value: number) => new BigUint64Array(Float64Array.of(value).buffer)[0]?.toString(16) as string;
-
-/** A request in either encoding; ids are given in hex. */
-function bodyOf(signal: OtlpSignal, encoding: OtlpEncoding, request: object): Uint8Array {
-  if (encoding === "json") return Buffer.from(JSON.stringify(request));
-  const binary = JSON.parse(JSON.stringify(request), (name, value) => (/Id$/.test(name) ? Buffer.from(value, "hex") : value));
-  return encodeRequest(signal, binary);
-}
-
-const metricsOf = (metrics: readonly unknown[], attributes = [text("service.name", "shop")]) => ({
-  resourceMetrics: [{ resource: { attributes }, scopeMetrics: [{ metrics }] }],
-});
-const counter = (points: readonly object[]) => ({
-  name: "orders",
-  sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints: points },
-});
-const gauge = (points: readonly object[], name = "depth") => ({ name, gauge: { dataPoints: points } });
-const point = (fields: object = {}) => ({ attributes: [], timeUnixNano: NOW, asDouble: 1, ...fields });
-const spansOf = (spans: readonly object[]) => ({
-  resourceSpans: [{ resource: { attributes: [text("service.name", "shop"), text("env", "prod")] }, scopeSpans: [{ spans }] }],
-});
-const logsOf = (logRecords: readonly object[]) => ({
-  resourceLogs: [{ resource: { attributes: [text("service.name", "shop")] }, scopeLogs: [{ logRecords }] }],
-});
-const span = (fields: object = {}) => ({
-  traceId: "0af7651916cd43dd8448eb211c80319c",
-  spanId: "b7ad6b7169203331",
-  name: "GET /",
-  kind: 2,
-  startTimeUnixNano: ns(OTLP_NOW_MS - 20),
-  endTimeUnixNano: NOW,
-  ...fields,
-});
-
-const records = (intake: OtlpIntake) => intake.frames.filter(({ frame }) => frame === FRAME_RECORD).map(({ envelope }) => envelope);
-const deadLetters = (intake: OtlpIntake) =>
-  intake.frames.filter(({ frame }) => frame === FRAME_DEAD_LETTER).map(({ envelope }) => envelope);
-const rejected = (intake: OtlpIntake) => (intake.answer.body === null ? 0 : JSON.parse(intake.answer.body).rejected);
 /** Rows without what is common to the streams of one test. */
 const short = (intake: OtlpIntake, metric: string) => intake.rows.map((row) => row.replace(`["tenant 0","","shop","${metric}",{}] `, ""));
 
@@ -190,7 +165,7 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
       expect(deadLetters(intake)[0]).toMatchObject({
         tenant: "tenant 0",
         topic: "otlp_metrics",
-        field: "timeUnixNano",
+        field: "timestamp",
         payload: { service_id: "shop", type: "metric", metric_name: "depth", value: 1, attributes: {} },
       });
       expect(new Set(deadLetters(intake).map(({ id }) => id)).size).toBe(7);
@@ -220,7 +195,7 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
     const logs = logsOf(Array.from({ length: 3_000 }, (_, i) => ({ timeUnixNano: NOW, body: { stringValue: `${i}`.padEnd(300) } })));
     const logged = take(logs, new OtlpRig(), "logs");
     expect([logged.answer.body, records(logged).length, logged.units >= 2]).toEqual([null, 3_000, true]);
-    const refused = take(metricsOf([gauge(Array.from({ length: 5_000 }, () => point({ timeUnixNano: ns(1) })))]));
+    const refused = take(metricsOf([gauge(Array.from({ length: 5_000 }, (_, i) => point({ asDouble: i, timeUnixNano: ns(1) })))]));
     expect([rejected(refused), deadLetters(refused).length, refused.units >= 2]).toEqual([5_000, 5_000, true]);
   });
 
@@ -247,7 +222,7 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
       span({ endTimeUnixNano: ns(OTLP_NOW_MS - 21) }),
     ];
     const traces = take(spansOf(spans), new OtlpRig(), "traces");
-    expect(deadLetters(traces).map(({ field }) => field)).toEqual(["traceId", "spanId", "name", "endTimeUnixNano"]);
+    expect(deadLetters(traces).map(({ field }) => field)).toEqual(["trace_id", "attributes.span_id", "metric_name", "timestamp"]);
     expect(records(traces)).toMatchObject([
       { environment: "prod", timeMs: OTLP_NOW_MS, record: { metric_name: "GET /", value: 20, trace_id: span().traceId } },
     ]);
@@ -258,9 +233,11 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
     ]);
     const logged = take(logs, new OtlpRig(), "logs");
     expect([deadLetters(logged).map(({ reason }) => reason), records(logged).map(({ timeMs }) => timeMs)]).toEqual([
-      ["field_too_long"],
-      [OTLP_NOW_MS - 5, OTLP_NOW_MS],
+      [],
+      [OTLP_NOW_MS, OTLP_NOW_MS - 5, OTLP_NOW_MS],
     ]);
+    const [{ body }] = records(logged).map(({ record }) => record as { body: string }) as [{ body: string }];
+    expect([Buffer.byteLength(body), body.slice(-25)]).toEqual([8192, "x… [cut: 8193 bytes came]"]);
   });
 
   it("refuses a body that it cannot read, and takes an empty one", () => {
@@ -375,7 +352,9 @@ describe("OTLP in protobuf", () => {
     ];
     const intake = rig.take(bodyOf("traces", "protobuf", spansOf(spans)), "traces", "protobuf");
     expect(rig.walkedSpans).toBe(3);
-    expect(deadLetters(intake).map(({ payload }) => (payload as { spanId: string }).spanId)).toEqual(["0000000000000006"]);
+    expect(deadLetters(intake).map(({ payload }) => (payload as { attributes: { span_id: string } }).attributes.span_id)).toEqual([
+      "0000000000000006",
+    ]);
     const kept = records(intake).map(({ record }) => (record as { attributes: Record<string, unknown> }).attributes);
     expect(kept.map((attributes) => Number(attributes["span_id"]))).toEqual([1, 2, 3, 4, 5, 7]);
     expect([kept[1]?.["a0"], kept[3]?.["list"], kept[4]?.["list"], kept[5]?.["parent_span_id"]]).toEqual([

@@ -44,4 +44,13 @@ describe("log flusher", () => {
     await Promise.all([flusher.flush(), flusher.flush()]);
     expect(flushed).toHaveLength(1);
   });
+
+  it("says what the last whole round found while one is under way, so that nobody takes a part for all", async () => {
+    writeFileSync(segment(0), "a block");
+    const flusher = new LogFlusher(folder);
+    await flusher.flush();
+    const round = flusher.flush();
+    expect([...flusher.flushed.values()]).toEqual([7]);
+    await round;
+  });
 });

@@ -17,15 +17,40 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("meta file", () => {
   it("keeps the seed and counts epochs beyond every start and segment", () => {
-    expect(openMeta(folder, () => SEED)).toEqual({ version: 1, epoch: 1, seed: SEED });
+    expect(openMeta(folder, () => SEED)).toEqual({ version: 1, epoch: 1, hasStores: false, seed: SEED });
     const never = () => {
       throw new Error("the seed is made once");
     };
-    expect(openMeta(folder, never)).toEqual({ version: 1, epoch: 2, seed: SEED });
+    expect(openMeta(folder, never)).toEqual({ version: 1, epoch: 2, hasStores: false, seed: SEED });
     mkdirSync(logDirectory(folder));
     writeFileSync(segmentPath(logDirectory(folder), 41, 0, 0), "");
     expect(openMeta(folder, never).epoch).toBe(42);
-    expect(JSON.parse(readFileSync(join(folder, "meta.json"), "utf8"))).toEqual({ version: 1, epoch: 42, seed: SEED });
+    expect(JSON.parse(readFileSync(join(folder, "meta.json"), "utf8"))).toEqual({
+      version: 1,
+      epoch: 42,
+      hasStores: false,
+      seed: SEED,
+      check: expect.stringMatching(/^[0-9a-f]{8}$/),
+    });
+  });
+
+  it("refuses any wrong bit, or is read as if there were none", () => {
+    const path = join(folder, "meta.json");
+    openMeta(folder, () => SEED);
+    const whole = readFileSync(path);
+    let refused = 0;
+    for (let bit = 0; bit < 8 * whole.length; bit++) {
+      const wrong = Buffer.from(whole);
+      wrong[bit >> 3] = (wrong[bit >> 3] as number) ^ (1 << (bit & 7));
+      writeFileSync(path, wrong);
+      try {
+        expect(openMeta(folder, () => SEED)).toEqual({ version: 1, epoch: 2, hasStores: false, seed: SEED });
+      } catch (error) {
+        expect(error).toMatchObject({ name: "MetaError" });
+        refused++;
+      }
+    }
+    expect(refused).toBeGreaterThan(7 * whole.length);
   });
 
   it.each([
@@ -37,6 +62,7 @@ describe("meta file", () => {
   ])("refuses with %s: %s", (code, text) => {
     writeFileSync(join(folder, "meta.json"), text);
     expect(() => openMeta(folder, () => SEED)).toThrow(expect.objectContaining({ name: "MetaError", code }));
+    if (code === "META_MALFORMED") expect(() => openMeta(folder, () => SEED)).toThrow("restore it from a backup");
     expect(readFileSync(join(folder, "meta.json"), "utf8")).toBe(text);
   });
 

@@ -1,12 +1,13 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LogPosition } from "../../src/adapters/log/block-format.ts";
 import { BLOCK_PAYLOAD_BYTES_MAX } from "../../src/adapters/log/block-format.ts";
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
 import { nodeFileSystem } from "../../src/adapters/log/log-file-system.ts";
-import { laneKey, mergeBlocks, readBlocks } from "../../src/adapters/log/log-reader.ts";
+import { laneKey, mergeBlocks } from "../../src/adapters/log/log-merge.ts";
+import { readBlocks } from "../../src/adapters/log/log-reader.ts";
 import { deleteCoveredSegments, listSegments, segmentPath } from "../../src/adapters/log/log-segment.ts";
 import type { LogWriter, LogWriterOptions } from "../../src/adapters/log/log-writer.ts";
 import { LogWriteError, openLogWriter } from "../../src/adapters/log/log-writer.ts";
@@ -15,11 +16,11 @@ import { MemoryDisk } from "../support/memory-log.ts";
 const DISK = "/data/log";
 
 function open(files: LogFileSystem, directory: string, options: Partial<LogWriterOptions> = {}): LogWriter {
-  return openLogWriter({ directory, epoch: 1, lane: 0, syncEach: false, ...options }, files);
+  return openLogWriter({ directory, dataDir: dirname(directory), epoch: 1, lane: 0, syncEach: false, ...options }, files);
 }
 
 function append(writer: LogWriter, admission: number, bytes = 20): LogPosition {
-  return writer.append({ admission, baseMs: 1e12 + admission, kinds: 3 }, [new Uint8Array(bytes).fill(admission)]);
+  return writer.append({ admission, baseMs: 1e12 + admission, kinds: 3, rows: 10 }, [new Uint8Array(bytes).fill(admission)]);
 }
 
 function read(path: string, from = 0, files: LogFileSystem = nodeFileSystem) {
@@ -46,25 +47,25 @@ function merge(files: LogFileSystem, from: ReadonlyMap<string, LogPosition> = ne
 describe("log on real files", () => {
   let directory: string;
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "vedette-log-"));
+    directory = join(mkdtempSync(join(tmpdir(), "vedette-log-")), "log");
   });
-  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+  afterEach(() => rmSync(dirname(directory), { recursive: true, force: true }));
   const path = () => segmentPath(directory, 1, 0, 0);
 
   it("reads back what it wrote, views of shared memory and many parts among it", () => {
     const shared = new Uint8Array(new SharedArrayBuffer(64), 3, 40).fill(9);
     const writer = open(nodeFileSystem, directory, { syncEach: true });
-    writer.append({ admission: 9, baseMs: 5.25, kinds: 0xffff_ffff }, [shared.subarray(1, 14), new Uint8Array(0), shared]);
+    writer.append({ admission: 9, baseMs: 5.25, kinds: 0xffff_ffff, rows: 7 }, [shared.subarray(1, 14), new Uint8Array(0), shared]);
     writer.append(
-      { admission: 2, baseMs: -1, kinds: 0 },
+      { admission: 2, baseMs: -1, kinds: 0, rows: 0 },
       Array.from({ length: 3000 }, () => new Uint8Array(7).fill(2)),
     );
-    const end = writer.append({ admission: 4, baseMs: 0, kinds: 0 }, []);
+    const end = writer.append({ admission: 4, baseMs: 0, kinds: 0, rows: 1 }, []);
     writer.close();
     const [first, second] = [...readBlocks(path())].map(({ header, payload }) => ({ ...header, bytes: payload.length }));
     expect([first, second]).toEqual([
-      { admission: 9, baseMs: 5.25, kinds: 0xffff_ffff, bytes: 53 },
-      { admission: 2, baseMs: -1, kinds: 0, bytes: 21_000 },
+      { admission: 9, baseMs: 5.25, kinds: 0xffff_ffff, rows: 7, place: { number: 0, rowsBefore: 0 }, bytes: 53 },
+      { admission: 2, baseMs: -1, kinds: 0, rows: 0, place: { number: 1, rowsBefore: 7 }, bytes: 21_000 },
     ]);
     expect(read(path())).toEqual({ admissions: [9, 2, 4], endOffset: end.offset, cutBytes: 0 });
     expect([statSync(path()).size, writer.bytesWritten]).toEqual([end.offset, end.offset]);
@@ -125,8 +126,8 @@ describe("log on real files", () => {
     append(open(nodeFileSystem, directory, { segmentBytes: 100 }), 1);
     const again = open(nodeFileSystem, directory, { segmentBytes: 100 });
     expect(again.position).toEqual({ segment: 1, offset: 0 });
-    expect(append(again, 2)).toEqual({ segment: 1, offset: 56 });
-    expect(append(again, 3)).toEqual({ segment: 2, offset: 56 });
+    expect(append(again, 2)).toEqual({ segment: 1, offset: 72 });
+    expect(append(again, 3)).toEqual({ segment: 2, offset: 72 });
     expect(merge(nodeFileSystem, new Map(), directory).admissions).toEqual([1, 2, 3]);
   });
 
@@ -150,8 +151,8 @@ describe("log on real files", () => {
   });
 
   it("says which code opening failed with", () => {
-    writeFileSync(join(directory, "file"), "");
-    expect(() => open(nodeFileSystem, join(directory, "file"))).toThrow(
+    writeFileSync(directory, "");
+    expect(() => open(nodeFileSystem, directory)).toThrow(
       expect.objectContaining({ name: "LogWriteError", code: "EEXIST", retryable: false }),
     );
   });
@@ -163,7 +164,7 @@ describe("log under failure", () => {
     disk = new MemoryDisk();
   });
 
-  it.each([0, 1, 31, 32, 40, 55])("goes back when the disk is full after %i bytes and works when there is room", (room) => {
+  it.each([0, 1, 31, 32, 48, 71])("goes back when the disk is full after %i bytes and works when there is room", (room) => {
     const writer = open(disk, DISK);
     const before = append(writer, 1);
     disk.budgetBytes = disk.usedBytes + room;
@@ -182,8 +183,11 @@ describe("log under failure", () => {
     disk.failNext("ftruncateSync", "EIO");
     expect(() => append(writer, 2)).toThrow(LogWriteError);
     disk.budgetBytes = 10_000;
-    expect(append(writer, 3)).toEqual({ segment: 1, offset: 56 });
-    expect(merge(disk)).toEqual({ admissions: [1, 3], torn: [{ path: segmentPath(DISK, 1, 0, 0), cutBytes: 40 }] });
+    expect(append(writer, 3)).toEqual({ segment: 1, offset: 72 });
+    expect(merge(disk)).toEqual({
+      admissions: [1, 3],
+      torn: [{ kind: "torn", path: segmentPath(DISK, 1, 0, 0), offset: before.offset, bytes: 40, blocks: null, rows: null }],
+    });
     expect(merge(disk, new Map([[laneKey(1, 0), before]])).admissions).toEqual([3]);
   });
 
@@ -223,12 +227,14 @@ describe("log under failure", () => {
   it("refuses a block above the limit and reads a header that claims more as torn", () => {
     const writer = open(disk, DISK);
     const part = new Uint8Array(BLOCK_PAYLOAD_BYTES_MAX / 4);
-    expect(() => writer.append({ admission: 1, baseMs: 0, kinds: 0 }, [part, part, part, part, new Uint8Array(1)])).toThrow(RangeError);
+    expect(() => writer.append({ admission: 1, baseMs: 0, kinds: 0, rows: 1 }, [part, part, part, part, new Uint8Array(1)])).toThrow(
+      RangeError,
+    );
     append(writer, 1);
     const bytes = disk.contents(segmentPath(DISK, 1, 0, 0));
     new DataView(bytes.buffer).setUint32(8, 0xffff_ffff, true);
     disk.overwrite(segmentPath(DISK, 1, 0, 0), bytes);
-    expect(merge(disk).torn).toEqual([{ path: segmentPath(DISK, 1, 0, 0), cutBytes: 56 }]);
+    expect(merge(disk).torn).toMatchObject([{ kind: "torn", path: segmentPath(DISK, 1, 0, 0), offset: 0, bytes: 72 }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ConfirmedPair } from "../../src/core/protocol/engine-control.ts";
+import type { Hold } from "../../src/domain/alerting/hold.ts";
 import { ServiceConfirmations } from "../../src/domain/alerting/paging/service-confirmations.ts";
 import { CONFIRMATION_WORDS, CONFIRMING_VALUES, PairConfirmation } from "../../src/domain/detection/pair/pair-confirmation.ts";
 import { RECENT_WORDS, RecentValues } from "../../src/domain/detection/rolling/recent-values.ts";
@@ -74,6 +75,23 @@ describe("the gate of confirmation", () => {
     expect(rig.again(PAGING_START_MS)).toEqual([]);
     confirmations.take(pair({ metricName: "errors", side: 0 }), PAGING_START_MS);
     expect(rig.again(PAGING_START_MS)).toHaveLength(1);
+  });
+
+  it("says what holds it back now, whatever did before", () => {
+    let hold: Hold | undefined = { id: "s", comment: "upgrade" };
+    let inhibition: Hold | undefined;
+    const rig = new PagingRig({ silences: { silenced: () => hold }, inhibitions: { inhibited: () => inhibition } });
+    const { alertId } = rig.fire({ z: 5 });
+    const heldBy = () => rig.memory.alert(alertId as string)?.heldBy;
+    expect(heldBy()).toBe("silenced");
+    inhibition = { id: "i", comment: "a member" };
+    expect(rig.again(PAGING_START_MS + MINUTE_MS)).toMatchObject([{ outcome: "suppressed", suppressedBy: "inhibited" }]);
+    expect([heldBy(), rig.again(PAGING_START_MS + 2 * MINUTE_MS)]).toEqual(["inhibited", []]);
+    inhibition = undefined;
+    expect(rig.again(PAGING_START_MS + 3 * MINUTE_MS)).toMatchObject([{ suppressedBy: "silenced" }]);
+    hold = undefined;
+    expect(rig.again(PAGING_START_MS + 4 * MINUTE_MS)).toMatchObject([{ outcome: "paged" }]);
+    expect(heldBy()).toBeNull();
   });
 
   it("does not wait for what is extreme: 20/3 of the threshold, 8/3 over fewer than 60 values; just below, at", () => {

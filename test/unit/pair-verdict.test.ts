@@ -72,7 +72,7 @@ describe("the verdict of a pair", () => {
     expect(record.p).toBeLessThan(0.02);
     expect(record.baseline).toMatchObject({ age_seconds: 3600 });
     expect(explainPair(observation(detector, verdict, row), "cpu")).toMatch(
-      /^cpu was 9\d\.\d+ on average over its last 12 values, \d\.\d standard deviations below the (99|100)[.\d]* that .*\(expected [\d.]+ to [\d.]+\)$/,
+      /^cpu was 9\d\.\d+ on average over its last 12 values \(equivalent z -\d\.\d\), below the (99|100)[.\d]* that .*\(expected [\d.]+ to [\d.]+\)$/,
     );
   });
 

@@ -27,6 +27,7 @@ describe("packed text", () => {
 
   it.each([
     ["latency_ms was 412, 9.3 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples)", 22],
+    ["latency_ms was 412 (equivalent z 9.3), above its usual 120 (expected 96 to 144 over the last 120 samples)", 23],
     ['{"env":"production","pod":"auth-service-0007-jbl9zv49tc-phpr5","region":"eu-west-1"}', 31],
     ["auth-service-0007", 2],
     ["", 1],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ShareLedger } from "../../src/core/base/share-ledger.ts";
 import { MagnitudeHistory } from "../../src/domain/pillars/magnitude-history.ts";
 import { PillarSpace } from "../../src/domain/pillars/pillar-space.ts";
 import type { PillarValue } from "../../src/domain/pillars/pillar-value.ts";
@@ -16,7 +17,7 @@ class SpaceRig {
   nowMs = START_MS;
 
   constructor(valuesMax = 1_000) {
-    this.space = new PillarSpace(valuesMax);
+    this.space = new PillarSpace(ShareLedger.alone(valuesMax));
   }
 
   map(serviceId: string, tenantId: string, productId: string, customKeys: Record<string, string> = {}): void {

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { firstFailed } from "../../src/domain/detection/gates/gate-result.ts";
 import { ArrivalRhythm } from "../../src/domain/detection/service/arrival-rhythm.ts";
 import { BURN_PAIRS, SloBurn } from "../../src/domain/detection/service/slo-burn.ts";
-import { type ServiceSilence, tenantSilence } from "../../src/domain/detection/service/tenant-silence.ts";
 import { generator } from "../support/generator.ts";
 
 const SECOND = 1000;
@@ -81,28 +80,6 @@ describe("stale service", () => {
       }),
     );
     expect(() => ArrivalRhythm.restore(new Float64Array(1))).toThrow(/got 1/);
-  });
-});
-
-describe("a tenant that falls silent", () => {
-  const services = (stale: number, alive: number, spreadMs = 0): ServiceSilence[] => [
-    ...Array.from({ length: stale }, (_, i) => ({ serviceId: `s${i}`, lastSeenMs: START + (i === 0 ? spreadMs : 0), stale: true })),
-    ...Array.from({ length: alive }, (_, i) => ({ serviceId: `a${i}`, lastSeenMs: START + MINUTE, stale: false })),
-  ];
-  it("is one alert on ingestion from more than half on", () => {
-    expect(tenantSilence(services(4, 5)).ingestion).toEqual([]);
-    expect(tenantSilence(services(5, 5))).toMatchObject({ ingestion: [], single: ["s0", "s1", "s2", "s3", "s4"] });
-    expect(tenantSilence(services(6, 5))).toMatchObject({ ingestion: ["s0", "s1", "s2", "s3", "s4", "s5"], single: [] });
-  });
-  it("needs three services", () => {
-    expect(tenantSilence(services(2, 0))).toMatchObject({ ingestion: [], single: ["s0", "s1"] });
-    expect(tenantSilence(services(3, 0)).ingestion).toHaveLength(3);
-    expect(tenantSilence([])).toMatchObject({ ingestion: [], single: [] });
-  });
-  it("at once is within a minute; who fell silent before keeps an alert of its own", () => {
-    expect(tenantSilence(services(3, 2, MINUTE)).ingestion).toHaveLength(3);
-    expect(tenantSilence(services(3, 2, MINUTE + 1)).ingestion).toEqual([]);
-    expect(tenantSilence(services(4, 1, MINUTE + 1))).toMatchObject({ ingestion: ["s1", "s2", "s3"], single: ["s0"] });
   });
 });
 

@@ -20,7 +20,13 @@ describe("tenants", () => {
     const answer = await create(rig, ACME);
     expect(answer).toEqual({
       status: 201,
-      body: { tenant_id: "acme", name: "Acme Corp", plan: "starter", created_at: new Date(START_MS).toISOString() },
+      body: {
+        tenant_id: "acme",
+        name: "Acme Corp",
+        plan: "starter",
+        created_at: new Date(START_MS).toISOString(),
+        contact_email: ACME.contact_email,
+      },
     });
     expect(answerSchema("createTenant", 201).safeParse(answer.body).success).toBe(true);
     expect(accessOf(rig)).toEqual([{ type: "tenant", tenant: { tenant: "acme", plan: "starter" } }]);

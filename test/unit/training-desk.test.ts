@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { CoordinatorCounters } from "../../src/actors/coordinator/coordinator-counters.ts";
+import { makeCoordinatorShares } from "../../src/actors/coordinator/coordinator-shares.ts";
 import { EngineClient } from "../../src/actors/coordinator/engine-client.ts";
 import { detectorStatesKey, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
 import { TrainingDesk } from "../../src/actors/coordinator/watchdog/training/training-desk.ts";
@@ -45,7 +46,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
     {
       engines: new EngineClient([engine]),
       // biome-ignore lint/suspicious/noExplicitAny: the desk reads nothing else of the state
-      state: { series } as any,
+      state: { series, shares: makeCoordinatorShares({}, () => 1) } as any,
       counters: new CoordinatorCounters(slots),
       nowMs: () => START_MS,
       monotonicMs: () => 0,

@@ -10,6 +10,7 @@ import { ServiceFacts } from "./alerts/service-facts.ts";
 import { AnomalyBook } from "./anomaly-book.ts";
 import { ControlState } from "./control/control-state.ts";
 import type { WatchdogEnvironment } from "./control/watchdog-book.ts";
+import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "./coordinator-shares.ts";
 import { DeadLetterBook } from "./dead-letter-counts.ts";
 import { LogCoverage } from "./log-floor.ts";
 import { MetadataTable } from "./metadata-table.ts";
@@ -49,19 +50,25 @@ export class CommittedState {
   readonly rollups = new RollupBook();
   /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations = new Map<number, number>();
-  readonly slo = new SloBook();
-  readonly services = new ServiceFacts();
-  readonly metadata = new MetadataTable();
+  /** What tenants hold of the limits that they share here. */
+  readonly shares: CoordinatorShares;
+  readonly slo: SloBook;
+  readonly services = new ServiceFacts(() => this.configured.tenants.size);
+  readonly metadata: MetadataTable;
   /** What people have configured. */
   readonly configured: ControlState;
   #pageSecret: Uint8Array = new Uint8Array(0);
 
-  constructor(stores: CoordinatorStores, watchdog: WatchdogEnvironment) {
+  constructor(stores: CoordinatorStores, watchdog: WatchdogEnvironment, shares: CoordinatorSharesOptions = {}) {
+    this.shares = makeCoordinatorShares(shares, () => this.configured.tenants.size);
+    this.slo = new SloBook(this.shares.ledger("slo_windows"));
+    this.metadata = new MetadataTable(this.shares.ledger("stored_metadata"));
     this.control = stores.control;
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
-    this.configured = new ControlState(watchdog);
-    this.alerts = new AlertBook(stores.control, stores.series, this.configured.inhibitions);
+    this.configured = new ControlState(watchdog, this.shares);
+    const opinions = this.shares.ledger("opinion_services");
+    this.alerts = new AlertBook(stores.control, stores.series, this.configured.inhibitions, opinions);
   }
 
   /** Key that seals page tokens; made at the first start, so that tokens survive a restart. */
@@ -69,10 +76,10 @@ export class CommittedState {
     return this.#pageSecret;
   }
 
-  /** Reads what is stored, and deletes blocks that no checkpoint knows of: the replay makes them again. */
-  async open(randomBytes: (count: number) => Uint8Array): Promise<void> {
+  /** Reads what is stored, and deletes blocks that no checkpoint knows of: the replay makes them again. Returns warnings for the log. */
+  async open(randomBytes: (count: number) => Uint8Array, nowMs: number): Promise<string[]> {
     this.anomalies.load();
-    this.configured.load(this.control);
+    const warnings = this.configured.load(this.control, nowMs);
     // Alerts that fire are asked for rules by which they keep others quiet.
     this.alerts.load();
     this.deadLetters.load(this.control);
@@ -88,6 +95,7 @@ export class CommittedState {
       await this.#deleteVoidCalls(partition, checkpoint?.generation ?? 0);
     }
     await this.#loadSecret(randomBytes);
+    return warnings;
   }
 
   /** Takes over a checkpoint that is stored. */

@@ -1,5 +1,11 @@
 // The coordinator's slots in the shared counters, by name.
-import { COORDINATOR_COUNTERS, type CoordinatorCounter } from "../../core/layout/counters.ts";
+import {
+  COORDINATOR_COUNTERS,
+  COORDINATOR_SHARED_LIMITS,
+  type CoordinatorCounter,
+  type CoordinatorSharedLimit,
+  SLOT_COORDINATOR_SHARES,
+} from "../../core/layout/counters.ts";
 
 const SLOT = Object.fromEntries(COORDINATOR_COUNTERS.map((name, slot) => [name, slot])) as Record<CoordinatorCounter, number>;
 
@@ -22,6 +28,12 @@ export class CoordinatorCounters {
 
   add(name: CoordinatorCounter, by: number): void {
     this.#slots[SLOT[name]] = this.get(name) + by;
+  }
+
+  /** Counts places of a shared limit that a tenant was refused. */
+  shareRefused(limit: CoordinatorSharedLimit, count: number): void {
+    const slot = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.indexOf(limit);
+    this.#slots[slot] = (this.#slots[slot] as number) + count;
   }
 
   /** Counts a commit that took so long. */

@@ -6,7 +6,7 @@
  * 10,000 anomalies a second; a query takes at most a few ms without giving others their turn.
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
-import { ALERTS_MAX, ANOMALIES_MAX, QUERIES_WAITING_MAX } from "../../core/config/limits.ts";
+import { ALERTS_MAX, ANOMALIES_MAX } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import {
   type AwaitedFrames,
@@ -37,12 +37,14 @@ import { FrameCommits } from "./commits/frame-commits.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Changes } from "./control/changes.ts";
 import { CoordinatorCounters } from "./coordinator-counters.ts";
+import type { CoordinatorSharesOptions } from "./coordinator-shares.ts";
+import { DataFaults, type DataFaultsDependencies } from "./data-faults.ts";
 import { type DiskMeasure, DiskUsage } from "./disk-usage.ts";
 import { EditQueue } from "./edit-queue.ts";
 import { EngineClient, type EngineLink } from "./engine-client.ts";
 import type { LogFloor } from "./log-floor.ts";
-import { type Answered, answerQuery, refusalAnswer } from "./queries/answer-query.ts";
 import type { DetectionOptions, QueryContext } from "./queries/query-context.ts";
+import { QueryDesk } from "./queries/query-desk.ts";
 import { ReplayDesk } from "./replay/replay-desk.ts";
 import { Retention, type RetentionOutcome } from "./retention/retention.ts";
 import { retentionOptions } from "./retention/retention-options.ts";
@@ -83,13 +85,13 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly alertsMax?: number;
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
-  readonly queriesWaitingMax?: number;
+  readonly sharedLimits?: CoordinatorSharesOptions["sharedLimits"];
   /** How long frames for `series` may gather; not at all where it is not given. */
   readonly seriesRestMs?: number;
 }
 
 /** The world around the coordinator. */
-export interface CoordinatorDependencies extends Pick<ControlCommitterDependencies, "isHeard"> {
+export interface CoordinatorDependencies extends Pick<ControlCommitterDependencies & DataFaultsDependencies, "isHeard" | "faultKeeper"> {
   readonly controlStore: KeyValueStore;
   readonly seriesStore: KeyValueStore;
   readonly engines: readonly EngineLink[];
@@ -139,18 +141,18 @@ export class Coordinator {
   readonly #retention: Retention;
   readonly #guard: StoreGuard;
   readonly #disk: DiskUsage;
+  readonly dataFaults: DataFaults;
   readonly #replay: ReplayDesk;
   readonly #vectorizer: Vectorizer;
   readonly #watchdog: Watchdog;
   readonly #edits = new EditQueue();
-  readonly #queries: QueryContext;
+  readonly #desk: QueryDesk;
   #stepping: Promise<StepReport> | undefined;
   /** Whether the last step committed anything that engines had sent. */
   #tookFrames = false;
   /** Queries that wait for all that engines have sent. */
   #settling = 0;
-  #listeners: Listeners = { otlp: { state: "closed", port: 0 } };
-  #queriesWaiting = 0;
+  readonly listeners: Listeners = { otlp: { state: "closed", port: 0 } };
   #enginesReady = false;
   #lastRunMs = 0;
   #stopping: "no" | "asked" | "done" = "no";
@@ -160,8 +162,9 @@ export class Coordinator {
     this.#options = options;
     this.#dependencies = dependencies;
     const watchdog = { settings: environmentSettings(options), samplesMin: options.samplesMin };
-    this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog);
     this.#counters = new CoordinatorCounters(dependencies.counters);
+    const shares = { sharedLimits: options.sharedLimits, counters: this.#counters };
+    this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog, shares);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
     const checkpointsStored = () => this.#coldDesk.retry();
     const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
@@ -192,7 +195,9 @@ export class Coordinator {
     this.#frames = new FrameCommits(engines, { retentionMs, seriesRestMs }, { ...shared, committer: this.#committer });
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
-    this.#guard = new StoreGuard({ counters: this.#counters, log: (level, line) => emit({ type: "log", level, line }) });
+    const log = (level: "info" | "warn" | "error", line: string) => emit({ type: "log", level, line });
+    this.#guard = new StoreGuard({ counters: this.#counters, log });
+    this.dataFaults = new DataFaults({ ...dependencies, counters: this.#counters, log });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
     const engineClient = new EngineClient(engines);
     this.#vectorizer = new Vectorizer(
@@ -220,12 +225,13 @@ export class Coordinator {
       }),
       { ...shared, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
-    this.#queries = this.#queryContext(engineClient);
+    this.#desk = new QueryDesk({ ...shared, context: this.#queryContext(engineClient) });
   }
 
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
   async open(): Promise<void> {
-    await this.#state.open(this.#dependencies.randomBytes);
+    const { randomBytes, nowMs, emit } = this.#dependencies;
+    for (const line of await this.#state.open(randomBytes, nowMs())) emit({ type: "log", level: "warn", line });
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
@@ -294,17 +300,13 @@ export class Coordinator {
 
   /** Answers one call. */
   async query(call: QueryCall): Promise<void> {
-    const answered = await this.#answer(call);
+    const answered = await this.#desk.answer(call);
     this.#dependencies.emit({ type: "answer", id: call.id, ...answered });
   }
 
   /** An engine has taken a batch of a replay, or has not. */
   takeReplayAnswer(answer: ReplayAnswer): void {
     this.#replay.take(answer);
-  }
-
-  setListeners(listeners: Listeners): void {
-    this.#listeners = listeners;
   }
 
   markEnginesReady(): void {
@@ -391,27 +393,6 @@ export class Coordinator {
     return report;
   }
 
-  /** A defect in one answer ends neither the coordinator nor the others' answers. */
-  async #answer(call: QueryCall): Promise<Answered> {
-    if (this.#queriesWaiting >= (this.#options.queriesWaitingMax ?? QUERIES_WAITING_MAX)) {
-      return refusalAnswer({ code: "overloaded", message: `${this.#queriesWaiting} queries are waiting already; try again` });
-    }
-    this.#queriesWaiting++;
-    this.#counters.add("queries", 1);
-    try {
-      return await answerQuery(this.#queries, call);
-    } catch (error) {
-      const line = `the query ${call.endpoint} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
-      this.#dependencies.emit({ type: "log", level: "error", line });
-      return refusalAnswer({
-        code: "internal_error",
-        message: "the server failed on this query; its log has the reason under the request's time",
-      });
-    } finally {
-      this.#queriesWaiting--;
-    }
-  }
-
   #queryContext(engines: EngineClient): QueryContext {
     const { nowMs, breathe, emit, randomBytes, train } = this.#dependencies;
     const { audit } = this.#state.configured;
@@ -420,6 +401,7 @@ export class Coordinator {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
       engines,
+      dataFaults: this.dataFaults,
       nowMs,
       breathe,
       facts: () => ({
@@ -428,8 +410,8 @@ export class Coordinator {
         disk: this.#disk.fill,
         lastRunMs: this.#lastRunMs,
         framesWaiting: this.#frames.waiting,
-        queriesWaiting: this.#queriesWaiting,
-        listeners: this.#listeners,
+        queriesWaiting: this.#state.shares.ledger("queries_running").taken,
+        listeners: this.listeners,
         vectorizer: this.#vectorizer.facts(),
         watchdog: this.#watchdog.facts(),
       }),
@@ -491,6 +473,7 @@ const HANDLE: {
   frames: async () => undefined,
   "replay-answer": async (coordinator, command) => coordinator.takeReplayAnswer(command),
   "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
-  listeners: async (coordinator, command) => coordinator.setListeners(command.listeners),
+  listeners: async (coordinator, { listeners }) => void Object.assign(coordinator.listeners, listeners),
+  "data-fault": async (coordinator, command) => coordinator.dataFaults.add(command.fault),
   stop: async (coordinator) => coordinator.stop(),
 };

@@ -9,7 +9,12 @@ import { decodeStored } from "./tables/stored-json.ts";
 /** Stored letters of one tenant. */
 export interface DeadLetterCounts {
   readonly total: number;
+  /** Records that they stand for. */
+  readonly records: number;
   readonly bytes: number;
+  /** Bytes of those that came without a credential. */
+  readonly anonymousBytes: number;
+  /** Records. */
   readonly byReason: Readonly<Record<string, number>>;
   readonly byTopic: Readonly<Record<string, number>>;
   /** Replayed and deleted letters that are remembered. */
@@ -19,7 +24,17 @@ export interface DeadLetterCounts {
   readonly dropped: number;
 }
 
-const NONE: DeadLetterCounts = { total: 0, bytes: 0, byReason: {}, byTopic: {}, ends: 0, expired: 0, dropped: 0 };
+const NONE: DeadLetterCounts = {
+  total: 0,
+  records: 0,
+  bytes: 0,
+  anonymousBytes: 0,
+  byReason: {},
+  byTopic: {},
+  ends: 0,
+  expired: 0,
+  dropped: 0,
+};
 const PREFIX = new KeyBuilder().text("dead_letters").finish();
 
 /** Key of a tenant's counts in the table `counters`. */
@@ -32,21 +47,37 @@ export function isWorthKeeping({ total, ends, expired, dropped }: DeadLetterCoun
   return total + ends + expired + dropped > 0;
 }
 
-/** Letters of one reason and topic. */
+/** What letters are counted by. */
 export interface LetterKind {
   readonly reason: string;
   readonly topic: string;
+  readonly anonymous?: boolean;
 }
 
-/** The counts after `count` letters of one kind, of so many bytes together, were stored, or deleted where both are negative. */
-export function countLetters(before: DeadLetterCounts, { reason, topic }: LetterKind, count: number, bytes: number): DeadLetterCounts {
+/** Letters of one kind: how many, the records that they stand for, and their bytes; all negative where they are deleted. */
+export interface LetterAmount {
+  readonly letters: number;
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** The counts after letters of one kind were stored or deleted. */
+export function countLetters(before: DeadLetterCounts, kind: LetterKind, { letters, records, bytes }: LetterAmount): DeadLetterCounts {
   return {
     ...before,
-    total: before.total + count,
+    total: before.total + letters,
+    records: before.records + records,
     bytes: before.bytes + bytes,
-    byReason: addTo(before.byReason, reason, count),
-    byTopic: addTo(before.byTopic, topic, count),
+    anonymousBytes: before.anonymousBytes + (kind.anonymous === true ? bytes : 0),
+    byReason: addTo(before.byReason, kind.reason, records),
+    byTopic: addTo(before.byTopic, kind.topic, records),
   };
+}
+
+/** Counts as they are stored: folders of before letters stood for several records do not say how many these are. */
+function readCounts(value: Uint8Array): DeadLetterCounts {
+  const stored = decodeStored<Partial<DeadLetterCounts>>(value);
+  return { ...NONE, records: stored.total ?? 0, ...stored };
 }
 
 function addTo(groups: Readonly<Record<string, number>>, name: string, count: number): Readonly<Record<string, number>> {
@@ -69,7 +100,7 @@ export class DeadLetterBook {
     for (const { key, value } of scan(store, "counters", PREFIX, prefixEnd(PREFIX) as Uint8Array)) {
       const reader = new KeyReader(key);
       reader.text();
-      this.put(reader.text(), { ...NONE, ...decodeStored<Partial<DeadLetterCounts>>(value) });
+      this.put(reader.text(), readCounts(value));
     }
   }
 
@@ -100,6 +131,18 @@ export class DeadLetterBook {
   get largestTenant(): string | undefined {
     let largest: string | undefined;
     for (const [tenant, { bytes }] of this.#tenants) if (largest === undefined || bytes > this.counts(largest).bytes) largest = tenant;
+    return largest;
+  }
+
+  /** The tenant whose letters of requests without a credential take most; undefined where there are none. */
+  get anonymousTenant(): string | undefined {
+    let largest: string | undefined;
+    let most = 0;
+    for (const [tenant, { anonymousBytes }] of this.#tenants) {
+      if (anonymousBytes <= most) continue;
+      largest = tenant;
+      most = anonymousBytes;
+    }
     return largest;
   }
 

@@ -33,6 +33,7 @@ export interface DeadLetterState {
 interface EndedKind {
   readonly kind: LetterKind;
   letters: number;
+  records: number;
   bytes: number;
 }
 
@@ -122,10 +123,11 @@ export class DeadLetterDraft {
       if (value === undefined && (this.#ends.has(text) || this.#state.control.get("dead_letter_ends", key) !== undefined)) continue;
       if (value !== undefined) {
         const kind = decodeStored<DeadLetterEnvelope>(value);
-        const name = JSON.stringify([kind.reason, kind.topic]);
-        const known = kinds.get(name) ?? { kind, letters: 0, bytes: 0 };
+        const name = JSON.stringify([kind.reason, kind.topic, kind.anonymous]);
+        const known = kinds.get(name) ?? { kind, letters: 0, records: 0, bytes: 0 };
         kinds.set(name, known);
         known.letters++;
+        known.records += kind.count ?? 1;
         known.bytes += value.length;
         this.#values.set(text, undefined);
         this.#operations.push({ table: "dead_letters", key, value: undefined });
@@ -136,7 +138,8 @@ export class DeadLetterDraft {
       newEnds++;
     }
     let counts = this.#countsOf(tenant);
-    for (const { kind, letters: count, bytes } of kinds.values()) counts = countLetters(counts, kind, -count, -bytes);
+    for (const { kind, letters, records, bytes } of kinds.values())
+      counts = countLetters(counts, kind, { letters: -letters, records: -records, bytes: -bytes });
     this.#counts.set(tenant, { ...counts, ends: counts.ends + newEnds });
     this.replayed += ended;
     const known = this.#jobs.get(job) ?? this.#state.replays.find(tenant, job);
@@ -181,7 +184,8 @@ export class DeadLetterDraft {
   }
 
   #count(letter: DeadLetterEnvelope, bytes: number, by: 1 | -1): void {
-    this.#counts.set(letter.tenant, countLetters(this.#countsOf(letter.tenant), letter, by, by * bytes));
+    const amount = { letters: by, records: by * (letter.count ?? 1), bytes: by * bytes };
+    this.#counts.set(letter.tenant, countLetters(this.#countsOf(letter.tenant), letter, amount));
   }
 }
 

@@ -13,12 +13,14 @@ import type {
   SeriesDataAnswer,
   SeriesDataQuery,
   SeriesQuery,
+  SeriesSummary,
   ServiceHistoryAnswer,
   ServiceHistoryQuery,
   StreamCountAnswer,
   WatchdogAnswer,
   WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
+import type { ShareRow, SharesAnswer } from "../../core/protocol/shares.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { ColdRecipient } from "./cold/cold-desk.ts";
 import type { FrameSource } from "./commits/frame-intake.ts";
@@ -41,13 +43,30 @@ export class EngineUnavailableError extends Error {
   }
 }
 
+/** A page of one engine's streams, in list order. */
+export interface SeriesPage extends Pick<SeriesAnswer, "total" | "returned"> {
+  readonly series: readonly SeriesSummary[];
+}
+
+/** How a question reaches an engine: what it does before and after. */
+type Passage = <T>(engine: number, ask: () => Promise<T>) => Promise<T>;
+
 /** All engines. */
 export class EngineClient {
   readonly #links: readonly EngineLink[];
-  #nextId = 1;
+  /** Of questions; one for all clients of the same links. */
+  readonly #ids: { next: number };
+  readonly #pass: Passage;
 
-  constructor(links: readonly EngineLink[]) {
+  constructor(links: readonly EngineLink[], ids = { next: 1 }, pass: Passage = (_, ask) => ask()) {
     this.#links = links;
+    this.#ids = ids;
+    this.#pass = pass;
+  }
+
+  /** The same engines for whoever asks in a way of their own. */
+  through(pass: Passage): EngineClient {
+    return new EngineClient(this.#links, this.#ids, pass);
   }
 
   get count(): number {
@@ -71,48 +90,54 @@ export class EngineClient {
   }
 
   /** A page of one engine's streams. */
-  async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesAnswer> {
-    return (await this.#ask(engine, { type: "series", id: this.#nextId++, ...query })) as SeriesAnswer;
+  async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesPage> {
+    const { rows, total, returned } = (await this.#ask(engine, { type: "series", id: this.#ids.next++, ...query })) as SeriesAnswer;
+    return { series: rows.flatMap((text) => JSON.parse(text) as SeriesSummary[]), total, returned };
   }
 
   /** Streams of a tenant that an engine has in memory. */
   async streamCount(engine: number, tenant: string): Promise<number> {
-    return ((await this.#ask(engine, { type: "stream-count", id: this.#nextId++, tenant })) as StreamCountAnswer).streams;
+    return ((await this.#ask(engine, { type: "stream-count", id: this.#ids.next++, tenant })) as StreamCountAnswer).streams;
   }
 
   /** The newest values of the first stream that matches. */
   async seriesData(engine: number, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
-    return (await this.#ask(engine, { type: "series-data", id: this.#nextId++, ...query })) as SeriesDataAnswer;
+    return (await this.#ask(engine, { type: "series-data", id: this.#ids.next++, ...query })) as SeriesDataAnswer;
   }
 
   /** Chunks of a stream that are in no stored block. */
   async pendingChunks(engine: number, query: Omit<PendingChunksQuery, "type" | "id">): Promise<PendingChunksAnswer> {
-    return (await this.#ask(engine, { type: "pending-chunks", id: this.#nextId++, ...query })) as PendingChunksAnswer;
+    return (await this.#ask(engine, { type: "pending-chunks", id: this.#ids.next++, ...query })) as PendingChunksAnswer;
   }
 
   /** Has an engine's lane tell what it has counted; it is in the engine's ring when this resolves. */
   async markLane(engine: number): Promise<void> {
-    await this.#ask(engine, { type: "lane-mark", id: this.#nextId++ });
+    await this.#ask(engine, { type: "lane-mark", id: this.#ids.next++ });
   }
 
   /** The next slice of a walk over one engine's services. */
   async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
-    return (await this.#ask(engine, { type: "behaviour", id: this.#nextId++, ...query })) as BehaviourAnswer;
+    return (await this.#ask(engine, { type: "behaviour", id: this.#ids.next++, ...query })) as BehaviourAnswer;
   }
 
   /** The next slice of a walk over what an engine's detectors look at. */
   async coverage(engine: number, query: Omit<CoverageQuery, "type" | "id">): Promise<CoverageAnswer> {
-    return (await this.#ask(engine, { type: "coverage", id: this.#nextId++, ...query })) as CoverageAnswer;
+    return (await this.#ask(engine, { type: "coverage", id: this.#ids.next++, ...query })) as CoverageAnswer;
   }
 
   /** The next slice of a pass of the Watchdog over one engine's services. */
   async watchdog(engine: number, query: Omit<WatchdogQuery, "type" | "id">): Promise<WatchdogAnswer> {
-    return (await this.#ask(engine, { type: "watchdog", id: this.#nextId++, ...query })) as WatchdogAnswer;
+    return (await this.#ask(engine, { type: "watchdog", id: this.#ids.next++, ...query })) as WatchdogAnswer;
   }
 
   /** What an engine holds of a service's streams for a training. */
   async serviceHistory(engine: number, query: Omit<ServiceHistoryQuery, "type" | "id">): Promise<ServiceHistoryAnswer> {
-    return (await this.#ask(engine, { type: "service-history", id: this.#nextId++, ...query })) as ServiceHistoryAnswer;
+    return (await this.#ask(engine, { type: "service-history", id: this.#ids.next++, ...query })) as ServiceHistoryAnswer;
+  }
+
+  /** A tenant's places of the limits that one engine's tenants share; with null those of whoever was refused most. */
+  async shares(engine: number, tenant: string | null): Promise<readonly ShareRow[]> {
+    return ((await this.#ask(engine, { type: "shares", id: this.#ids.next++, tenant })) as SharesAnswer).rows;
   }
 
   /** Sends an engine what it does not answer. */
@@ -121,7 +146,7 @@ export class EngineClient {
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {
-    const answer = await this.#reach(engine, query);
+    const answer = await this.#pass(engine, () => this.#reach(engine, query));
     if (answer.type !== query.type || answer.id !== query.id)
       throw new Error(`engine ${engine} answered ${answer.type} ${answer.id} to ${query.type} ${query.id}`);
     return answer;

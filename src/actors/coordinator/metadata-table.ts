@@ -1,6 +1,6 @@
 // Types, units and helps of metrics as they are stored.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import { METRIC_METADATA_MAX } from "../../core/config/limits.ts";
+import { ShareLedger } from "../../core/base/share-ledger.ts";
 import type { MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { type MetricMetadata, metadataNames } from "../../domain/series/metric-metadata.ts";
@@ -9,9 +9,14 @@ import { decodeStored, encodeStored } from "./tables/stored-json.ts";
 
 const keyOf = (tenant: string, metricName: string) => `${tenant}\0${metricName}`;
 
-/** All that is stored, in memory; bounded by METRIC_METADATA_MAX. */
+/** All that is stored, in memory; bounded by the ledger of its rows. */
 export class MetadataTable {
+  readonly shares: ShareLedger;
   readonly #metrics = new Map<string, MetricMetadata>();
+
+  constructor(shares = ShareLedger.alone()) {
+    this.shares = shares;
+  }
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "metric_metadata")) this.put(decodeStored<MetricMetadataEnvelope>(value));
@@ -25,12 +30,12 @@ export class MetadataTable {
     return [...this.#metrics.values()];
   }
 
-  /** Whether there is room for metadata of this metric. */
-  takes({ tenant, metricName }: MetricMetadata): boolean {
-    return this.#metrics.size < METRIC_METADATA_MAX || this.#metrics.has(keyOf(tenant, metricName));
+  has({ tenant, metricName }: MetricMetadata): boolean {
+    return this.#metrics.has(keyOf(tenant, metricName));
   }
 
   put(metadata: MetricMetadata): void {
+    if (!this.has(metadata)) this.shares.add(metadata.tenant);
     this.#metrics.set(keyOf(metadata.tenant, metadata.metricName), metadata);
   }
 

@@ -1,7 +1,7 @@
 // Open episodes of detectors that judge in cycles, kept so that one whose engine has lost it (it was killed before it stored its state, or its stream
 // left memory) is closed all the same. Those of the stream's own detector lie in checkpoints with their streams and are never lost.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import { DETECTOR_Z_SCORE } from "../../domain/detection/verdict.ts";
 import { scan } from "./tables/scan.ts";
 import { decodeStored, encodeStored } from "./tables/stored-json.ts";
@@ -53,7 +53,7 @@ export class StandingEpisodes {
 export function noteStanding(changes: Map<string, StandingEpisode | undefined>, frame: EpisodeFrame, isOpen: boolean | undefined): void {
   if (frame.detector === DETECTOR_Z_SCORE) return;
   const { transition, observedAtMs: _, z: _z, verdict: _v, explanation: _e, arrivalMs: _a, ...standing } = frame;
-  if (transition === "close") changes.set(frame.episodeId, undefined);
+  if (isClosing(transition)) changes.set(frame.episodeId, undefined);
   else if (isOpen === true) changes.set(frame.episodeId, standing);
 }
 

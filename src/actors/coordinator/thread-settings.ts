@@ -18,6 +18,7 @@ export function coordinatorSettings(config: Config): CoordinatorThreadData["sett
     auditRetentionDays: config.AUDIT_RETENTION_DAYS,
     fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
     diskLimitGib: config.DISK_LIMIT_GIB,
+    storeCheckWaitGib: config.STORE_CHECK_WAIT_GIB,
     vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
     watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
     saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",

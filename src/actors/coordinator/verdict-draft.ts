@@ -92,7 +92,8 @@ export class VerdictDraft {
     const isFounder = effect.anomaly?.founder?.episodeId === frame.episodeId;
     if (effect.episode !== undefined && !isFounder) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
     noteStanding(this.#standing, frame, effect.episode?.open);
-    const anomaly = this.#alerts.take(effect, before);
+    const { anomaly, raised } = this.#alerts.take(effect, before, (tenant, other) => this.#read(tenant, other));
+    for (const other of raised) this.#keepAnomaly(other, openKeyOf(other), true);
     if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isNews(effect, before));
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
     return anomaly === undefined ? effect : { ...effect, anomaly };
@@ -132,7 +133,9 @@ export class VerdictDraft {
   /** What the event stream is told. */
   events(): StreamEvents["events"] {
     const told = [...this.#changed.values()].filter((changed) => changed.isNews);
-    return told.map(({ anomaly }) => ({ event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly)) }));
+    return told.map(({ anomaly }) => {
+      return { event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly, this.#alerts.ofAnomaly(anomaly))) };
+    });
   }
 
   /** `founded` is the anomaly that the frame would open, where it is stored already. */

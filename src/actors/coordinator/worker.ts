@@ -1,8 +1,10 @@
 // The thread of the coordinator: opens the stores, hands the checkpoints to main, then steps the coordinator whenever there is work or time is due.
 import { randomBytes } from "node:crypto";
 import { statfsSync } from "node:fs";
-import { join } from "node:path";
+import { DataFaultFile } from "../../adapters/log/data-fault-file.ts";
+import { FlushRounds } from "../../adapters/log/flush-rounds.ts";
 import { LogFlusher } from "../../adapters/log/log-flusher.ts";
+import { InventoryKeeper } from "../../adapters/log/log-inventory.ts";
 import { LogRemover } from "../../adapters/log/log-remover.ts";
 import { coveredSegments, measureSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
@@ -13,12 +15,11 @@ import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
-import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
-import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { SERIES_REST_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { AwaitedFrames, LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { DataFault } from "../../core/protocol/data-fault.ts";
 import type {
   DetectorStates,
   EngineAnswer,
@@ -38,8 +39,9 @@ import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
 import type { DiskMeasure } from "./disk-usage.ts";
 import type { EngineLink } from "./engine-client.ts";
 import { eventChunks } from "./event-chunks.ts";
+import { type LogGap, lostLog } from "./lost-log.ts";
+import { openStores, type StoresToOpen } from "./opened-stores.ts";
 import { Pacer } from "./pacer.ts";
-import { CONTROL_DICTIONARIES, CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./tables/tables.ts";
 
 /** What main gives the coordinator's thread. */
 export interface CoordinatorThreadData {
@@ -55,6 +57,9 @@ export interface CoordinatorThreadData {
   /** Of a ReaderCount. */
   readonly readerCount: Int32Array<ArrayBufferLike>;
   readonly mainPort: MessagePort;
+  /** Of the log, by what was noted of it. */
+  readonly gap: LogGap;
+  readonly acceptsLoss: boolean;
   readonly settings: {
     readonly threshold: number;
     readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number; readonly warmUpMinutes: number };
@@ -66,6 +71,7 @@ export interface CoordinatorThreadData {
     readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
+    readonly storeCheckWaitGib: number;
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
     readonly saturationEnabled: boolean;
@@ -85,6 +91,8 @@ export interface LoadedState {
 
 /** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
 const ENGINE_ANSWER_MS_MAX = 5_000;
+/** Named in a fault. */
+const LOST_NAMES_MAX = 4;
 const DAY_MS = 24 * 3600 * 1000;
 const GIB = 1024 ** 3;
 
@@ -191,15 +199,6 @@ function diskMeter(dataDir: string): () => DiskMeasure {
   };
 }
 
-function openControlStore(dataDir: string): KeyValueStore {
-  return openLmdbStore({
-    path: join(dataDir, "control"),
-    tables: CONTROL_TABLES,
-    dictionaries: CONTROL_DICTIONARIES,
-    readDictionaries: CONTROL_READ_DICTIONARIES,
-  });
-}
-
 function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[]): Pacer {
   return new Pacer({
     step: () => coordinator.step(),
@@ -255,10 +254,20 @@ function send(main: Port<CoordinatorCommand, CoordinatorMessage | LoadedState>, 
   );
 }
 
+function acceptedLoss(names: readonly string[], epoch: number): DataFault {
+  const which = names.length === 0 ? "all of its segments" : names.length > LOST_NAMES_MAX ? `${names.length} segments` : names.join(", ");
+  const what = `the log was missing (${which}) and the loss was accepted: what was in it and not in a checkpoint is gone`;
+  return { id: `log missing, start ${epoch}`, kind: "data_missing", what };
+}
+
+function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<StoresToOpen, "log"> {
+  return { dataDir, bytesMaxNow: settings.storeCheckWaitGib * GIB };
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
-  const controlStore = openControlStore(data.dataDir);
-  const seriesStore = openLmdbStore({ path: join(data.dataDir, "series"), tables: SERIES_TABLES });
+  const log: StoresToOpen["log"] = (level, line) => main.send({ type: "log", level, line });
+  const { controlStore, seriesStore, checkLater } = await openStores({ ...storesToOpen(data), log });
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const memories = viewMemories(data.memories, data.threads);
   const engines = ports.map((port, engine) => new EngineThreadLink(memories[engine] as EngineMemory, port));
@@ -266,13 +275,17 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const readers = new ReaderCount(data.readerCount);
   const directory = logDirectory(data.dataDir);
   const [flusher, remover] = [new LogFlusher(directory), new LogRemover(directory)];
-  // A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk.
-  const flushing = setInterval(() => void flusher.flush().catch(() => undefined), LOG_FLUSH_MS);
+  const inventory = new InventoryKeeper(data.dataDir, data.epoch);
+  const flush = async () => {
+    const placed = memories.map((memory) => memory.placed());
+    await flusher.flush();
+    await inventory.note(flusher.flushed, placed);
+  };
+  const flushing = new FlushRounds(flush, LOG_FLUSH_MS);
   const training = trainingPool();
   const close = async () => {
-    clearInterval(flushing);
     pacer.stop();
-    await Promise.all([controlStore.close(), seriesStore.close(), training.close(), remover.stop()]);
+    await Promise.all([flushing.stop(), controlStore.close(), seriesStore.close(), training.close(), remover.stop()]);
     for (const engine of engines) engine.close();
     main.send({ type: "stopped" });
     main.close();
@@ -291,6 +304,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       for (const { path } of coveredSegments(directory, floor)) remover.discard(path);
     },
     measureDisk: diskMeter(data.dataDir),
+    faultKeeper: new DataFaultFile(data.dataDir, systemClock.wallMs()),
     randomBytes: (count) => randomBytes(count),
     breathe: () => new Promise((resolve) => setImmediate(resolve)),
     rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -301,6 +315,11 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
   const told = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
+  const lost = lostLog(data.gap, checkpoints, laneMarks);
+  if (lost !== null && !data.acceptsLoss) return main.send({ type: "log-lost", names: lost });
+  if (lost !== null) coordinator.dataFaults.add(acceptedLoss(lost, data.epoch));
+  // Not before: a start that ends here leaves the inventory as it is, so that the next one ends too.
+  flushing.start();
   main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...told });
   ports.forEach((port, engine) => {
     const link = engines[engine] as EngineThreadLink;
@@ -311,6 +330,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     else void coordinator.handle(command).then(() => pacer.wake());
   });
   pacer.wake();
+  void coordinator.dataFaults.checkStores(checkLater);
 }
 
 void run(threadData<CoordinatorThreadData>());

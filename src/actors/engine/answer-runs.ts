@@ -8,6 +8,8 @@ export interface AnswerRuns {
   readonly statuses: number[];
   readonly bodies: Array<string | null>;
   readonly written: Array<WrittenCounts | null>;
+  /** Of the body in the place for large ones. */
+  large: { readonly status: number; readonly body: string | null; readonly written: WrittenCounts | null } | null;
 }
 
 /** Joins answers that are equal to the one before. */
@@ -16,7 +18,13 @@ export function runsOfAnswers(answers: readonly BodyAnswer[]): AnswerRuns {
   const statuses: number[] = [];
   const bodies: Array<string | null> = [];
   const written: Array<WrittenCounts | null> = [];
-  for (const { status, body, written: stored = null } of answers) {
+  let large: AnswerRuns["large"] = null;
+  for (const { status, body, written: stored = null, isLarge = false } of answers) {
+    if (isLarge) {
+      if (large !== null) throw new Error("two large bodies are answered at once");
+      large = { status, body, written: stored };
+      continue;
+    }
     const last = counts.length - 1;
     if (last >= 0 && statuses[last] === status && bodies[last] === body && written[last] === stored)
       counts[last] = (counts[last] as number) + 1;
@@ -27,5 +35,5 @@ export function runsOfAnswers(answers: readonly BodyAnswer[]): AnswerRuns {
       written.push(stored);
     }
   }
-  return { counts, statuses, bodies, written };
+  return { counts, statuses, bodies, written, large };
 }

@@ -7,6 +7,7 @@ import { JSON_DEPTH_MAX } from "../../core/config/limits.ts";
 import {
   BODY_PADDING_BYTES,
   DESCRIPTOR_ADMISSION,
+  DESCRIPTOR_ANONYMOUS,
   DESCRIPTOR_ARRIVAL,
   DESCRIPTOR_BODY_BYTES,
   DESCRIPTOR_BYTES,
@@ -33,6 +34,8 @@ export interface Body {
   readonly admission: number;
   readonly arrivalMs: number;
   readonly wallMs: number;
+  /** The request had no credential. */
+  readonly isAnonymous: boolean;
 }
 
 /** Reads the descriptor at a position of the descriptor ring. */
@@ -51,6 +54,7 @@ export function readBody(memory: EngineMemory, position: number): Body {
     admission: view.getFloat64(at + DESCRIPTOR_ADMISSION, true),
     arrivalMs: view.getFloat64(at + DESCRIPTOR_ARRIVAL, true),
     wallMs: view.getFloat64(at + DESCRIPTOR_WALL, true),
+    isAnonymous: view.getUint32(at + DESCRIPTOR_ANONYMOUS, true) === 1,
   };
 }
 

@@ -3,7 +3,7 @@ import type { EngineReply, LaneMarkQuery, StreamQuery } from "../../core/protoco
 import { partitionOf } from "../../domain/placement/partition.ts";
 import type { StreamReturns } from "./cold/stream-returns.ts";
 import type { Outbox } from "./outbox.ts";
-import type { SeriesQueries } from "./series-queries.ts";
+import type { AnswerWalk, SeriesQueries } from "./series-queries.ts";
 
 export type DelayedQuery = StreamQuery | LaneMarkQuery;
 
@@ -20,6 +20,9 @@ export class DelayedQueries {
   /** With the end of the rows that each waits for. */
   readonly #waiting: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
 
+  /** Answers on their way; each has a step in turn. */
+  readonly #walks: AnswerWalk[] = [];
+
   constructor(dependencies: DelayedQueriesDependencies) {
     this.#dependencies = dependencies;
   }
@@ -31,17 +34,24 @@ export class DelayedQueries {
     this.#waiting.push({ query, partition, end });
   }
 
-  /** Answers one whose turn it is. Streams on their way to the store are found there once the checkpoint that carries them is written. */
+  /** Answers one whose turn it is, or does a step of it. Streams on their way to the store are found there once the checkpoint that carries them is written. */
   answerOne(isCarryingStreams: boolean): boolean {
-    if (this.#waiting.length === 0 || isCarryingStreams) return false;
+    if (this.#waiting.length + this.#walks.length === 0 || isCarryingStreams) return false;
     const { outbox, returns, queries, reply } = this.#dependencies;
     // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
     outbox.flush();
     if (outbox.isCarrying) return false;
     const at = this.#waiting.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
-    if (at < 0) return false;
-    const [found] = this.#waiting.splice(at, 1);
-    if (found !== undefined) reply(found.query.type === "lane-mark" ? found.query : queries.answer(found.query));
+    const [found] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    if (found?.query.type === "lane-mark") reply(found.query);
+    else return this.#step(found === undefined ? this.#walks.shift() : queries.answer(found.query));
     return true;
+  }
+
+  #step(walk: AnswerWalk | undefined): boolean {
+    const step = walk?.next();
+    if (step?.done) this.#dependencies.reply(step.value);
+    else if (walk !== undefined) this.#walks.push(walk);
+    return walk !== undefined;
   }
 }

@@ -3,12 +3,15 @@ import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import {
   BATCH_BOUNDS,
   ENGINE_COUNTERS,
+  ENGINE_SHARED_LIMITS,
   ENGINE_SLOTS,
   type EngineCounter,
+  type EngineSharedLimit,
   RECORD_TYPES,
   type RecordType,
   SLOT_ACCEPTED,
   SLOT_BATCH,
+  SLOT_ENGINE_SHARES,
   SLOT_REASONS,
   SLOT_REJECTED,
   VALIDATION_REASONS,
@@ -73,6 +76,11 @@ export class EngineCounters {
     this.#bump(SLOT_BATCH + (found < 0 ? BATCH_BOUNDS.length : found), 1);
     this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 1, records);
     this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 2, 1);
+  }
+
+  /** Counts places of a shared limit that a tenant was refused. */
+  shareRefused(limit: EngineSharedLimit, count: number): void {
+    this.#bump(SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.indexOf(limit), count);
   }
 
   #bump(place: number, amount: number): void {

@@ -1,9 +1,10 @@
 // What an engine is made with, and the world around it.
-import type { TornSegment } from "../../adapters/log/log-reader.ts";
 import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
+import type { EngineSharedLimit } from "../../core/layout/counters.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type {
   EngineCommand,
   EngineReply,
@@ -45,6 +46,8 @@ export interface EngineOptions {
   /** DETECTION_TIMEZONE and WATCHDOG_PAIRS_MAX; UTC and the default where they are not given. */
   readonly timeZone?: string;
   readonly pairsMax?: number;
+  /** Places of limits that tenants share, which a test may narrow. */
+  readonly sharedLimits?: Partial<Readonly<Record<EngineSharedLimit, number>>>;
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
   /** What is stored of settings of the Watchdog. */
@@ -63,7 +66,7 @@ export interface EngineDependencies {
   readonly processWords: ProcessWords;
   readonly log: LogWriter;
   /** The blocks of all earlier epochs in order of admission. */
-  readonly replay: Iterator<ReplayBlock, readonly TornSegment[]>;
+  readonly replay: Iterator<ReplayBlock, readonly LogFlaw[]>;
   readonly clock: Clock;
   readonly report: (report: EngineReport) => void;
   /** Tells the coordinator that its ring has frames. */

@@ -1,11 +1,11 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
-import type { TornSegment } from "../../adapters/log/log-reader.ts";
 import { LogWriteError } from "../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ARRIVAL_HISTORY, ROW_BYTES } from "../../core/layout/row-frame.ts";
+import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type {
   DetectorStates,
   EngineRequest,
@@ -25,6 +25,7 @@ import { StreamEviction } from "./cold/stream-eviction.ts";
 import { DelayedQueries } from "./delayed-queries.ts";
 import { EngineCounters } from "./engine-counters.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
+import { type EngineShares, makeEngineShares, sharesAnswer } from "./engine-shares.ts";
 import { Lane } from "./lane.ts";
 import { makeLaneDecoders } from "./lane-decoders.ts";
 import { ShardHandlers } from "./messages/shard-handlers.ts";
@@ -69,7 +70,7 @@ export class Engine {
   /** A block of the logs that has been read and waits to be applied. */
   #block: ReplayBlock | undefined;
   /** What the logs ended with, once they have been read. */
-  #replayed: readonly TornSegment[] | undefined;
+  #replayed: readonly LogFlaw[] | undefined;
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
   readonly #behaviour: BehaviourWalk;
@@ -82,7 +83,8 @@ export class Engine {
   readonly #early: Exclude<EngineRequest, StatePart>[] = [];
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   readonly #tenants: ToldTenants;
-  readonly #metadata = new MetadataBook();
+  readonly #shares: EngineShares;
+  readonly #metadata: MetadataBook;
   readonly #startMs: number;
   #phase: Phase = "recovering";
   #isStopAsked = false;
@@ -94,11 +96,13 @@ export class Engine {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#tenants = new ToldTenants(options.tenants, () => this.#takeCommands());
-    this.#metadata.take(options.metadata ?? []);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
     this.#memory = memory;
     this.#counters = new EngineCounters(memory);
+    this.#shares = makeEngineShares(options, this.#tenants, this.#counters);
+    this.#metadata = new MetadataBook(this.#shares.ledger("metric_metadata"));
+    this.#metadata.take(options.metadata ?? []);
     this.#outbox = new Outbox(memory, dependencies.ringCoordinator);
     this.#placement = new Placement(options.engine, dependencies.memories);
     this.#readers = dependencies.memories.map((_, lane) => (lane === options.engine ? undefined : new InboxReader(memory, lane)));
@@ -126,10 +130,10 @@ export class Engine {
     if (options.watchdogSettings !== undefined) this.#shard.profiles.take(options.watchdogSettings);
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
     const tenantIndex = (name: string) => this.#tenants.number(name);
-    this.#handlers = new ShardHandlers(
-      { seriesLimit, idleMs, normalize },
-      { memory, kernel, processWords, outbox, clock: dependencies.clock, tenantIndex, counters: this.#counters, shard: this.#shard },
-    );
+    const [shard, counters, shares] = [this.#shard, this.#counters, this.#shares];
+    const tenants = () => this.#tenants.count;
+    const shared = { ...dependencies, memory, kernel, outbox, tenantIndex, tenants, counters, shard, shares };
+    this.#handlers = new ShardHandlers({ seriesLimit, idleMs, normalize }, shared);
     this.#delayed = new DelayedQueries({
       returns: this.#shard.returns,
       outbox,
@@ -142,13 +146,9 @@ export class Engine {
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
-    const shard = this.#shard;
-    this.#baselines = new LongBaselines(options, { memory, kernel, shard, outbox, counters: this.#counters, processWords, ask });
-    this.#watchdog = makeEngineWatchdog(
-      options,
-      { pairs: this.#baselines.pass },
-      { ...dependencies, kernel, outbox, shard, services: this.#services, counters: this.#counters, metadata: this.#metadata },
-    );
+    this.#baselines = new LongBaselines(options, { ...shared, ask });
+    const [services, metadata] = [this.#services, this.#metadata];
+    this.#watchdog = makeEngineWatchdog(options, { pairs: this.#baselines.pass }, { ...shared, services, metadata });
     this.#recovery = this.#makeRecovery(kernel);
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
@@ -291,9 +291,9 @@ export class Engine {
   }
 
   /** The last rows may wait for streams. */
-  #endReplay(torn: readonly TornSegment[]): boolean {
+  #endReplay(flaws: readonly LogFlaw[]): boolean {
     if (!this.#shard.returns.isIdle) return false;
-    this.#finishRecovery(torn);
+    this.#finishRecovery(flaws);
     return true;
   }
 
@@ -327,15 +327,14 @@ export class Engine {
     return true;
   }
 
-  #finishRecovery(torn: readonly TornSegment[]): void {
+  #finishRecovery(flaws: readonly LogFlaw[]): void {
     this.#recovery.finish();
     this.#phase = "serving";
     this.#checkpoints = this.#makeCheckpoints();
     this.#shard.publishCounters();
     const replayMs = this.#dependencies.clock.monotonicMs() - this.#startMs;
     const streams = this.#dependencies.kernel.streams();
-    const cutBytes = torn.reduce((sum, segment) => sum + segment.cutBytes, 0);
-    this.#dependencies.report({ type: "ready", streams, replayedRows: this.#recovery.rows, replayMs, cutBytes });
+    this.#dependencies.report({ type: "ready", streams, replayedRows: this.#recovery.rows, replayMs, flaws });
   }
 
   #serve(): boolean {
@@ -406,6 +405,7 @@ export class Engine {
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
     else if (request.type === "watchdog") this.#watchdog.ask(request);
     else if (request.type === "coverage") this.#dependencies.reply(this.#watchdog.coverage(request));
+    else if (request.type === "shares") this.#dependencies.reply(sharesAnswer(this.#shares, request));
     else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
     else {
       if (request.type === "lane-mark") this.#checkpoints?.markNow();

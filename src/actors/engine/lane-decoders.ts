@@ -9,6 +9,7 @@ import { ReplayDecoder } from "./history/replay-decoder.ts";
 import { JsonDecoder } from "./json-decoder.ts";
 import { LabelIntake } from "./label-intake.ts";
 import { LogSink } from "./logs/log-sink.ts";
+import { MetricDescriptions } from "./metric-descriptions.ts";
 import { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { DistributionTaker } from "./remote-write/histogram-intake.ts";
 import type { MetadataBook } from "./remote-write/metadata-book.ts";
@@ -48,6 +49,8 @@ export interface LaneDecoders {
   readonly remoteWrite: RemoteWriteDecoder;
   readonly otlp: OtlpDecoder;
   readonly labels: LabelIntake;
+  /** Of a body that others overtake: its state is its own. */
+  readonly aside: { readonly json: JsonDecoder; readonly otlp: OtlpDecoder };
 }
 
 /** Makes the decoders. */
@@ -59,12 +62,15 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
   const labels = new LabelIntake(exclusions);
   const decoder = { ...dependencies, definer, exclusions, labels };
   const logs = new LogSink(exclusions);
+  const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
   const json = new JsonDecoder({ ...decoder, logs });
   const distributions = new DistributionSink(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {
     const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);
     return problem === undefined ? undefined : { field: null, ...problem };
   };
+  const spans = new SpanSink(exclusions);
+  const makeOtlp = () => new OtlpDecoder({ convertsCounters }, { ...decoder, logs, descriptions, spans });
   return {
     exclusions,
     labels,
@@ -72,6 +78,7 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
     replay: new ReplayDecoder({ ...decoder, json }),
     history: new HistoryDecoder(decoder),
     remoteWrite: new RemoteWriteDecoder({ ...decoder, takeDistribution, replicaGroups: processWords.replicas }),
-    otlp: new OtlpDecoder({ convertsCounters }, { ...decoder, logs, spans: new SpanSink(exclusions) }),
+    otlp: makeOtlp(),
+    aside: { json: new JsonDecoder({ ...decoder, logs }), otlp: makeOtlp() },
   };
 }

@@ -4,9 +4,12 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../core/config/limits.ts";
+import { LARGE_BODY } from "../../core/layout/memory-map.ts";
 import {
   BODY_IMPORT_CSV,
   BODY_IMPORT_JSON,
+  BODY_JSON_BATCH,
+  BODY_JSON_SINGLE,
   BODY_OTLP,
   BODY_REMOTE_WRITE_1,
   BODY_REMOTE_WRITE_2,
@@ -15,6 +18,7 @@ import {
   isHistoryBody,
 } from "../../core/protocol/body-kind.ts";
 import type { TenantUsage } from "../../core/protocol/coordinator-frame.ts";
+import { otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import { UsageTally } from "../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
@@ -24,6 +28,7 @@ import type { HistoryDecoder } from "./history/history-decoder.ts";
 import type { ReplayDecoder } from "./history/replay-decoder.ts";
 import type { JsonDecoder } from "./json-decoder.ts";
 import type { LabelIntake } from "./label-intake.ts";
+import type { LaneDecoders } from "./lane-decoders.ts";
 import type { OtlpDecoder } from "./otlp/otlp-decoder.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Placement } from "./placement.ts";
@@ -46,6 +51,7 @@ export interface LaneDependencies {
   readonly history: HistoryDecoder;
   readonly otlp: OtlpDecoder;
   readonly labels: LabelIntake;
+  readonly aside: LaneDecoders["aside"];
   readonly outbox: Outbox;
   /** False while history has to wait. */
   readonly takesHistory: () => boolean;
@@ -67,6 +73,13 @@ export class Lane {
   #taken = 0;
   /** A body that needs a further unit. */
   #unfinished: Body | undefined;
+  /** A large body that goes on in turns with all others, what its rows count from, whether its turn is next, and whether the unit at hand has something of it. */
+  #aside: Body | undefined;
+  #asideBaseMs = 0;
+  #isAsideNext = false;
+  #hasAside = false;
+  /** Of the last body that was taken. */
+  #admission = 0;
 
   constructor(options: LaneOptions, dependencies: LaneDependencies) {
     this.#options = options;
@@ -87,7 +100,8 @@ export class Lane {
   }
 
   get isIdle(): boolean {
-    return this.waiting === 0 && this.#unfinished === undefined && this.#dependencies.placement.isIdle;
+    const isDone = this.waiting === 0 && this.#unfinished === undefined && this.#aside === undefined;
+    return isDone && this.#dependencies.placement.isIdle;
   }
 
   step(): boolean {
@@ -95,9 +109,10 @@ export class Lane {
     let did = placement.isBusy && placement.place();
     did = this.#release() || did;
     if (placement.isBusy || outbox.isOverLimit) return did;
-    if (this.waiting === 0 && this.#unfinished === undefined) return did;
-    if (!this.#dependencies.takesHistory() && this.#isHistoryNext()) return did;
-    this.#work();
+    if (this.waiting === 0 && this.#unfinished === undefined && this.#aside === undefined) return did;
+    const waits = !this.#dependencies.takesHistory() && this.#isHistoryNext();
+    if (waits && this.#aside === undefined) return did;
+    this.#work(waits || this.waiting === 0);
     return true;
   }
 
@@ -109,13 +124,19 @@ export class Lane {
     return answers.length > 0;
   }
 
-  /** Decodes one unit of work, commits it and hands it on. */
-  #work(): void {
+  /** Decodes one unit of work, commits it and hands it on; `noOther`: no body may begin. */
+  #work(noOther: boolean): void {
     const { kernel } = this.#dependencies;
     kernel.stagingReset(this.#options.engines);
+    this.#hasAside = false;
+    const goesOn = this.#unfinished === undefined && (this.#isAsideNext || noOther) ? this.#aside : undefined;
     if (this.#unfinished !== undefined) this.#continue(this.#unfinished);
+    else if (goesOn !== undefined) this.#continueAside(goesOn);
     else this.#begin();
-    while (this.#unfinished === undefined && this.#hasRoom() && this.#mayJoin()) this.#decode(this.#takeBody());
+    if (goesOn === undefined) {
+      while (this.#unfinished === undefined && this.#hasRoom() && this.#mayJoin()) this.#decode(this.#takeBody());
+    }
+    this.#isAsideNext = goesOn === undefined;
     this.#commit();
     this.#release();
   }
@@ -137,23 +158,49 @@ export class Lane {
 
   #continue(body: Body): void {
     const base = this.#unit.baseMs;
-    this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
+    this.#unit.begin(this.#admission, body.wallMs, body.arrivalMs);
     this.#unit.baseMs = base;
-    const { remoteWrite, otlp, history } = this.#dependencies;
-    const decoder = isHistoryBody(body.kind) ? history : body.kind >= BODY_OTLP ? otlp : remoteWrite;
-    this.#settle(body, decoder.resume(body, this.#unit));
+    const { remoteWrite, otlp, history, json } = this.#dependencies;
+    if (goesAside(body)) this.#settleAside(body, this.#asideDecoder(body).resume(body, this.#unit));
+    else {
+      const decoder = isJson(body) ? json : isHistoryBody(body.kind) ? history : body.kind >= BODY_OTLP ? otlp : remoteWrite;
+      this.#settle(body, decoder.resume(body, this.#unit));
+    }
+  }
+
+  /** Others have been committed meanwhile: of the unit's numbers only what its rows count from is the body's. */
+  #continueAside(body: Body): void {
+    this.#unit.begin(this.#admission, body.wallMs, body.arrivalMs);
+    this.#unit.baseMs = this.#asideBaseMs;
+    this.#settleAside(body, this.#asideDecoder(body).resume(body, this.#unit));
+  }
+
+  #asideDecoder(body: Body): JsonDecoder | OtlpDecoder {
+    return isJson(body) ? this.#dependencies.aside.json : this.#dependencies.aside.otlp;
+  }
+
+  /** A body that is not done lets others overtake it, unless the kernel is in the middle of it. */
+  #settleAside(body: Body, answer: BodyAnswer | undefined): void {
+    const mayWait = answer === undefined && (isJson(body) || this.#dependencies.aside.otlp.isAtRest);
+    this.#hasAside = answer === undefined;
+    this.#aside = mayWait ? body : undefined;
+    if (mayWait) this.#unfinished = undefined;
+    else this.#settle(body, answer);
   }
 
   #hasRoom(): boolean {
     const unit = this.#unit;
     return (
-      this.#dependencies.kernel.stagedRows() + BATCH_RECORDS_MAX <= WORK_ROWS_MAX && unit.bodyBytes + unit.opaqueBytes < WORK_BODY_BYTES_MAX
+      this.#dependencies.kernel.stagedRows() + BATCH_RECORDS_MAX <= WORK_ROWS_MAX &&
+      unit.bodyBytes + unit.opaqueBytes < WORK_BODY_BYTES_MAX &&
+      unit.mayWork
     );
   }
 
   #takeBody(): Body {
     const body = readBody(this.#dependencies.memory, this.#taken);
     this.#taken = (this.#taken + 1) >>> 0;
+    this.#admission = body.admission;
     return body;
   }
 
@@ -164,17 +211,20 @@ export class Lane {
     this.#unit.bodyBytes += body.bytes;
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
-    if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
+    if (goesAside(body)) {
+      this.#asideBaseMs = this.#unit.baseMs;
+      this.#settleAside(body, this.#asideDecoder(body).begin(body, this.#unit));
+    } else if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
     else if (body.kind === BODY_REMOTE_WRITE_1 || body.kind === BODY_REMOTE_WRITE_2)
       this.#settle(body, remoteWrite.begin(body, this.#unit));
     else if (body.kind === BODY_IMPORT_CSV || body.kind === BODY_IMPORT_JSON) this.#settle(body, history.begin(body, this.#unit));
-    else if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) this.#unit.answers.push(replay.decode(body, this.#unit));
-    else this.#unit.answers.push(json.decode(body, this.#unit));
+    else if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) this.#settle(body, replay.decode(body, this.#unit));
+    else this.#settle(body, json.begin(body, this.#unit));
   }
 
   #settle(body: Body, answer: BodyAnswer | undefined): void {
     this.#unfinished = answer === undefined ? body : undefined;
-    if (answer !== undefined) this.#unit.answers.push(answer);
+    if (answer !== undefined) this.#unit.answers.push(isLarge(body) ? { ...answer, isLarge: true } : answer);
   }
 
   #commit(): void {
@@ -183,7 +233,7 @@ export class Lane {
     const rowBytes = (destination: number) => kernel.stagedBytes(destination);
     const parts = unit.logParts(rowBytes);
     if (parts.length === 0) {
-      placement.refuse(unit.answers);
+      if (unit.answers.length > 0) placement.refuse(unit.answers);
       return;
     }
     const position = this.#append(parts);
@@ -204,7 +254,9 @@ export class Lane {
     const before = log.bytesWritten;
     const startMs = monotonicMs();
     try {
-      const position = log.append({ kinds: this.#unit.blockKinds, admission: this.#unit.admission, baseMs: this.#unit.baseMs }, parts);
+      const { blockKinds: kinds, admission, baseMs, opaqueCount } = this.#unit;
+      const rows = this.#dependencies.kernel.stagedRows() + opaqueCount;
+      const position = log.append({ kinds, admission, baseMs, rows }, parts);
       const seconds = (monotonicMs() - startMs) / 1000;
       counters.add("logBlocks", 1);
       counters.add("logBytes", log.bytesWritten - before);
@@ -222,14 +274,32 @@ export class Lane {
     const { counters, placement, requestId, kernel, remoteWrite, labels } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
-    const bodies = unit.answers.length + (this.#unfinished === undefined ? 0 : 1);
+    const begun = this.#unfinished ?? (this.#hasAside ? this.#aside : undefined);
     const message = `the log cannot be written (${error.code}); send this request again later, what is stored of it already is not stored twice`;
     const refused = refusedAnswer({ code: "store_unavailable", message }, requestId(unit.admission));
-    placement.refuse(Array.from({ length: bodies }, () => refused));
+    const answers = unit.answers.map(({ isLarge: large = false }) => ({ ...refused, isLarge: large }));
+    placement.refuse(begun === undefined ? answers : [...answers, { ...refused, isLarge: isLarge(begun) }]);
+    if (begun === this.#aside) this.#aside = undefined;
     this.#unfinished = undefined;
     unit.dropOpaque();
     remoteWrite.forget();
     labels.forget();
     kernel.stagingReset(this.#options.engines);
   }
+}
+
+function isJson({ kind }: Body): boolean {
+  return kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH;
+}
+
+function isLarge({ pointer }: Body): boolean {
+  return pointer === LARGE_BODY;
+}
+
+/** Whether a body is one that others overtake: a large one whose decoder needs nothing of the kernel from one turn to the next, or says when it does. */
+function goesAside(body: Body): boolean {
+  if (!isLarge(body)) return false;
+  if (body.kind < BODY_OTLP) return isJson(body);
+  const { signal, encoding } = otlpOfBodyKind(body.kind);
+  return encoding === "json" || signal === "logs";
 }

@@ -40,6 +40,10 @@ export class OpaqueSections {
     return this.#sink.bytes.subarray(0, this.#sink.at);
   }
 
+  get count(): number {
+    return this.#places.length;
+  }
+
   get frames(): OpaqueFrame[] {
     const { bytes: all } = this.#sink;
     return this.#places.map(({ frame, at, bytes }) => ({ frame, payload: all.subarray(at, at + bytes) }));

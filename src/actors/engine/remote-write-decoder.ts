@@ -267,7 +267,8 @@ export class RemoteWriteDecoder {
     this.#dependencies.counters.rejected("metric", reason, samples);
     const id = `${this.#dependencies.requestId(body.admission).replace("-", "")}${number.toString(16).padStart(12, "0")}`;
     const tenant = this.#dependencies.tenantName(body.tenant);
-    unit.addDeadLetter({ tenant, id, reason, field: null, message, topic: "remote_write", receivedMs: body.wallMs, payload });
+    const { wallMs: receivedMs, isAnonymous: anonymous } = body;
+    unit.addDeadLetter({ tenant, id, reason, field: null, message, topic: "remote_write", receivedMs, anonymous, payload });
   }
 
   /** Labels of a span of the body: label fields of 1.0, references to symbols of 2.0. */

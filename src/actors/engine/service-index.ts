@@ -28,6 +28,8 @@ export class ServiceIndex {
   /** Slots before this one are in the index, but for those in #again: they were given back and taken anew. */
   #entered = 0;
   #again: number[] = [];
+  /** How often streams were removed: lists of slots that somebody walks over are other ones then. */
+  removals = 0;
 
   constructor(memory: EngineMemory, kernel: Services) {
     this.#memory = memory;
@@ -52,6 +54,7 @@ export class ServiceIndex {
   /** Forgets slots before they are given back, and services of which none is left. */
   remove(slots: readonly number[]): void {
     this.catchUp(Number.POSITIVE_INFINITY);
+    this.removals++;
     const gone = new Set(slots);
     const services = new Map<string, number[]>();
     for (const slot of slots) {

@@ -7,6 +7,7 @@ import {
   EVENT_BUCKETS_DUE,
   EVENT_CHUNK_DUE,
   EVENT_CLOSE,
+  EVENT_ENDED,
   EVENT_LATE,
   EVENT_OPEN,
   EVENT_PARKED,
@@ -103,7 +104,7 @@ export class Shard {
     this.profiles = new StreamProfiles(options.settings, {
       ...dependencies,
       nameOf: (slot) => this.nameOf(slot),
-      endEpisodes: (slot) => this.#endEpisodes(slot),
+      endEpisodes: (slot) => this.endEpisodes(slot),
     });
     const created = (slot: number) => this.profiles.assign(slot);
     this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind, created });
@@ -263,6 +264,7 @@ export class Shard {
     if (event.kind === EVENT_LATE) this.#takeLate(event);
     else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
+    else if (event.kind === EVENT_ENDED) this.endEpisodes(event.slot);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }
 
@@ -332,7 +334,8 @@ export class Shard {
     if (stored && correction.chunked) this.#storeValue(slot, timeMs, correction.value);
   }
 
-  #report(event: ShardEvent): void {
+  /** `isEnd`: that nobody has seen what closes recover. */
+  #report(event: ShardEvent, isEnd = false): void {
     const { kernel, outbox } = this.#dependencies;
     const { slot } = event;
     const frame = episodeFrame(event, {
@@ -346,12 +349,17 @@ export class Shard {
       baseline: () => kernel.baseline(slot, event.timeMs),
       hashText: (text) => this.#hashBytes(text),
     });
-    if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(frame));
+    if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(isEnd ? { ...frame, transition: "end" } : frame));
   }
 
-  /** A stream that is no longer evaluated has no open episodes. */
-  #endEpisodes(slot: number): void {
-    for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing);
+  /** Whether an episode of the stream's own detector is open. */
+  hasEpisode(slot: number): boolean {
+    return this.#dependencies.kernel.records.hasEpisode(slot);
+  }
+
+  /** A stream that is no longer evaluated, was ended by its sender or is silent for long has no open episodes. */
+  endEpisodes(slot: number): void {
+    for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing, true);
   }
 
   /** 32 hex digits of a text of at most 4,096 bytes, the same in every process over this data folder. */

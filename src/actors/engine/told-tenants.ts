@@ -13,6 +13,10 @@ export class ToldTenants {
     this.#takeCommands = takeCommands;
   }
 
+  get count(): number {
+    return this.#directory.size;
+  }
+
   learn(number: number, name: string): void {
     this.#directory.learn(number, name);
   }

@@ -1,6 +1,8 @@
 // One unit of an engine's work: what it decoded since the last commit. It is appended to the log as one block and then handed to the shards.
 // Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { ITEM_TEXT_BYTES, WORK_TEXT_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { WORK_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { RecordType } from "../../core/layout/counters.ts";
 import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../core/layout/memory-map.ts";
 import {
@@ -39,6 +41,7 @@ import { UsageTally } from "../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../domain/placement/partition.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { DeadLetterGroups } from "./dead-letter-groups.ts";
 import { MessageBatch } from "./messages/message-batch.ts";
 import { type OpaqueFrame, OpaqueSections } from "./opaque-sections.ts";
 
@@ -62,6 +65,8 @@ export interface BodyAnswer {
   body: string | null;
   /** Of remote-write 2.0: what was stored. */
   written?: WrittenCounts;
+  /** The body lies in the place for large ones. */
+  isLarge?: boolean;
 }
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
@@ -177,6 +182,7 @@ export class WorkUnit {
   /** Definitions that the area had no room for. Like those in the area they outlive a failed commit: no committed block holds them yet. */
   #overflow: Uint8Array[] = [];
   readonly #opaque = new OpaqueSections();
+  readonly #letters = new DeadLetterGroups();
   #messageBytes = 0;
   /** Messages for shards. */
   readonly #messages: MessageBatch;
@@ -191,6 +197,8 @@ export class WorkUnit {
   arrivalMs = 0;
   bodies = 0;
   bodyBytes = 0;
+  /** Work of the unit that was done item by item, as bytes of text. */
+  #textBytes = 0;
   answers: BodyAnswer[] = [];
   /** Events that the unit's answers report as accepted. */
   readonly usage = new UsageTally();
@@ -210,7 +218,23 @@ export class WorkUnit {
     this.arrivalMs = arrivalMs;
     this.bodies = 0;
     this.bodyBytes = 0;
+    this.#textBytes = 0;
     this.answers = [];
+  }
+
+  /** Counts items that were decoded by themselves, of so many bytes of text together. */
+  worked(textBytes: number, items = 1): void {
+    this.#textBytes += items * ITEM_TEXT_BYTES + textBytes;
+  }
+
+  /** Whether nothing has been done item by item yet. */
+  get isFresh(): boolean {
+    return this.#textBytes === 0;
+  }
+
+  /** Whether more may be done item by item before others have their turn. */
+  get mayWork(): boolean {
+    return this.#textBytes < WORK_TEXT_BYTES_MAX && this.opaqueBytes < WORK_BODY_BYTES_MAX;
   }
 
   /** Makes the unit, which holds no rows yet, one of history: rows from `baseMs` on, 49 days at most. No other body may join it. */
@@ -260,10 +284,9 @@ export class WorkUnit {
     this.#add(SECTION_RECORD, FRAME_RECORD, record === envelope.record ? envelope : { ...envelope, record });
   }
 
-  /** Takes a refused record, without the fields that must not be stored. */
+  /** Takes a refused record, one letter for each; equal ones of a body become one. Without the fields that must not be stored. */
   addDeadLetter(envelope: DeadLetterEnvelope): void {
-    const payload = this.#exclusions.strip(envelope.payload);
-    this.#add(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, payload === envelope.payload ? envelope : { ...envelope, payload });
+    this.#letters.add({ ...envelope, payload: this.#exclusions.strip(envelope.payload) });
   }
 
   endDeadLetters(letters: DeadLettersEnded): void {
@@ -284,6 +307,7 @@ export class WorkUnit {
   gather(): void {
     for (const source of this.#sources) source.addMessages(this);
     this.#sources.clear();
+    for (const letter of this.#letters.take()) this.addOpaque(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, this.#encoder.encode(letter));
   }
 
   /** Sections of messages for one destination, in pieces of at most `bytesMax`; each piece starts at a multiple of 8. Valid until the next unit begins. */
@@ -309,7 +333,12 @@ export class WorkUnit {
   }
 
   get opaqueBytes(): number {
-    return this.#opaque.bytes + this.#messageBytes;
+    return this.#opaque.bytes + this.#messageBytes + this.#letters.bytes;
+  }
+
+  /** How many frames for the coordinator there are. */
+  get opaqueCount(): number {
+    return this.#opaque.count;
   }
 
   /** Frames for the coordinator, in order; valid until something is added or the unit's end. */
@@ -385,6 +414,7 @@ export class WorkUnit {
 
   dropOpaque(): void {
     this.#opaque.clear();
+    this.#letters.clear();
     this.#messages.clear();
     this.#messageBytes = 0;
     this.usage.clear();

@@ -1,6 +1,7 @@
 // A thread of engines: builds them over their memories, then steps one after another for ever and sleeps on the doorbell when there is nothing to do.
 // No timers, promises or console here: they never run in a thread that blocks.
-import { laneKey, mergeBlocks } from "../../adapters/log/log-reader.ts";
+import { keepingDamaged } from "../../adapters/log/damaged-bytes.ts";
+import { laneKey, mergeBlocks } from "../../adapters/log/log-merge.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { openLogWriter } from "../../adapters/log/log-writer.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
@@ -54,13 +55,13 @@ function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineTh
   const coordinator = adoptPort<EngineRequest, EngineReply | CoordinatorCommand>(coordinatorPort);
   const directory = logDirectory(data.dataDir);
   const segments = listSegments(directory).filter(({ epoch }) => epoch < options.epoch);
-  const start = replayStart(options);
+  const replayFrom = new Map(replayStart(options).map((mark) => [laneKey(mark.epoch, mark.lane), mark]));
   const engine = new Engine(options, {
     memories,
     kernel: instantiateKernel<LaneExports & ShardExports>(data.kernelModule, memory.memory),
     processWords: new ProcessWords(data.processWords),
-    log: openLogWriter({ directory, epoch: options.epoch, lane: options.engine, syncEach: data.syncEach }),
-    replay: mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark]))),
+    log: openLogWriter({ directory, dataDir: data.dataDir, epoch: options.epoch, lane: options.engine, syncEach: data.syncEach }),
+    replay: keepingDamaged(mergeBlocks(segments, replayFrom), data.dataDir, options.engine),
     clock: systemClock,
     report: (report) => main.send(report),
     ringCoordinator: () => coordinator.send({ type: "frames", engine: options.engine }),

@@ -2,12 +2,14 @@
 // Small bodies go into a 2 MiB ring that stays hot in cache; a large one goes into one place of its own. What finds no room waits here, within bounds.
 import { BodyPool } from "../../adapters/http/body-pool.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { COPIED_BYTES_PER_TURN } from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import {
   BODY_PADDING_BYTES,
   BODY_RING,
   BODY_RING_BYTES,
   DESCRIPTOR_ADMISSION,
+  DESCRIPTOR_ANONYMOUS,
   DESCRIPTOR_ARRIVAL,
   DESCRIPTOR_BODY_BYTES,
   DESCRIPTOR_BYTES,
@@ -28,14 +30,18 @@ const POOLED_BYTES_KEPT_MAX = 2 * 1024 * 1024;
 /** Large bodies that may wait for the engine's one large place; each is held whole, so 4 x 64 MiB at most. */
 const LARGE_WAITING_MAX = 4;
 
-/** A body to hand over. `bytes` may be a pooled buffer: it is copied before `submit` returns. */
+/** A body to hand over. `bytes` may be a pooled buffer where nothing follows it: it is copied before `submit` returns. */
 export interface OutgoingBody {
   readonly bytes: Uint8Array;
+  /** Further pieces, of a body that was inflated: they are its own, and copied over several turns. */
+  readonly rest?: readonly Uint8Array[];
   readonly kind: number;
   readonly tenant: number;
   readonly idempotencyKey: string;
   readonly arrivalMs: number;
   readonly wallMs: number;
+  /** The request had no credential. */
+  readonly isAnonymous: boolean;
 }
 
 /** Who waits for the engine's answer to a body. */
@@ -55,8 +61,14 @@ interface WaitingBody {
 /** Answers as an engine reports them. */
 export type EngineAnswers = Omit<Extract<EngineReport, { type: "answers" }>, "type">;
 
+function bytesOf({ bytes, rest = [] }: OutgoingBody): number {
+  return rest.reduce((sum, { byteLength }) => sum + byteLength, bytes.byteLength);
+}
+
 const align64 = (bytes: number) => (bytes + 63) & ~63;
 const encoder = new TextEncoder();
+/** Stands among those that wait in their order for the one that does not. */
+const LARGE_SINK: AnswerSink = { answer: () => undefined };
 const NO_KEY = new Uint8Array(0);
 
 /** Idempotency keys are rare: the usual body makes nothing for one. */
@@ -74,10 +86,14 @@ export class BodyPort {
   readonly #ringBytes = new Uint32Array(DESCRIPTOR_COUNT);
   #head = 0;
   #answered = 0;
+  /** Bodies that the engine was given and has not answered. */
+  #inEngine = 0;
   #published = 0;
   #ringAt = 0;
   #ringUsed = 0;
+  /** A body is copied to the place for large ones or lies there; then who waits for its answer. */
   #largeBusy = false;
+  #largeSink: AnswerSink | undefined;
   readonly #largeWaiting: WaitingBody[] = [];
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
@@ -91,7 +107,8 @@ export class BodyPort {
 
   /** Bodies that wait for their answer. */
   get waiting(): number {
-    return this.#head - this.#answered + this.#largeWaiting.length + this.#smallWaiting.length;
+    const copied = this.#largeBusy && this.#largeSink === undefined ? 1 : 0;
+    return this.#inEngine + copied + this.#largeWaiting.length + this.#smallWaiting.length;
   }
 
   /** Of the ring and of what may wait for it. */
@@ -102,7 +119,7 @@ export class BodyPort {
   /** Takes a body; false when there is no room (the caller answers 503). */
   submit(body: OutgoingBody, sink: AnswerSink): boolean {
     if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#answered >= DESCRIPTOR_COUNT) return false;
-    if (body.bytes.byteLength > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, sink);
+    if (bytesOf(body) > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, sink);
     return (this.#smallWaiting.length === 0 && this.#enterRing(body, sink)) || this.#keepSmall(body, sink);
   }
 
@@ -132,7 +149,8 @@ export class BodyPort {
     const pointer = BODY_RING + (skipped > 0 ? 0 : this.#ringAt);
     this.#ringAt = (pointer - BODY_RING + needed) % BODY_RING_BYTES;
     this.#ringUsed += skipped + needed;
-    this.#place(pointer, body, key, sink, skipped + needed);
+    this.#memory.bytes.set(body.bytes, pointer);
+    this.#place(pointer, body.bytes.byteLength, body, key, sink, skipped + needed);
     return true;
   }
 
@@ -143,29 +161,53 @@ export class BodyPort {
       return true;
     }
     this.#largeBusy = true;
-    this.#place(LARGE_BODY, body, encodeKey(body.idempotencyKey), sink, 0);
+    this.#memory.bytes.set(body.bytes, LARGE_BODY);
+    if (body.rest === undefined || body.rest.length === 0) this.#placeLarge(body, body.bytes.byteLength, sink);
+    else setImmediate(() => this.#copyRest(body, body.rest as readonly Uint8Array[], 0, body.bytes.byteLength, sink));
     return true;
   }
 
-  #place(pointer: number, body: OutgoingBody, key: Uint8Array, sink: AnswerSink, ringBytes: number): void {
+  /** Copies the pieces from `next` on, as much as one turn may, and hands the body over when it is whole. */
+  #copyRest(body: OutgoingBody, rest: readonly Uint8Array[], next: number, at: number, sink: AnswerSink): void {
+    const until = at + COPIED_BYTES_PER_TURN;
+    for (let piece = rest[next]; piece !== undefined && at < until; piece = rest[++next]) {
+      this.#memory.bytes.set(piece, LARGE_BODY + at);
+      at += piece.byteLength;
+    }
+    if (next < rest.length) {
+      setImmediate(() => this.#copyRest(body, rest, next, at, sink));
+      return;
+    }
+    this.#placeLarge(body, at, sink);
+    this.publish();
+  }
+
+  #placeLarge(body: OutgoingBody, bytes: number, sink: AnswerSink): void {
+    this.#largeSink = sink;
+    this.#place(LARGE_BODY, bytes, body, encodeKey(body.idempotencyKey), LARGE_SINK, 0);
+  }
+
+  /** Describes a body whose bytes lie at a place. */
+  #place(pointer: number, bodyBytes: number, body: OutgoingBody, key: Uint8Array, sink: AnswerSink, ringBytes: number): void {
     const { bytes, view } = this.#memory;
-    const end = pointer + body.bytes.byteLength;
-    bytes.set(body.bytes, pointer);
+    const end = pointer + bodyBytes;
     for (let i = 0; i < BODY_PADDING_BYTES; i += 8) view.setFloat64(end + i, 0); // fill() is a call out of the engine's code
     if (key.byteLength > 0) bytes.set(key, end + BODY_PADDING_BYTES);
     const place = this.#head % DESCRIPTOR_COUNT;
     const at = DESCRIPTORS + place * DESCRIPTOR_BYTES;
     view.setUint32(at + DESCRIPTOR_POINTER, pointer, true);
-    view.setUint32(at + DESCRIPTOR_BODY_BYTES, body.bytes.byteLength, true);
+    view.setUint32(at + DESCRIPTOR_BODY_BYTES, bodyBytes, true);
     view.setUint32(at + DESCRIPTOR_KIND, body.kind, true);
     view.setUint32(at + DESCRIPTOR_TENANT, body.tenant, true);
     view.setUint32(at + DESCRIPTOR_KEY_BYTES, key.byteLength, true);
+    view.setUint32(at + DESCRIPTOR_ANONYMOUS, body.isAnonymous ? 1 : 0, true);
     view.setFloat64(at + DESCRIPTOR_ADMISSION, this.#nextAdmission(), true);
     view.setFloat64(at + DESCRIPTOR_ARRIVAL, body.arrivalMs, true);
     view.setFloat64(at + DESCRIPTOR_WALL, body.wallMs, true);
     this.#sinks[place] = sink;
     this.#ringBytes[place] = ringBytes;
     this.#head++;
+    this.#inEngine++;
   }
 
   /** Makes what was submitted visible to the engine: once per turn of the event loop. */
@@ -176,24 +218,43 @@ export class BodyPort {
     this.#memory.ringBell();
   }
 
-  /** Takes the engine's answers to the oldest bodies: `counts[i]` of them got the i-th status, body and so on. */
-  answer({ counts, statuses, bodies, written }: EngineAnswers): void {
+  /** Takes the engine's answers: `counts[i]` of the oldest bodies in the ring got the i-th status, body and so on, and the large body its own. */
+  answer({ counts, statuses, bodies, written, large }: EngineAnswers): void {
     for (let i = 0; i < counts.length; i++) {
       for (let count = counts[i] as number; count > 0; count--)
         this.#answerNext(statuses[i] as number, bodies[i] as string | null, written[i] as WrittenCounts | null);
     }
+    if (large !== null) this.#answerLarge(large);
     if (this.#smallWaiting.length > 0) this.#sendWaitingSmall();
     this.#sendWaitingLarge();
   }
 
   #answerNext(status: number, body: string | null, written: WrittenCounts | null): void {
+    this.#passLarge();
     const place = this.#answered % DESCRIPTOR_COUNT;
     const sink = this.#sinks[place] as AnswerSink;
     const ringBytes = this.#ringBytes[place] as number;
     this.#sinks[place] = undefined;
     this.#answered++;
+    this.#inEngine--;
     this.#ringUsed -= ringBytes;
-    if (ringBytes === 0) this.#largeBusy = false;
+    sink.answer(status, body, written);
+  }
+
+  /** Large bodies hold nothing of the ring, and are answered by themselves: bodies behind them overtake them. */
+  #passLarge(): void {
+    while (this.#answered !== this.#head && this.#ringBytes[this.#answered % DESCRIPTOR_COUNT] === 0) {
+      this.#sinks[this.#answered % DESCRIPTOR_COUNT] = undefined;
+      this.#answered++;
+    }
+  }
+
+  #answerLarge({ status, body, written }: NonNullable<EngineAnswers["large"]>): void {
+    const sink = this.#largeSink as AnswerSink;
+    this.#largeSink = undefined;
+    this.#largeBusy = false;
+    this.#inEngine--;
+    this.#passLarge();
     sink.answer(status, body, written);
   }
 
@@ -219,5 +280,6 @@ export class BodyPort {
 }
 
 function waitingBody(body: OutgoingBody, sink: AnswerSink): WaitingBody {
-  return { body: { ...body, bytes: new Uint8Array(body.bytes) }, sink, lent: undefined };
+  const isOwn = body.rest !== undefined && body.rest.length > 0;
+  return { body: isOwn ? body : { ...body, bytes: new Uint8Array(body.bytes) }, sink, lent: undefined };
 }

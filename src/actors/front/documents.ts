@@ -24,10 +24,7 @@ const PAGE_HEADERS: HttpHeaders = [
   ["Referrer-Policy", "no-referrer"],
 ];
 /** Headers of both. A cache asks each time: another version of the server has another document. */
-const SHARED_HEADERS: HttpHeaders = [
-  ["Cache-Control", "no-cache"],
-  ["X-Content-Type-Options", "nosniff"],
-];
+const SHARED_HEADERS: HttpHeaders = [["Cache-Control", "no-cache"]];
 
 /** /openapi.json and /docs. */
 export class Documents {

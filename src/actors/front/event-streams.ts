@@ -3,20 +3,31 @@
 import type { HttpStream } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
-import { EVENT_STREAM_LAG_BYTES_MAX, EVENT_STREAMS_MAX } from "../../core/config/limits.ts";
+import { ShareLedger } from "../../core/base/share-ledger.ts";
+import { EVENT_STREAM_LAG_BYTES_MAX } from "../../core/config/limits.ts";
 import type { EventChunk } from "../../core/protocol/query.ts";
 
 /** Milliseconds between two buffers: the coordinator waits about as long between two commits. */
 const GATHER_MS = 2;
 /** A comment goes out after so long without an event, so that proxies keep the line. */
 export const KEEP_ALIVE_MS = 15_000;
+/** Longest wait of a timer, below the 2^31 ms at which they fire at once. */
+const TIMER_MS_MAX = 24 * 86_400_000;
 
 interface Reader {
   readonly stream: HttpStream;
   readonly tenant: string;
-  /** Whether the credential that it was opened with counts still. */
-  readonly isGood: () => boolean;
+  readonly credential: StreamCredential;
   missed: number;
+  endTimer: NodeJS.Timeout | undefined;
+}
+
+/** The credential that a stream was opened with. */
+export interface StreamCredential {
+  /** Whether it counts still. */
+  readonly isGood: () => boolean;
+  /** Wall time at which it expires; infinite where it does not. */
+  readonly endMs: number;
 }
 
 const encoder = new TextEncoder();
@@ -24,6 +35,7 @@ const encoder = new TextEncoder();
 /** All readers of the event stream. */
 export class EventStreams {
   readonly #clock: Clock;
+  readonly #shares: ShareLedger;
   readonly #readers = new Set<Reader>();
   readonly #waiting = new Map<string, EventChunk[]>();
   /** Tells other threads how many readers there are. */
@@ -33,24 +45,38 @@ export class EventStreams {
   #isQuiet = true;
   missedTotal = 0;
 
-  constructor(clock: Clock) {
+  /** `shares` say who holds how many. */
+  constructor(clock: Clock, shares = ShareLedger.alone()) {
     this.#clock = clock;
+    this.#shares = shares;
   }
 
   get count(): number {
     return this.#readers.size;
   }
 
-  get isFull(): boolean {
-    return this.#readers.size >= EVENT_STREAMS_MAX;
+  /** Whether the tenant may have another reader; counts where not. */
+  admits(tenant: string): boolean {
+    const hasRoom = this.#shares.room(tenant) >= 1;
+    if (!hasRoom) this.#shares.refuse(tenant);
+    return hasRoom;
   }
 
-  add(tenant: string, stream: HttpStream, isGood: () => boolean): void {
-    const reader: Reader = { stream, tenant, isGood, missed: 0 };
+  add(tenant: string, stream: HttpStream, credential: StreamCredential): void {
+    const reader: Reader = { stream, tenant, credential, missed: 0, endTimer: undefined };
     this.#readers.add(reader);
+    this.#shares.add(tenant);
     this.#tellCount();
     stream.onClose(() => this.#remove(reader));
     stream.write(encoder.encode(": vedette event stream\nretry: 2000\n\n"));
+    if (credential.endMs < Number.POSITIVE_INFINITY) this.#endInTime(reader);
+  }
+
+  /** Ends the stream at the end of its credential and not at the next review. Timers may come early, and cannot wait for longer than 24 days. */
+  #endInTime(reader: Reader): void {
+    const waitMs = reader.credential.endMs - this.#clock.wallMs();
+    if (waitMs <= 0) this.#end(reader);
+    else reader.endTimer = setTimeout(() => this.#endInTime(reader), Math.min(Math.ceil(waitMs), TIMER_MS_MAX));
   }
 
   /** Keeps events until the next flush; those of tenants without a reader are dropped at once. */
@@ -105,13 +131,16 @@ export class EventStreams {
   /** Ends the streams whose credential counts no more; to be called when credentials change. A reader that may still read opens another after 2 s. */
   review(): void {
     for (const reader of this.#readers) {
-      if (reader.isGood()) continue;
-      this.#remove(reader);
-      reader.stream.end();
+      if (!reader.credential.isGood()) this.#end(reader);
     }
   }
 
-  /** To be called every KEEP_ALIVE_MS: credentials expire without a word. */
+  #end(reader: Reader): void {
+    this.#remove(reader);
+    reader.stream.end();
+  }
+
+  /** To be called every KEEP_ALIVE_MS. */
   keepAlive(): void {
     this.review();
     const wasQuiet = this.#isQuiet;
@@ -123,13 +152,13 @@ export class EventStreams {
 
   /** Ends all streams; on shutdown. */
   end(): void {
-    for (const reader of this.#readers) reader.stream.end();
-    this.#readers.clear();
-    this.#tellCount();
+    for (const reader of this.#readers) this.#end(reader);
   }
 
   #remove(reader: Reader): void {
-    this.#readers.delete(reader);
+    clearTimeout(reader.endTimer);
+    if (!this.#readers.delete(reader)) return;
+    this.#shares.give(reader.tenant);
     this.#tellCount();
   }
 

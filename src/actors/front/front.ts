@@ -15,7 +15,7 @@ import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
-import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
+import { DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
@@ -23,6 +23,7 @@ import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
+import type { RefusedBodies } from "./refused-bodies.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
@@ -30,8 +31,11 @@ import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** What /healthz says. */
 export interface Health {
-  readonly store: string;
-  readonly queue: string;
+  readonly status: "ok" | "degraded";
+  readonly store: "ok" | "read_only";
+  readonly log: "ok" | "read_only";
+  readonly queue: "ok" | "full";
+  readonly data: "ok" | "unchecked" | "damaged";
 }
 
 export interface FrontOptions {
@@ -51,10 +55,13 @@ export interface FrontDependencies {
   /** Requests beyond a rate. */
   readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
+  readonly refusedBodies: RefusedBodies;
   readonly metrics: () => MetricsSources;
   readonly health: () => Health;
   /** Whether the store refuses writes now. */
   readonly isReadOnly: () => boolean;
+  /** Why telemetry is not taken though the server runs, or null while it is. */
+  readonly refusesWrites: () => string | null;
   /** Why requests cannot be served yet, or null once they can. */
   readonly notReady: () => string | null;
   readonly nextRequestId: () => string;
@@ -135,9 +142,11 @@ export class Front {
     else this.#answer(request, endpoint.name as EndpointName, principal);
   }
 
-  #ingest(request: Request, endpoint: Endpoint, { tenant }: Principal): void {
+  #ingest(request: Request, endpoint: Endpoint, principal: Principal): void {
+    const { tenant } = principal;
     const number = this.#dependencies.tenants.number(tenant);
-    if (number !== undefined) this.#dependencies.ingestion.take(endpoint.name, number, request.exchange, request);
+    const sender = number !== undefined && { tenant: number, isAnonymous: isAnonymous(principal) };
+    if (sender) this.#dependencies.ingestion.take(endpoint.name, sender, request.exchange, request);
     else request.refuse({ code: "forbidden", message: `there is no tenant ${shown(tenant)} here; POST /api/v1/tenants adds it` });
   }
 
@@ -190,13 +199,18 @@ export class Front {
   #health() {
     const { clock, health } = this.#dependencies;
     const uptime = Math.floor((clock.wallMs() - this.#options.startedMs) / 1000);
-    return { status: "ok", version: this.#options.version, uptime_seconds: uptime, ...health() };
+    const { status, ...parts } = health();
+    return { status, version: this.#options.version, uptime_seconds: uptime, ...parts };
   }
 
   #ready(request: Request): void {
     const waiting = this.#dependencies.notReady();
-    const body = waiting === null ? { status: "ready" } : { status: "starting", message: waiting };
-    request.respond(waiting === null ? 200 : 503, JSON_HEADERS, JSON.stringify(body));
+    const refusing = waiting === null ? this.#dependencies.refusesWrites() : null;
+    const isReady = waiting === null && refusing === null;
+    const body = isReady
+      ? { status: "ready" }
+      : { status: waiting === null ? "refusing_writes" : "starting", message: waiting ?? refusing };
+    request.respond(isReady ? 200 : 503, JSON_HEADERS, JSON.stringify(body));
   }
 
   #signIn(request: Request): void {
@@ -215,19 +229,21 @@ export class Front {
   }
 
   #stream(request: Request, principal: Principal): void {
-    const { streams, gate } = this.#dependencies;
-    if (streams.isFull) {
-      request.refuse({ code: "overloaded", message: `${streams.count} event streams are open already; close one` });
+    const { streams, gate, clock } = this.#dependencies;
+    if (!streams.admits(principal.tenant)) {
+      request.refuse({
+        code: "overloaded",
+        message: `${streams.count} event streams are open already; close one of yours, or try again later`,
+      });
       return;
     }
-    const headers: HttpHeaders = [
-      ["Content-Type", "text/event-stream"],
-      ["Cache-Control", "no-store"],
-    ];
+    const headers: HttpHeaders = [["Content-Type", "text/event-stream"]];
     if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
     else {
       const stream = request.exchange.openStream(200, headers);
-      if (stream !== undefined) streams.add(principal.tenant, stream, () => gate.isStillGood(request.exchange.request));
+      if (stream === undefined) return;
+      const { request: head } = request.exchange;
+      streams.add(principal.tenant, stream, { isGood: () => gate.isStillGood(head), endMs: gate.endMs(head, clock.wallMs()) });
     }
   }
 }
@@ -306,6 +322,7 @@ class Request implements IngestionSink {
   }
 
   refuse(refusal: Refusal, headers: HttpHeaders = []): void {
+    this.#dependencies.refusedBodies.count(refusal.code, this.exchange.request);
     if (this.#dialect !== undefined) {
       this.#respondOtlp(otlpError(this.#dialect, refusal), headers);
       return;

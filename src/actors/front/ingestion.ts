@@ -1,7 +1,6 @@
 // Takes the body of a write request: checks what its headers say, collects it, inflates gzip, hands it to the least busy engine.
 
 import { createHash } from "node:crypto";
-import { gunzip } from "node:zlib";
 import type { HttpExchange } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
@@ -26,6 +25,7 @@ import {
 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
+import { Inflations } from "./inflation.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
 
 /** Body kind of each ingestion endpoint, by its name in the endpoint table. */
@@ -36,18 +36,19 @@ const BODY_KINDS: Readonly<Record<string, number>> = {
   remoteWriteOtherSpelling: BODY_REMOTE_WRITE_1,
 };
 
-/**
- * Bodies that may be inflating or wait for it, and bytes of them: the thread pool has four threads, each of which may hold 64 MiB besides. Collectors send
- * gzip as a rule, 8 to 100 KiB at a time.
- */
-const INFLATING_MAX = 256;
-const INFLATING_BYTES_MAX = 64 * 1024 * 1024;
-
 const GZIP_OR_NONE = /^(?:identity|gzip|x-gzip)$/i;
 
 /** How the caller hears of the outcome, once. */
 export interface IngestionSink extends AnswerSink {
   refuse(refusal: Refusal): void;
+}
+
+/** Whose a body is. */
+export interface Sender {
+  /** Number of the tenant. */
+  readonly tenant: number;
+  /** The request had no credential. */
+  readonly isAnonymous: boolean;
 }
 
 export interface IngestionDependencies {
@@ -60,8 +61,7 @@ export interface IngestionDependencies {
 /** The write side of the front. */
 export class Ingestion {
   readonly #dependencies: IngestionDependencies;
-  #inflating = 0;
-  #inflatingBytes = 0;
+  readonly #inflations = new Inflations();
   overloaded = 0;
 
   constructor(dependencies: IngestionDependencies) {
@@ -69,13 +69,13 @@ export class Ingestion {
   }
 
   get inflating(): number {
-    return this.#inflating;
+    return this.#inflations.count;
   }
 
   /** Takes a request; must be called in the handler's turn or on a held exchange, because the body begins to flow then. */
-  take(endpoint: string, tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
+  take(endpoint: string, sender: Sender, exchange: HttpExchange, sink: IngestionSink): void {
     if (endpoint === "importHistory") {
-      this.#import(tenant, exchange, sink);
+      this.#import(sender, exchange, sink);
       return;
     }
     const usual = BODY_KINDS[endpoint] ?? otlpKind(exchange);
@@ -89,52 +89,40 @@ export class Ingestion {
         code: "bad_request",
         message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length} characters`,
       });
-    } else this.#collect(kind, tenant, idempotencyKey, exchange, sink);
+    } else this.#collect(kind, sender, idempotencyKey, exchange, sink);
   }
 
   /** History waits while many bodies of live telemetry do, and comes in small pieces. */
-  #import(tenant: number, exchange: HttpExchange, sink: IngestionSink): void {
+  #import(sender: Sender, exchange: HttpExchange, sink: IngestionSink): void {
     const kind = importKind(exchange);
     if (typeof kind !== "number") sink.refuse(kind);
     else if (this.#dependencies.ports.every(({ waiting }) => waiting >= IMPORT_BODIES_WAITING_MAX)) this.#refuseOverload(sink);
-    else this.#collect(kind, tenant, "", exchange, sink);
+    else this.#collect(kind, sender, "", exchange, sink);
   }
 
-  #collect(kind: number, tenant: number, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
+  #collect(kind: number, sender: Sender, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
     const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
     const gzip = encoding !== undefined && /^(?:x-)?gzip$/i.test(encoding);
     exchange.collectBody(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
-      const arrived = { bytes: body, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+      const arrived = { bytes: body, kind, ...sender, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
       if (gzip) this.#inflate(arrived, sink);
       else this.#submit(arrived, sink);
     });
   }
 
   #inflate(body: OutgoingBody, sink: IngestionSink): void {
-    const bytes = body.bytes.byteLength;
-    if (this.#inflating >= INFLATING_MAX || this.#inflatingBytes + bytes > INFLATING_BYTES_MAX) {
-      this.#refuseOverload(sink);
-      return;
-    }
-    this.#inflating++;
-    this.#inflatingBytes += bytes;
-    const maxOutputLength = isHistoryBody(body.kind) ? IMPORT_BODY_BYTES_MAX : DECOMPRESSED_BYTES_MAX;
-    gunzip(Buffer.from(body.bytes), { maxOutputLength }, (error, inflated) => {
-      this.#inflating--;
-      this.#inflatingBytes -= bytes;
-      if (error === null) this.#submit({ ...body, bytes: inflated }, sink);
-      else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-        sink.refuse({
-          code: "payload_too_large",
-          message: `the body inflates to more than ${maxOutputLength} bytes; send smaller requests`,
-        });
-      } else {
+    const bytesMax = isHistoryBody(body.kind) ? IMPORT_BODY_BYTES_MAX : DECOMPRESSED_BYTES_MAX;
+    const taken = this.#inflations.take(body.bytes, body.tenant, bytesMax, (result) => {
+      if (result.ok) this.#submit({ ...body, bytes: result.pieces[0] as Uint8Array, rest: result.pieces.slice(1) }, sink);
+      else if (result.reason === "too_large") sink.refuse({ code: "payload_too_large", message: result.message });
+      else {
         const code = body.kind >= BODY_OTLP && otlpOfBodyKind(body.kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
-        sink.refuse({ code, message: `the body is not gzip, although Content-Encoding says so: ${error.message}` });
+        sink.refuse({ code, message: result.message });
       }
     });
+    if (!taken) this.#refuseOverload(sink);
   }
 
   #submit(body: OutgoingBody, sink: IngestionSink): void {

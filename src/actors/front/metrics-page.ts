@@ -3,19 +3,24 @@ import type { HistogramSample, MetricFamily, MetricSample } from "../../api/metr
 import {
   BATCH_BOUNDS,
   COORDINATOR_COUNTERS,
+  COORDINATOR_SHARED_LIMITS,
   type CoordinatorCounter,
   ENGINE_COUNTERS,
+  ENGINE_SHARED_LIMITS,
   type EngineCounter,
   LATENCY_BOUNDS_SECONDS,
   RECORD_TYPES,
   SLOT_ACCEPTED,
   SLOT_BATCH,
+  SLOT_COORDINATOR_SHARES,
+  SLOT_ENGINE_SHARES,
   SLOT_LATENCY,
   SLOT_REASONS,
   SLOT_REJECTED,
   VALIDATION_REASONS,
 } from "../../core/layout/counters.ts";
 import { OTLP_SIGNALS } from "../../core/protocol/otlp-kind.ts";
+import type { RefusedBodies } from "./refused-bodies.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 
 /** What the page is made of. */
@@ -23,12 +28,15 @@ export interface MetricsSources {
   readonly engines: ReadonlyArray<Float64Array>;
   readonly coordinator: Float64Array;
   readonly requests: RequestHistogram;
+  readonly refusedBodies: RefusedBodies;
   /** Gauges of the front and the process: name, help, value. */
   readonly gauges: ReadonlyArray<readonly [name: string, help: string, value: number]>;
   /** Counters of the front. */
   readonly counters: ReadonlyArray<readonly [name: string, help: string, value: number]>;
   /** Requests answered 429, by the plan of their tenant, or "key". */
   readonly limited: ReadonlyMap<string, number>;
+  /** Places of limits that tenants share in the front which were refused. */
+  readonly sharesRefused: ReadonlyArray<readonly [limit: string, refused: number]>;
   /** Fill of each engine's body ring and bodies waiting. */
   readonly ports: ReadonlyArray<{ readonly ringFill: number; readonly waiting: number }>;
 }
@@ -40,14 +48,14 @@ const ENGINE_FAMILIES: ReadonlyArray<readonly [EngineCounter, "counter" | "gauge
   [
     "samplesLateCounter",
     "counter",
-    "vedette_samples_late_counter_total",
+    "vedette_samples_late_cumulative_total",
     "Cumulative samples older than the newest: covered by the later delta",
   ],
   ["samplesHistory", "counter", "vedette_samples_history_total", "Samples of history stored behind the newest of their stream: not scored"],
   ["samplesImported", "counter", "vedette_samples_imported_total", "Samples that imports have brought"],
   ["samplesReplaced", "counter", "vedette_samples_replaced_total", "Samples that replaced the newest of their stream"],
   ["staleMarkers", "counter", "vedette_stale_markers_total", "Stale markers taken"],
-  ["counterResets", "counter", "vedette_counter_resets_total", "Resets of cumulative counters"],
+  ["counterResets", "counter", "vedette_cumulative_resets_total", "Resets of cumulative counters"],
   [
     "samplesUnobserved",
     "counter",
@@ -249,6 +257,13 @@ const COORDINATOR_FAMILIES: ReadonlyArray<readonly [CoordinatorCounter, "counter
   ["watchdogPlaces", "gauge", "vedette_watchdog_overrides", "Tenants, services and metrics with settings of their own"],
   ["metadataStored", "gauge", "vedette_metric_metadata", "Metrics whose type, unit and help are stored"],
   [
+    "dataFaults",
+    "gauge",
+    "vedette_data_faults",
+    "Faults of the data folder that no operator has acknowledged: something that was stored cannot be read",
+  ],
+  ["storesUnchecked", "gauge", "vedette_stores_unchecked", "1 while a large store is still being looked through for damage"],
+  [
     "storeReadOnly",
     "gauge",
     "vedette_store_read_only",
@@ -348,14 +363,14 @@ function sumOf(engines: MetricsSources["engines"], slot: number): number {
   return engines.reduce((sum, slots) => sum + (slots[slot] as number), 0);
 }
 
-function ingestionFamilies({ engines }: MetricsSources): MetricFamily[] {
+function ingestionFamilies({ engines, refusedBodies }: MetricsSources): MetricFamily[] {
   const events = RECORD_TYPES.flatMap((type, place): MetricSample[] => [
     { labels: { type, status: "accepted" }, value: sumOf(engines, SLOT_ACCEPTED + place) },
     { labels: { type, status: "rejected" }, value: sumOf(engines, SLOT_REJECTED + place) },
   ]);
-  const reasons = VALIDATION_REASONS.map(
-    (reason, place): MetricSample => ({ labels: { reason }, value: sumOf(engines, SLOT_REASONS + place) }),
-  );
+  const reasons = VALIDATION_REASONS.map((reason, place): MetricSample => {
+    return { labels: { reason }, value: sumOf(engines, SLOT_REASONS + place) + refusedBodies.of(reason) };
+  });
   const buckets = BATCH_BOUNDS.length + 1;
   const batch: HistogramSample = {
     bounds: BATCH_BOUNDS,
@@ -365,7 +380,12 @@ function ingestionFamilies({ engines }: MetricsSources): MetricFamily[] {
   return [
     { name: "svc_ingestion_events_total", help: "Telemetry records by type and outcome", type: "counter", samples: events },
     { name: "svc_ingestion_batch_size", help: "Records per request", type: "histogram", samples: [batch] },
-    { name: "svc_validation_failures_total", help: "Records refused, by reason", type: "counter", samples: reasons },
+    {
+      name: "svc_validation_failures_total",
+      help: "Records refused, and bodies refused as a whole, by reason",
+      type: "counter",
+      samples: reasons,
+    },
   ];
 }
 
@@ -373,6 +393,15 @@ function histogramFrom(slots: Float64Array, start: number, labels?: Record<strin
   const buckets = LATENCY_BOUNDS_SECONDS.length + 1;
   const counts = slots.subarray(start, start + buckets);
   return { bounds: LATENCY_BOUNDS_SECONDS, counts, sum: slots[start + buckets] as number, ...(labels === undefined ? {} : { labels }) };
+}
+
+/** By limit: those of all engines, of the coordinator, and of the front. */
+function refusedPlaces({ engines, coordinator, sharesRefused }: MetricsSources): Array<readonly [limit: string, refused: number]> {
+  return [
+    ...ENGINE_SHARED_LIMITS.map((limit, place) => [limit, sumOf(engines, SLOT_ENGINE_SHARES + place)] as const),
+    ...COORDINATOR_SHARED_LIMITS.map((limit, place) => [limit, coordinator[SLOT_COORDINATOR_SHARES + place] as number] as const),
+    ...sharesRefused,
+  ];
 }
 
 /** All families, in the order of the page. */
@@ -403,6 +432,12 @@ export function metricFamilies(sources: MetricsSources): MetricFamily[] {
       help: "Requests answered 429, by the plan that allows no more, or key: the rate of their API key",
       type: "counter",
       samples: [...sources.limited].map(([by, value]): MetricSample => ({ labels: { by }, value })),
+    },
+    {
+      name: "vedette_shared_places_refused_total",
+      help: "Places of a limit that all tenants share that a tenant was refused, each as often as it was asked for",
+      type: "counter",
+      samples: refusedPlaces(sources).map(([limit, value]): MetricSample => ({ labels: { limit }, value })),
     },
     ...sources.counters.map(([name, help, value]): MetricFamily => ({ name, help, type: "counter", samples: [{ value }] })),
   ];

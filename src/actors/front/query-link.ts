@@ -1,7 +1,11 @@
-// Typed calls to the coordinator and their answers. At most QUERIES_WAITING_MAX wait; the caller answers 503 beyond.
+// Typed calls to the coordinator and their answers. At most QUERIES_WAITING_MAX wait, shared by tenants; the caller answers 503 beyond.
+import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
-import { QUERIES_WAITING_MAX } from "../../core/config/limits.ts";
+import { SHARE_REFUSALS_TOLD_MAX } from "../../core/config/shared-limits.ts";
+import type { FrontSharedLimit } from "../../core/layout/counters.ts";
 import type { CoordinatorCommand, QueryAnswer, QueryCall } from "../../core/protocol/query.ts";
+import type { ShareRow } from "../../core/protocol/shares.ts";
+import type { TenantShares } from "../../domain/access/tenant-shares.ts";
 
 type OnQueryAnswer = (status: number, body: string) => void;
 
@@ -19,11 +23,14 @@ function lateAnswer(ms: number): Pick<QueryAnswer, "status" | "body"> {
 /** The front's end of the coordinator. */
 export class QueryLink {
   readonly #send: (command: CoordinatorCommand) => void;
-  readonly #waiting = new Map<number, { onAnswer: OnQueryAnswer; timer: NodeJS.Timeout }>();
+  readonly #shares: TenantShares<FrontSharedLimit>;
+  readonly #waiting = new Map<number, { tenant: string; onAnswer: OnQueryAnswer; timer: NodeJS.Timeout }>();
   #next = 1;
 
-  constructor(send: (command: CoordinatorCommand) => void) {
+  /** `shares` are those of the front. */
+  constructor(send: (command: CoordinatorCommand) => void, shares: TenantShares<FrontSharedLimit>) {
     this.#send = send;
+    this.#shares = shares;
   }
 
   get waiting(): number {
@@ -32,18 +39,31 @@ export class QueryLink {
 
   /** Sends a call; false when too many wait. */
   call(call: Omit<QueryCall, "type" | "id">, onAnswer: OnQueryAnswer): boolean {
-    if (this.#waiting.size >= QUERIES_WAITING_MAX) return false;
+    const { tenant } = call.principal;
+    if (!this.#places.take(tenant)) return false;
     const id = this.#next++;
     const ms = ANSWER_MS_MAX_OF[call.endpoint] ?? ANSWER_MS_MAX;
-    this.#waiting.set(id, { onAnswer, timer: setTimeout(() => this.answer({ type: "answer", id, ...lateAnswer(ms) }), ms) });
-    this.#send({ type: "query", id, ...call });
+    this.#waiting.set(id, { tenant, onAnswer, timer: setTimeout(() => this.answer({ type: "answer", id, ...lateAnswer(ms) }), ms) });
+    const shares = this.#told(call);
+    this.#send({ type: "query", id, ...call, ...(shares !== undefined && { shares }) });
     return true;
+  }
+
+  get #places(): ShareLedger {
+    return this.#shares.ledger("queries_waiting");
+  }
+
+  /** What the coordinator cannot know of limits that are shared here. */
+  #told({ endpoint, principal }: Pick<QueryCall, "endpoint" | "principal">): readonly ShareRow[] | undefined {
+    if (endpoint === "coverage") return this.#shares.of(principal.tenant);
+    return endpoint === "status" ? this.#shares.refusals(SHARE_REFUSALS_TOLD_MAX) : undefined;
   }
 
   answer(answer: QueryAnswer): void {
     const waiting = this.#waiting.get(answer.id);
     if (waiting === undefined) return;
     this.#waiting.delete(answer.id);
+    this.#places.give(waiting.tenant);
     clearTimeout(waiting.timer);
     waiting.onAnswer(answer.status, answer.body);
   }

@@ -1,7 +1,7 @@
 // What the headers of a remote-write request say, and those of its answer.
 // 1.0: https://prometheus.io/docs/specs/prw/remote_write_spec/  2.0: https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/
-// The message is told by the `proto` parameter of Content-Type alone; the version headers say nothing more and may be absent, and so may all others: old
-// senders of 1.0 set none.
+// The message is told by the `proto` parameter of Content-Type alone; the version headers and Content-Encoding say nothing more and may be absent. Content-Type may
+// not, though old senders of 1.0 set none: a page of any site makes browsers send a body without one, and asks nobody (`no-cors`).
 import type { HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import { type Outcome, refused } from "../../api/refusal.ts";
 import { BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../core/protocol/body-kind.ts";
@@ -22,7 +22,8 @@ const NOTHING_WRITTEN: WrittenCounts = [0, 0, 0];
 
 /** The kind of body that a Content-Type announces; undefined for another one. */
 function kindOf(contentType: string | undefined): number | undefined {
-  if (contentType === undefined || contentType === MEDIA_TYPE) return BODY_REMOTE_WRITE_1;
+  if (contentType === undefined) return undefined;
+  if (contentType === MEDIA_TYPE) return BODY_REMOTE_WRITE_1;
   const [mediaType = "", ...parameters] = contentType.toLowerCase().split(";");
   if (mediaType.trim() !== MEDIA_TYPE) return undefined;
   const proto = parameters.map((parameter) => /^\s*proto\s*=\s*"?([^"]*?)"?\s*$/.exec(parameter)?.[1]).find((name) => name !== undefined);
@@ -40,7 +41,10 @@ export function remoteWriteKind(request: HttpRequest): Outcome<number> {
   const kind = kindOf(contentType);
   if (kind === undefined) {
     const known = `${MEDIA_TYPE}, with proto=prometheus.WriteRequest (the default) or proto=io.prometheus.write.v2.Request`;
-    return refused("unsupported_media_type", `Content-Type must be ${known}; got ${JSON.stringify(contentType?.slice(0, 100))}`);
+    return refused(
+      "unsupported_media_type",
+      `Content-Type must be ${known}; got ${contentType === undefined ? "none" : JSON.stringify(contentType.slice(0, 100))}`,
+    );
   }
   const encoding = request.header("content-encoding");
   if (encoding !== undefined && !/^\s*snappy\s*$/i.test(encoding))

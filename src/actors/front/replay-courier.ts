@@ -36,6 +36,7 @@ export class ReplayCourier {
       idempotencyKey: "",
       arrivalMs: clock.monotonicMs(),
       wallMs: clock.wallMs(),
+      isAnonymous: false,
     };
     if (port.waiting < REPLAY_BODIES_WAITING_MAX && port.submit(outgoing, { answer })) schedulePublish();
     else answer(BUSY, null);

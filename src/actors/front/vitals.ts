@@ -1,20 +1,25 @@
 // What the front says of the whole process: the sources of /metrics, and the two words of /healthz.
 import type { Clock } from "../../adapters/runtime/clock.ts";
-import { COORDINATOR_COUNTERS } from "../../core/layout/counters.ts";
+import { COORDINATOR_COUNTERS, type FrontSharedLimit } from "../../core/layout/counters.ts";
+import type { TenantShares } from "../../domain/access/tenant-shares.ts";
 import type { AccessDesk } from "./access/access-desk.ts";
 import type { BodyPort } from "./body-port.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Health } from "./front.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import type { Ingestion } from "./ingestion.ts";
+import type { LogWatch } from "./log-watch.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
+import type { RefusedBodies } from "./refused-bodies.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
 const RING_FULL_RATIO = 0.9;
+const DATA_FAULTS = COORDINATOR_COUNTERS.indexOf("dataFaults");
+const STORES_UNCHECKED = COORDINATOR_COUNTERS.indexOf("storesUnchecked");
 const STORE_READ_ONLY = COORDINATOR_COUNTERS.indexOf("storeReadOnly");
 
 export interface VitalsDependencies {
@@ -29,10 +34,13 @@ export interface VitalsDependencies {
   readonly tenants: TenantGate;
   readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
+  readonly refusedBodies: RefusedBodies;
   readonly heartbeat: Heartbeat;
+  readonly logWatch: LogWatch;
   readonly access: AccessDesk;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
+  readonly shares: Pick<TenantShares<FrontSharedLimit>, "totals">;
 }
 
 type Row = readonly [name: string, help: string, value: number];
@@ -46,9 +54,10 @@ export class Vitals {
   }
 
   metrics(): MetricsSources {
-    const { engines, coordinator, requests, ports } = this.#dependencies;
+    const { engines, coordinator, requests, refusedBodies, ports, shares } = this.#dependencies;
     const { limited } = this.#dependencies.tenants;
-    return { engines, coordinator, requests, ports, limited, gauges: this.#gauges(), counters: this.#counters() };
+    const own = { gauges: this.#gauges(), counters: this.#counters() };
+    return { engines, coordinator, requests, refusedBodies, ports, limited, sharesRefused: shares.totals(), ...own };
   }
 
   #gauges(): Row[] {
@@ -85,8 +94,23 @@ export class Vitals {
     return this.#dependencies.coordinator[STORE_READ_ONLY] === 1;
   }
 
+  /** Why telemetry is not taken though the server runs; null while it is. */
+  get refusesWrites(): string | null {
+    if (this.isReadOnly) return "the store does not take writes: the disk is full, or DISK_LIMIT_GIB is passed";
+    return this.#dependencies.logWatch.isRefusing ? "the log does not take writes: its disk is full" : null;
+  }
+
   health(): Health {
     const full = this.#dependencies.ports.some((port) => port.ringFill > RING_FULL_RATIO);
-    return { store: this.isReadOnly ? "read_only" : "ok", queue: full ? "full" : "ok" };
+    const isDamaged = (this.#dependencies.coordinator[DATA_FAULTS] as number) > 0;
+    const isUnchecked = this.#dependencies.coordinator[STORES_UNCHECKED] === 1;
+    const isDegraded = isDamaged || isUnchecked || this.refusesWrites !== null;
+    return {
+      status: isDegraded ? "degraded" : "ok",
+      store: this.isReadOnly ? "read_only" : "ok",
+      log: this.#dependencies.logWatch.isRefusing ? "read_only" : "ok",
+      queue: full ? "full" : "ok",
+      data: isDamaged ? "damaged" : isUnchecked ? "unchecked" : "ok",
+    };
   }
 }

@@ -20,14 +20,20 @@ export class SecretSource {
     return this.#key;
   }
 
+  /** Puts another secret in force; false where it is the same. */
+  replace(text: string): boolean {
+    if (text === this.#text) return false;
+    this.#text = text;
+    this.#key = importSecret(text);
+    return true;
+  }
+
   /** Follows the file that the secret was read from; a file that cannot be read changes nothing. */
   follow(path: string, onChange: () => void, log: (level: "info" | "warn", line: string) => void): void {
     watchFile(path, { interval: LOOK_MS, persistent: false }, () => {
       try {
         const text = readSecretFile(path);
-        if (text === undefined || text === this.#text) return;
-        this.#text = text;
-        this.#key = importSecret(text);
+        if (text === undefined || !this.replace(text)) return;
         log("info", `${path} has changed: tokens signed with the secret before are refused from now on`);
         onChange();
       } catch (error) {

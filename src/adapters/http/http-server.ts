@@ -18,10 +18,14 @@ export interface HttpRequest {
   readonly path: string;
   /** Query without its `?`, not decoded; empty when there is none. */
   readonly query: string;
-  /** The peer's address as text; IPv4 in its dotted form also on a dual-stack socket. Empty if first read when the exchange is over. */
+  /** The peer's address as text; IPv4 in its dotted form also on a dual-stack socket; UNIX_PEER on a Unix socket. Empty if first read when the exchange is over. */
   readonly remoteAddress: string;
+  /** HTTP's version, "1.1" or "1.0"; uws refuses the latter by itself. */
+  readonly version: string;
   /** Value of a header by its lower-case name; repeated headers are joined by ", ". */
   header(name: string): string | undefined;
+  /** The first header name, in lower case, that `test` says yes to. */
+  findHeader(test: (name: string) => boolean): string | undefined;
 }
 
 /** Receives a whole body in a pooled Buffer which starts at an 8-byte boundary and is valid only during the call. */
@@ -82,6 +86,8 @@ export interface HttpServerOptions {
   refusal(status: number, code: RefusalCode, message: string, request?: HttpRequest): Refusal;
   /** Told of everything that a handler or a callback threw. */
   onHandlerFault(error: unknown): void;
+  /** Header lines of every answer, but for those of which the answer has one of its own. */
+  readonly commonHeaders?: HttpHeaders;
   /** Departures from HTTP_LIMITS. */
   readonly limits?: Partial<HttpLimits>;
 }
@@ -107,6 +113,8 @@ export interface HttpServer {
   readonly openConnections: number;
   /** Listens on one address and gives the real port; rejects with a message that names address and reason. */
   listen(host: string, port: number): Promise<{ port: number }>;
+  /** Listens on a Unix socket instead, mode 0600, which goes with the server; rejects with a message that names path and reason. */
+  listenUnix(path: string): Promise<void>;
   /**
    * Stops accepting, closes idle connections, lets started exchanges finish and closes each behind its answer. Resolves when all are gone,
    * at the latest after `timeoutMs`, when the rest is cut off. Streams do not end by themselves: their owner ends them.

@@ -34,6 +34,12 @@ export class RequestHeaders {
     return value;
   }
 
+  /** The first name that `test` says yes to. */
+  find(test: (name: string) => boolean): string | undefined {
+    for (let i = 0; i < this.#lines.length; i += 2) if (test(this.#lines[i] as string)) return this.#lines[i];
+    return undefined;
+  }
+
   /** The declared length of the body; undefined for none. Anything but one whole number is a fault and never gets here. */
   get contentLength(): number | undefined {
     return this.#contentLength;

@@ -1,11 +1,12 @@
 /** What all exchanges of one server share. */
+import { AnswerHeads } from "./answer-head.ts";
 import { BodyPool } from "./body-pool.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { httpLimits } from "./http-limits.ts";
-import type { HttpHeaders, HttpServerOptions } from "./http-server.ts";
+import type { HttpServerOptions } from "./http-server.ts";
 
-/** Shared by the exchanges of one server; `draining` is set by the server alone. */
+/** Shared by the exchanges of one server; `draining` and `isUnix` are set by the server alone. */
 export interface ServerContext {
   readonly options: HttpServerOptions;
   readonly limits: HttpLimits;
@@ -13,9 +14,9 @@ export interface ServerContext {
   readonly sweep: DeadlineSweep;
   /** Once true, every answer closes its connection. */
   draining: boolean;
-  /** Status and header lines that were checked last: most answers have the same ones. */
-  checkedStatus: number;
-  checkedHeaders: HttpHeaders | undefined;
+  /** Its peers come over a Unix socket. */
+  isUnix: boolean;
+  readonly heads: AnswerHeads;
 }
 
 /** Makes the shared parts from the options. */
@@ -27,7 +28,7 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
     pool: new BodyPool({ inUseBytesMax: limits.bodyBytesInUseMax, retainedBytesMax: limits.bodyBytesRetainedMax }),
     sweep: new DeadlineSweep(Math.min(limits.bodyTimeoutMs, limits.lingerMs)),
     draining: false,
-    checkedStatus: 0,
-    checkedHeaders: undefined,
+    isUnix: false,
+    heads: new AnswerHeads(options.commonHeaders ?? []),
   };
 }

@@ -4,7 +4,7 @@
  *
  * The highest generation holds. A holder that is dead, a zombie, from before a reboot or whose pid has another start time by now is stale, and
  * the next server makes the next generation: only one can, as making a link that exists fails. The one before is kept, lower ones are deleted,
- * so that a listing never misses both. A process in another pid namespace (a second container on the same volume) cannot be seen: it looks dead.
+ * so that a listing never misses both. A process in another pid namespace (a second container on the same volume) looks dead: it is asked by its socket, folder-owner.ts.
  */
 
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from "node:fs";

@@ -18,14 +18,19 @@ export class LogFlusher {
     this.#directory = directory;
   }
 
+  /** Bytes flushed by the last round that came to its end, by path. */
+  get flushed(): ReadonlyMap<string, number> {
+    return this.#flushedBytes;
+  }
+
   /** One round; nothing while the last one is under way. Throws the system's error, but for files that are deleted meanwhile. */
   async flush(): Promise<void> {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     try {
-      const before = this.#flushedBytes;
-      this.#flushedBytes = new Map();
-      for (const { path } of listSegments(this.#directory)) this.#flushedBytes.set(path, await flushFile(path, before.get(path) ?? 0));
+      const now = new Map<string, number>();
+      for (const { path } of listSegments(this.#directory)) now.set(path, await flushFile(path, this.#flushedBytes.get(path) ?? 0));
+      this.#flushedBytes = now;
     } finally {
       this.#isFlushing = false;
     }

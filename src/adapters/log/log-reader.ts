@@ -1,20 +1,20 @@
 /**
- * Reads segments through a window of 1 MiB that grows to the largest block (80 MiB at most), one window for each lane that is merged.
- * A segment ends where a block is short, has a wrong magic, claims too much or fails its checksum: the rest is the torn tail of a write
- * that nobody was answered for, or damage; how many bytes that is belongs into a counter.
+ * Reads the blocks of a segment through a window of 1 MiB that grows to the largest block (80 MiB at most), one window for each lane that is merged.
+ * A block that is short, has a wrong magic, claims too much or fails its checksum is either the torn end of a write that nobody was answered for, or damage: then there are
+ * whole blocks behind it. They are looked for at each multiple of 8, the first bytes of a block decide for nearly all of those.
  */
 
-import type { LogBlockHeader, LogPosition } from "./block-format.ts";
-import { BLOCK_ALIGNMENT, BLOCK_HEADER_BYTES, blockBytes, readBlockHeader, readPayloadBytes } from "./block-format.ts";
+import { LOG_SEARCH_BYTES_MAX } from "../../core/config/limits.ts";
+import type { StoredBlockHeader } from "./block-format.ts";
+import { BLOCK_ALIGNMENT, BLOCK_HEADER_BYTES_MIN, readBlockHeader, readBlockSize } from "./block-format.ts";
 import type { LogFileSystem } from "./log-file-system.ts";
 import { errorCode, nodeFileSystem } from "./log-file-system.ts";
-import type { LogSegment } from "./log-segment.ts";
 
 const WINDOW_BYTES = 1024 * 1024;
 
 /** A block as read: the payload is a view that is valid until the next step and begins at a multiple of 8 of its buffer. */
 export interface LogBlock {
-  readonly header: LogBlockHeader;
+  readonly header: StoredBlockHeader;
   readonly payload: Uint8Array;
   /** Offset in the segment behind the block. */
   readonly endOffset: number;
@@ -26,133 +26,79 @@ export interface SegmentEnd {
   readonly cutBytes: number;
 }
 
-/** A block with the lane it was read from and the position behind it. */
-export interface MergedBlock {
-  readonly epoch: number;
-  readonly lane: number;
-  readonly header: LogBlockHeader;
-  readonly payload: Uint8Array;
-  readonly end: LogPosition;
+/** An open segment. */
+export interface SegmentReader {
+  /** Size of the file when it was opened: what is appended later is not read. */
+  readonly fileBytes: number;
+  /** The block at a place; undefined where there is none, or one that cannot be read. */
+  blockAt(offset: number): LogBlock | undefined;
+  /** The first place behind `offset` of a whole block that `counts`; undefined where there is none. */
+  findBlock(offset: number, counts: (header: StoredBlockHeader) => boolean): number | undefined;
+  close(): void;
 }
 
-/** A segment whose end was cut off. */
-export interface TornSegment {
-  readonly path: string;
-  readonly cutBytes: number;
+/** Opens a segment; a missing file is an empty one. Throws the system's error. */
+export function openSegment(path: string, files: LogFileSystem = nodeFileSystem): SegmentReader {
+  const descriptor = openIfThere(path, files);
+  if (descriptor === undefined) return NO_SEGMENT;
+  const window = new FileWindow(descriptor, files);
+  return {
+    fileBytes: window.fileBytes,
+    blockAt: (offset) => readBlock(window, offset),
+    findBlock: (offset, counts) => findBlock(window, offset, counts),
+    close: () => files.closeSync(descriptor),
+  };
 }
+
+const NO_SEGMENT: SegmentReader = { fileBytes: 0, blockAt: () => undefined, findBlock: () => undefined, close: () => undefined };
 
 /**
- * Yields the blocks of a segment from `fromOffset`, the end of a block, and returns where it stopped. A missing file is an empty one.
+ * Yields the blocks of a segment from `fromOffset`, the end of a block, up to the first that cannot be read, and returns where it stopped.
  * Throws the system's error when reading fails.
  */
 export function* readBlocks(path: string, fromOffset = 0, files: LogFileSystem = nodeFileSystem): Generator<LogBlock, SegmentEnd> {
   if (fromOffset % BLOCK_ALIGNMENT !== 0) throw new RangeError(`${fromOffset} is not the end of a block`);
-  const descriptor = openIfThere(path, files);
-  if (descriptor === undefined) return { endOffset: fromOffset, cutBytes: 0 };
+  const segment = openSegment(path, files);
   try {
-    const window = new FileWindow(descriptor, files);
     let offset = fromOffset;
     for (;;) {
-      const block = readBlock(window, offset);
-      if (block === undefined) return { endOffset: offset, cutBytes: Math.max(0, window.fileBytes - offset) };
+      const block = segment.blockAt(offset);
+      if (block === undefined) return { endOffset: offset, cutBytes: Math.max(0, segment.fileBytes - offset) };
       offset = block.endOffset;
       yield block;
     }
   } finally {
-    files.closeSync(descriptor);
+    segment.close();
   }
-}
-
-/** Returns the name of a lane of an epoch in a map of positions. */
-export function laneKey(epoch: number, lane: number): string {
-  return `${epoch}-${lane}`;
-}
-
-/**
- * Yields the blocks of all segments behind the positions in `from` (by `laneKey`; a lane without one from its beginning): epochs one after
- * another, within an epoch by admission, the blocks of one lane in file order, lower lanes first where admissions are equal.
- * Returns the segments that were cut off. A payload is valid until the next step.
- */
-export function* mergeBlocks(
-  segments: ReadonlyArray<LogSegment>,
-  from: ReadonlyMap<string, LogPosition>,
-  files: LogFileSystem = nodeFileSystem,
-): Generator<MergedBlock, TornSegment[]> {
-  const torn: TornSegment[] = [];
-  const epochs = [...new Set(segments.map((each) => each.epoch))].sort((a, b) => a - b);
-  for (const epoch of epochs) {
-    const ofEpoch = segments.filter((each) => each.epoch === epoch);
-    const lanes = [...new Set(ofEpoch.map((each) => each.lane))].sort((a, b) => a - b);
-    yield* mergeLanes(lanes.map((lane) => readLane(segmentsOf(ofEpoch, lane), from.get(laneKey(epoch, lane)), torn, files)));
-  }
-  return torn;
-}
-
-function* mergeLanes(lanes: ReadonlyArray<Generator<MergedBlock, void>>): Generator<MergedBlock, void> {
-  try {
-    const heads = lanes.map((lane) => lane.next().value ?? undefined);
-    for (;;) {
-      const first = earliest(heads);
-      const block = heads[first];
-      if (block === undefined) return;
-      yield block;
-      heads[first] = lanes[first]?.next().value ?? undefined;
-    }
-  } finally {
-    for (const lane of lanes) lane.return();
-  }
-}
-
-/** Returns the index of the block with the lowest admission, the first of equals; -1 when there is none. */
-function earliest(heads: ReadonlyArray<MergedBlock | undefined>): number {
-  let first = -1;
-  let lowest = Number.POSITIVE_INFINITY;
-  heads.forEach((head, index) => {
-    if (head === undefined || (first >= 0 && head.header.admission >= lowest)) return;
-    first = index;
-    lowest = head.header.admission;
-  });
-  return first;
-}
-
-function* readLane(
-  segments: ReadonlyArray<LogSegment>,
-  from: LogPosition | undefined,
-  torn: TornSegment[],
-  files: LogFileSystem,
-): Generator<MergedBlock, void> {
-  for (const { path, epoch, lane, segment } of segments) {
-    if (from !== undefined && segment < from.segment) continue;
-    const blocks = readBlocks(path, segment === from?.segment ? from.offset : 0, files);
-    try {
-      let step = blocks.next();
-      for (; !step.done; step = blocks.next()) {
-        const { header, payload, endOffset } = step.value;
-        yield { epoch, lane, header, payload, end: { segment, offset: endOffset } };
-      }
-      if (step.value.cutBytes > 0) torn.push({ path, cutBytes: step.value.cutBytes });
-    } finally {
-      blocks.return({ endOffset: 0, cutBytes: 0 });
-    }
-  }
-}
-
-function segmentsOf(segments: ReadonlyArray<LogSegment>, lane: number): LogSegment[] {
-  return segments.filter((each) => each.lane === lane).sort((a, b) => a.segment - b.segment);
 }
 
 function readBlock(window: FileWindow, offset: number): LogBlock | undefined {
-  const headerAt = window.hold(offset, BLOCK_HEADER_BYTES);
+  const headerAt = window.hold(offset, BLOCK_HEADER_BYTES_MIN);
   if (headerAt < 0) return undefined;
-  const payloadBytes = readPayloadBytes(window.bytes, headerAt);
-  if (payloadBytes < 0) return undefined;
-  const bytes = blockBytes(payloadBytes);
-  const at = window.hold(offset, bytes);
+  const size = readBlockSize(window.bytes, headerAt);
+  if (size === undefined) return undefined;
+  const at = window.hold(offset, size.bytes);
   if (at < 0) return undefined;
-  const header = readBlockHeader(window.bytes, at, payloadBytes);
+  const header = readBlockHeader(window.bytes, at, size);
   if (header === undefined) return undefined;
-  const payloadAt = at + BLOCK_HEADER_BYTES;
-  return { header, payload: window.bytes.subarray(payloadAt, payloadAt + payloadBytes), endOffset: offset + bytes };
+  const payloadAt = at + size.headerBytes;
+  return { header, payload: window.bytes.subarray(payloadAt, payloadAt + size.payloadBytes), endOffset: offset + size.bytes };
+}
+
+/** What looks like a block and is none costs its checksum: so many bytes of that, and the rest of the segment counts as unreadable. */
+function findBlock(window: FileWindow, from: number, counts: (header: StoredBlockHeader) => boolean): number | undefined {
+  let budgetBytes = LOG_SEARCH_BYTES_MAX;
+  for (let offset = from + BLOCK_ALIGNMENT; offset + BLOCK_HEADER_BYTES_MIN <= window.fileBytes; offset += BLOCK_ALIGNMENT) {
+    const at = window.hold(offset, BLOCK_HEADER_BYTES_MIN);
+    if (at < 0) return undefined;
+    const size = readBlockSize(window.bytes, at);
+    if (size === undefined || offset + size.bytes > window.fileBytes) continue;
+    budgetBytes -= size.bytes;
+    if (budgetBytes < 0) return undefined;
+    const block = readBlock(window, offset);
+    if (block !== undefined && counts(block.header)) return offset;
+  }
+  return undefined;
 }
 
 /** The part of a file that is in memory; offsets and the places in its buffer are equal modulo 8. */

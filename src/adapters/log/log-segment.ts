@@ -26,11 +26,17 @@ export function segmentPath(directory: string, epoch: number, lane: number, segm
 export function listSegments(directory: string, files: LogFileSystem = nodeFileSystem): LogSegment[] {
   const segments: LogSegment[] = [];
   for (const name of namesIn(directory, files).sort()) {
-    const match = NAME.exec(name);
-    if (match === null) continue;
-    segments.push({ path: join(directory, name), epoch: Number(match[1]), lane: Number(match[2]), segment: Number(match[3]) });
+    const segment = parseSegmentName(directory, name);
+    if (segment !== undefined) segments.push(segment);
   }
   return segments;
+}
+
+/** The segment that a file's name says; undefined where it is another file's. */
+export function parseSegmentName(directory: string, name: string): LogSegment | undefined {
+  const match = NAME.exec(name);
+  if (match === null) return undefined;
+  return { path: join(directory, name), epoch: Number(match[1]), lane: Number(match[2]), segment: Number(match[3]) };
 }
 
 /** What nobody needs any more: every log of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`, of which a living writer's position is none. */
@@ -41,10 +47,13 @@ export interface CoveredSegments {
 
 /** What is covered, the oldest of each lane first. */
 export function coveredSegments(directory: string, { epoch, lanes }: CoveredSegments, files: LogFileSystem = nodeFileSystem): LogSegment[] {
+  return listSegments(directory, files).filter(isCoveredBy({ epoch, lanes }));
+}
+
+/** Tells of a segment whether it is covered. */
+export function isCoveredBy({ epoch, lanes }: CoveredSegments): (segment: LogSegment) => boolean {
   const below = new Map(lanes.map(({ lane, belowSegment }) => [lane, belowSegment]));
-  return listSegments(directory, files).filter(
-    (each) => each.epoch < epoch || (each.epoch === epoch && each.segment < (below.get(each.lane) ?? 0)),
-  );
+  return (each) => each.epoch < epoch || (each.epoch === epoch && each.segment < (below.get(each.lane) ?? 0));
 }
 
 /** Deletes what is covered and returns how many files that were; one that is already gone is fine. */

@@ -8,6 +8,7 @@ import { BLOCK_HEADER_BYTES, BLOCK_PAYLOAD_BYTES_MAX, blockBytes, blockPadding, 
 import type { LogFileSystem } from "./log-file-system.ts";
 import { errorCode, nodeFileSystem, syncDirectory } from "./log-file-system.ts";
 import { listSegments, segmentPath } from "./log-segment.ts";
+import { noteSegment } from "./segment-note.ts";
 
 /** Size at which a segment is full unless the options say otherwise. */
 const SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -17,6 +18,8 @@ const RETRYABLE_CODES = new Set(["ENOSPC", "EDQUOT", "ESHORT", "EAGAIN", "EINTR"
 /** Where and how a lane's log is written. */
 export interface LogWriterOptions {
   readonly directory: string;
+  /** Where each segment is noted before its first block. */
+  readonly dataDir: string;
   readonly epoch: number;
   readonly lane: number;
   /** A block that would pass this many bytes goes to a new segment; a block that is larger has one of its own. */
@@ -76,6 +79,9 @@ class SegmentWriter implements LogWriter {
   readonly #files: LogFileSystem;
   readonly #segmentBytes: number;
   readonly #header = new Uint8Array(BLOCK_HEADER_BYTES);
+  /** Of the next block. */
+  #number = 0;
+  #rowsBefore = 0;
   #nextSegment: number;
   #descriptor: number;
   #position: LogPosition;
@@ -106,12 +112,15 @@ class SegmentWriter implements LogWriter {
     for (const part of parts) payloadBytes += part.length;
     if (payloadBytes > BLOCK_PAYLOAD_BYTES_MAX)
       throw new RangeError(`a block holds at most ${BLOCK_PAYLOAD_BYTES_MAX} bytes, not ${payloadBytes}`);
-    writeBlockHeader(this.#header, header, parts, payloadBytes);
+    writeBlockHeader(this.#header, { ...header, number: this.#number, rowsBefore: this.#rowsBefore }, parts);
     const bytes = blockBytes(payloadBytes);
     if (this.#damaged || (this.#position.offset > 0 && this.#position.offset + bytes > this.#segmentBytes)) this.#roll();
+    if (this.#position.offset === 0) this.#note();
     this.#write([this.#header, ...parts, blockPadding(payloadBytes)], bytes);
     this.#position = { segment: this.#position.segment, offset: this.#position.offset + bytes };
     this.#bytesWritten += bytes;
+    this.#number++;
+    this.#rowsBefore += header.rows;
     return this.#position;
   }
 
@@ -122,6 +131,15 @@ class SegmentWriter implements LogWriter {
   close(): void {
     if (this.#descriptor >= 0) this.#files.closeSync(this.#descriptor);
     this.#descriptor = -1;
+  }
+
+  #note(): void {
+    const { directory, epoch, lane, dataDir, syncEach } = this.#options;
+    try {
+      noteSegment(dataDir, segmentPath(directory, epoch, lane, this.#position.segment), syncEach, this.#files);
+    } catch (error) {
+      throw new LogWriteError("note a segment", errorCode(error), error);
+    }
   }
 
   #write(parts: ReadonlyArray<Uint8Array>, bytes: number): void {

@@ -1,14 +1,18 @@
 /**
- * <dataDir>/meta.json, about 130 bytes: {"version":1,"epoch":<starts so far>,"seed":"<64 hex digits>"}. Written beside, flushed, renamed and
+ * <dataDir>/meta.json, about 170 bytes: {"version":1,"epoch":<starts so far>,"hasStores":true,"seed":"<64 hex digits>","check":"<CRC-32 of the JSON without this, 8 hex digits>"}. Written beside, flushed, renamed and
  * the directory flushed, so that after any crash it is the old or the new one. Call it under the folder lock.
  */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { crc32 } from "../../core/base/crc32.ts";
 import { errorCode, syncDirectory } from "./log-file-system.ts";
 import { listSegments } from "./log-segment.ts";
+import { replaceFile } from "./replaced-file.ts";
 
 const VERSION = 1;
+/** How to go on. */
+const META_ADVICE = "restore it from a backup: its seed cannot be made again";
 const SEED = /^[0-9a-f]{64}$/;
 
 /** What a start knows about its data folder. */
@@ -16,6 +20,8 @@ export interface Meta {
   readonly version: number;
   /** Number of this start: larger than that of any start or log segment before, at least 1. */
   readonly epoch: number;
+  /** Both stores have been opened by a start before: one that is not there is lost. */
+  readonly hasStores: boolean;
   /** 32 random bytes in hex, made on the first start: stored identities depend on it, so it never changes. */
   readonly seed: string;
 }
@@ -48,18 +54,21 @@ export function openMeta(dataDir: string, makeSeed: () => string): Meta {
   const path = join(dataDir, "meta.json");
   const lastSegmentEpoch = listSegments(logDirectory(dataDir)).at(-1)?.epoch ?? 0;
   const stored = readMeta(path);
-  if (stored === undefined && lastSegmentEpoch > 0) {
-    throw new MetaError(
-      "META_MISSING",
-      `${path} is missing, but the folder has log segments: restore the file, its seed cannot be made again`,
-    );
+  const found = lastSegmentEpoch > 0 ? "log segments" : existsSync(join(dataDir, "control", "data.mdb")) ? "stores" : undefined;
+  if (stored === undefined && found !== undefined) {
+    throw new MetaError("META_MISSING", `${path} is missing, but the folder has ${found}: restore the file, its seed cannot be made again`);
   }
-  const { epoch: lastEpoch, seed } = stored ?? { epoch: 0, seed: makeSeed() };
+  const { epoch: lastEpoch, seed, hasStores } = stored ?? { epoch: 0, seed: makeSeed(), hasStores: false };
   if (!SEED.test(seed)) throw new MetaError("META_SEED", "the seed must be 64 lower-case hex digits");
-  const meta: Meta = { version: VERSION, epoch: Math.max(lastEpoch, lastSegmentEpoch) + 1, seed };
+  const meta: Meta = { version: VERSION, epoch: Math.max(lastEpoch, lastSegmentEpoch) + 1, hasStores, seed };
   storeMeta(path, meta);
   syncDirectory(dataDir, { openSync, fsyncSync, closeSync });
   return meta;
+}
+
+/** Notes that both stores are there from now on. Throws MetaError where the disk is full, or the system's error. */
+export function noteStores(dataDir: string, meta: Meta): void {
+  if (!meta.hasStores) storeMeta(join(dataDir, "meta.json"), { ...meta, hasStores: true });
 }
 
 function readMeta(path: string): Meta | undefined {
@@ -70,14 +79,19 @@ function readMeta(path: string): Meta | undefined {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
-  const { version, epoch, seed } = parseObject(text, path);
+  const { check, ...members } = parseObject(text, path);
+  // A file of an earlier version has none; every other bit of one that has it is covered.
+  if (check !== undefined && check !== checkOf(members)) {
+    throw new MetaError("META_MALFORMED", `${path} is damaged: its checksum is not that of its content; ${META_ADVICE}`);
+  }
+  const { version, epoch, seed, hasStores } = members;
   if (typeof version === "number" && version !== VERSION) {
     throw new MetaError("META_VERSION", `${path} has version ${version}, this server knows ${VERSION}`);
   }
   if (typeof version !== "number" || typeof epoch !== "number" || !Number.isSafeInteger(epoch) || epoch < 1 || typeof seed !== "string") {
-    throw new MetaError("META_MALFORMED", `${path} has no valid version, epoch or seed`);
+    throw new MetaError("META_MALFORMED", `${path} is damaged: it has no valid version, epoch or seed; ${META_ADVICE}`);
   }
-  return { version, epoch, seed };
+  return { version, epoch, seed, hasStores: hasStores === true };
 }
 
 function parseObject(text: string, path: string): Record<string, unknown> {
@@ -87,26 +101,20 @@ function parseObject(text: string, path: string): Record<string, unknown> {
   } catch {
     // not JSON: answered below like JSON that is no object
   }
-  throw new MetaError("META_MALFORMED", `${path} is not a JSON object`);
+  throw new MetaError("META_MALFORMED", `${path} is damaged: it is not a JSON object; ${META_ADVICE}`);
+}
+
+function checkOf(members: object): string {
+  return crc32(Buffer.from(JSON.stringify(members)))
+    .toString(16)
+    .padStart(8, "0");
 }
 
 function storeMeta(path: string, meta: Meta): void {
   try {
-    replaceFile(path, `${JSON.stringify(meta)}\n`);
+    replaceFile(path, `${JSON.stringify({ ...meta, check: checkOf(meta) })}\n`);
   } catch (error) {
     if (errorCode(error) !== "ENOSPC") throw error;
     throw new MetaError("META_NO_ROOM", `${path} cannot be written: the disk is full; make room and start again, nothing is lost`);
   }
-}
-
-function replaceFile(path: string, text: string): void {
-  const beside = `${path}.new`;
-  const descriptor = openSync(beside, "w");
-  try {
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(beside, path);
 }

@@ -1,4 +1,5 @@
 // Views over one engine's shared WebAssembly memory, and the few words in it that threads touch with atomics.
+import { placesFor, sharePlaces } from "../../core/base/share-ledger.ts";
 import {
   CONTROL,
   CONTROL_BODIES_HEAD,
@@ -9,6 +10,8 @@ import {
   INBOX_BYTES,
   MEMORY_PAGES,
   PROCESS_NEXT_REF,
+  PROCESS_PAIRS_WITHIN_SHARES,
+  PROCESS_TENANT_PAIRS,
   PROCESS_TENANT_STREAMS,
   PROCESS_WATCHDOG_PAIRS,
   STREAM_RECORDS,
@@ -55,16 +58,39 @@ export class ProcessWords {
     Atomics.add(this.#words, (PROCESS_TENANT_STREAMS >> 2) + tenant, count);
   }
 
-  /** Counts one more long baseline, unless there are `limit`. */
-  takePair(limit: number): boolean {
+  /** Counts one more long baseline of a tenant where its share, or what others leave of theirs, has room; of so many tenants that are known. */
+  takePair(tenant: number, most: number, tenants: number): boolean {
+    const [taken, within] = [this.#load(PROCESS_WATCHDOG_PAIRS), this.#load(PROCESS_PAIRS_WITHIN_SHARES)];
+    const held = this.#load(PROCESS_TENANT_PAIRS + 4 * tenant);
+    if (placesFor(held, { most, share: sharePlaces(most), tenants, taken, within }) < 1 || !this.restorePair(most)) return false;
+    this.claimPair(tenant, most);
+    return true;
+  }
+
+  /** Counts one more whose tenant is not known yet, unless there are `most`. */
+  restorePair(most: number): boolean {
     const word = PROCESS_WATCHDOG_PAIRS >> 2;
-    if (Atomics.add(this.#words, word, 1) < limit) return true;
+    if (Atomics.add(this.#words, word, 1) < most) return true;
     Atomics.sub(this.#words, word, 1);
     return false;
   }
 
-  returnPair(): void {
+  /** Counts a pair that is counted already as the tenant's. */
+  claimPair(tenant: number, most: number): void {
+    const before = Atomics.add(this.#words, (PROCESS_TENANT_PAIRS >> 2) + tenant, 1);
+    if (before < sharePlaces(most)) Atomics.add(this.#words, PROCESS_PAIRS_WITHIN_SHARES >> 2, 1);
+  }
+
+  /** Gives a pair back; undefined for one whose tenant was never known. */
+  returnPair(tenant: number | undefined, most: number): void {
     Atomics.sub(this.#words, PROCESS_WATCHDOG_PAIRS >> 2, 1);
+    if (tenant === undefined) return;
+    const before = Atomics.sub(this.#words, (PROCESS_TENANT_PAIRS >> 2) + tenant, 1);
+    if (before <= sharePlaces(most)) Atomics.sub(this.#words, PROCESS_PAIRS_WITHIN_SHARES >> 2, 1);
+  }
+
+  #load(at: number): number {
+    return Atomics.load(this.#words, at >> 2);
   }
 
   tenantStreams(tenant: number): number {

@@ -17,9 +17,10 @@
  *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)), and the new space is collected by its own thread alone:
  *    with helpers it waits for them.
  *
- * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. One that a version does not know is
- * reported on stderr and passed over.
+ * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. V8 complains on standard error of flags that it does not know
+ * (interrupt budget: that of Node 22 and later), so Node is asked first which there are, 10 ms: where it does not answer none is set.
  */
+import { spawnSync } from "node:child_process";
 import { availableParallelism, totalmem } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { CORES_FEW } from "./few-cores.ts";
@@ -27,6 +28,7 @@ import { yieldV8Threads } from "./v8-threads.ts";
 
 const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100", `--interrupt-budget=${33 * 1024}`] as const;
 const MIB = 1024 * 1024;
+const ASK_MS_MAX = 10_000;
 const LEAST_LIMIT_MIB_MAX = 128;
 const LEAST_LIMIT_MIB_MIN = 16;
 const LEAST_LIMIT_SHARE = 1 / 32;
@@ -44,10 +46,19 @@ function memoryBytes(): number {
 
 /** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. */
 export function applyV8Policy(cores = availableParallelism()): void {
-  for (const flag of FLAGS) setFlagsFromString(flag);
-  setFlagsFromString(`--initial-old-space-size=${leastLimitMib(memoryBytes())}`);
-  if (cores > CORES_FEW) return;
-  setFlagsFromString("--no-concurrent-marking");
-  setFlagsFromString("--no-parallel-scavenge");
-  yieldV8Threads();
+  const few = cores > CORES_FEW ? [] : ["--no-concurrent-marking", "--no-parallel-scavenge"];
+  for (const flag of knownFlags([...FLAGS, `--initial-old-space-size=${leastLimitMib(memoryBytes())}`, ...few], v8Options()))
+    setFlagsFromString(flag);
+  if (cores <= CORES_FEW) yieldV8Threads();
+}
+
+/** Those of the flags that stand in a list of V8's options, one a line as `node --v8-options` prints it. */
+export function knownFlags(flags: readonly string[], options: string): string[] {
+  const names = new Set(Array.from(options.matchAll(/^\s*--([\w-]+)/gm), ([, name = ""]) => name.replaceAll("_", "-")));
+  return flags.filter((flag) => names.has(flag.replace(/^--(no-)?/, "").replace(/=.*$/, "")));
+}
+
+function v8Options(): string {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  return spawnSync(process.execPath, ["--v8-options"], { encoding: "utf8", env, timeout: ASK_MS_MAX }).stdout ?? "";
 }

@@ -14,7 +14,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, write as writeCallback } from "node:fs";
 import { promisify } from "node:util";
 import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
-import type { StoreOperation } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
 
 /** Pages of the file, as LMDB counts them after the last commit. */
@@ -24,6 +23,11 @@ export interface FilePages {
   readonly end: number;
   /** Free pages below the end; asked for only when the disk is full. */
   free(): number;
+}
+
+/** A change as it is stored: the bytes that are put, or undefined where it deletes. */
+interface RoomOperation {
+  readonly value: Uint8Array | undefined;
 }
 
 /** Free list, branches, and the roots of the tables. */
@@ -56,12 +60,12 @@ export class FileRoom {
   }
 
   /** Whether there is room for a commit already. */
-  has(operations: ReadonlyArray<StoreOperation>, { end, pageBytes }: FilePages): boolean {
+  has(operations: ReadonlyArray<RoomOperation>, { end, pageBytes }: FilePages): boolean {
     return this.#size >= end * pageBytes + bytesNeeded(operations, pageBytes) + this.#reserveBytes;
   }
 
   /** Makes room for a commit. Rejects with StoreError ENOSPC, or what the disk says, where there is not enough. */
-  async take(operations: ReadonlyArray<StoreOperation>, pages: FilePages): Promise<void> {
+  async take(operations: ReadonlyArray<RoomOperation>, pages: FilePages): Promise<void> {
     const endBytes = pages.end * pages.pageBytes;
     const needBytes = bytesNeeded(operations, pages.pageBytes);
     const reserveBytes = this.#reserveBytes;
@@ -108,13 +112,13 @@ export class FileRoom {
 }
 
 /** Whether the operations leave more room than they take: they delete, and put little. */
-function frees(operations: ReadonlyArray<StoreOperation>): boolean {
+function frees(operations: ReadonlyArray<RoomOperation>): boolean {
   const putBytes = operations.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
   return putBytes <= OVERHEAD_BYTES / 4 && operations.some(({ value }) => value === undefined);
 }
 
 /** Most pages that the operations can take: values of their own pages, and a leaf that is copied, two where it may split. */
-function bytesNeeded(operations: ReadonlyArray<StoreOperation>, pageBytes: number): number {
+function bytesNeeded(operations: ReadonlyArray<RoomOperation>, pageBytes: number): number {
   let pages = 0;
   for (const { value } of operations) {
     const isLarge = value !== undefined && value.length > pageBytes / 2;

@@ -1,6 +1,6 @@
 /**
  * The key-value store on LMDB (lmdb-js 3.5.6), one environment a call. What was found out about that library and is worked around here:
- *  - a value on shared memory is stored as whatever bytes lie elsewhere: such values are copied first;
+ *  - a value on shared memory is stored as whatever bytes lie elsewhere: values are copied with their seals first;
  *  - the callbacks of `transaction()` and `childTransaction()` never ran here, whatever the options: commits are `batch()`, which is atomic;
  *  - with event-turn batching on, a failed commit raises an unhandled rejection, which ends the process: it is off, and commits that wait
  *    for one another are still grouped by the library;
@@ -22,6 +22,8 @@ import { KEY_BYTES_MAX } from "../../domain/codec/key.ts";
 import { type FilePages, FileRoom } from "./file-room.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
+import { SEALED_KEY, SEALED_TABLE, SEALED_VALUE } from "./sealed-stores.ts";
+import { DamagedValueError, TableSeal } from "./value-seal.ts";
 import { VisibleCommits, type WritingEnvironment } from "./visible-commits.ts";
 
 /** Which environment to open. */
@@ -38,11 +40,24 @@ export interface LmdbStoreOptions {
   readonly mapSizeBytes?: number;
 }
 
-type Table = Database<Uint8Array, Uint8Array>;
+/** A table of the library and the seal of its values. */
+interface Table {
+  readonly name: string;
+  readonly rows: Database<Uint8Array, Uint8Array>;
+  readonly seal: TableSeal;
+}
 
 /** A StoreOperation as the library takes it. */
 interface TableWrite extends Omit<StoreOperation, "table"> {
-  readonly table: Table;
+  readonly table: Database<Uint8Array, Uint8Array>;
+}
+
+/** A store that was perhaps made before values had seals. */
+export interface SealableStore extends KeyValueStore {
+  /** Whether every value has its seal; a new store is so. */
+  readonly isSealed: boolean;
+  /** Gives a seal to each value that has none, in small commits, after `check` has looked at it; resolves with their number. Rejects with StoreError, or what `check` throws. */
+  sealAll(check: (table: string, entry: StoreEntry) => void): Promise<number>;
 }
 
 /** What lmdb-js has at run time and does not declare. */
@@ -54,7 +69,7 @@ interface Environment extends WritingEnvironment {
 type PageCounts = Record<"pageSize" | "treeBranchPageCount" | "treeLeafPageCount" | "overflowPages", number>;
 
 /** What `getStats` returns of a table, of the table of tables and of the free list. */
-type TableStats = PageCounts & { readonly root: PageCounts; readonly free: PageCounts };
+type TableStats = PageCounts & { readonly entryCount: number; readonly root: PageCounts; readonly free: PageCounts };
 
 /** Pages 0 and 1. */
 const META_PAGES = 2;
@@ -66,31 +81,37 @@ const COMPRESSED_BYTES_MIN = 200;
 /** More than a value of LMDB can have. */
 const NEVER_COMPRESSED_BYTES = 0x7fff_ffff;
 const FIRST_KEY = Uint8Array.of(0);
+/** Rows that one commit of `sealAll` looks at, and bytes that it writes at most, but for a single value. */
+const SEALED_ROWS_PER_STEP = 1_000;
+const SEALED_BYTES_PER_STEP = 4 * 1024 * 1024;
 const BINARY = { keyEncoding: "binary", encoding: "binary" } as const;
 /** An EIO counts as a full disk when less than this and the commit's own bytes are free; LMDB writes whole pages and some for its free list. */
 const FULL_DISK_BYTES = 1024 * 1024;
 const ERRNO_NAMES = new Map(Object.entries(constants.errno).map(([name, number]) => [number, name]));
 
 /** Opens an environment with default sync; one process at a time. Throws StoreError. */
-export function openLmdbStore(options: LmdbStoreOptions): KeyValueStore {
+export function openLmdbStore(options: LmdbStoreOptions): SealableStore {
   try {
     const root: RootDatabase<Uint8Array, Uint8Array> = open({
       ...BINARY,
       path: options.path,
       noSubdir: false,
-      maxDbs: options.tables.length + 1,
+      maxDbs: options.tables.length + 2,
       mapSize: options.mapSizeBytes ?? MAP_BYTES,
       eventTurnBatching: false,
     });
     const room = new FileRoom(join(options.path, DATA_FILE));
+    const isNew = (root.getStats() as TableStats).entryCount === 0;
     const openTable = (name: string) => root.openDB({ ...BINARY, name, ...compression(options, name) });
-    return new LmdbStore(options.path, { root, room }, new Map(options.tables.map((name) => [name, openTable(name)])));
+    const names = [SEALED_TABLE, ...options.tables];
+    const tables = new Map(names.map((name) => [name, { name, rows: openTable(name), seal: new TableSeal(name) }]));
+    return new LmdbStore(options.path, { root, room, isNew }, tables);
   } catch (error) {
     throw new StoreError("open the store", codeOf(error), error);
   }
 }
 
-class LmdbStore implements KeyValueStore {
+class LmdbStore implements SealableStore {
   readonly #path: string;
   readonly #root: RootDatabase<Uint8Array, Uint8Array>;
   readonly #environment: Environment;
@@ -110,10 +131,13 @@ class LmdbStore implements KeyValueStore {
   /** Commits so far, and at the last call of `trim`. */
   #commits = 0;
   #commitsSeen = 0;
+  /** Whether each value must have its seal, and whether the store says so yet. */
+  #isSealed: boolean;
+  #saysSealed: boolean;
 
   constructor(
     path: string,
-    { root, room }: { root: RootDatabase<Uint8Array, Uint8Array>; room: FileRoom },
+    { root, room, isNew }: { root: RootDatabase<Uint8Array, Uint8Array>; room: FileRoom; isNew: boolean },
     tables: ReadonlyMap<string, Table>,
   ) {
     this.#path = path;
@@ -123,32 +147,42 @@ class LmdbStore implements KeyValueStore {
     this.#environment = (root as unknown as { env: Environment }).env;
     this.#visible = new VisibleCommits(this.#environment);
     this.#tables = tables;
+    this.#isSealed = false;
+    this.#saysSealed = this.get(SEALED_TABLE, SEALED_KEY) !== undefined;
+    this.#isSealed = this.#saysSealed || isNew;
+  }
+
+  get isSealed(): boolean {
+    return this.#isSealed;
   }
 
   get(table: string, key: Uint8Array): Uint8Array | undefined {
     assertKey(key);
-    return this.#table(table).getBinary(key);
+    const from = this.#table(table);
+    const stored = from.rows.getBinary(key);
+    return stored && this.#open(from, key, stored);
   }
 
   range(table: string, { from, to, reverse = false, limit }: StoreRange): StoreEntry[] {
     const bounds = rangeOptions(from, to, reverse, limit);
-    return bounds === undefined ? [] : [...this.#table(table).getRange(bounds)].map(({ key, value }) => ({ key, value }));
+    if (bounds === undefined) return [];
+    const source = this.#table(table);
+    return [...source.rows.getRange(bounds)].map(({ key, value }) => ({ key, value: this.#open(source, key, value) }));
   }
 
   async commit(operations: ReadonlyArray<StoreOperation>, options: CommitOptions = {}): Promise<void> {
-    const writes = operations.map(({ table, key, value }) => {
-      assertKey(key);
-      return { table: this.#table(table), key, value: value && unshared(value) };
-    });
+    const writes = operations.map((operation) => this.#write(operation));
     if (writes.length === 0 && options.sync === true) return this.#syncBeside();
     this.#commits++;
     const own = this.#last.then(async () => {
       await this.#flushBefore;
       this.#throwFlushError();
       if (writes.length > 0) {
+        if (this.#isSealed && !this.#saysSealed) writes.unshift(this.#write({ table: SEALED_TABLE, key: SEALED_KEY, value: SEALED_VALUE }));
         const pages = this.#pages();
-        if (!this.#room.has(operations, pages)) await this.#room.take(operations, pages);
+        if (!this.#room.has(writes, pages)) await this.#room.take(writes, pages);
         await (options.flushLater === true ? this.#showBatch(writes) : this.#batch(writes));
+        this.#saysSealed = this.#isSealed;
       }
       if (options.sync === true) await this.#sync();
     });
@@ -156,12 +190,44 @@ class LmdbStore implements KeyValueStore {
     return own;
   }
 
+  async sealAll(check: (table: string, entry: StoreEntry) => void): Promise<number> {
+    let count = 0;
+    for (const table of this.#isSealed ? [] : this.#tables.values()) count += await this.#sealTable(table, check);
+    this.#isSealed = true;
+    await this.commit([{ table: SEALED_TABLE, key: SEALED_KEY, value: SEALED_VALUE }], { sync: true });
+    return count;
+  }
+
+  async #sealTable({ name, rows, seal }: Table, check: (table: string, entry: StoreEntry) => void): Promise<number> {
+    let count = 0;
+    for (let start: Uint8Array = FIRST_KEY, more = true; more; ) {
+      const operations: StoreOperation[] = [];
+      let [bytes, seen] = [0, 0];
+      for (const { key, value } of rows.getRange({ start, limit: SEALED_ROWS_PER_STEP })) {
+        start = Uint8Array.of(...key, 0);
+        seen++;
+        if (seal.isClosed(value)) {
+          if (seal.open(key, value) === undefined) throw this.#damage(name, key);
+          continue;
+        }
+        this.#check(check, name, { key, value });
+        operations.push({ table: name, key, value });
+        bytes += value.length;
+        if (bytes >= SEALED_BYTES_PER_STEP) break;
+      }
+      more = seen === SEALED_ROWS_PER_STEP || bytes >= SEALED_BYTES_PER_STEP;
+      if (operations.length > 0) await this.commit(operations);
+      count += operations.length;
+    }
+    return count;
+  }
+
   async deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number> {
     if (!(limitPerStep >= 1)) throw new RangeError("a step deletes at least one key");
     let deleted = 0;
     for (let limit = limitPerStep; ; ) {
       const bounds = rangeOptions(from, to, false, limit);
-      const keys = bounds === undefined ? [] : [...this.#table(table).getKeys(bounds)];
+      const keys = bounds === undefined ? [] : [...this.#table(table).rows.getKeys(bounds)];
       try {
         if (keys.length > 0) await this.commit(keys.map((key) => ({ table, key, value: undefined })));
       } catch (error) {
@@ -195,7 +261,7 @@ class LmdbStore implements KeyValueStore {
 
   /** Pages of entries. */
   #usedPages(): number {
-    return [...this.#tables.values()].reduce((sum, table) => sum + pagesOf(table.getStats() as TableStats), 0);
+    return [...this.#tables.values()].reduce((sum, { rows }) => sum + pagesOf(rows.getStats() as TableStats), 0);
   }
 
   #pages(): FilePages {
@@ -288,6 +354,32 @@ class LmdbStore implements KeyValueStore {
     return table;
   }
 
+  #write({ table, key, value }: StoreOperation): TableWrite {
+    assertKey(key);
+    const { rows, seal } = this.#table(table);
+    return { table: rows, key, value: value && seal.close(key, value) };
+  }
+
+  /** The value as it was put. Throws DamagedValueError. */
+  #open({ name, seal }: Table, key: Uint8Array, stored: Uint8Array): Uint8Array {
+    const value = seal.open(key, stored);
+    if (value !== undefined) return value;
+    if (!this.#isSealed && !seal.isClosed(stored)) return stored;
+    throw this.#damage(name, key);
+  }
+
+  #check(check: (table: string, entry: StoreEntry) => void, table: string, entry: StoreEntry): void {
+    try {
+      check(table, entry);
+    } catch (error) {
+      throw this.#damage(table, entry.key, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #damage(table: string, key: Uint8Array, what = "it is not what was written"): DamagedValueError {
+    return new DamagedValueError(join(this.#path, DATA_FILE), table, key, what);
+  }
+
   /** Tells a disk without room for so many bytes from one that fails. */
   #diskCode(code: string, bytes: number): string {
     if (code !== "EIO") return code;
@@ -318,10 +410,6 @@ function rangeOptions(from: Uint8Array, to: Uint8Array, reverse: boolean, limit:
 
 function assertKey(key: Uint8Array): void {
   if (key.length === 0 || key.length > KEY_BYTES_MAX) throw new RangeError(`a key has 1 to ${KEY_BYTES_MAX} bytes, not ${key.length}`);
-}
-
-function unshared(value: Uint8Array): Uint8Array {
-  return value.buffer instanceof SharedArrayBuffer ? Uint8Array.from(value) : value;
 }
 
 /** lmdb-js rejects with an error that carries a promise, which rejects with the reason. */

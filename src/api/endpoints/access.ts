@@ -115,7 +115,7 @@ export const ACCESS_ENDPOINTS = [
     responses: {},
     media: { 200: SIGN_IN_BODIES },
     errors: ["unauthorized"],
-    summary: "Uses up the sign-in link that the start prints: a session for a browser, or a token as JSON",
+    summary: "Uses up the sign-in link of the start: a session for a browser, or a token as JSON",
   },
   {
     name: "permissions",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ROLES } from "../../core/protocol/access.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
-import { EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
+import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP, TOTAL_RELATION } from "../shapes/scalars.ts";
 import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const ENTRY = z.strictObject({
@@ -46,8 +46,8 @@ export const AUDIT_ENDPOINTS = [
       ...TIME_RANGE,
       ...PAGE,
     }),
-    responses: { 200: z.strictObject({ entries: z.array(ENTRY), page_token: NEXT_PAGE }) },
-    examples: { response: { entries: [ENTRY_EXAMPLE], page_token: "" } },
+    responses: { 200: z.strictObject({ entries: z.array(ENTRY), total: COUNT, total_relation: TOTAL_RELATION, page_token: NEXT_PAGE }) },
+    examples: { response: { entries: [ENTRY_EXAMPLE], total: 1, total_relation: "eq", page_token: "" } },
     summary: "Changes of the configuration, newest first: who, when, what, and how it was before and after",
   },
 ] as const satisfies readonly Endpoint[];

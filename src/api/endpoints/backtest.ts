@@ -100,7 +100,7 @@ const GONE = {
   detector: "z_score",
   severity: "high",
   z_score: 4.2,
-  explanation: "latency was 152, 4.2 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples)",
+  explanation: "latency was 152 (equivalent z 4.2), above its usual 120 (expected 96 to 144 over the last 120 samples)",
   reason: "not_declared",
 };
 
@@ -128,8 +128,8 @@ export const BACKTEST_ENDPOINTS = [
         analyses: { before: 3, after: 2 },
         layers: [
           { layer: "statistical", evaluated: 4, reason: null },
-          { layer: "adaptive", evaluated: 4, reason: null },
           { layer: "isolation_forest", evaluated: 1, reason: null },
+          { layer: "adaptive", evaluated: 4, reason: null },
           { layer: "stale", evaluated: 1, reason: null },
           { layer: "saturation", evaluated: 0, reason: null },
           { layer: "slo_burn", evaluated: 0, reason: null },

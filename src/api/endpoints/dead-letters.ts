@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { REPLAY_IDS_MAX } from "../../core/config/limits.ts";
+import { VALIDATION_REASONS } from "../../core/layout/counters.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { textParameter, timeField } from "../parameters.ts";
+import { choiceParameter, textParameter, timeField } from "../parameters.ts";
 import {
   DEAD_LETTER_LIST,
   DEAD_LETTER_STATS,
@@ -23,7 +24,7 @@ const REPLAY_REQUEST = z
       .optional(),
     filter: z
       .strictObject({
-        reason: z.string().min(1).optional(),
+        reason: z.enum(VALIDATION_REASONS).optional(),
         service_id: z.string().min(1).optional(),
         topic: z.string().min(1).optional(),
         since: timeField().optional(),
@@ -67,7 +68,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: z.strictObject({
-      reason: textParameter("reason").optional(),
+      reason: choiceParameter("reason", VALIDATION_REASONS).optional(),
       service_id: textParameter("service_id").optional(),
       topic: textParameter("topic").optional(),
       ...TIME_RANGE,

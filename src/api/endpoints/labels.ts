@@ -96,8 +96,8 @@ export const LABELS_ENDPOINTS = [
     access: "viewer",
     handledBy: "coordinator",
     query: z.strictObject({ service_id: textParameter("service_id").optional(), key: textParameter("key").optional(), ...PAGE }),
-    responses: { 200: z.strictObject({ labels: z.array(LABEL), page_token: NEXT_PAGE }) },
-    examples: { response: { labels: [LABEL_EXAMPLE], page_token: "" } },
+    responses: { 200: z.strictObject({ labels: z.array(LABEL), total: COUNT, page_token: NEXT_PAGE }) },
+    examples: { response: { labels: [LABEL_EXAMPLE], total: 1, page_token: "" } },
     summary: "Labels by service and key, with where each comes from and what it overrides",
   },
   {

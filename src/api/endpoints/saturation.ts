@@ -3,7 +3,7 @@ import { SATURATION_NAMES_BYTES_MAX, UNIT_CHARACTERS_MAX } from "../../core/conf
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { choiceParameter, textParameter } from "../parameters.ts";
+import { choiceParameter, textParameter, timeField } from "../parameters.ts";
 import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
@@ -29,16 +29,17 @@ const LIMIT = z.strictObject({
 });
 const BODY = z
   .strictObject({
-    service_id: nameField().optional(),
+    service_id: nameField().nullish(),
     metric: nameField(),
     limit_value: z
       .number()
       .refine((value) => Number.isFinite(value) && value > 0, "must be a finite number above 0")
       .meta({ exclusiveMinimum: 0 }),
     unit: unitField().default(""),
+    updated_at: timeField().optional().describe("as listed, so that a listed limit can be put back; the write sets its own time"),
   })
   .refine(
-    ({ service_id = "", metric }) => Buffer.byteLength(service_id) + Buffer.byteLength(metric) <= SATURATION_NAMES_BYTES_MAX,
+    ({ service_id, metric }) => Buffer.byteLength(service_id ?? "") + Buffer.byteLength(metric) <= SATURATION_NAMES_BYTES_MAX,
     `service_id and metric may have ${SATURATION_NAMES_BYTES_MAX} bytes together`,
   );
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, timeField } from "../parameters.ts";
-import { MATCHER } from "../shapes/matcher.ts";
+import { MATCHER, SILENCE_MATCHER } from "../shapes/matcher.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
@@ -10,10 +10,19 @@ const DAY = z.enum(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
 const timeOfDay = () => z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, "must be a time of day such as 22:30");
 const STATE = ["pending", "active", "expired"] as const;
 
+const AUTHOR_CHARACTERS_MAX = 256;
+
 const BODY = z.strictObject({
-  matchers: z.array(MATCHER).min(1).max(LABEL_MATCHERS_MAX).describe("all must hold"),
+  matchers: z.array(SILENCE_MATCHER).min(1).max(LABEL_MATCHERS_MAX).describe("all must hold"),
   starts_at: timeField().optional().describe("now where it is not given; of recurring: it begins no earlier"),
   ends_at: timeField().optional(),
+  startsAt: timeField().optional().describe("Alertmanager's form of starts_at"),
+  endsAt: timeField().optional().describe("Alertmanager's form of ends_at"),
+  createdBy: z
+    .string()
+    .max(AUTHOR_CHARACTERS_MAX)
+    .optional()
+    .describe("Alertmanager's form; it is put behind the comment: created_by says who asked, by their credential"),
   recurring: z
     .strictObject({
       days: z.array(DAY).max(7).describe("on which it begins; none for every day"),

@@ -1,19 +1,20 @@
+import { z } from "zod";
 import type { Endpoint } from "../endpoint.ts";
 import { METRICS_CONTENT_TYPE } from "../metrics-text.ts";
-import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { HEALTH, OPENAPI_DOCUMENT, READY, STARTING, STATUS } from "../shapes/server.ts";
+import { COUNT, EXAMPLE_TIME } from "../shapes/scalars.ts";
+import { DATA_FAULT, HEALTH, NOT_READY, OPENAPI_DOCUMENT, READY, STATUS } from "../shapes/server.ts";
 import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 
 const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
-  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok" },
+  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok", data: "ok" },
   watchdog: {
     last_run: EXAMPLE_TIME,
     metrics_monitored: 1250,
     anomalies_last_hour: 2,
     mode: "streaming",
-    layers: ["statistical", "adaptive", "isolation_forest"],
+    layers: ["statistical", "isolation_forest", "adaptive"],
     lag_seconds: 0.4,
     cycles: 812,
     failed_cycles: 0,
@@ -49,9 +50,26 @@ const STATUS_EXAMPLE = {
     fill: 0.0044,
   },
   engines: [{ engine: 0, state: "ok", series: 1250 }],
+  shared_limits: [],
   listeners: { otlp: { state: "listening", port: 4318 } },
   queues: { frames_waiting: 0, queries_waiting: 1 },
   versions: { vedette: "1.0.0", node: "20.20.1" },
+};
+
+const DATA_FAULTS = z.strictObject({ faults: z.array(DATA_FAULT), open: COUNT.describe("not acknowledged"), total: COUNT });
+const DATA_FAULTS_EXAMPLE = {
+  faults: [
+    {
+      id: "log e0000000003-0000-00000000.log 1228800",
+      kind: "log_damaged",
+      what: "120 rows in 3 blocks of e0000000003-0000-00000000.log cannot be read: bytes 1228800 to 1235968, kept in /var/lib/vedette/damaged",
+      since: EXAMPLE_TIME,
+      acknowledged_by: null,
+      acknowledged_at: null,
+    },
+  ],
+  open: 1,
+  total: 1,
 };
 
 /** The server itself. */
@@ -64,8 +82,8 @@ export const SYSTEM_ENDPOINTS = [
     handledBy: "front",
     query: ANY_QUERY,
     responses: { 200: HEALTH },
-    examples: { response: { status: "ok", version: "1.0.0", uptime_seconds: 3600, store: "ok", queue: "ok" } },
-    summary: "Whether the process lives, and the state of store and queue",
+    examples: { response: { status: "ok", version: "1.0.0", uptime_seconds: 3600, store: "ok", log: "ok", queue: "ok", data: "ok" } },
+    summary: "Whether the process lives, and the state of store, log, queue and data",
   },
   {
     name: "readyz",
@@ -74,7 +92,7 @@ export const SYSTEM_ENDPOINTS = [
     access: "public",
     handledBy: "front",
     query: ANY_QUERY,
-    responses: { 200: READY, 503: STARTING },
+    responses: { 200: READY, 503: NOT_READY },
     examples: { response: { status: "ready" } },
     summary: "Whether telemetry is taken and queries are answered",
   },
@@ -111,6 +129,38 @@ export const SYSTEM_ENDPOINTS = [
     responses: { 200: STATUS },
     examples: { response: STATUS_EXAMPLE },
     summary: "Version and state of the parts",
+  },
+  {
+    name: "dataFaults",
+    method: "GET",
+    path: "/api/v1/data-faults",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    responses: { 200: DATA_FAULTS },
+    examples: { response: DATA_FAULTS_EXAMPLE },
+    summary: "What of the stored data cannot be read any more",
+  },
+  {
+    name: "acknowledgeDataFaults",
+    method: "POST",
+    path: "/api/v1/data-faults/acknowledge",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    responses: { 200: DATA_FAULTS },
+    examples: {
+      response: {
+        ...DATA_FAULTS_EXAMPLE,
+        faults: DATA_FAULTS_EXAMPLE.faults.map((fault) => ({
+          ...fault,
+          acknowledged_by: "jane@example.com",
+          acknowledged_at: EXAMPLE_TIME,
+        })),
+        open: 0,
+      },
+    },
+    summary: "Says that an operator has seen the faults of the data: the server is no longer degraded because of them",
   },
   {
     name: "openapi",

@@ -16,6 +16,7 @@ const PLAN = z.enum(PLANS, `must be one of ${PLANS.join(", ")}`);
 const CONTACT = z.email("must be an address such as ops@example.com").max(EMAIL_CHARACTERS_MAX);
 
 const TENANT = { tenant_id: z.string(), name: z.string(), plan: PLAN, created_at: TIMESTAMP };
+const STORED_TENANT = z.strictObject({ ...TENANT, contact_email: z.string().nullable() });
 
 const TENANT_EXAMPLE = { tenant_id: "acme", name: "Acme Corp", plan: "starter", created_at: EXAMPLE_TIME };
 const USAGE_EXAMPLE = {
@@ -50,11 +51,11 @@ export const TENANTS_ENDPOINTS = [
       plan: PLAN.default("free"),
       contact_email: CONTACT.optional(),
     }),
-    responses: { 201: z.strictObject(TENANT) },
+    responses: { 201: STORED_TENANT },
     errors: ["conflict", "unprocessable"],
     examples: {
       body: { tenant_id: "acme", name: "Acme Corp", plan: "starter", contact_email: "ops@example.com" },
-      response: TENANT_EXAMPLE,
+      response: { ...TENANT_EXAMPLE, contact_email: "ops@example.com" },
     },
     summary: "Adds a tenant",
   },
@@ -83,9 +84,9 @@ export const TENANTS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: z.strictObject({ name: NAME.optional(), plan: PLAN.optional(), contact_email: CONTACT.nullable().optional() }),
-    responses: { 200: z.strictObject(TENANT) },
+    responses: { 200: STORED_TENANT },
     parameters: { id: "tenant_id of the tenant" },
-    examples: { body: { plan: "pro" }, response: { ...TENANT_EXAMPLE, plan: "pro" } },
+    examples: { body: { plan: "pro" }, response: { ...TENANT_EXAMPLE, plan: "pro", contact_email: null } },
     summary: "Changes a tenant's name, plan or contact, at once",
   },
   {

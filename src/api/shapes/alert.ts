@@ -33,7 +33,12 @@ const ALERT_FIELDS = {
   note: z.string().nullable(),
   assignee: z.string().nullable(),
   pages: COUNT,
-  held_back_by: z.string().nullable().describe("the gate that keeps its page back; it is asked again every cycle"),
+  held_back_by: z
+    .string()
+    .nullable()
+    .describe(
+      "the gate that keeps its page back; asked again every cycle while the alert fires, and kept where it was resolved before anybody was told",
+    ),
 };
 
 /** Why a finding did or did not page. */
@@ -75,7 +80,7 @@ export const ALERT_DETAIL = z
     history: z.array(
       z.strictObject({
         at: TIMESTAMP,
-        change: z.enum(["opened", "raised", "reopened", "paged", "acknowledged", "assigned", "resolved"]),
+        change: z.enum(["opened", "raised", "reopened", "paged", "acknowledged", "assigned", "resolved", "updated"]),
         severity: SEVERITY,
         by: z.string().nullable(),
         note: z.string().nullable(),
@@ -100,7 +105,7 @@ export const ALERT_EXAMPLE = {
   anomalies: 1,
   open_anomalies: 1,
   services: [],
-  explanation: "412 is 7.4 standard deviations above the mean of the 120 values before it, 180",
+  explanation: "request.duration_ms.p95 was 412 (equivalent z 7.4), above its usual 180 (expected 86 to 274 over the last 120 samples)",
   labels: { service_id: "checkout", metric_name: "request.duration_ms.p95", severity: "high" },
   acknowledged_by: null,
   acknowledged_at: null,
@@ -126,5 +131,5 @@ export const DECISION_EXAMPLE = {
   suppressed_by: null,
   gates: [{ name: "threshold", passed: true, value: 7.4, limit: 3 }],
   rca: { name: "rca_cooldown", passed: true, value: null, limit: 15 },
-  explanation: "412 is 7.4 standard deviations above the mean of the 120 values before it, 180",
+  explanation: "request.duration_ms.p95 was 412 (equivalent z 7.4), above its usual 180 (expected 86 to 274 over the last 120 samples)",
 };

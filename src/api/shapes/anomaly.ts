@@ -62,15 +62,23 @@ const ANOMALY_FIELDS = {
   observed_at: TIMESTAMP.describe("time of the sample at the peak"),
   started_at: TIMESTAMP,
   resolved_at: TIMESTAMP.nullable(),
-  resolved_by: z.string().nullable(),
+  resolved_by: z
+    .string()
+    .nullable()
+    .describe(
+      "recovered: its values are usual again; ended: nothing more is heard of it (its sender ended the stream, it is silent for long, or it is not judged any more); else who resolved it",
+    ),
   direction: z.enum(["high", "low"]),
   detector: z.string(),
   explanation: z.string(),
   verdict: VERDICT,
   streams: COUNT.describe("member streams of the pair"),
   alert_id: z.string().nullable().describe("the alert that it belongs to"),
-  outcome: z.enum(["paged", "absorbed", "suppressed", "logged"]).nullable().describe("what became of it on its way to a page"),
-  suppressed_by: z.string().nullable().describe("the gate that held it back"),
+  outcome: z
+    .enum(["paged", "absorbed", "suppressed", "logged"])
+    .nullable()
+    .describe("what became of it on its way to a page; of one that was held back, by what its alert has come to since"),
+  suppressed_by: z.string().nullable().describe("the gate that holds it back, or held it back to the end"),
   feedback: z.enum(["true_positive", "false_positive"]).nullable().describe("what people say of it"),
 };
 
@@ -111,7 +119,7 @@ export const ANOMALY_EXAMPLE = {
   resolved_by: null,
   direction: "high",
   detector: "z_score",
-  explanation: "412 is 7.4 standard deviations above the mean of the 120 values before it, 180",
+  explanation: "request.duration_ms.p95 was 412 (equivalent z 7.4), above its usual 180 (expected 86 to 274 over the last 120 samples)",
   verdict: {
     detector: "z_score",
     observed: 412,

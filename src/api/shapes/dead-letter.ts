@@ -25,6 +25,12 @@ const LETTER = {
   topic: z.string().describe("the way it came in"),
   received_at: TIMESTAMP,
   payload: z.unknown(),
+  count: COUNT.describe("records of one request that are equal in payload and problem, and that this letter stands for"),
+  places: z
+    .array(z.tuple([COUNT, COUNT]))
+    .describe(
+      "first and last of each run of their places, where they are several: in the array of a JSON batch, else among what was refused of the request",
+    ),
   corrected_at: TIMESTAMP.optional(),
 };
 
@@ -99,6 +105,8 @@ export const LETTER_EXAMPLE = {
   topic: "json",
   received_at: EXAMPLE_TIME,
   payload: { service_id: "checkout", metric_name: "queue.depth", value: "7", timestamp: EXAMPLE_TIME },
+  count: 2,
+  places: [[4, 5]] as Array<[number, number]>,
 };
 export const JOB_EXAMPLE = {
   job_id: "9f86d081884c7d659a2feaa0c55ad015",

@@ -27,7 +27,7 @@ const POINT = z.strictObject({
   timestamp: TIMESTAMP,
   value: z.number(),
   expected: z.number().nullable(),
-  lower: z.number().nullable(),
+  lower: z.number().nullable().describe("never beyond what a metric of such a name, unit and kind can have, as long as its values are not"),
   upper: z.number().nullable(),
 });
 

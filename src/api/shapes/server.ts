@@ -9,17 +9,36 @@ const WHOLE_COUNT = COUNT.nullable().describe(
 
 /** /healthz. */
 export const HEALTH = z.strictObject({
-  status: z.string(),
+  status: z.enum(["ok", "degraded"]).describe("degraded: writes are refused, or data is damaged and no operator has acknowledged it"),
   version: z.string(),
   uptime_seconds: COUNT,
-  store: z.string(),
-  queue: z.string(),
+  store: z.enum(["ok", "read_only"]),
+  log: z.enum(["ok", "read_only"]).describe("read_only: the last write of telemetry found no room on the disk"),
+  queue: z.enum(["ok", "full"]),
+  data: z
+    .enum(["ok", "unchecked", "damaged"])
+    .describe(
+      "damaged: something that was stored cannot be read; GET /api/v1/data-faults says what. unchecked: a large store is still being looked through",
+    ),
 });
 
 /** /readyz once it serves. */
 export const READY = z.strictObject({ status: z.literal("ready") });
-/** /readyz before, with 503. */
-export const STARTING = z.strictObject({ status: z.literal("starting"), message: z.string() });
+/** /readyz with 503. */
+export const NOT_READY = z.strictObject({
+  status: z.enum(["starting", "refusing_writes"]).describe("refusing_writes: the disk is full; queries are answered"),
+  message: z.string(),
+});
+
+/** A fault of the data folder. */
+export const DATA_FAULT = z.strictObject({
+  id: z.string().describe("what is at fault, and where"),
+  kind: z.enum(["log_damaged", "data_missing", "store_damaged"]),
+  what: z.string().describe("what is lost as far as it is known, and where the bytes are kept"),
+  since: TIMESTAMP,
+  acknowledged_by: z.string().nullable(),
+  acknowledged_at: TIMESTAMP.nullable(),
+});
 
 const LISTENER = z.strictObject({ state: z.enum(["closed", "listening", "unavailable"]), port: COUNT });
 
@@ -38,6 +57,7 @@ export const STATUS = z
       rca: z.enum(["ok", "disabled"]),
       llm: z.enum(["ok", "disabled"]),
       store: z.enum(["ok", "read_only"]),
+      data: z.enum(["ok", "damaged"]).describe("damaged: there are faults of the data folder that no operator has acknowledged"),
     }),
     watchdog: z.strictObject({
       last_run: TIMESTAMP.describe("end of the last cycle; before the first, the last look at what the engines have found"),
@@ -87,6 +107,12 @@ export const STATUS = z
       }),
     ),
     listeners: z.record(z.string(), LISTENER),
+    shared_limits: z
+      .array(z.strictObject({ tenant_id: z.string(), limit: z.string(), held: COUNT, refused_total: COUNT }))
+      .nullable()
+      .describe(
+        "tenants that were refused places of a limit that all share, those refused most first; null for those who may see one of several tenants, whose own are in coverage",
+      ),
     queues: z.strictObject({ frames_waiting: COUNT, queries_waiting: COUNT }),
     versions: z.strictObject({ vedette: z.string(), node: z.string() }),
   })

@@ -1,8 +1,7 @@
-// A backtest over a file of samples, without a server: one service with its metrics, the environment's settings before and the given ones after.
+// A backtest over a file of samples, without a server: the environment's settings before and the given ones after.
 import { type BacktestView, backtestView } from "../../api/backtest-view.ts";
 import { overridesOf } from "../../api/shapes/watchdog-settings.ts";
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
-import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/backtest-limits.ts";
+import { formatRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
@@ -12,11 +11,8 @@ import { type BacktestFacts, type BacktestSeries, NO_FACTS } from "../../domain/
 import { trainService } from "../../domain/detection/multivariate/service-training.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { effectiveSettings, type WatchdogSettings } from "../../domain/detection/watchdog-settings.ts";
-import { flagsOfRecord } from "../../domain/series/classification.ts";
-import { CsvRows } from "../replay/csv-rows.ts";
 import { BacktestError, type BacktestOptionsGiven } from "./backtest-options.ts";
-
-const TENANT = "default";
+import { FILE_TENANT, fileSeries } from "./file-series.ts";
 
 export interface FileEnvironment {
   readonly settings: WatchdogSettings;
@@ -28,19 +24,24 @@ export interface FileEnvironment {
   readonly timeZone: string;
 }
 
-/** A file tells of one service and its metrics, and of nothing else. */
+/** A file tells of samples, and of nothing else. */
 const FILE_FACTS: BacktestFacts = {
   ...NO_FACTS,
   train: async (job) => trainService(job),
-  leftOut: { cascade: "a file tells of one service" },
+  leftOut: { cascade: "a file tells no calls between services" },
 };
 
-/** Runs it. Throws ReplayError for a file that cannot be read. */
-export async function backtestFile(options: BacktestOptionsGiven, file: string, environment: FileEnvironment): Promise<BacktestView> {
-  const series = await readSeries(options, file);
-  const times = series.flatMap((each) => [each.times[0] as number, each.times[each.times.length - 1] as number]);
-  const sinceMs = timeOf(options.since) ?? times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  const untilMs = timeOf(options.until) ?? times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) + 1;
+/** Runs it; `tell` hears what is not as it was asked for. Throws ReplayError or BacktestError for a file that cannot be read. */
+export async function backtestFile(
+  options: BacktestOptionsGiven,
+  file: string,
+  environment: FileEnvironment,
+  tell: (notice: string) => void,
+): Promise<BacktestView> {
+  const series = await fileSeries(options, file, tell);
+  if (series.length === 0)
+    throw new BacktestError(`${file} has no samples of what was selected; see --service, --metric and --environment`);
+  const { sinceMs, untilMs } = rangeOf(options, series, file, tell);
   const kept = series.map((each) => before(each, untilMs)).filter(({ times: { length } }) => length > 0);
   const overrides = overridesOf(options.settings);
   const { settings, window, samplesMin, intervalMs, timeZone } = environment;
@@ -63,27 +64,16 @@ export async function backtestFile(options: BacktestOptionsGiven, file: string, 
   return backtestView(outcome, { sinceMs, untilMs, series: kept.length, samples: kept.reduce((sum, each) => sum + each.times.length, 0) });
 }
 
-async function readSeries({ intervalMs, serviceId = "file", metricName }: BacktestOptionsGiven, file: string): Promise<BacktestSeries[]> {
-  const rows = new CsvRows(file, intervalMs);
-  const columns: Array<{ times: number[]; values: number[] }> = [];
-  let samples = 0;
-  for await (const { timeMs, values } of rows.read()) {
-    for (const [column, value] of values.entries()) {
-      columns[column] ??= { times: [], values: [] };
-      if (Number.isNaN(value)) continue;
-      columns[column].times.push(timeMs);
-      columns[column].values.push(value);
-      samples++;
-    }
-    if (samples > BACKTEST_FILE_SAMPLES_MAX)
-      throw new BacktestError(`${file} has more than ${BACKTEST_FILE_SAMPLES_MAX} values; give a shorter one`);
-  }
-  return columns.flatMap(({ times, values }, column) => {
-    const metric = rows.columns.metrics[column] as string;
-    if (times.length === 0 || (metricName !== undefined && metric !== metricName)) return [];
-    const name = { tenant: TENANT, environment: "", serviceId, metricName: metric, attributes: {} };
-    return [{ name, flags: flagsOfRecord("metric", metric, {}), times: Float64Array.from(times), values: Float64Array.from(values) }];
-  });
+/** The part of the range asked for that the file has samples of: behind its last one nothing is known, and the years before its first are empty. */
+function rangeOf({ since, until }: BacktestOptionsGiven, series: readonly BacktestSeries[], file: string, tell: (notice: string) => void) {
+  const firstMs = series.reduce((least, { times }) => Math.min(least, times[0] as number), Number.POSITIVE_INFINITY);
+  const endMs = series.reduce((most, { times }) => Math.max(most, times.at(-1) as number), Number.NEGATIVE_INFINITY) + 1;
+  const [askedMs, askedEndMs] = [timeOf(since) ?? firstMs, timeOf(until) ?? endMs];
+  const range = { sinceMs: Math.max(askedMs, firstMs), untilMs: Math.min(askedEndMs, endMs) };
+  const held = `${file} has samples from ${formatRfc3339(firstMs)} to ${formatRfc3339(endMs - 1)}`;
+  if (range.sinceMs >= range.untilMs) throw new BacktestError(`${held}; --since and --until leave none of them`);
+  if (range.sinceMs > askedMs || range.untilMs < askedEndMs) tell(`${held}; the rest of the range that was asked for is left out`);
+  return range;
 }
 
 function before(series: BacktestSeries, untilMs: number): BacktestSeries {
@@ -94,7 +84,7 @@ function before(series: BacktestSeries, untilMs: number): BacktestSeries {
 
 function silenceOf(given: BacktestOptionsGiven["addedSilences"][number], number: number): Silence {
   const when = { kind: "once", startsAtMs: timeOf(given.starts_at) as number, endsAtMs: timeOf(given.ends_at) as number } as const;
-  return { id: `added ${number + 1}`, tenant: TENANT, matchers: given.matchers as readonly LabelMatcher[], when, comment: "" };
+  return { id: `added ${number + 1}`, tenant: FILE_TENANT, matchers: given.matchers as readonly LabelMatcher[], when, comment: "" };
 }
 
 function timeOf(text: string | undefined): number | undefined {

@@ -1,10 +1,11 @@
 // `vedette backtest`: what changed settings would newly page and what no longer, over what a running server has stored or over a file.
+import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { BacktestView } from "../../api/backtest-view.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ReplayError } from "../replay/replay-options.ts";
-import { writeLine } from "../terminal.ts";
+import { writeError, writeLine } from "../terminal.ts";
 import { backtestFile } from "./backtest-file.ts";
 import { BacktestError, type BacktestOptionsGiven, readBacktestOptions } from "./backtest-options.ts";
 import { backtestLines } from "./backtest-table.ts";
@@ -20,15 +21,20 @@ export async function runBacktest(
   try {
     const options = readBacktestOptions(args, environment);
     const view =
-      options.file === undefined ? await askServer(options) : await backtestFile(options, options.file, fileEnvironment(config()));
+      options.file === undefined ? await askServer(options) : await backtestFile(options, options.file, fileEnvironment(config()), tell);
     if (options.isJson) writeLine(JSON.stringify(view, null, 2));
     else for (const line of backtestLines(view)) writeLine(line);
     return 0;
   } catch (error) {
     if (!(error instanceof BacktestError || error instanceof ReplayError)) throw error;
-    writeLine(`vedette backtest: ${error.message}`);
+    writeError(`vedette backtest: ${error.message}`);
     return 1;
   }
+}
+
+/** Beside the answer, which may be JSON. */
+function tell(notice: string): void {
+  process.stderr.write(`vedette backtest: ${notice}\n`);
 }
 
 function fileEnvironment(config: Config) {
@@ -59,7 +65,7 @@ async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {
   };
   const headers = { "Content-Type": "application/json", ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(REQUEST_MS_MAX) };
-  const answer = await fetch(`${url}/api/v1/backtest`, request).catch((error: unknown) => error);
+  const answer = await serverFetch(url, "/api/v1/backtest", request).catch((error: unknown) => error);
   if (!(answer instanceof Response)) throw new BacktestError(`${url} cannot be reached (${causeOf(answer)}); name the server with --url`);
   const text = await answer.text();
   if (answer.status !== 200) throw new BacktestError(`the server answered ${answer.status}: ${text.slice(0, 500)}`);

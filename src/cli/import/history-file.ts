@@ -1,9 +1,15 @@
 // A file of history as series in memory: CSV read in pieces, JSON at once, or a document a line (what the collector's file exporter writes).
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
-import { IMPORT_FILE_SAMPLES_MAX, IMPORT_JSON_BYTES_MAX } from "../../core/config/limits.ts";
+import { IMPORT_JSON_BYTES_MAX } from "../../core/config/limits.ts";
 import { CsvHistory } from "../../domain/history/csv-history.ts";
-import { HistoryCollector, HistoryError, type HistoryProblem, type HistorySeries } from "../../domain/history/history-collector.ts";
+import {
+  HistoryCollector,
+  HistoryError,
+  type HistoryLimits,
+  type HistoryProblem,
+  type HistorySeries,
+} from "../../domain/history/history-collector.ts";
 import { readJsonHistory } from "../../domain/history/json-history.ts";
 import { ImportError, type ImportOptions } from "./import-options.ts";
 
@@ -20,11 +26,11 @@ export interface HistoryFile {
 }
 
 /** Reads a file. Throws ImportError. */
-export function readHistoryFile({ file, format }: ImportOptions, nowMs: number): HistoryFile {
+export function readHistoryFile({ file, format }: Pick<ImportOptions, "file" | "format">, limits: HistoryLimits): HistoryFile {
   const handle = open(file);
   try {
     const { size, mtimeMs } = fstatSync(handle);
-    const collector = new HistoryCollector({ nowMs, samplesMax: IMPORT_FILE_SAMPLES_MAX });
+    const collector = new HistoryCollector(limits);
     if (format === "csv") readCsv(handle, collector);
     else readJson(handle, size, collector);
     const series = collector.finish();

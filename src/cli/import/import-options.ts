@@ -28,7 +28,7 @@ export function readImportOptions(args: readonly string[], environment: Environm
   const { values, positionals } = parse(args);
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new ImportError(`give one file: ${IMPORT_USAGE}`);
-  const format = values.format ?? (/\.csv$/i.test(file) ? "csv" : /\.(?:json|jsonl|ndjson)$/i.test(file) ? "json" : undefined);
+  const format = values.format ?? formatOf(file);
   if (format !== "csv" && format !== "json")
     throw new ImportError(`the name of ${file} does not say what it is; give --format csv or --format json`);
   const url = values.url ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
@@ -39,6 +39,12 @@ export function readImportOptions(args: readonly string[], environment: Environm
     token: values.token ?? readToken(values["token-file"] ?? join(environment.DATA_DIR ?? "./data", "admin-token")),
     progressFile: values["progress-file"] ?? `${file}.import-progress`,
   };
+}
+
+/** What the name of a file says of its form; undefined where it says nothing. */
+export function formatOf(file: string): "csv" | "json" | undefined {
+  if (/\.csv$/i.test(file)) return "csv";
+  return /\.(?:json|jsonl|ndjson)$/i.test(file) ? "json" : undefined;
 }
 
 function parse(args: readonly string[]) {

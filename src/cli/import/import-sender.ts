@@ -1,5 +1,6 @@
 // Sends the requests of an import one after another. It rests as long as the server took, so that it never has more than half of an engine, and comes
 // back later when the server says that it is busy, or cannot be reached for a while.
+import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { ImportError } from "./import-options.ts";
 import type { ImportRequest } from "./import-requests.ts";
@@ -20,6 +21,8 @@ const RETRY_MS_FIRST = 200;
 const RETRY_MS_MAX = 10_000;
 /** Attempts of one request: about three minutes. */
 const ATTEMPTS_MAX = 24;
+/** Attempts to reach a server that has not answered yet, 1.4 s: a wrong port is said at once, a server that restarts meanwhile is waited for. */
+const FIRST_ATTEMPTS_MAX = 4;
 const REQUEST_MS_MAX = 60_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -30,6 +33,7 @@ export class ImportSender {
   readonly #clock: Clock;
 
   readonly #tellWaiting: (reason: string) => void;
+  #wasReached = false;
 
   /** `tellWaiting` hears once a request why it has to wait. */
   constructor(options: ImportSenderOptions, dependencies: { readonly clock: Clock; readonly tellWaiting: (reason: string) => void }) {
@@ -44,6 +48,10 @@ export class ImportSender {
     for (let attempt = 0, retryMs = RETRY_MS_FIRST; attempt < ATTEMPTS_MAX; attempt++, retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
       const startMs = this.#clock.monotonicMs();
       const outcome = await this.#attempt(request);
+      if (!this.#wasReached && attempt + 1 === FIRST_ATTEMPTS_MAX) {
+        const advice = "is it running there, and is the port right? Nothing was sent";
+        throw new ImportError(`no server answers at ${this.#options.url} (${String(outcome)}); ${advice}`);
+      }
       if (typeof outcome !== "string") {
         await pause(this.#clock.monotonicMs() - startMs);
         return outcome;
@@ -61,10 +69,10 @@ export class ImportSender {
   async #attempt({ body }: ImportRequest): Promise<ImportAnswer | string> {
     const headers = { "Content-Type": "application/json", Authorization: `Bearer ${this.#options.token}` };
     const signal = AbortSignal.timeout(REQUEST_MS_MAX);
-    const response = await fetch(`${this.#options.url}/api/v1/import`, { method: "POST", headers, body, signal }).catch(
-      (error: unknown) => error,
-    );
+    const asked = { method: "POST", headers, body, signal };
+    const response = await serverFetch(this.#options.url, "/api/v1/import", asked).catch((error: unknown) => error);
     if (!(response instanceof Response)) return describeFailure(response);
+    this.#wasReached = true;
     const text = await response.text().catch(() => undefined);
     if (text === undefined) return "the answer was cut off";
     if (response.status === 200) return JSON.parse(text) as ImportAnswer;

@@ -1,6 +1,7 @@
 // `vedette import FILE`: sends a file of history to a running server, shows how far it is, and goes on where it was when it was broken off.
 import { systemClock } from "../../adapters/runtime/clock.ts";
-import { writeLine, writeText } from "../terminal.ts";
+import { IMPORT_FILE_SAMPLES_MAX } from "../../core/config/limits.ts";
+import { writeError, writeLine, writeText } from "../terminal.ts";
 import { type HistoryFile, readHistoryFile } from "./history-file.ts";
 import { ImportError, type ImportOptions, readImportOptions } from "./import-options.ts";
 import { ProgressBar, readMark, removeMark, writeMark } from "./import-progress.ts";
@@ -17,13 +18,13 @@ export async function runImport(
 ): Promise<number> {
   try {
     const options = readImportOptions(args, environment);
-    const history = readHistoryFile(options, systemClock.wallMs());
+    const history = readHistoryFile(options, { nowMs: systemClock.wallMs(), samplesMax: IMPORT_FILE_SAMPLES_MAX });
     tellProblems(history);
     const failed = await sendAll(options, history, isTerminal);
     return history.refused + failed > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
-    writeLine(`vedette import: ${error.message}`);
+    writeError(`vedette import: ${error.message}`);
     return 1;
   }
 }

@@ -12,8 +12,9 @@ const ZONE = /(?:[zZ]|[+-]\d\d:?\d\d)$/;
 /** Metrics of one service in one file. */
 const REPLAY_METRICS_MAX = 1024;
 
-/** A row; `values` is used again for the next one, NaN is no value. */
+/** A row; `values` is used again for the next one, NaN is no value. One that is late is earlier than a row before it. */
 export interface CsvRow {
+  readonly isLate: boolean;
   /** As in the file; the virtual clock's time where the file has none. */
   readonly timestamp: string;
   readonly timeMs: number;
@@ -26,6 +27,12 @@ export interface CsvColumns {
   readonly metrics: readonly string[];
 }
 
+/** The late rows of a file. */
+export interface LateRows {
+  readonly rows: number;
+  readonly firstLine: number;
+}
+
 /** Reads the rows of a file. Throws ReplayError with file and line. */
 export class CsvRows {
   readonly #path: string;
@@ -35,7 +42,8 @@ export class CsvRows {
   #values = new Float64Array(0);
   #line = 0;
   #rows = 0;
-  #lastMs = Number.NEGATIVE_INFINITY;
+  #newestMs = Number.NEGATIVE_INFINITY;
+  #late: LateRows | null = null;
 
   /** Files without timestamps take `intervalMs`; their first row is at `startMs`. */
   constructor(path: string, intervalMs: number | undefined, startMs = 0) {
@@ -47,6 +55,11 @@ export class CsvRows {
   /** Known from the first row on. */
   get columns(): CsvColumns {
     return this.#columns ?? { hasTime: true, metrics: [] };
+  }
+
+  /** Of what was read so far; null where all rows were in order. */
+  get late(): LateRows | null {
+    return this.#late;
   }
 
   async *read(): AsyncGenerator<CsvRow> {
@@ -83,10 +96,11 @@ export class CsvRows {
     if (cells.length !== metrics.length + first) throw this.#problem(`has ${cells.length} cells instead of ${metrics.length + first}`);
     for (let j = 0; j < metrics.length; j++) this.#values[j] = this.#number(cells[first + j] as string);
     const timeMs = hasTime ? this.#time(cells[0] as string) : this.#startMs + this.#rows * (this.#intervalMs as number);
-    if (timeMs < this.#lastMs) throw this.#problem(`is earlier than the line before it (${cells[0]}); sort the file by time`);
-    this.#lastMs = timeMs;
+    const isLate = timeMs < this.#newestMs;
+    if (isLate) this.#late = { rows: (this.#late?.rows ?? 0) + 1, firstLine: this.#late?.firstLine ?? this.#line };
+    this.#newestMs = Math.max(this.#newestMs, timeMs);
     this.#rows++;
-    return { timestamp: hasTime ? (cells[0] as string) : new Date(timeMs).toISOString(), timeMs, values: this.#values };
+    return { isLate, timestamp: hasTime ? (cells[0] as string) : new Date(timeMs).toISOString(), timeMs, values: this.#values };
   }
 
   #number(cell: string): number {

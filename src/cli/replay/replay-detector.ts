@@ -15,7 +15,7 @@ export interface RowVerdict {
   readonly isFiring: boolean;
 }
 
-/** Takes the rows of one file in order. */
+/** Takes the rows of one file in order. One that is late changes nothing: a server stores late samples and does not judge them. */
 export interface ReplayDetector {
   /** A row of normal history. */
   learn(row: CsvRow): void;
@@ -35,9 +35,9 @@ class PairReplay implements ReplayDetector {
     this.observe(row);
   }
 
-  observe({ timeMs, values }: CsvRow): RowVerdict {
+  observe({ isLate, timeMs, values }: CsvRow): RowVerdict {
     const value = values[0] as number;
-    if (!Number.isNaN(value)) this.#score = this.#pair.observe(timeMs, value).score;
+    if (!isLate && !Number.isNaN(value)) this.#score = this.#pair.observe(timeMs, value).score;
     return { score: this.#score, isFiring: this.#pair.isFiring };
   }
 }
@@ -47,6 +47,7 @@ class ServiceReplay implements ReplayDetector {
   readonly #history: TrainingHistory;
   /** Newest value of each metric: what stands for a missing one. */
   readonly #values: Float64Array;
+  #score = 0;
 
   constructor(metrics: number) {
     this.#service = new ServiceDetector(metrics);
@@ -54,17 +55,19 @@ class ServiceReplay implements ReplayDetector {
     this.#values = new Float64Array(metrics);
   }
 
-  learn({ timeMs, values }: CsvRow): void {
+  learn({ isLate, timeMs, values }: CsvRow): void {
+    if (isLate) return;
     this.#fill(values);
     this.#history.add(timeMs, this.#values);
   }
 
-  observe({ timeMs, values }: CsvRow): RowVerdict {
+  observe({ isLate, timeMs, values }: CsvRow): RowVerdict {
+    if (isLate) return { score: this.#score, isFiring: this.#service.isFiring };
     if (this.#history.isDue) this.#service.train(this.#history.take(), seededRandom(MODEL_SEED));
     this.#fill(values);
-    const { score } = this.#service.observe(timeMs, this.#values);
+    this.#score = this.#service.observe(timeMs, this.#values).score;
     this.#history.add(timeMs, this.#values);
-    return { score, isFiring: this.#service.isFiring };
+    return { score: this.#score, isFiring: this.#service.isFiring };
   }
 
   #fill(values: Float64Array): void {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
-import { CsvRows } from "./csv-rows.ts";
+import { CsvRows, type LateRows } from "./csv-rows.ts";
 import { detectorFor, type ReplayDetector } from "./replay-detector.ts";
 import { type ReplayFile, replayFiles } from "./replay-files.ts";
 import { ReplayError, readReplayOptions } from "./replay-options.ts";
@@ -47,6 +47,7 @@ async function replayFile(file: ReplayFile, intervalMs: number | undefined, prog
       startMs = row.timeMs + (intervalMs ?? 0);
       progress.row();
     }
+    progress.tellLate(file.train, rows.late);
   }
   const output = await openOutput(file.output);
   try {
@@ -65,6 +66,7 @@ async function replayFile(file: ReplayFile, intervalMs: number | undefined, prog
       progress.row();
     }
     await write(output, text);
+    progress.tellLate(file.input, rows.late);
   } finally {
     await close(output);
   }
@@ -110,6 +112,16 @@ class ReplayProgress {
 
   row(): void {
     if (++this.#rows % PROGRESS_ROWS === 0) this.#show();
+  }
+
+  /** Says once of a file that it is not in order. */
+  tellLate(path: string, late: LateRows | null): void {
+    if (late === null) return;
+    this.end();
+    const many = late.rows === 1 ? `line ${late.firstLine} is` : `${late.rows} rows, the first in line ${late.firstLine}, are`;
+    process.stderr.write(
+      `${path}: ${many} earlier than a row before: late samples are not judged, their output rows repeat the score before\n`,
+    );
   }
 
   end(): void {

@@ -1,7 +1,7 @@
 // Sizes of text as UTF-8, without encoding it.
 
 /** Bytes of `text` in UTF-8 (a lone surrogate counts as the three bytes of U+FFFD). */
-function utf8Bytes(text: string): number {
+export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -13,6 +13,18 @@ function utf8Bytes(text: string): number {
     }
   }
   return bytes;
+}
+
+/** The longest beginning of `text` that takes at most `most` bytes and splits no character. */
+export function cutToBytes(text: string, most: number): string {
+  let bytes = 0;
+  for (let at = 0; at < text.length; ) {
+    const character = text.codePointAt(at) as number;
+    bytes += character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    if (bytes > most) return text.slice(0, at);
+    at += character < 0x10000 ? 1 : 2;
+  }
+  return text;
 }
 
 /** Whether `text` takes more than `most` bytes; cheap for the usual short text. */

@@ -154,7 +154,7 @@ export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
 /** Anomalies that an alert names, 60 B each in a row that is written with each of them, and changes that it tells: further ones are counted, the oldest changes go. */
 export const ALERT_MEMBERS_MAX = 50;
 export const ALERT_HISTORY_MAX = 50;
-/** Sources of findings of the last two minutes on one service, 100 B each: one more than a finding's own suffices; and services with any. */
+/** Detectors and metrics that fired last on one service, 150 B each: one more than a finding's own suffices to raise both; and services with any: 12 MB at most. */
 export const SIGNALS_PER_SERVICE_MAX = 4;
 export const SIGNAL_SERVICES_MAX = 20_000;
 /** Metrics of a service whose departures hold at the moment, 100 B each: two confirm each other, and one that needs no other stays among them. */
@@ -224,6 +224,8 @@ export const IMPORT_JSON_BYTES_MAX = 256 * 1024 * 1024;
 export const IMPORT_REQUEST_SAMPLES = 1_000;
 /** Queries waiting for the coordinator; beyond, 503. */
 export const QUERIES_WAITING_MAX = 1_000;
+/** Milliseconds that a query waits for its turns in all, while other tenants have theirs; beyond, 503: its tenant asks for more than its share of the time. */
+export const QUERY_TURNS_MS_MAX = 5_000;
 /** Credentials remembered as genuine: 10,000 senders, 500 B each. */
 export const CREDENTIALS_CACHED_MAX = 10_000;
 /** Requests that may wait for the check of a token that is new here, 0.1 ms each, or 5 s where keys have to be fetched; beyond, 503. */
@@ -300,6 +302,8 @@ export const STORE_RETRY_MS_FIRST = 100;
 export const STORE_RETRY_MS_MAX = 5_000;
 /** Reasons, and topics, that dead letters of one tenant are counted by; further ones count as "other". */
 export const DEAD_LETTER_GROUPS_MAX = 64;
+/** Runs of places that a letter names of the records that it stands for: every second record of a batch makes 5,000 of 12 bytes; further ones are counted only. */
+export const LETTER_PLACES_MAX = 1_000;
 /** Rows of a series' first page that stand for a tenant's metrics in /records without service_id. */
 export const RECORD_SUMMARIES_MAX = 1_000;
 
@@ -395,6 +399,8 @@ export const SATURATION_FIRES_ENDED_MAX = 500;
 export const ARRIVAL_SERVICES_MAX = 100_000;
 /** SLOs whose burn is watched, of all tenants: 35 KiB each. */
 export const SLO_WINDOWS_MAX = 2_000;
+/** SLOs of a tenant that coverage names for values that are no ratios, 150 B each. */
+export const SLOS_OUTSIDE_MAX = 100;
 /** Open anomalies, and pairs of services that call each other, of one tenant and environment that are looked at for cascades. */
 export const CASCADE_ONSETS_MAX = 2_000;
 export const CASCADE_EDGES_MAX = 20_000;
@@ -448,6 +454,14 @@ export const TRAINING_HEAP_MB_MAX = 256;
 export const TRAINING_IDLE_MS = 30_000;
 /** A training that takes longer is given up, with its thread; the longest on a machine that is full takes some seconds. */
 export const TRAINING_MS_MAX = 60_000;
+
+/** Bytes of what looks like a block and is none whose checksums a search behind damage may take: sixteen full segments, some 0.5 s. */
+export const LOG_SEARCH_BYTES_MAX = 1024 * 1024 * 1024;
+/** Bytes of damaged logs that are kept aside. */
+export const DAMAGED_BYTES_KEPT_MAX = 256 * 1024 * 1024;
+
+/** Faults of the data folder that are kept, 500 bytes each: the file is replaced as a whole. */
+export const DATA_FAULTS_MAX = 100;
 
 const ties: Array<[boolean, string]> = [
   [WORK_ROWS_MAX * PACKED_ROW_BYTES_MAX + ENGINES_MAX * 16 <= PACKED_ROWS_BYTES, "a unit of work fits the area of packed rows"],

@@ -49,6 +49,11 @@ export function secret<const N extends string>(name: N, meaning: string): Named<
 export const SETTINGS = [
   whole("PORT", 8080, 0, 65535, "port of the API and of ingestion (0 = any free port)"),
   text("HOST", "127.0.0.1", "address to listen on"),
+  text(
+    "SOCKET",
+    "",
+    "path of a Unix socket to listen on besides, such as /run/vedette.sock, mode 0600: who may open it is local and needs no credential, whatever READ_AUTH says",
+  ),
   whole("OTLP_PORT", 4318, 0, 65535, "second port, for OTLP only (0 = closed); a port that is taken is told and the start goes on"),
   text("DATA_DIR", "./data", "folder of everything durable"),
   whole(
@@ -68,6 +73,11 @@ export const SETTINGS = [
     ["process", "power"],
     "process: an answer survives kill -9; power: it survives a power cut too (one sync before the answer)",
   ),
+  choice(
+    "ACCEPT_DATA_LOSS",
+    ["false", "true"],
+    "true: start although a part of the data folder is missing; for one start, what is lost is told until it is acknowledged",
+  ),
   choice("LOG_LEVEL", ["info", "debug", "warn", "error"], "how much is logged"),
   text(
     "PLAN_LIMITS",
@@ -78,7 +88,7 @@ export const SETTINGS = [
   choice(
     "READ_AUTH",
     ["loopback", "required"],
-    "loopback: requests from this machine to a server bound to loopback need no credential to read",
+    "loopback: requests from this machine to a server bound to loopback need no credential to read; required behind a proxy",
   ),
   secret(
     "JWT_SECRET",
@@ -87,8 +97,13 @@ export const SETTINGS = [
   text("JWKS_URL", "", "http(s) address of an identity provider's keys, for tokens signed with RS256 or ES256"),
   text("JWKS_FILE", "", "file with such keys, read again when it changes"),
   whole("JWKS_REFRESH_SECONDS", 300, 10, 86_400, "seconds after which the keys are looked at again"),
-  text("JWT_ISSUER", "", "iss that a token must have; empty = any"),
-  text("JWT_AUDIENCE", "", "aud that a token must have or hold; empty = any"),
+  text("JWT_ISSUER", "", "iss that a token must have; needed with JWKS"),
+  text("JWT_AUDIENCE", "", "aud that a token must have or hold; needed with JWKS"),
+  choice(
+    "JWT_UNCHECKED_CLAIMS",
+    ["none", "iss", "aud", "iss,aud"],
+    "what of a JWKS provider's tokens may stay unchecked: tokens that it made for others then count here",
+  ),
   text("JWT_CLAIM_TENANT", "tenant_id", "claim that names the tenant"),
   text("JWT_CLAIM_ROLE", "role", "claim that names the role"),
   whole("JWT_CLOCK_SKEW_SECONDS", 30, 0, 600, "seconds by which a token's exp and nbf may miss"),
@@ -147,6 +162,13 @@ export const SETTINGS = [
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
   whole("AUDIT_RETENTION_DAYS", 365, 1, 3650, "days that rows of the audit log are kept"),
+  real(
+    "STORE_CHECK_WAIT_GIB",
+    2,
+    0,
+    1_048_576,
+    "GiB of a store that a start looks through before it opens it, a second or two a GiB; a larger one is looked through while the server serves",
+  ),
   real(
     "DISK_LIMIT_GIB",
     0,

@@ -52,6 +52,10 @@ function bytesOfFile(variable: string, path: string, readFile: SecretFileReader)
   } catch (error) {
     const code = (error as { code?: unknown } | null)?.code;
     if (typeof code !== "string") throw error;
+    if (code === "OPEN_TO_OTHERS")
+      throw new ConfigError(
+        `${variable} names a file that other users of this machine can read: chmod 600 it (Kubernetes: defaultMode 0400)`,
+      );
     throw new ConfigError(`${variable} names a file that cannot be read (${code})`);
   }
 }

@@ -184,7 +184,49 @@ export const COORDINATOR_COUNTERS = [
   "cascadesOpen",
   "saturationFiresOpen",
   "saturationFolds",
+  "dataFaults",
+  "storesUnchecked",
 ] as const;
+
+/** Limits that all tenants share (core/config/shared-limits.ts), by the thread that counts their places: refusals of each are a counter. */
+export const ENGINE_SHARED_LIMITS = [
+  "span_services",
+  "span_cells",
+  "span_ids",
+  "log_services",
+  "log_cells",
+  "log_ids",
+  "call_services",
+  "histograms",
+  "histogram_bytes",
+  "bucket_families",
+  "metric_metadata",
+  "call_edges",
+  "long_baselines",
+  "monitored_services",
+  "bounded_series",
+  "arrival_services",
+] as const;
+export const COORDINATOR_SHARED_LIMITS = [
+  "stored_metadata",
+  "slo_windows",
+  "pillar_values",
+  "opinion_services",
+  "silences",
+  "inhibitions",
+  "labels",
+  "label_bytes",
+  "saturation_limits",
+  "watchdog_places",
+  "mapped_services",
+  "services_waiting",
+  "queries_running",
+  "backtests_waiting",
+] as const;
+export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;
+export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];
+export type CoordinatorSharedLimit = (typeof COORDINATOR_SHARED_LIMITS)[number];
+export type FrontSharedLimit = (typeof FRONT_SHARED_LIMITS)[number];
 
 export type EngineCounter = (typeof ENGINE_COUNTERS)[number];
 export type CoordinatorCounter = (typeof COORDINATOR_COUNTERS)[number];
@@ -222,13 +264,15 @@ export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 /** Upper bounds of svc_ingestion_batch_size, records. */
 export const BATCH_BOUNDS = [1, 10, 100, 500, 1000, 2000, 5000, 10000] as const;
 
-/** Slots of one engine: counters, accepted by type, rejected by type, rejected by reason, batch histogram. */
+/** Slots of one engine: counters, accepted by type, rejected by type, rejected by reason, batch histogram, refusals by shared limit. */
 export const SLOT_ACCEPTED = ENGINE_COUNTERS.length;
 export const SLOT_REJECTED = SLOT_ACCEPTED + RECORD_TYPES.length;
 export const SLOT_REASONS = SLOT_REJECTED + RECORD_TYPES.length;
 export const SLOT_BATCH = SLOT_REASONS + VALIDATION_REASONS.length;
-export const ENGINE_SLOTS = SLOT_BATCH + BATCH_BOUNDS.length + 3;
+export const SLOT_ENGINE_SHARES = SLOT_BATCH + BATCH_BOUNDS.length + 3;
+export const ENGINE_SLOTS = SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.length;
 
-/** Slots of the coordinator: counters, detection latency histogram. */
+/** Slots of the coordinator: counters, detection latency histogram, refusals by shared limit. */
 export const SLOT_LATENCY = COORDINATOR_COUNTERS.length;
-export const COORDINATOR_SLOTS = SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;
+export const SLOT_COORDINATOR_SHARES = SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;
+export const COORDINATOR_SLOTS = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.length;

@@ -28,8 +28,10 @@ export const STATUS_METADATA = 11;
 export const STATUS_ASK_REPLICA = 12;
 
 export const STATUS_BAD_SNAPPY = -1;
-/** The decompressed body would not fit. */
+/** The decompressed body would not fit, or a body has more records than it may. */
 export const STATUS_TOO_LARGE = -2;
 export const STATUS_BAD_PROTOBUF = -3;
-/** The body is no JSON, or not such that the kernel can say so: decode it whole. */
+/** The body is no JSON, or not such that the kernel can say so. */
 export const STATUS_ODD_BODY = -4;
+/** An element of a JSON array is longer than was asked for. */
+export const STATUS_LONG_ELEMENT = -5;

@@ -49,7 +49,10 @@ export const OTLP_POINT_RESOURCE = 8;
 export const OTLP_POINT_RESOURCE_BYTES = 12;
 export const OTLP_POINT_NAME = 16;
 export const OTLP_POINT_NAME_BYTES = 20;
+/** 1 for a cumulative monotonic sum, 2 for a monotonic sum of deltas, else 0. */
 export const OTLP_POINT_COUNTER = 24;
+/** Where the unit's text lies, 0 for none: in protobuf behind one byte of its length, in JSON up to the next quotation mark. */
+export const OTLP_POINT_UNIT = 28;
 
 export const BODY_RING = 0x800000;
 export const BODY_RING_BYTES = 0x200000;
@@ -177,13 +180,17 @@ export const CONTROL_TABLE_BITS = 384;
 export const PROCESS_NEXT_REF = 0;
 /** Pairs that the Watchdog keeps a long baseline of. */
 export const PROCESS_WATCHDOG_PAIRS = 4;
+/** Of these, pairs within the shares of their tenants. */
+export const PROCESS_PAIRS_WITHIN_SHARES = 8;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 10000;
 /** Groups of series of which one replica is taken: buckets of eight, 16 bytes each (adapters/runtime/replica-groups.ts). 65,536 groups, 1 MiB. */
 export const PROCESS_REPLICA_GROUPS = 40960;
 export const REPLICA_BUCKETS = 8192;
-export const PROCESS_WORDS_BYTES = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 128;
+/** Long baselines of tenant i: base + i * 4. */
+export const PROCESS_TENANT_PAIRS = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 128;
+export const PROCESS_WORDS_BYTES = PROCESS_TENANT_PAIRS + TENANTS_MAX * 4;
 
 // Descriptor of one body (byte offsets).
 export const DESCRIPTOR_POINTER = 0;
@@ -193,6 +200,8 @@ export const DESCRIPTOR_KIND = 8;
 export const DESCRIPTOR_TENANT = 12;
 /** Bytes of the Idempotency-Key, which lies behind the body's padding; 0 = none. */
 export const DESCRIPTOR_KEY_BYTES = 16;
+/** 1 where the request had no credential, else 0. */
+export const DESCRIPTOR_ANONYMOUS = 20;
 export const DESCRIPTOR_ADMISSION = 24;
 /** Monotonic milliseconds at which the last byte of the body had arrived. */
 export const DESCRIPTOR_ARRIVAL = 32;

@@ -67,6 +67,7 @@ export const FLAG_CONSTANT_SUSPECT_LOW = 128;
 export const FLAG_KEPT_AS_RECORDS = 256; // its values come from records that are stored as such (trace, profile)
 export const FLAG_BUCKET = 512; // a counter that is a bucket of a classic histogram: its samples are handed to its family
 export const FLAG_START_MOVED = 1024; // a start marker came that the next cumulative value has to mind
+export const FLAG_HISTORY = 2048; // the newest sample came as history: an import, or a dead letter that was replayed
 export const FLAG_PROFILE_SHIFT = 16; // bits 16..20: threshold profile that the stream is judged by; in no checkpoint
 export const FLAG_PROFILE_MASK = 0x1f0000;
 /** Threshold profiles: that of the environment, those of settings, and the last one, by which nothing is judged. */

@@ -4,6 +4,9 @@
 export const ROLES = ["viewer", "operator", "admin", "super_admin", "system"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** The remote address of a Unix socket's peers: they have none, and no address looks like this. */
+export const UNIX_PEER = "unix";
+
 /** Scopes of API keys, the least first. */
 export const KEY_SCOPES = ["ingestion", "readonly", "readwrite", "admin"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];

@@ -1,21 +1,32 @@
 // What an engine tells of the arrivals of its services, in the Watchdog's pass over them.
 
-/** A service that is silent for longer than it ever is; gates are those of domain/detection/service/arrival-rhythm.ts. */
-export interface StaleService {
+/** A service that has missed samples; gates are those of domain/detection/service/arrival-rhythm.ts. */
+export interface SilentService {
   /** JSON of [tenant, service]. */
   readonly service: string;
   readonly environment: string;
   readonly lastSeenMs: number;
+  /** From when on its silence counts: its newest sample, or the start of the process where that is later. */
+  readonly sinceMs: number;
   readonly usualIntervalMs: number;
   readonly limitMs: number;
+  /** Silent for longer than it ever is; else it is overdue by an interval or more, and alone no news. */
+  readonly isStale: boolean;
   readonly gates: ReadonlyArray<{ readonly name: string; readonly passed: boolean; readonly value: number; readonly limit: number }>;
 }
 
+/** A service with its environment. */
+export type ServiceInEnvironment = readonly [service: string, environment: string];
+
 /** What a slice of the pass tells. */
 export interface ArrivalsFound {
-  readonly stale: readonly StaleService[];
-  /** Services with their environments that have not sent since the engine began, and of which that is too early to be news. */
-  readonly unheard: ReadonlyArray<readonly [service: string, environment: string]>;
+  readonly silent: readonly SilentService[];
+  /** Services that have sent nothing of late and need not have yet, by tenant: since when, and their usual interval, in turns. */
+  readonly pending: Readonly<Record<string, readonly number[]>>;
+  /** Services that have not sent since the engine began, and of which that is too early to be news. */
+  readonly unheard: readonly ServiceInEnvironment[];
+  /** Services that are not watched any more: they have no streams in memory. */
+  readonly gone: readonly ServiceInEnvironment[];
   /** Services (one for each environment) whose rhythm is known, by tenant. */
   readonly watched: Readonly<Record<string, number>>;
   /** Services that are not mature yet, with the time of their first sample (rule 1.1.13). */

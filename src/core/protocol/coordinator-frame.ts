@@ -50,7 +50,7 @@ export const PROMPT_FRAMES: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_
 export const CONTROL_FRAMES: ReadonlySet<number> = new Set([...PROMPT_FRAMES, FRAME_CLOSING]);
 /** The kind of frame that an episode travels in. */
 export function episodeKind({ transition }: Pick<EpisodeFrame, "transition">): number {
-  return transition === "close" ? FRAME_CLOSING : FRAME_VERDICT;
+  return isClosing(transition) ? FRAME_CLOSING : FRAME_VERDICT;
 }
 
 /** What the coordinator wants word of: any frame, or one of PROMPT_FRAMES, or that a ring fills. */
@@ -147,8 +147,14 @@ export interface StreamName {
 }
 
 /** A transition of one stream's episode. `verdict` is the verdict record of domain/detection/verdict.ts, null where the episode closes. */
+/** Whether an episode goes on no more. */
+export function isClosing(transition: EpisodeFrame["transition"]): boolean {
+  return transition === "close" || transition === "end";
+}
+
 export interface EpisodeFrame extends StreamName {
-  readonly transition: "open" | "update" | "close";
+  /** close: what was found is over. end: nothing more is heard of it, and whether it is over nobody knows. */
+  readonly transition: "open" | "update" | "close" | "end";
   /** 32 hex digits: hash of identity, detector, direction and start; the same again after a replay. */
   readonly episodeId: string;
   readonly detector: string;
@@ -201,6 +207,12 @@ export interface DeadLetterEnvelope {
   readonly topic: string;
   readonly receivedMs: number;
   readonly payload: unknown;
+  /** Records of one request that this letter stands for, where they are several: equal in payload, reason and message. */
+  readonly count?: number;
+  /** First and last of each run of their places: in the array of a JSON batch, else among the refused items of the request. At most LETTER_PLACES_MAX runs. */
+  readonly places?: ReadonlyArray<readonly [first: number, last: number]>;
+  /** The request had no credential: such letters give way before others. */
+  readonly anonymous?: boolean;
   /** When an operator put another payload in the place of the one that came. */
   readonly correctedMs?: number;
 }

@@ -1,6 +1,9 @@
 // Typed calls from the front to the coordinator, and what comes back.
 
 import type { AccessChange, KeyScope, Role } from "./access.ts";
+import type { DataFault } from "./data-fault.ts";
+
+import type { ShareRow } from "./shares.ts";
 
 export type { Role } from "./access.ts";
 
@@ -31,6 +34,8 @@ export interface QueryCall {
   readonly mediaType?: string;
   /** Address of the connection, of requests that may change something. */
   readonly address?: string;
+  /** Of questions about shared limits: what the front knows of them. */
+  readonly shares?: readonly ShareRow[];
   /** Of the request, as its answer names it where it fails; what a change is found by in the audit log. */
   readonly requestId: string;
 }
@@ -100,6 +105,8 @@ export type CoordinatorMessage =
   | { readonly type: "cycle-completed"; readonly cycles: number }
   | { readonly type: "ready"; readonly recordsReplayed: number }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly line: string }
+  /** Segments of the log are lost, by their names as far as they are known: the start ends. */
+  | { readonly type: "log-lost"; readonly names: readonly string[] }
   | { readonly type: "stopped" };
 
 /** A port besides the main one: not wanted, open, or not to be had. */
@@ -121,4 +128,6 @@ export type CoordinatorCommand =
   | ReplayAnswer
   /** For the status. */
   | { readonly type: "listeners"; readonly listeners: Listeners }
+  /** Something that is stored cannot be read; one that is known is passed over. */
+  | { readonly type: "data-fault"; readonly fault: DataFault }
   | { readonly type: "stop" };

@@ -28,6 +28,8 @@ export interface SaturationTold {
   readonly limits: readonly ToldLimit[] | null;
   /** Findings that were open when the coordinator started; told once. */
   readonly held: readonly HeldFinding[] | null;
+  /** Keys of the engine's series that have a finding which is told. */
+  readonly open: readonly string[];
   readonly corroborations: readonly Corroboration[];
 }
 
@@ -59,6 +61,8 @@ export interface WantedHistory {
 /** A series that has a finding. */
 export interface SaturationReport extends StreamName {
   readonly key: string;
+  /** Time of the newest sample that it rests on. */
+  readonly sampleMs: number;
   /** SaturationFinding of domain/saturation. */
   readonly finding: unknown;
 }
@@ -66,8 +70,10 @@ export interface SaturationReport extends StreamName {
 /** What a slice of the pass tells. */
 export interface SaturationFound {
   readonly reports: readonly SaturationReport[];
-  /** Keys of held findings whose series cannot be judged yet. */
+  /** Keys of series with a finding that is told: of which there is nothing new, that have new values without a finding, and that are not judged any more. */
   readonly waiting: readonly string[];
+  readonly over: readonly string[];
+  readonly ended: readonly string[];
   readonly wanted: readonly WantedHistory[];
   /** Series that have a place. */
   readonly series: number;

@@ -1,5 +1,5 @@
 // Who a request may act as, and what it may do as that (decisions.md section 5). Credentials have been checked before: a wrong one never gets here.
-import type { Role } from "../../core/protocol/access.ts";
+import { type Role, UNIX_PEER } from "../../core/protocol/access.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { rightsOf } from "./key-scopes.ts";
 import { reaches } from "./roles.ts";
@@ -12,11 +12,19 @@ export type Access = "ingest" | Role;
 
 /** What a request shows of where it comes from. Header values as sent; undefined = absent. */
 export interface Caller {
+  /** UNIX_PEER on the server's Unix socket. */
   readonly remoteAddress: string;
+  /** Of HTTP: "1.0" or "1.1". */
+  readonly version: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** Any of Forwarded, X-Forwarded-For, X-Forwarded-Host, X-Real-IP, Via. */
-  readonly forwarded: boolean;
+  readonly referer: string | undefined;
+  /** Sec-Fetch-Site, which browsers send and pages cannot set. */
+  readonly fetchSite: string | undefined;
+  /** The head begins as nginx writes it (forwarding.ts). */
+  readonly beginsAsNginx: boolean;
+  /** The first header that proxies add (forwarding.ts), in lower case. */
+  readonly forwardedBy: string | undefined;
 }
 
 export interface AccessPolicyOptions {
@@ -24,6 +32,8 @@ export interface AccessPolicyOptions {
   readonly readAuth: string;
   /** Address the server listens on. */
   readonly boundHost: string;
+  /** Port the server listens on. */
+  readonly boundPort: number;
 }
 
 /** Why a request is refused. */
@@ -35,8 +45,24 @@ export interface AccessRefusal {
 /** Whom the request acts as, or why not. */
 export type ActingOutcome = { readonly ok: true; readonly principal: Principal } | { readonly ok: false; readonly refusal: AccessRefusal };
 
-const LOCAL: ActingOutcome = { ok: true, principal: { tenant: DEFAULT_TENANT, subject: "local", role: "operator" } };
+const LOCAL_SUBJECT = "local";
+const LOCAL: ActingOutcome = { ok: true, principal: { tenant: DEFAULT_TENANT, subject: LOCAL_SUBJECT, role: "operator" } };
+const NOBODY = unauthorized(
+  "this needs a credential here (READ_AUTH=required): send X-API-Key, or Authorization: Bearer with a token, which vedette token makes; or ask over the server's Unix socket (SOCKET)",
+);
+const NOT_LOCAL = unauthorized(
+  "this needs a credential from there: send X-API-Key, or Authorization: Bearer with a token; without one, ask from this machine, straight and at the server's own address and port (READ_AUTH=loopback), or over its Unix socket (SOCKET)",
+);
+/** Of a header's name in a line of the log. */
+const SHOWN_MAX = 60;
+/** Of a Host that names none. */
+const HTTP_PORT = 80;
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/i;
+
+/** Whether a request had no credential. Tokens with that subject are refused. */
+export function isAnonymous({ subject }: Principal): boolean {
+  return subject === LOCAL_SUBJECT;
+}
 
 /** Whether an address or host name (without port) is this machine's loopback. */
 function isLoopback(host: string): boolean {
@@ -47,8 +73,16 @@ function hostName(host: string): string {
   return host.replace(/:\d+$/, "");
 }
 
+function hostPort(host: string): number {
+  return Number(/:(\d+)$/.exec(host)?.[1] ?? HTTP_PORT);
+}
+
 function originHost(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/i.exec(origin)?.[1];
+}
+
+function refererHost(referer: string): string | undefined {
+  return /^https?:\/\/([^/?#]+)/i.exec(referer)?.[1];
 }
 
 /** Whether the page that makes a browser send a request came from the server itself; requests that name no origin are not asked about here. */
@@ -56,23 +90,58 @@ export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   return originHost(origin) === host;
 }
 
-/** True when a request without credential comes from this machine itself, not through a proxy, a rebound name or another site's page. */
-function isLocal(caller: Caller, options: AccessPolicyOptions): boolean {
-  if (options.readAuth !== "loopback" || !isLoopback(options.boundHost) || caller.forwarded) return false;
-  if (!isLoopback(caller.remoteAddress) || caller.host === undefined || !isLoopback(hostName(caller.host))) return false;
-  return caller.origin === undefined || isOwnOrigin(caller.origin, caller.host);
+/** Whether the peer itself may be taken for an operator of this machine. Who may open the socket may read the data folder, and with it the admin's token. */
+function hasLocalPeer({ remoteAddress }: Caller, { readAuth, boundHost }: AccessPolicyOptions): boolean {
+  return remoteAddress === UNIX_PEER || (readAuth === "loopback" && isLoopback(boundHost) && isLoopback(remoteAddress));
+}
+
+/** What shows that a request was passed on by somebody or made by a foreign page; null where nothing does. */
+function foreignSign(caller: Caller, boundPort: number): string | null {
+  if (caller.forwardedBy !== undefined) return `it has the header ${caller.forwardedBy.slice(0, SHOWN_MAX)}, which proxies add`;
+  if (caller.beginsAsNginx) return "it begins with Host and Connection: close, as nginx passes requests on";
+  if (caller.version !== "1.1") return `it speaks HTTP/${caller.version}, as proxies do`;
+  if (caller.remoteAddress === UNIX_PEER) return null; // no browser gets there, and what a client writes as Host means nothing
+  if (caller.host === undefined) return "it has no Host";
+  if (!isLoopback(hostName(caller.host))) return "its Host is not this machine's loopback name or address";
+  if (hostPort(caller.host) !== boundPort) return `its Host is not at port ${boundPort}, where this server listens`;
+  return isOfForeignPage(caller) ? "another site's page made a browser send it" : null;
+}
+
+/** By what browsers say of it; other clients say nothing. */
+function isOfForeignPage(caller: Caller): boolean {
+  const { referer, fetchSite, host } = caller;
+  if (fetchSite !== undefined && fetchSite !== "same-origin" && fetchSite !== "none") return true;
+  if (referer !== undefined && refererHost(referer) !== host) return true;
+  return foreignOrigin(caller);
+}
+
+function foreignOrigin({ origin, host }: Caller): boolean {
+  return origin !== undefined && !isOwnOrigin(origin, host);
+}
+
+/** Why a request that comes from this machine is not taken for one of somebody on it; null where it is, or where it comes from elsewhere. */
+export function lostTrust(caller: Caller, options: AccessPolicyOptions): string | null {
+  return hasLocalPeer(caller, options) ? foreignSign(caller, options.boundPort) : null;
 }
 
 /** Whom a request without a credential acts as: an operator of the default tenant, or nobody. */
 export function actWithoutCredential(access: Access, caller: Caller, options: AccessPolicyOptions): ActingOutcome {
-  if (access === "ingest") {
-    return options.ingestAuth === "optional"
-      ? LOCAL
-      : unauthorized("writing telemetry needs a credential here (INGEST_AUTH=required): send X-API-Key");
+  if (access === "ingest" && caller.remoteAddress !== UNIX_PEER) return writeWithoutCredential(caller, options);
+  if (hasLocalPeer(caller, options) && foreignSign(caller, options.boundPort) === null) return LOCAL;
+  if (access === "ingest") return writeWithoutCredential(caller, options);
+  return options.readAuth === "required" ? NOBODY : NOT_LOCAL;
+}
+
+/** Telemetry is taken from anybody, but not from a browser that another site's page, or a name that was bound anew to this machine, makes send it. */
+function writeWithoutCredential(caller: Caller, { ingestAuth, boundHost }: AccessPolicyOptions): ActingOutcome {
+  if (ingestAuth !== "optional") return unauthorized("writing telemetry needs a credential here (INGEST_AUTH=required): send X-API-Key");
+  if (foreignOrigin(caller)) {
+    return unauthorized("a page of another site (see Origin) writes telemetry with a credential only: send X-API-Key, or no Origin");
   }
-  if (isLocal(caller, options)) return LOCAL;
+  const { host, remoteAddress } = caller;
+  if (remoteAddress === UNIX_PEER || !isLoopback(boundHost) || host === undefined || isLoopback(hostName(host))) return LOCAL;
   return unauthorized(
-    "this needs a credential from there: send X-API-Key, or Authorization: Bearer with a token; without one, ask from this machine at its loopback address (READ_AUTH=loopback)",
+    "writing telemetry at this Host needs a credential: send X-API-Key; without one the Host must be localhost, 127.0.0.1 or [::1], since the server listens there alone",
   );
 }
 

@@ -28,6 +28,7 @@ export function cascadeFinding(
     attributes: { members: members.slice(0, NAMED_MAX), ordered_share: orderedShare },
     direction: "high",
     startedAtMs: nowMs,
+    observedAtMs: firstOnsetMs,
     verdict: ruleVerdict({
       detector: DETECTOR_CASCADE,
       observed: members.length,

@@ -1,5 +1,7 @@
-// Two independent detectors on one service within a short window raise the tier by one (rule 1.1.7). Detectors of one family look at the same
-// thing and count once for each metric; quantiles of one histogram are one metric.
+// Two independent detectors that fire on one service within a short window raise the tier of both by one (rule 1.1.7), whichever came first: the later one when it
+// fires, the earlier one then too, the stronger of them first. What counts is when a finding fired; one that only goes on corroborates nothing. Detectors of one
+// family look at the same thing and count once for each metric; quantiles of one histogram are one metric, and how full a metric is says nothing that its departure
+// does not.
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
 import { baseNameOf } from "../distribution/derived-values.ts";
@@ -21,7 +23,10 @@ export const DETECTOR_FAMILIES = [
 ] as const;
 export type DetectorFamily = (typeof DETECTOR_FAMILIES)[number];
 
-/** One detector's finding on a service. */
+/** Families that look at values of one metric: two of them on the same metric see the same thing. */
+const OF_ONE_METRIC: ReadonlySet<DetectorFamily> = new Set<DetectorFamily>(["metric", "saturation"]);
+
+/** One detector's finding on a service; `atMs` is when it fired. */
 export interface EnsembleSignal {
   readonly family: DetectorFamily;
   readonly metricName: string;
@@ -33,12 +38,11 @@ export interface EnsembleVerdict {
   readonly gate: GateResult;
 }
 
-/** The tier of `own` with what else was raised on its service; signals later than `own` do not count. */
+/** The tier of `own` with what else has fired on its service. */
 export function ensembleTier(tier: Tier, own: EnsembleSignal, others: readonly EnsembleSignal[]): EnsembleVerdict {
   const sources = new Set([sourceOf(own)]);
   for (const other of others) {
-    const age = own.atMs - other.atMs;
-    if (age >= 0 && age <= WINDOW_MS) sources.add(sourceOf(other));
+    if (Math.abs(own.atMs - other.atMs) <= WINDOW_MS && !seeTheSame(own, other)) sources.add(sourceOf(other));
   }
   const gate = atLeast("ensemble", sources.size, INDEPENDENT_MIN);
   return { tier: gate.passed ? RAISED[tier] : tier, gate };
@@ -47,6 +51,11 @@ export function ensembleTier(tier: Tier, own: EnsembleSignal, others: readonly E
 /** Whether another detector has confirmed this one: what the rules of saturation call corroborated. */
 export function isCorroborated(own: EnsembleSignal, others: readonly EnsembleSignal[]): boolean {
   return ensembleTier("low", own, others).gate.passed;
+}
+
+function seeTheSame(one: EnsembleSignal, other: EnsembleSignal): boolean {
+  const ofOneMetric = OF_ONE_METRIC.has(one.family) && OF_ONE_METRIC.has(other.family);
+  return ofOneMetric && baseNameOf(one.metricName) === baseNameOf(other.metricName);
 }
 
 /** What counts as one detector. */

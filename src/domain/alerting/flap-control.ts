@@ -2,6 +2,8 @@
 // pause that doubles with each, up to an hour. The alert itself fires all the while.
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
 
+export const FLAPPING_GATE = "flapping";
+
 const MINUTE_MS = 60_000;
 const WINDOW_MS = 3_600_000;
 const REOPENINGS_FREE = 3;
@@ -30,14 +32,14 @@ export interface FlapStep {
 export function reopen(state: FlapState, nowMs: number): FlapStep {
   const reopenedMs = [...state.reopenedMs.filter((time) => nowMs - time < WINDOW_MS), nowMs].slice(-REOPENINGS_KEPT);
   const since = state.pagedMs === null ? Number.POSITIVE_INFINITY : nowMs - state.pagedMs;
-  const gate = atLeast("flapping", since / MINUTE_MS, pauseMs(reopenedMs.length) / MINUTE_MS);
+  const gate = atLeast(FLAPPING_GATE, since / MINUTE_MS, pauseMs(reopenedMs.length) / MINUTE_MS);
   return { state: { reopenedMs, pagedMs: gate.passed ? nowMs : state.pagedMs }, gate };
 }
 
 /** Whether the pause that the reopenings so far ask for is over. */
 export function pauseGate({ reopenedMs, pagedMs }: FlapState, nowMs: number): GateResult {
   const recent = reopenedMs.filter((time) => nowMs - time < WINDOW_MS).length;
-  return atLeast("flapping", pagedMs === null ? Number.POSITIVE_INFINITY : (nowMs - pagedMs) / MINUTE_MS, pauseMs(recent) / MINUTE_MS);
+  return atLeast(FLAPPING_GATE, pagedMs === null ? Number.POSITIVE_INFINITY : (nowMs - pagedMs) / MINUTE_MS, pauseMs(recent) / MINUTE_MS);
 }
 
 /** A page for any other reason than a reopening. */

@@ -1,6 +1,7 @@
-// Matchers of labels as Alertmanager has them: =, !=, =~ and !~, the pattern anchored at both ends. Patterns are a part of regular
-// expressions that needs no backtracking: alternatives with |, and in them ., .*, .+ and escaped characters. Matching takes time in proportion
-// to pattern times value.
+// Matchers of labels as Alertmanager has them: =, !=, =~ and !~, the pattern (RE2's syntax) matched against the whole value. Comparisons come before patterns.
+import { isLongerThan } from "../../core/base/utf8.ts";
+import { PATTERN_BYTES_MAX } from "../../core/config/pattern-limits.ts";
+import type { PatternCache } from "./pattern/pattern-cache.ts";
 
 export type MatchOperator = "=" | "!=" | "=~" | "!~";
 
@@ -12,91 +13,42 @@ export interface LabelMatcher {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A character or any one, alone or any number of times from `min` on. */
-interface Piece {
-  readonly character: string | null;
-  readonly min: 0 | 1;
-  readonly many: boolean;
+/** Whether all matchers hold, for many alerts. A matcher with a pattern that cannot be matched holds for nothing. */
+export function compileMatchers(matchers: readonly LabelMatcher[], patterns: PatternCache): (labels: Labels) => boolean {
+  const inOrder = [...matchers].sort((a, b) => Number(isPattern(a)) - Number(isPattern(b)));
+  return (labels) => {
+    for (const matcher of inOrder) if (!matches(matcher, labels, patterns)) return false;
+    return true;
+  };
 }
 
-const PATTERN_CHARACTERS_MAX = 1024;
-const SPECIAL = new Set("()[]{}^$*+?");
-
-/** Whether all matchers hold; a label that is absent is empty. */
-export function matchesAll(matchers: readonly LabelMatcher[], labels: Labels): boolean {
-  return matchers.every((matcher) => matches(matcher, labels));
-}
-
-/** The same for many alerts: patterns are read once. */
-export function compileMatchers(matchers: readonly LabelMatcher[]): (labels: Labels) => boolean {
-  const parsed = matchers.map((matcher) => ({ matcher, alternatives: isPattern(matcher) ? parsePattern(matcher.value) : null }));
-  return (labels) => parsed.every(({ matcher, alternatives }) => matches(matcher, labels, alternatives));
-}
-
-/** What is wrong with a matcher, in a sentence; null where nothing is. */
-export function matcherProblem({ name, operator, value }: LabelMatcher): string | null {
+/** What is wrong with a matcher, in a sentence; null where nothing is. Makes the table of its pattern: up to 15 ms. */
+export function matcherProblem({ name, operator, value }: LabelMatcher, patterns: PatternCache): string | null {
   if (name === "") return "a matcher names no label";
-  if (operator === "=" || operator === "!=") return null;
-  return parsePattern(value) === null
-    ? `pattern "${value.slice(0, 80)}" of ${name} is more than |, ., .*, .+ and escaped characters, or longer than ${PATTERN_CHARACTERS_MAX}; write alternatives such as api|web-.*`
-    : null;
+  if (!isPattern({ operator })) return null;
+  const what = `pattern "${value.slice(0, 80)}" of ${name}`;
+  if (isLongerThan(value, PATTERN_BYTES_MAX)) {
+    return `${what} has more than ${PATTERN_BYTES_MAX} bytes; give several silences or rules, or a pattern that says less`;
+  }
+  const problem = patterns.problem(value);
+  return problem === null ? null : `${what} cannot be matched: ${problem}`;
 }
 
-function isPattern({ operator }: LabelMatcher): boolean {
+/** Whether it has a pattern. */
+export function isPattern({ operator }: Pick<LabelMatcher, "operator">): boolean {
   return operator === "=~" || operator === "!~";
 }
 
-function matches(matcher: LabelMatcher, labels: Labels, parsed?: readonly Piece[][] | null): boolean {
-  const { name, operator, value } = matcher;
-  const label = Object.hasOwn(labels, name) ? (labels[name] as string) : "";
+/** The value of a label; one that is absent is empty. */
+export function labelOf(labels: Labels, name: string): string {
+  // What every object has is no text.
+  const value: unknown = labels[name];
+  return typeof value === "string" ? value : "";
+}
+
+function matches({ name, operator, value }: LabelMatcher, labels: Labels, patterns: PatternCache): boolean {
+  const label = labelOf(labels, name);
   if (operator === "=") return label === value;
   if (operator === "!=") return label !== value;
-  const alternatives = parsed ?? parsePattern(value);
-  if (alternatives === null) return false;
-  const matched = alternatives.some((pieces) => matchesPieces(pieces, label));
-  return operator === "=~" ? matched : !matched;
-}
-
-function parsePattern(pattern: string): readonly Piece[][] | null {
-  if (pattern.length > PATTERN_CHARACTERS_MAX) return null;
-  const alternatives: Piece[][] = [[]];
-  for (let i = 0; i < pattern.length; i++) {
-    const character = pattern[i] as string;
-    const pieces = alternatives[alternatives.length - 1] as Piece[];
-    if (character === "|") {
-      alternatives.push([]);
-    } else if (character === "\\") {
-      if (++i === pattern.length || /[\p{L}\d]/u.test(pattern[i] as string)) return null;
-      pieces.push({ character: pattern[i] as string, min: 1, many: false });
-    } else if (character === ".") {
-      const next = pattern[i + 1];
-      const many = next === "*" || next === "+";
-      if (many) i++;
-      pieces.push({ character: null, min: next === "*" ? 0 : 1, many });
-    } else if (SPECIAL.has(character)) {
-      return null;
-    } else {
-      pieces.push({ character, min: 1, many: false });
-    }
-  }
-  return alternatives;
-}
-
-/** The places in the text that the pieces so far can end at, one piece after another. */
-function matchesPieces(pieces: readonly Piece[], text: string): boolean {
-  let places = new Uint8Array(text.length + 1);
-  places[0] = 1;
-  for (const { character, min, many } of pieces) {
-    const next = new Uint8Array(text.length + 1);
-    let reached = false;
-    for (let at = 0; at <= text.length; at++) {
-      if (many && min === 0 && places[at] === 1) reached = true;
-      if (many && reached) next[at] = 1;
-      if (places[at] !== 1 || at === text.length) continue;
-      if (many) reached = true;
-      else if (character === null || text[at] === character) next[at + 1] = 1;
-    }
-    places = next;
-  }
-  return places[text.length] === 1;
+  return patterns.matches(value, label) === (operator === "=~");
 }

@@ -7,6 +7,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const DAY_MINUTES = 1440;
 const DURATION_MINUTES_MAX = 7 * DAY_MINUTES;
+/** A day of each weekday begins within them. */
+const DAYS_AHEAD = 9;
 
 export interface RecurringWindow {
   /** IANA name, such as Europe/Berlin. */
@@ -36,20 +38,65 @@ export function windowProblem(window: RecurringWindow): string | null {
   return null;
 }
 
-/** Start and end of the occurrence that holds now (start included, end not), or null. Of overlapping ones the latest. */
-export function occurrenceAt(window: RecurringWindow, nowMs: number): { readonly startMs: number; readonly endMs: number } | null {
+/** Start included, end not. */
+interface Occurrence {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** The occurrence that holds now, or null. Of overlapping ones the latest. */
+export function occurrenceAt(window: RecurringWindow, nowMs: number): Occurrence | null {
+  return occurrences(window, nowMs, 0).find(({ startMs, endMs }) => nowMs >= startMs && nowMs < endMs) ?? null;
+}
+
+/** A window that is asked again and again: what was found counts until the window opens or closes next. */
+export class WindowWatch {
+  readonly #window: RecurringWindow;
+  #isOpen = false;
+  #fromMs = Number.POSITIVE_INFINITY;
+  #untilMs = Number.NEGATIVE_INFINITY;
+  /** Times that the calendar was asked. */
+  looked = 0;
+
+  constructor(window: RecurringWindow) {
+    this.#window = window;
+  }
+
+  isOpen(nowMs: number): boolean {
+    if (nowMs < this.#fromMs || nowMs >= this.#untilMs) this.#look(nowMs);
+    return this.#isOpen;
+  }
+
+  #look(nowMs: number): void {
+    this.looked++;
+    const near = occurrences(this.#window, nowMs, DAYS_AHEAD);
+    const open = near.find(({ startMs, endMs }) => nowMs >= startMs && nowMs < endMs);
+    this.#isOpen = open !== undefined;
+    this.#fromMs = open?.startMs ?? nowMs;
+    const starts = near.flatMap(({ startMs }) => (startMs > nowMs ? [startMs] : []));
+    this.#untilMs = open?.endMs ?? Math.min(nowMs + (DAYS_AHEAD - 2) * DAY_MS, ...starts);
+  }
+}
+
+/** Those of the days around now, the latest first. */
+function occurrences(window: RecurringWindow, nowMs: number, daysAhead: number): Occurrence[] {
   const { timeZone, weekdays, startMinute, durationMinutes, fromMs, untilMs } = window;
-  const today = Math.floor((nowMs + offsetMs(timeZone, nowMs)) / DAY_MS);
   const daysBack = Math.ceil(durationMinutes / DAY_MINUTES) + 1;
-  for (let day = today; day >= today - daysBack; day--) {
+  const first = offsetMs(timeZone, nowMs - (daysBack + 2) * DAY_MS);
+  // The clocks of a zone do not change twice within three weeks: with the same offset at both ends, every day has it.
+  const isSteady = first === offsetMs(timeZone, nowMs + (daysAhead + 2) * DAY_MS);
+  const today = Math.floor((nowMs + (isSteady ? first : offsetMs(timeZone, nowMs))) / DAY_MS);
+  const found: Occurrence[] = [];
+  for (let day = today + daysAhead; day >= today - daysBack; day--) {
     // Day 0, the first of January 1970, was a Thursday.
     if (weekdays.length > 0 && !weekdays.includes((((day + 4) % 7) + 7) % 7)) continue;
-    const startMs = instantOf(timeZone, day * DAY_MS + startMinute * MINUTE_MS);
-    const endMs = startMs + durationMinutes * MINUTE_MS;
-    const allowed = startMs >= (fromMs ?? startMs) && startMs <= (untilMs ?? startMs);
-    if (allowed && nowMs >= startMs && nowMs < endMs) return { startMs, endMs };
+    const localMs = day * DAY_MS + startMinute * MINUTE_MS;
+    const startMs = isSteady ? localMs - first : instantOf(timeZone, localMs);
+    if (startMs >= (fromMs ?? startMs) && startMs <= (untilMs ?? startMs)) {
+      found.push({ startMs, endMs: startMs + durationMinutes * MINUTE_MS });
+    }
   }
-  return null;
+  return found;
 }
 
 /** The first instant at which clocks of the zone show `localMs` (local time written as if it were UTC), or jump over it. */

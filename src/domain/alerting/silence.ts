@@ -1,7 +1,7 @@
 // Silences: an alert whose labels match is kept and not told, once from one time to another or in a maintenance window that comes again.
 import { type GateResult, holds } from "../detection/gates/gate-result.ts";
-import { type LabelMatcher, type Labels, matchesAll } from "./label-matcher.ts";
-import { occurrenceAt, type RecurringWindow } from "./maintenance-window.ts";
+import type { LabelMatcher } from "./label-matcher.ts";
+import { occurrenceAt, type RecurringWindow, WindowWatch } from "./maintenance-window.ts";
 
 /** `once` holds from its start on and no longer at its end. */
 export interface Silence {
@@ -13,13 +13,6 @@ export interface Silence {
     | { readonly kind: "once"; readonly startsAtMs: number; readonly endsAtMs: number }
     | { readonly kind: "recurring"; readonly window: RecurringWindow };
   readonly comment: string;
-}
-
-/** The first silence, in the order given, that holds for an alert of a tenant now. */
-export function silenceFor(silences: readonly Silence[], tenant: string, labels: Labels, nowMs: number): Silence | null {
-  const holdsNow = (silence: Silence): boolean =>
-    silence.tenant === tenant && silence.matchers.length > 0 && inForce(silence, nowMs) && matchesAll(silence.matchers, labels);
-  return silences.find(holdsNow) ?? null;
 }
 
 /** Fails where a silence holds. */
@@ -34,7 +27,13 @@ export function silenceState({ when }: Pick<Silence, "when">, nowMs: number): "p
   return last !== null && nowMs >= last ? "expired" : "pending";
 }
 
-/** Whether it is in force now, whatever it matches. */
+/** Whether it is in force, whatever it matches; asked of one silence again and again. */
+export function forceOf({ when }: Pick<Silence, "when">): (nowMs: number) => boolean {
+  if (when.kind === "once") return (nowMs) => inForce({ when }, nowMs);
+  const watch = new WindowWatch(when.window);
+  return (nowMs) => watch.isOpen(nowMs);
+}
+
 function inForce({ when }: Pick<Silence, "when">, nowMs: number): boolean {
   if (when.kind === "once") return nowMs >= when.startsAtMs && nowMs < when.endsAtMs;
   return occurrenceAt(when.window, nowMs) !== null;

@@ -18,6 +18,8 @@ export interface BacktestSeries {
   readonly flags: number;
   readonly times: Float64Array;
   readonly values: Float64Array;
+  /** Its newest sample was imported: that nothing follows says nothing of its sender. */
+  readonly endsWithHistory?: boolean;
 }
 
 /** What is known besides the samples. */
@@ -80,7 +82,7 @@ export interface BacktestOptions {
 }
 
 /** Layers of detection, in the order of a cycle. */
-export const BACKTEST_LAYERS = ["statistical", "adaptive", "isolation_forest", "stale", "saturation", "slo_burn", "cascade"] as const;
+export const BACKTEST_LAYERS = ["statistical", "isolation_forest", "adaptive", "stale", "saturation", "slo_burn", "cascade"] as const;
 export type BacktestLayer = (typeof BACKTEST_LAYERS)[number];
 
 /** How a layer took part. */

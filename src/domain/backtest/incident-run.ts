@@ -3,22 +3,19 @@
 
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
-import { findingOf } from "../alerting/paging/anomaly-finding.ts";
+import { type DecidedBefore, findingOf } from "../alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
-import { decideAgain, decideEnd, decideFire } from "../alerting/paging/page-pipeline.ts";
+import { decideAgain, decideEnd, decideFire, type FireOutcome } from "../alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
 import { tierOfZ } from "../detection/anomaly-score.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../incident/anomaly.ts";
 
 /** What became of an anomaly when it was last decided on. */
-interface LastDecision {
-  readonly alertId: string | null;
+interface LastDecision extends DecidedBefore {
   readonly reached: boolean;
 }
-
-const UNDECIDED: LastDecision = { alertId: null, reached: false };
 
 /** One run. */
 export class IncidentRun {
@@ -76,9 +73,9 @@ export class IncidentRun {
   #resolve(anomaly: Anomaly, nowMs: number): void {
     this.#open.delete(openKeyOf(anomaly));
     this.#anomalies.delete(anomaly.id);
-    const { alertId } = this.#decisions.get(anomaly.id) ?? UNDECIDED;
+    const alertId = this.#decisions.get(anomaly.id)?.alertId;
     this.#decisions.delete(anomaly.id);
-    if (alertId === null) return;
+    if (alertId == null) return;
     const { id: anomalyId, serviceId, metricName, detector, z } = anomaly;
     const ended = decideEnd({ anomalyId, alertId, serviceId, metricName, detector, z, by: null, atMs: nowMs }, this.#memory);
     if (ended !== undefined) this.#decided(ended);
@@ -86,18 +83,27 @@ export class IncidentRun {
 
   #decide(anomaly: Anomaly, before: Anomaly | undefined, nowMs: number): void {
     this.#open.set(openKeyOf(anomaly), anomaly.id);
-    const last = this.#decisions.get(anomaly.id) ?? UNDECIDED;
-    if (before !== undefined && !mayChange(before, anomaly, last)) return;
+    const last = this.#decisions.get(anomaly.id) ?? null;
+    if (before !== undefined && !mayChange(before, anomaly, last?.reached === true)) return;
     const kind: Finding["kind"] = before === undefined ? "opened" : "raised";
-    const { decision, ended } = decideFire(findingOf(anomaly, kind, last.alertId, nowMs), this.#sources, this.#memory);
+    const openFinding = (id: string) => {
+      const other = this.#anomalies.get(id);
+      return other === undefined ? undefined : findingOf(other, "raised", this.#decisions.get(id) ?? null, nowMs);
+    };
+    const { raised, ...own } = decideFire(findingOf(anomaly, kind, last, nowMs), this.#sources, this.#memory, openFinding);
+    for (const outcome of [own, ...raised]) this.#keep(outcome);
+  }
+
+  #keep({ decision, ended }: FireOutcome): void {
+    const { anomalyId: id, outcome, tier } = decision;
     if (ended !== undefined) this.#decided(ended);
-    const reached = decision.outcome === "paged" || decision.outcome === "absorbed";
-    this.#decisions.set(anomaly.id, { alertId: decision.alertId ?? last.alertId, reached });
+    const reached = outcome === "paged" || outcome === "absorbed";
+    this.#decisions.set(id, { alertId: decision.alertId ?? this.#decisions.get(id)?.alertId ?? null, tier, reached });
     this.#decided(decision);
   }
 }
 
 /** Whether a higher peak may change what was decided: one that reached people does only with a higher tier. */
-function mayChange(before: Anomaly, after: Anomaly, { reached }: LastDecision): boolean {
+function mayChange(before: Anomaly, after: Anomaly, reached: boolean): boolean {
   return before.z !== after.z && (!reached || tierOfZ(before.z) !== tierOfZ(after.z));
 }

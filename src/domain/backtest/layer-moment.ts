@@ -168,7 +168,6 @@ export async function serviceMoment(
   for (let nowMs = trainedMs + intervalMs; nowMs <= lastMs; nowMs += intervalMs) {
     isNew = cursor.read(nowMs, values);
     if (isNew) track.observe(nowMs, cursor.newestMs, values);
-    else track.rest(nowMs, intervalMs);
     if (slices.spend(VECTOR_US)) await slices.turn();
   }
   const { newest } = track;

@@ -13,10 +13,10 @@ import type { WorkSlices } from "./work-slices.ts";
 const WINDOW_US = 7;
 export const PAIR_US = 3;
 
-/** Where a finding comes from: of two at one time, that of the lower number comes first. */
+/** Where a finding comes from: of two at one time, that of the lower number comes first, as in a cycle (rule 1.1.1). */
 const STAGE_SAMPLES = 0;
-const STAGE_PAIRS = 1;
-export const STAGE_SERVICES = 2;
+export const STAGE_SERVICES = 1;
+const STAGE_PAIRS = 2;
 
 /** A transition or a confirmation, and when it is known. */
 export interface TimedFrame {

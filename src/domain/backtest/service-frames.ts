@@ -138,7 +138,7 @@ async function trackFrames(
     }
     if (!track.isTrained) continue;
     const isNew = cursor.read(atMs, values);
-    const frame = isNew ? track.observe(atMs, cursor.newestMs, values) : track.rest(atMs, intervalMs);
+    const frame = isNew ? track.observe(atMs, cursor.newestMs, values) : undefined;
     if (frame !== undefined) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
   }

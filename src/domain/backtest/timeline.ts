@@ -4,7 +4,8 @@ import { feedbackFactor } from "../alerting/feedback.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
 import { ServiceConfirmations } from "../alerting/paging/service-confirmations.ts";
-import { silenceFor } from "../alerting/silence.ts";
+import { PatternCache } from "../alerting/pattern/pattern-cache.ts";
+import { SilenceIndex } from "../alerting/silence-index.ts";
 import type { BacktestFacts, BacktestOptions, BacktestVariant } from "./history.ts";
 import { IncidentRun } from "./incident-run.ts";
 import type { RequestCounts } from "./request-counts.ts";
@@ -66,8 +67,11 @@ function sourcesOf(
   { facts, requests }: TimelineOptions,
   clock: { readonly nowMs: number },
 ): PagingSources {
+  const index = new SilenceIndex(new PatternCache());
+  for (const silence of silences) index.put(silence);
   return {
-    silences: { silenced: (tenant, labels, nowMs) => silenceFor(silences, tenant, labels, nowMs) ?? undefined },
+    // A backtest is of one tenant, and so are its silences.
+    silences: { silenced: (_tenant, labels, nowMs) => index.find(labels, nowMs) },
     inhibitions,
     confirmations: new ServiceConfirmations(),
     startedAtMs: Number.NEGATIVE_INFINITY,

@@ -65,4 +65,12 @@ export const FAR_PHRASES: readonly string[] = [
   ],
   ...["ap-southeast-", "ap-northeast-", "ap-south-", "europe-west", ".svc.cluster.local", "localhost", "https://", "http://", "/api/"],
   ...["DELETE", "POST", "PATCH", "true", "false", "/metrics", "unknown"],
+  ...[
+    " (equivalent z ",
+    "), above its usual ",
+    "), below its usual ",
+    "), above the ",
+    "), below the ",
+    " metrics were not as they usually are together (equivalent z ",
+  ],
 ];

@@ -1,4 +1,5 @@
 // Which settings of the Watchdog have been set for whom: of a tenant, a service, or one metric of a service. What nobody has set is the environment's.
+import { ShareLedger } from "../../core/base/share-ledger.ts";
 import {
   effectiveSettings,
   type PlacedOverrides,
@@ -16,21 +17,22 @@ type TenantOverrides = Map<string, Map<string, WatchdogOverrides>>;
 /** All overrides of a server over the settings of its environment. */
 export class SettingsTable {
   readonly initial: WatchdogSettings;
+  /** Who holds how many places. */
+  readonly shares: ShareLedger;
   readonly #tenants = new Map<string, TenantOverrides>();
-  readonly #counts = new Map<string, number>();
-  #size = 0;
 
-  constructor(initial: WatchdogSettings) {
+  constructor(initial: WatchdogSettings, shares = ShareLedger.alone()) {
     this.initial = initial;
+    this.shares = shares;
   }
 
   /** Places with overrides, of all tenants. */
   get size(): number {
-    return this.#size;
+    return this.shares.taken;
   }
 
   sizeOf(tenant: string): number {
-    return this.#counts.get(tenant) ?? 0;
+    return this.shares.held(tenant);
   }
 
   /** What is set at a place itself. */
@@ -55,8 +57,7 @@ export class SettingsTable {
     else services.delete(serviceId ?? "");
     if (services.size > 0) this.#tenants.set(tenant, services);
     else this.#tenants.delete(tenant);
-    this.#counts.set(tenant, this.sizeOf(tenant) + after - before);
-    this.#size += after - before;
+    this.shares.add(tenant, after - before);
   }
 
   /** The settings in force for a metric of a service; what is told of both is empty where they are not named. */

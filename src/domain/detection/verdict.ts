@@ -1,7 +1,7 @@
 // The one verdict record of every detector, and the z-score detector's way to it. An alert's explanation, the ledger of why something did
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
 import { median } from "./robust.ts";
-import { logNormalTail, logStudentTail, reportedProbability } from "./tail-probability.ts";
+import { logNormalTail, logStudentTail, reportedProbability, Z_MAX } from "./tail-probability.ts";
 import { levelsFor, operationBar, ratioForZ, zOfRatio } from "./thresholds.ts";
 
 /** One condition on the way to an alert; `value` and `limit` are in the gate's own unit. */
@@ -141,16 +141,21 @@ export function passesGates(verdict: Verdict): boolean {
   return verdict.suppressed_by === null && verdict.gates.every((gate) => gate.passed);
 }
 
-/** One plain sentence, such as: latency_ms was 412, 9.3 standard deviations above its usual 120 (expected 96 to 144 over the last 120 samples). */
+/** One plain sentence, such as: latency_ms was 412 (equivalent z 9.3), above its usual 120 (expected 96 to 144 over the last 120 samples). */
 export function explain(verdict: Verdict, names: { readonly metricName: string }): string {
   const { observed, expected, lower, upper, baseline, z } = verdict;
   const side = z < 0 ? "below" : "above";
   if (baseline.sd === 0) {
     return `${names.metricName} was ${figure(observed)}, ${side} the ${figure(expected)} that all of the last ${baseline.n} samples had`;
   }
-  const distance = Math.abs(z) >= 99 ? "more than 99" : Math.abs(z).toFixed(1);
   const range = `expected ${figure(lower)} to ${figure(upper)} over the last ${baseline.n} samples`;
-  return `${names.metricName} was ${figure(observed)}, ${distance} standard deviations ${side} its usual ${figure(expected)} (${range})`;
+  return `${names.metricName} was ${figure(observed)} (${zText(z)}), ${side} its usual ${figure(expected)} (${range})`;
+}
+
+/** A z by its name: that of a normal distribution with as small a tail, far less than standard deviations counted over few values. */
+export function zText(z: number): string {
+  if (Math.abs(z) < Z_MAX) return `equivalent z ${z.toFixed(1)}`;
+  return z < 0 ? `equivalent z below -${Z_MAX}` : `equivalent z above ${Z_MAX}`;
 }
 
 /** log of the two-sided p; 0 where there are too few values for a standard deviation. */

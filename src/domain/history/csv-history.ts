@@ -25,6 +25,12 @@ export function cellTime(cell: string): number | undefined {
   return number < MILLISECONDS_FROM ? Math.round(number * 1000) : Math.floor(number);
 }
 
+/** Whether a line is the header of such a text. */
+export function isHistoryHeader(line: string): boolean {
+  const names = splitCells(line.replace(/^\ufeff/, "")).map((cell) => cell.trim());
+  return REQUIRED.every((name) => names.includes(name));
+}
+
 /** Reads one text, piece by piece. */
 export class CsvHistory {
   readonly #collector: HistoryCollector;

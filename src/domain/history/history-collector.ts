@@ -39,6 +39,8 @@ export class HistoryError extends Error {
 
 export interface HistoryLimits {
   readonly nowMs: number;
+  /** Samples that are older are left out; ten years, IMPORT_AGE_MS_MAX, where it is not given. */
+  readonly ageMsMax?: number;
   readonly samplesMax: number;
 }
 
@@ -78,10 +80,9 @@ export class HistoryCollector {
 
   /** Adds a sample. Throws HistoryError beyond the maximum. */
   add(series: HistorySeries, timeMs: number, value: number, at: () => string): void {
-    const { nowMs, samplesMax } = this.#limits;
+    const { nowMs, samplesMax, ageMsMax = IMPORT_AGE_MS_MAX } = this.#limits;
     if (!Number.isFinite(value)) this.refuse(at, "invalid_value", `the value is ${value}, which is not finite`);
-    else if (!(timeMs >= nowMs - IMPORT_AGE_MS_MAX))
-      this.refuse(at, "timestamp_too_old", `${shownTime(timeMs)} is more than ten years in the past`);
+    else if (!(timeMs >= nowMs - ageMsMax)) this.refuse(at, "timestamp_too_old", `${shownTime(timeMs)} is more than ten years in the past`);
     else if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX) {
       this.refuse(at, "timestamp_in_future", `${shownTime(timeMs)} is more than 10 minutes in the future`);
     } else {
@@ -110,7 +111,7 @@ export class HistoryCollector {
   /** The series with samples, each in order of time; of samples at one time the last counts. */
   finish(): HistorySeries[] {
     const series = [...this.#series.values()].filter((one): one is HistorySeries => one !== undefined && one.length > 0);
-    for (const one of series) order(one);
+    for (const one of series) orderByTime(one);
     return series;
   }
 }
@@ -134,8 +135,8 @@ function grown(array: Float64Array): Float64Array {
   return larger;
 }
 
-/** Most histories are in order already. */
-function order(series: HistorySeries): void {
+/** Puts samples in order of time, of those at one time the last; most are already. */
+export function orderByTime(series: Pick<HistorySeries, "times" | "values" | "length">): void {
   const { times, values, length } = series;
   let isAscending = true;
   for (let i = 1; i < length && isAscending; i++) isAscending = (times[i - 1] as number) < (times[i] as number);

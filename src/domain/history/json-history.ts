@@ -20,7 +20,7 @@ function isObject(value: unknown): value is JsonObject {
 export function readJsonHistory(document: unknown, collector: HistoryCollector): void {
   const data = isObject(document) && isObject(document.data) ? document.data : document;
   if (isObject(document) && document.status === "error") {
-    throw new HistoryError("unprocessable", `the document is an error answer of Prometheus: ${String(document.error).slice(0, 200)}`);
+    throw new HistoryError("unprocessable", `the document is an error answer of Prometheus: ${errorOf(document)}`);
   }
   if (isObject(data) && Array.isArray(data.result)) data.result.forEach((one, index) => readPrometheus(one, `result ${index}`, collector));
   else if (isObject(document) && Array.isArray(document.resourceMetrics)) readOtlpHistory(document, collector);
@@ -30,6 +30,12 @@ export function readJsonHistory(document: unknown, collector: HistoryCollector):
     const message = "the document must have data.result (Prometheus query_range), resourceMetrics (OTLP) or series";
     throw new HistoryError("unprocessable", message);
   }
+}
+
+/** What went wrong there: its type and its message, of which either may be missing. */
+function errorOf({ errorType, error }: JsonObject): string {
+  const parts = [errorType, error].filter((part): part is string => typeof part === "string" && part !== "");
+  return parts.length === 0 ? "it does not say which" : parts.join(": ").slice(0, 200);
 }
 
 /** Values are text there, "NaN" and "+Inf" among them; times are seconds. */

@@ -1,9 +1,10 @@
-// An anomaly: one episode of one pair (tenant, environment, service, metric) and direction. Streams of the pair whose own episodes open in
-// the same direction while it is open are its members; it is resolved when the last of them has closed. Pure: what is known comes in, what
-// is to be kept goes out. Everything here may be applied again after a replay without a change.
+// An anomaly: one episode of one pair (tenant, environment, service, metric) and direction; how full the pair is has an episode of its own. Streams of the pair
+// whose own episodes open in the same direction while it is open are its members; it is resolved when the last of them has closed. Pure: what is known comes in,
+// what is to be kept goes out. Everything here may be applied again after a replay without a change.
 import { hash128 } from "../../core/base/hash128.ts";
-import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import { type Attributes, type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
+import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import type { PageOutcome } from "./page-outcome.ts";
 
 /** What became of an anomaly on its way to a page, when it was last decided on. */
@@ -44,6 +45,7 @@ export interface Anomaly {
   readonly detectedAtMs: number;
   readonly observedAtMs: number;
   readonly resolvedAtMs: number | null;
+  /** "recovered": its values are usual again; "ended": nothing more is heard of them; else a person. */
   readonly resolvedBy: string | null;
   /** Signed. */
   readonly z: number;
@@ -97,9 +99,16 @@ export function foundingEpisode(anomaly: Anomaly | undefined, episodeId: string)
   return { tenant: anomaly.tenant, anomalyId: anomaly.id, detectedAtMs: anomaly.detectedAtMs, open: anomaly.founder.open };
 }
 
-/** The key under which at most one anomaly is open: its pair and direction, hashed so that a map of them has short keys. */
-export function openKeyOf(of: Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction">): string {
-  return hash128(JSON.stringify([of.tenant, of.environment, of.serviceId, of.metricName, of.direction]));
+/** What an anomaly is told from others by while it is open. */
+export type AnomalyKey = Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction" | "detector">;
+
+/**
+ * The key under which at most one anomaly is open, hashed so that a map of them has short keys: its pair and direction, and what is asked of the pair. Detectors
+ * that look for departures from the usual share one; how full a resource is, is another question with an answer of its own (value, limit, time).
+ */
+export function openKeyOf({ tenant, environment, serviceId, metricName, direction, detector }: AnomalyKey): string {
+  const pair = [tenant, environment, serviceId, metricName, direction];
+  return hash128(JSON.stringify(detector === DETECTOR_SATURATION ? [...pair, detector] : pair));
 }
 
 /** The id that an anomaly opened by this frame has. */
@@ -114,7 +123,7 @@ export function anomalyIdOf(frame: EpisodeFrame): string {
  */
 export function applyEpisode(known: KnownState, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
   // An update of an unknown episode: a gate held its opening back, and now it passes.
-  if (known.episode === undefined) return frame.transition === "close" ? IGNORED : open(known, frame, wallNowMs);
+  if (known.episode === undefined) return isClosing(frame.transition) ? IGNORED : open(known, frame, wallNowMs);
   if (frame.transition === "open" || !known.episode.open) return IGNORED;
   return frame.transition === "update" ? update(known.anomaly, frame) : close(known.episode, known.anomaly, frame, wallNowMs);
 }
@@ -130,25 +139,31 @@ function open({ anomaly, id }: KnownState, frame: EpisodeFrame, wallNowMs: numbe
 
 function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffect {
   if (anomaly === undefined || anomaly.resolvedAtMs !== null) return IGNORED;
-  const after = raised(anomaly, frame);
+  const after = frame.z === anomaly.z && frame.explanation !== anomaly.explanation ? atPeak(anomaly, frame) : raised(anomaly, frame);
   return after === anomaly ? IGNORED : { kind: "updated", anomaly: after };
 }
 
 /** The episode closes even where its anomaly is gone or was resolved by somebody. */
-function close(episode: Episode, anomaly: Anomaly | undefined, { episodeId }: EpisodeFrame, wallNowMs: number): EpisodeEffect {
+function close(episode: Episode, anomaly: Anomaly | undefined, { episodeId, transition }: EpisodeFrame, wallNowMs: number): EpisodeEffect {
   const closed = { ...episode, open: false };
   if (anomaly === undefined) return { kind: "left", episode: closed };
   const openStreams = Math.max(0, anomaly.openStreams - 1);
   const founder = anomaly.founder?.episodeId === episodeId ? { episodeId, open: false } : anomaly.founder;
   const left = { ...anomaly, openStreams, founder };
   if (openStreams > 0 || anomaly.resolvedAtMs !== null) return { kind: "left", episode: closed, anomaly: left };
-  return { kind: "resolved", episode: closed, anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: "recovered" } };
+  return {
+    kind: "resolved",
+    episode: closed,
+    anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: transition === "end" ? "ended" : "recovered" },
+  };
 }
 
 /** The anomaly with the frame's peak where that is higher; the same object where it is not. */
 function raised(anomaly: Anomaly, frame: EpisodeFrame): Anomaly {
-  if (Math.abs(frame.z) <= Math.abs(anomaly.z)) return anomaly;
-  const { z, verdict, explanation, attributes, observedAtMs } = frame;
+  return Math.abs(frame.z) <= Math.abs(anomaly.z) ? anomaly : atPeak(anomaly, frame);
+}
+
+function atPeak(anomaly: Anomaly, { z, verdict, explanation, attributes, observedAtMs }: EpisodeFrame): Anomaly {
   return { ...anomaly, z, verdict, explanation, attributes, observedAtMs };
 }
 

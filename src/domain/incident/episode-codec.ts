@@ -14,7 +14,7 @@ const VERSION = 1;
 const BRACE = 0x7b;
 const ID_BYTES = 16;
 const TEXT_BYTES_MAX = 2 ** 24;
-const TRANSITIONS = ["open", "update", "close"] as const;
+const TRANSITIONS = ["open", "update", "close", "end"] as const;
 const DAMAGE = "a frame of an episode is damaged";
 
 const sink = new ByteSink(4096);

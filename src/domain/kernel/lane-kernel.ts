@@ -83,6 +83,11 @@ export interface LaneExports {
   laneInsert(ref: number, destination: number, partition: number): number;
   /** 1 when the counter found or inserted last began to count at another time (ms) than the table knew; it knows then. */
   laneStartMovedMs(startMs: number): number;
+  /** Sets how many elements the arrays of the OTLP bodies to come may have; a check that finds more gives up, and none are left then. */
+  otlpElementsMax(elements: number): void;
+  otlpElementsLeft(): number;
+  /** Checks the form of an OTLP body of logs in protobuf: STATUS_BAD_PROTOBUF, or another status. */
+  otlpRequestCheck(pointer: number, bytes: number): number;
   /**
    * Checks an OTLP metrics body (`json` 1: in JSON, 0: in protobuf) and sets the walk over its number points to its start: their number, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that
    * is to be decoded whole in TypeScript. Times as for remoteWriteBegin(); a point without one gets `arrivalMs`. `convert` 0: cumulative sums are plain values.
@@ -151,13 +156,14 @@ export interface LaneExports {
   /** Deepest nesting of [ and { outside strings. */
   jsonDepth(pointer: number, bytes: number): number;
   /**
-   * Checks a JSON body (`isBatch` 1: an array of records, 0: one) and sets the steps to its start: number of records, or STATUS_ODD_BODY and nothing was
-   * staged. Times are ms; the kernel stages records from `minMs` to `maxMs` only. The body must not change until the last step.
+   * Checks a JSON body (`form` 0: one record, 1: an array of them, 2: those of such an array from one to another, without brackets) and sets the steps to its
+   * start: number of records, or STATUS_ODD_BODY or _TOO_LARGE (more than `recordsMax`) and nothing was staged. Times are ms; the kernel stages records
+   * from `minMs` to `maxMs` only. The body must not change until the last step.
    */
   jsonRecordsBegin(
     pointer: number,
     bytes: number,
-    isBatch: number,
+    form: number,
     tenant: number,
     baseMs: number,
     minMs: number,
@@ -165,12 +171,33 @@ export interface LaneExports {
     recordsMax: number,
     depthMax: number,
   ): number;
+  /** Where the record begins at which a body was found to be odd. */
+  jsonFailedAt(): number;
   /** Stages records: STATUS_DONE, or _ODD_RECORD or _UNKNOWN_STREAM for one that is to be decoded from its bytes (laneInsert() then enters its spelling). */
   jsonRecordsStep(): number;
   /** Where the record lies that the last step stopped at, and its place in the body. */
   jsonRecordPointer(): number;
   jsonRecordBytes(): number;
   jsonRecordIndex(): number;
+  /** Where the next record begins (0: there is none), and where the last one ends. */
+  jsonRecordNext(): number;
+  jsonRecordsEnd(): number;
+  /**
+   * Passes whole elements of an array, from the one at `pointer` on, of at most `runBytes` together; the first may have `elementBytes`, and brackets `depth` levels.
+   * STATUS_OK, _LONG_ELEMENT or _ODD_BODY; the run then has so many elements and this end, and the next element (or the closing bracket) this place.
+   */
+  jsonRun(pointer: number, runBytes: number, elementBytes: number, depth: number): number;
+  jsonRunEnd(): number;
+  jsonRunElements(): number;
+  /** Elements of the run that are no objects. */
+  jsonRunOthers(): number;
+  jsonRunNext(): number;
+  /** Objects in arrays, at any depth of the run. */
+  jsonRunObjects(): number;
+  /** Behind the value at `pointer`; 0 when there is none that ends within `bytes`. */
+  jsonValueEnd(pointer: number, bytes: number, depth: number): number;
+  /** The first byte from `pointer` on that is no white space. */
+  jsonSpaceEnd(pointer: number): number;
 }
 
 /**

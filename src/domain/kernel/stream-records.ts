@@ -29,9 +29,12 @@ import {
   SR_PREVIOUS_RAW,
   SR_RESOLUTION,
   SR_SAMPLES,
+  SR_STATE,
   SR_TENANT,
   SR_UNCHUNKED,
   SR_WIDTH,
+  STATE_LOW_SHIFT,
+  STATE_OPEN,
   STREAM_RECORD_BYTES,
   STREAM_RING_BYTES,
   WINDOW_MAX,
@@ -145,6 +148,11 @@ export class StreamRecords {
 
   partition(slot: number): number {
     return this.view.getUint32(this.address(slot) + SR_PARTITION, true);
+  }
+
+  /** Whether an episode is open. */
+  hasEpisode(slot: number): boolean {
+    return (this.view.getUint32(this.address(slot) + SR_STATE, true) & (STATE_OPEN | (STATE_OPEN << STATE_LOW_SHIFT))) !== 0;
   }
 
   /** Values taken since the stream began. */

@@ -16,7 +16,7 @@ import {
   type RequestNames,
   textOf,
 } from "./json-values.ts";
-import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberPoint, OtlpSource } from "./otlp-items.ts";
+import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberHead, NumberPoint, OtlpSource } from "./otlp-items.ts";
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import type { AttributeMap } from "./protobuf-attributes.ts";
@@ -28,10 +28,13 @@ const DELTA = 1;
 const CUMULATIVE = 2;
 const NO_RECORDED_VALUE = 1;
 const KINDS = ["gauge", "sum", "histogram", "exponentialHistogram", "summary"] as const;
+/** Members of a metric that hold its points. */
+export const METRIC_KINDS: ReadonlySet<string> = new Set(KINDS);
 
-interface MetricHead {
+interface SourcedMetric {
   readonly source: OtlpSource;
   readonly name: string;
+  readonly unit: string;
   readonly kind: (typeof KINDS)[number];
   readonly data: JsonObject;
   readonly temporality: number;
@@ -56,53 +59,60 @@ function pointsIn(item: unknown): number {
 }
 
 /** Undefined for a metric without points. */
-function readMetric(item: unknown, source: OtlpSource): (MetricHead & { readonly points: readonly unknown[] }) | undefined {
+function readMetric(item: unknown, source: OtlpSource): (SourcedMetric & { readonly points: readonly unknown[] }) | undefined {
   const given = objectOf(item, "a metric");
   const kind = KINDS.find((each) => given[each] !== undefined && given[each] !== null);
   if (kind === undefined) return undefined;
   const data = objectOf(given[kind], kind);
   const temporality = enumOf(data.aggregationTemporality, "aggregationTemporality", "AGGREGATION_TEMPORALITY_", TEMPORALITIES);
-  return { source, name: textOf(given.name, "name"), kind, data, temporality, points: listOf(data.dataPoints, "dataPoints") };
+  const unit = typeof given.unit === "string" ? given.unit : "";
+  return { source, name: textOf(given.name, "name"), unit, kind, data, temporality, points: listOf(data.dataPoints, "dataPoints") };
 }
 
-function isNumeric({ kind }: MetricHead): boolean {
+function isNumeric({ kind }: SourcedMetric): boolean {
   return kind === "gauge" || kind === "sum";
 }
 
 /** A point of a gauge or a sum by itself; what is wrong with it when it cannot be read. */
-export function readJsonPoint(item: unknown, source: OtlpSource, metricName: string, isCounter: boolean): NumberPoint | string {
-  return attempt(() => readNumberPoint(item, { source, name: metricName }, isCounter));
+export function readJsonPoint(item: unknown, head: NumberHead): NumberPoint | string {
+  return attempt(() => readNumberPoint(item, head));
 }
 
-function* pointsOf(metric: MetricHead & { readonly points: readonly unknown[] }): Generator<MetricItem> {
+function* pointsOf(metric: SourcedMetric & { readonly points: readonly unknown[] }): Generator<MetricItem> {
   const isNumber = isNumeric(metric);
-  const isCounter = metric.kind === "sum" && metric.data.isMonotonic === true && metric.temporality === CUMULATIVE;
+  const { source, name: metricName, unit, kind } = metric;
+  const counts = kind === "sum" && metric.data.isMonotonic === true;
+  const head = {
+    source,
+    metricName,
+    unit,
+    type: counts ? "counter" : "gauge",
+    isCounter: counts && metric.temporality === CUMULATIVE,
+  } as const;
   for (const given of metric.points) {
     if (isNumber) {
-      const point = attempt(() => readNumberPoint(given, metric, isCounter));
+      const point = attempt(() => readNumberPoint(given, head));
       yield typeof point === "string" ? { type: "damaged", item: { message: point } } : { type: "number", point };
     } else {
       const point = attempt(() => readDistribution(given, metric));
       yield typeof point === "string"
         ? { type: "damaged", item: { message: point } }
-        : { type: "distribution", point, source: metric.source };
+        : { type: "distribution", point, head: { source, metricName, unit, type: kind === "summary" ? "summary" : "histogram" } };
     }
   }
 }
 
-function readNumberPoint(item: unknown, { source, name }: Pick<MetricHead, "source" | "name">, isCounter: boolean): NumberPoint {
+function readNumberPoint(item: unknown, head: NumberHead): NumberPoint {
   const given = objectOf(item, "a data point");
   const spelling = given.attributes === undefined ? "[]" : JSON.stringify(given.attributes);
   return {
-    source,
-    metricName: name,
-    isCounter,
+    ...head,
     value: pointValue(given),
     isStale: isNoRecordedValue(given),
     timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
     startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
     spelling,
-    attributes: () => identityAttributes(source, ownAttributes(given)),
+    attributes: () => identityAttributes(head.source, ownAttributes(given)),
   };
 }
 
@@ -147,7 +157,7 @@ function quantilesOf(value: unknown): Array<{ quantile: number; value: number }>
   });
 }
 
-function readDistribution(item: unknown, { source, name, kind, temporality }: MetricHead): DistributionPoint {
+function readDistribution(item: unknown, { source, name, kind, temporality }: SourcedMetric): DistributionPoint {
   const given = objectOf(item, "a data point");
   if (kind !== "summary" && temporality !== DELTA && temporality !== CUMULATIVE) throw new JsonItemError(temporalityProblem(temporality));
   const isExplicit = kind === "histogram";

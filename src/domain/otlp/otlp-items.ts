@@ -13,12 +13,24 @@ export interface OtlpSource {
   readonly resourceAttributes: Attributes;
 }
 
-/** A point of a gauge or a sum. */
-export interface NumberPoint {
+/** What a metric says of all its points. */
+export interface MetricHead {
   readonly source: OtlpSource;
   readonly metricName: string;
+  /** As Prometheus has it: a monotonic sum is a counter, of either temporality. */
+  readonly type: "counter" | "gauge" | "histogram" | "summary";
+  /** "" where the sender gave none. */
+  readonly unit: string;
+}
+
+/** A metric of number points. */
+export interface NumberHead extends MetricHead {
   /** A cumulative monotonic sum. */
   readonly isCounter: boolean;
+}
+
+/** A point of a gauge or a sum. */
+export interface NumberPoint extends NumberHead {
   /** NaN when the sender gave none. */
   readonly value: number;
   readonly isStale: boolean;
@@ -111,7 +123,7 @@ export interface DamagedItem {
 /** What a decoder finds, in the order of the body. */
 export type MetricItem =
   | { readonly type: "number"; readonly point: NumberPoint }
-  | { readonly type: "distribution"; readonly point: DistributionPoint; readonly source: OtlpSource }
+  | { readonly type: "distribution"; readonly point: DistributionPoint; readonly head: MetricHead }
   | { readonly type: "damaged"; readonly item: DamagedItem };
 export type SpanItem = { readonly type: "span"; readonly span: OtlpSpan } | { readonly type: "damaged"; readonly item: DamagedItem };
 export type LogItem = { readonly type: "log"; readonly log: OtlpLog } | { readonly type: "damaged"; readonly item: DamagedItem };

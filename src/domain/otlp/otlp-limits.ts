@@ -4,7 +4,6 @@ import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
-  LOG_BODY_BYTES_MAX,
   NAME_BYTES_MAX,
   TIMESTAMP_AGE_MS_MAX,
   TIMESTAMP_FUTURE_MS_MAX,
@@ -112,12 +111,7 @@ export function refuseSpan(span: OtlpSpan, nowMs: number): ItemRefusal | undefin
   );
 }
 
-/** What a log record must be. */
+/** What a log record must be; its body is cut where it is too long. */
 export function refuseLog(log: OtlpLog, nowMs: number): ItemRefusal | undefined {
-  return (
-    refuseService(log.serviceId) ??
-    (isLongerThan(log.body, LOG_BODY_BYTES_MAX) ? tooLong("body", "the body of a log record", LOG_BODY_BYTES_MAX) : undefined) ??
-    refuseTime(log.timeMs, nowMs, "timeUnixNano") ??
-    refuseAttributes(log.attributes)
-  );
+  return refuseService(log.serviceId) ?? refuseTime(log.timeMs, nowMs, "timeUnixNano") ?? refuseAttributes(log.attributes);
 }

@@ -3,7 +3,7 @@
 // Fields: opentelemetry/proto/metrics/v1/metrics.proto.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { readNumbers, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
-import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberPoint, OtlpSource } from "./otlp-items.ts";
+import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberHead, NumberPoint, OtlpSource } from "./otlp-items.ts";
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
@@ -72,18 +72,21 @@ function isNumberPoint(reader: WireReader): boolean {
   return !reader.failed;
 }
 
-/** A metric without its points. */
-interface MetricHead {
+/** Metrics without an item that are passed before the caller may look up: 0.1 ms. */
+const SILENT_METRICS_MAX = 128;
+
+/** A metric without its points, and its resource. */
+interface SourcedMetric extends Omit<MetricData, "parts"> {
   readonly source: OtlpSource;
-  readonly name: string;
-  readonly kind: number;
-  readonly temporality: number;
-  readonly isMonotonic: boolean;
 }
 
-/** The points of a body that isMetricsRequest() holds for; without number points when `distributionsOnly`. */
-export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean): Generator<MetricItem> {
-  for (const { source, from, to } of itemsOf(bytes)) {
+/** The points of a body that isMetricsRequest() holds for; without number points when `distributionsOnly`. Undefined as itemsOf() has it. */
+export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean): Generator<MetricItem | undefined> {
+  let silent = 0;
+  for (const placed of itemsOf(bytes)) {
+    if (placed === undefined || ++silent % SILENT_METRICS_MAX === 0) yield undefined;
+    if (placed === undefined) continue;
+    const { source, from, to } = placed;
     const reader = new WireReader(bytes);
     const data = findData(reader, from, to);
     const isNumber = data.kind === FIELD_GAUGE || data.kind === FIELD_SUM;
@@ -94,6 +97,7 @@ export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean): G
 
 interface MetricData {
   readonly name: string;
+  readonly unit: string;
   readonly kind: number;
   /** Content of its data: several where the message is given in several fields. */
   readonly parts: ReadonlyArray<{ readonly from: number; readonly to: number }>;
@@ -103,11 +107,13 @@ interface MetricData {
 
 function findData(reader: WireReader, from: number, to: number): MetricData {
   let name = "";
+  let unit = "";
   let kind = 0;
   let parts: Array<{ from: number; to: number }> = [];
   reader.at = from;
   while (reader.next(to)) {
     if (reader.field === 1) name = reader.text();
+    else if (reader.field === 3) unit = reader.text();
     else if (DATA_FIELDS.has(reader.field)) {
       if (reader.field !== kind) parts = []; // of a oneof the last member counts
       kind = reader.field;
@@ -123,7 +129,7 @@ function findData(reader: WireReader, from: number, to: number): MetricData {
       else if (reader.field === 3 && isFlagOf(kind, 3)) isMonotonic = reader.unsigned() !== 0;
     }
   }
-  return { name, kind, parts, temporality, isMonotonic };
+  return { name, unit, kind, parts, temporality, isMonotonic };
 }
 
 function* pointsOf(
@@ -144,19 +150,22 @@ function* pointsOf(
   }
 }
 
-function readPoint(reader: WireReader, from: number, to: number, head: MetricHead): MetricItem {
+function readPoint(reader: WireReader, from: number, to: number, metric: SourcedMetric): MetricItem {
   reader.at = from;
-  if (head.kind === FIELD_GAUGE || head.kind === FIELD_SUM) {
-    const isCounter = head.kind === FIELD_SUM && head.isMonotonic && head.temporality === CUMULATIVE;
-    const point = readNumberPoint(reader, to, head.source, head.name, isCounter);
+  const { source, name: metricName, unit, kind, temporality, isMonotonic } = metric;
+  if (kind === FIELD_GAUGE || kind === FIELD_SUM) {
+    const counts = kind === FIELD_SUM && isMonotonic;
+    const head = { source, metricName, unit, type: counts ? "counter" : "gauge", isCounter: counts && temporality === CUMULATIVE } as const;
+    const point = readNumberPoint(reader, to, head);
     return point === undefined ? damaged("a number point") : { type: "number", point };
   }
-  if (head.kind !== FIELD_SUMMARY && head.temporality !== DELTA && head.temporality !== CUMULATIVE) {
-    return { type: "damaged", item: { message: temporalityProblem(head.temporality) } };
+  if (kind !== FIELD_SUMMARY && temporality !== DELTA && temporality !== CUMULATIVE) {
+    return { type: "damaged", item: { message: temporalityProblem(temporality) } };
   }
-  const draft = new DistributionDraft(head);
-  const isRead = draft.read(reader, to);
-  return isRead ? { type: "distribution", point: draft.point(), source: head.source } : damaged("a point of a histogram or summary");
+  const draft = new DistributionDraft(metric);
+  if (!draft.read(reader, to)) return damaged("a point of a histogram or summary");
+  const head = { source, metricName, unit, type: kind === FIELD_SUMMARY ? "summary" : "histogram" } as const;
+  return { type: "distribution", point: draft.point(), head };
 }
 
 function damaged(what: string): MetricItem {
@@ -167,13 +176,7 @@ function damaged(what: string): MetricItem {
 }
 
 /** Reads the NumberDataPoint at the reader, which ends at `to`; undefined when its attributes cannot be read. */
-export function readNumberPoint(
-  reader: WireReader,
-  to: number,
-  source: OtlpSource,
-  metricName: string,
-  isCounter: boolean,
-): NumberPoint | undefined {
+export function readNumberPoint(reader: WireReader, to: number, head: NumberHead): NumberPoint | undefined {
   let startMs = 0;
   let timeMs = 0;
   let value = Number.NaN;
@@ -190,15 +193,13 @@ export function readNumberPoint(
   if (reader.failed) return undefined;
   const isStale = (flags & NO_RECORDED_VALUE) !== 0;
   return {
-    source,
-    metricName,
-    isCounter,
+    ...head,
     value,
     isStale,
     timeMs,
     startMs,
     spelling: JSON.stringify(own),
-    attributes: () => identityAttributes(source, own),
+    attributes: () => identityAttributes(head.source, own),
   };
 }
 
@@ -210,7 +211,7 @@ const NO_BUCKETS = (): ExponentialBuckets => ({ offset: 0, counts: [] });
 
 /** A distribution point as it is read. */
 class DistributionDraft {
-  readonly #head: MetricHead;
+  readonly #metric: SourcedMetric;
   readonly #own: AttributeMap = {};
   #startMs = 0;
   #timeMs = 0;
@@ -228,13 +229,13 @@ class DistributionDraft {
   #negative = NO_BUCKETS();
   #quantiles: Array<{ quantile: number; value: number }> = [];
 
-  constructor(head: MetricHead) {
-    this.#head = head;
+  constructor(metric: SourcedMetric) {
+    this.#metric = metric;
   }
 
   /** False when the point cannot be read. */
   read(reader: WireReader, to: number): boolean {
-    const { kind } = this.#head;
+    const { kind } = this.#metric;
     const fields = kind === FIELD_HISTOGRAM ? EXPLICIT : kind === FIELD_EXPONENTIAL ? EXPONENTIAL : SUMMARY;
     while (reader.next(to)) {
       if (reader.field === fields.attributes) readAttribute(reader, this.#own);
@@ -273,7 +274,7 @@ class DistributionDraft {
   }
 
   point(): DistributionPoint {
-    const { source, name, kind, temporality } = this.#head;
+    const { source, name, kind, temporality } = this.#metric;
     return {
       serviceId: source.serviceId,
       environment: source.environment,

@@ -1,5 +1,6 @@
 // The common shape of Export*ServiceRequest in protobuf: {1: Resource* {1: Resource, 2: Scope* {1: scope, 2: item}}}, and a walk over its items.
 
+import { JSON_ELEMENT_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { sourceOf } from "./otlp-source.ts";
@@ -51,34 +52,75 @@ export interface PlacedItem {
   readonly to: number;
 }
 
-/** Walks the items of bytes that isRequest() has found to be one. A resource may stand behind what it is the source of. */
-export function* itemsOf(bytes: Buffer): Generator<PlacedItem> {
+/** Fields that a walk passes without finding an item before it lets its caller look up: 0.1 ms. */
+const SILENT_FIELDS_MAX = 4_096;
+/** A longer resource, and a longer item, is not read: as long as the limits of JSON items (core/config/body-limits.ts). */
+const MESSAGE_BYTES_MAX = JSON_ELEMENT_BYTES_MAX;
+
+/** Whether a message is longer than anybody reads. */
+export function isTooLongToRead(from: number, to: number): boolean {
+  return to - from > MESSAGE_BYTES_MAX;
+}
+
+/**
+ * Walks the items of bytes that isRequest() has found to be one. A resource may stand behind what it is the source of. Undefined in between says that many
+ * fields were passed, of which none is an item.
+ */
+export function* itemsOf(bytes: Buffer): Generator<PlacedItem | undefined> {
   const reader = new WireReader(bytes);
-  for (const { from, to } of fieldsOf(reader, 0, bytes.length, 1)) {
-    const source = readSource(bytes, from, to);
-    for (const scope of fieldsOf(reader, from, to, 2)) {
-      for (const item of fieldsOf(reader, scope.from, scope.to, 2)) yield { source, from: item.from, to: item.to };
+  const silence = new Silence();
+  for (const resource of fieldsOf(reader, 0, bytes.length, 1, silence)) {
+    if (resource === undefined) {
+      yield undefined;
+      continue;
+    }
+    const { from, to } = resource;
+    const source = yield* readSource(bytes, from, to, silence);
+    for (const scope of fieldsOf(reader, from, to, 2, silence)) {
+      if (scope === undefined) yield undefined;
+      else for (const item of fieldsOf(reader, scope.from, scope.to, 2, silence)) yield item && { source, ...item };
     }
   }
 }
 
+/** Counts the fields that a walk passes. */
+class Silence {
+  #fields = 0;
+
+  /** Whether it is time to look up. */
+  get isLong(): boolean {
+    this.#fields = (this.#fields + 1) % SILENT_FIELDS_MAX;
+    return this.#fields === 0;
+  }
+}
+
 /** The fields of one number in a message that lies between two places. The reader may be used elsewhere meanwhile. */
-function* fieldsOf(reader: WireReader, from: number, to: number, field: number): Generator<{ readonly from: number; readonly to: number }> {
+function* fieldsOf(
+  reader: WireReader,
+  from: number,
+  to: number,
+  field: number,
+  silence: Silence,
+): Generator<{ readonly from: number; readonly to: number } | undefined> {
   reader.at = from;
   while (reader.next(to)) {
-    if (reader.field !== field) continue;
     const behind = reader.at;
-    yield { from: reader.from, to: reader.to };
+    const { from: first, to: last } = reader;
+    const isWanted = reader.field === field;
+    if (silence.isLong) yield undefined;
+    if (isWanted) yield { from: first, to: last };
     reader.at = behind;
   }
 }
 
-function readSource(bytes: Buffer, from: number, to: number): OtlpSource | undefined {
+function* readSource(bytes: Buffer, from: number, to: number, silence: Silence): Generator<undefined, OtlpSource | undefined> {
   const reader = new WireReader(bytes);
   const attributes: AttributeMap = {};
   reader.at = from;
   while (reader.next(to)) {
+    if (silence.isLong) yield undefined;
     if (reader.field !== 1) continue;
+    if (isTooLongToRead(reader.from, reader.to)) return undefined;
     const end = reader.to;
     readResource(reader, attributes);
     reader.at = end;
@@ -95,10 +137,11 @@ function readResource(reader: WireReader, attributes: AttributeMap): void {
 
 /** The source that a Resource describes; undefined when its attributes cannot be read. */
 export function sourceOfResource(resource: Buffer): OtlpSource | undefined {
+  if (isTooLongToRead(0, resource.length)) return undefined;
   const reader = new WireReader(resource);
   const attributes: AttributeMap = {};
   while (reader.next(resource.length)) if (reader.field === 1) readAttribute(reader, attributes);
   return reader.failed ? undefined : sourceOf(attributes);
 }
 
-export const DAMAGED_RESOURCE = "the attributes of its resource are not valid protobuf";
+export const DAMAGED_RESOURCE = "the attributes of its resource are not valid protobuf, or have more than 655360 bytes";

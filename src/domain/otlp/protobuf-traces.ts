@@ -3,21 +3,24 @@
 import { WireReader } from "../codec/wire-reader.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
-import { DAMAGED_RESOURCE, itemsOf } from "./protobuf-request.ts";
+import { DAMAGED_RESOURCE, isTooLongToRead, itemsOf } from "./protobuf-request.ts";
 
-/** The spans of a body that isRequest() holds for. */
-export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem> {
+/** The spans of a body that isRequest() holds for, with undefined as itemsOf() has it. */
+export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem | undefined> {
   const reader = new WireReader(bytes);
-  for (const { source, from, to } of itemsOf(bytes)) yield spanItem(reader, from, to, source);
+  for (const placed of itemsOf(bytes)) yield placed && spanItem(reader, placed.from, placed.to, placed.source);
 }
 
 /** One span, which lies between two places of the reader's bytes; `source` is undefined where its resource cannot be read. */
 export function spanItem(reader: WireReader, from: number, to: number, source: OtlpSource | undefined): SpanItem {
   reader.at = from;
   reader.failed = false;
-  const span = source === undefined ? undefined : readSpan(reader, to, source);
+  const span = source === undefined || isTooLongToRead(from, to) ? undefined : readSpan(reader, to, source);
   if (span !== undefined) return { type: "span", span };
-  return { type: "damaged", item: { message: source === undefined ? DAMAGED_RESOURCE : "a span is not valid protobuf" } };
+  return {
+    type: "damaged",
+    item: { message: source === undefined ? DAMAGED_RESOURCE : "a span is not valid protobuf, or has more than 655360 bytes" },
+  };
 }
 
 function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan | undefined {

@@ -1,5 +1,6 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
+import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
 import { MemberTable } from "./member-table.ts";
 import { FAMILIES } from "./metric-family.ts";
@@ -23,7 +24,7 @@ export interface PillarCounts {
 }
 
 export class PillarSpace implements MemberSource {
-  readonly #valuesMax: number;
+  readonly #shares: ShareLedger;
   /** What the map says by now, for the next tick; last wins. */
   readonly #changes = new Map<string, { readonly tenant: string; readonly entry: ServiceEntry }>();
   readonly #members = new MemberTable();
@@ -41,12 +42,12 @@ export class PillarSpace implements MemberSource {
   #tick = 0;
   /** Services taken in this tick. */
   #taken = 0;
-  #valueCount = 0;
   #evaluated = 0;
   #refused = 0;
 
-  constructor(valuesMax: number) {
-    this.#valuesMax = valuesMax;
+  /** `shares` say who holds how many values. */
+  constructor(shares: ShareLedger) {
+    this.#shares = shares;
   }
 
   /** An entry of the map; it counts from the next tick on. */
@@ -65,7 +66,7 @@ export class PillarSpace implements MemberSource {
   }
 
   get counts(): PillarCounts {
-    return { services: this.#members.size, evaluated: this.#evaluated, values: this.#valueCount, valuesRefused: this.#refused };
+    return { services: this.#members.size, evaluated: this.#evaluated, values: this.#shares.taken, valuesRefused: this.#refused };
   }
 
   /** Begins a tick: applies what has changed in the map. */
@@ -149,7 +150,7 @@ export class PillarSpace implements MemberSource {
           ofTenant.delete(key);
           this.#numbered[value.number] = undefined;
           this.#freeNumbers.push(value.number);
-          this.#valueCount--;
+          this.#shares.give(value.tenant);
           gone.push(value);
         }
     return gone;
@@ -174,7 +175,8 @@ export class PillarSpace implements MemberSource {
   #valueFor(tenant: string, pillar: string, value: string): PillarValue | undefined {
     const known = this.#values.get(tenant)?.get(valueKey(pillar, value));
     if (known !== undefined) return known;
-    if (this.#valueCount >= this.#valuesMax) {
+    if (this.#shares.room(tenant) < 1) {
+      this.#shares.refuse(tenant);
       this.#refused++;
       return undefined;
     }
@@ -187,7 +189,7 @@ export class PillarSpace implements MemberSource {
     ofTenant.set(valueKey(value.pillar, value.value), value);
     value.number = this.#freeNumbers.pop() ?? this.#numbered.length;
     this.#numbered[value.number] = value;
-    this.#valueCount++;
+    this.#shares.add(value.tenant);
     return value;
   }
 

@@ -1,41 +1,56 @@
 // A finding of saturation as it is told, live and in a backtest: from its first telling to its end under one id, with its farthest z.
 import { hash128 } from "../../core/base/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { tierOfZ } from "../detection/anomaly-score.ts";
 import { DETECTOR_SATURATION, type SaturationFinding } from "./saturation-finding.ts";
 
 /** Bounded series are looked at every second cycle (rule 1.1.11: about two minutes). */
 export const SATURATION_EVERY_CYCLES = 2;
+
+const GROWTH_TOLD = 1.1;
 
 /** What is told of one series; times in ms since 1970. */
 export interface ToldFinding {
   /** 32 hex digits; that of its episode. */
   readonly id: string;
   readonly finding: SaturationFinding;
-  /** Signed, the farthest so far. */
+  /** Signed, the farthest that was told. */
   readonly peakZ: number;
+  /** Time of the newest sample that the finding rests on. */
+  readonly sampleMs: number;
   readonly startedAtMs: number;
 }
 
+/** What an evaluation has found, and with which sample. */
+export interface FoundFinding {
+  readonly finding: SaturationFinding;
+  readonly sampleMs: number;
+}
+
 /** What is told once an evaluation has found something again, or for the first time; `key` is that of the series. */
-export function toldNext(before: ToldFinding | undefined, key: string, finding: SaturationFinding, nowMs: number): ToldFinding {
+export function toldNext(before: ToldFinding | undefined, key: string, { finding, sampleMs }: FoundFinding, nowMs: number): ToldFinding {
   const startedAtMs = before?.startedAtMs ?? nowMs;
   const { z } = finding.verdict;
-  const peakZ = before === undefined || Math.abs(z) > Math.abs(before.peakZ) ? z : before.peakZ;
+  const peakZ = before === undefined || isFarther(z, before.peakZ) ? z : before.peakZ;
   const id = before?.id ?? hash128(JSON.stringify([DETECTOR_SATURATION, key, startedAtMs]));
-  return { id, finding, peakZ, startedAtMs };
+  return { id, finding, peakZ, sampleMs, startedAtMs };
+}
+
+/** As an end comes closer its z grows a little with every value: told is what is a tenth more, or of another tier. */
+function isFarther(z: number, toldZ: number): boolean {
+  return Math.abs(z) >= GROWTH_TOLD * Math.abs(toldZ) || (Math.abs(z) > Math.abs(toldZ) && tierOfZ(z) !== tierOfZ(toldZ));
 }
 
 /** How a finding goes on from `before`: only one that is new or went farther is news. */
 export function transitionOf(before: ToldFinding | undefined, { peakZ }: ToldFinding): "open" | "update" | undefined {
   if (before === undefined) return "open";
-  return Math.abs(peakZ) > Math.abs(before.peakZ) ? "update" : undefined;
+  return peakZ === before.peakZ ? undefined : "update";
 }
 
 export function frameOfFire(
   name: StreamName,
-  { id, finding, startedAtMs }: ToldFinding,
+  { id, finding, sampleMs, startedAtMs }: ToldFinding,
   transition: EpisodeFrame["transition"],
-  nowMs: number,
 ): EpisodeFrame {
   const { tenant, environment, serviceId, metricName, attributes } = name;
   return {
@@ -49,7 +64,7 @@ export function frameOfFire(
     detector: DETECTOR_SATURATION,
     direction: finding.kind === "remaining" ? "low" : "high",
     startedAtMs,
-    observedAtMs: nowMs,
+    observedAtMs: sampleMs,
     z: finding.verdict.z,
     verdict: finding.verdict,
     explanation: finding.text,

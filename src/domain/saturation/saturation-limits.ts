@@ -1,5 +1,7 @@
 // Declared limits of metrics that saturate (contract, section 2.10): of one service, or of every service of a tenant that emits the metric.
 
+import { ShareLedger } from "../../core/base/share-ledger.ts";
+
 /** A declaration; `serviceId` null is the tenant-wide default. */
 export interface SaturationLimit {
   readonly tenant: string;
@@ -17,9 +19,14 @@ const keyOf = (serviceId: string | null, metric: string) => JSON.stringify([serv
 
 /** Declarations by tenant. The caller bounds their number. */
 export class SaturationLimits {
+  /** Who holds how many. */
+  readonly shares: ShareLedger;
   readonly #tenants = new Map<string, Map<string, SaturationLimit>>();
-  #size = 0;
   #version = 0;
+
+  constructor(shares = ShareLedger.alone()) {
+    this.shares = shares;
+  }
 
   /** Another number than before whenever a declaration has changed. */
   get version(): number {
@@ -28,7 +35,7 @@ export class SaturationLimits {
 
   /** Over all tenants. */
   get size(): number {
-    return this.#size;
+    return this.shares.taken;
   }
 
   sizeOf(tenant: string): number {
@@ -42,15 +49,15 @@ export class SaturationLimits {
       limits = new Map();
       this.#tenants.set(limit.tenant, limits);
     }
-    const before = limits.size;
-    limits.set(keyOf(limit.serviceId, limit.metric), limit);
-    this.#size += limits.size - before;
+    const key = keyOf(limit.serviceId, limit.metric);
+    if (!limits.has(key)) this.shares.add(limit.tenant);
+    limits.set(key, limit);
   }
 
   remove(tenant: string, serviceId: string | null, metric: string): void {
     const limits = this.#tenants.get(tenant);
     if (limits?.delete(keyOf(serviceId, metric)) !== true) return;
-    this.#size--;
+    this.shares.give(tenant);
     this.#version++;
     if (limits.size === 0) this.#tenants.delete(tenant);
   }

@@ -45,6 +45,11 @@ export function holdTier({ head }: SaturationPlace, tier: Tier, rule: Saturation
   );
 }
 
+/** A series that is not judged any more: when it is again, what it finds is new. */
+export function releaseTier({ head }: SaturationPlace): void {
+  head.set([-1, 0, 0], HISTORY_HEAD_VALUES + 2);
+}
+
 type HeadRest = [observedMax: number, firstMs: number, tier: number, heldLevel: number, projected: number];
 
 /** Of the series; constant. */
@@ -87,15 +92,17 @@ export class SaturationSeries {
     this.history.observe(timeMs, this.sign * value);
   }
 
-  /** Judges what was observed up to now. Time may not run backwards between evaluations. */
+  /** Judges what was observed up to now; to be called where something was. Time may not run backwards between evaluations. */
   evaluate(nowMs: number, context: SaturationContext): SaturationEvaluation {
     const range = { max: this.observedMax, minutes: Number.isNaN(this.firstMs) ? 0 : (nowMs - this.firstMs) / MINUTE_MS };
     const bounds = boundsOf(this.names.metricName, this.names.unit, range, context.limit);
     const age = nowMs / MINUTE_MS - this.history.newestMinute;
-    if (bounds === null || !(age <= SILENCE_MINUTES_MAX + 1)) {
+    if (bounds === null) {
       this.forget();
-      return { finding: null, gates: [bounds === null ? holds("limit_known", false) : holds("recent_value", false)] };
+      return { finding: null, gates: [holds("limit_known", false)] };
     }
+    // Without values nothing is found, and nothing is over.
+    if (!(age <= SILENCE_MINUTES_MAX + 1)) return { finding: null, gates: [holds("recent_value", false)] };
     const end = this.sign < 0 ? 0 : (bounds.capacity as number);
     const projection = project(this.history, nowMs, end, this.heldTier !== null);
     const level = this.judgeLevel(nowMs, bounds, context.corroborated);

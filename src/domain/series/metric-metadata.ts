@@ -32,8 +32,8 @@ export function seriesOfMetadata({ metricName, type }: MetricMetadata): Array<re
   return type === "gaugehistogram" ? [own, [`${metricName}_bucket`, false]] : [own];
 }
 
-/** The names under which the metadata of a series may stand: its own, then those of the family that it may be a part of. */
+/** The names under which the metadata of a series may stand: its own, then those of the family that it may be a part of, of Prometheus or derived here. */
 export function metadataNames(seriesName: string): string[] {
-  const base = /^(.+)_(?:total|bucket|count|sum|gcount|gsum|created|info)$/.exec(seriesName)?.[1];
+  const base = /^(.+)(?:_(?:total|bucket|count|sum|gcount|gsum|created|info)|\.(?:p50|p95|p99|count|sum))$/.exec(seriesName)?.[1];
   return base === undefined ? [seriesName] : [seriesName, base];
 }

@@ -3,7 +3,6 @@ import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
-  LOG_BODY_BYTES_MAX,
   NAME_BYTES_MAX,
   TIMESTAMP_AGE_MS_MAX,
   TIMESTAMP_FUTURE_MS_MAX,
@@ -11,6 +10,7 @@ import {
 } from "../../core/config/limits.ts";
 import { RECORD_TYPES, type RecordType, type ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { keptBody } from "./kept-body.ts";
 
 /** A record that may be stored. `value` is NaN for logs and events, `body` is "" for records with a value. */
 export interface TelemetryRecord {
@@ -82,11 +82,15 @@ export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Re
 }
 
 function refuseName(type: RecordType, field: string, reason: ValidationReason, value: unknown): Refusal | undefined {
-  if (value === undefined) return refuse(type, reason, field, `${field} is absent; a ${type} record needs it as a non-empty string`);
+  if (value === undefined) return refuse(type, reason, field, `${field} is absent; ${aRecord(type)} needs it as a non-empty string`);
   if (typeof value !== "string" || value === "")
     return refuse(type, reason, field, `${field} must be a non-empty string, got ${shown(value)}`);
   if (isLongerThan(value, NAME_BYTES_MAX)) return tooLong(type, field, value, NAME_BYTES_MAX);
   return undefined;
+}
+
+function aRecord(type: RecordType): string {
+  return `${type === "event" ? "an" : "a"} ${type} record`;
 }
 
 function tooLong(type: RecordType, field: string, value: string, most: number): Refusal {
@@ -102,13 +106,13 @@ function refuseContent(type: RecordType, fields: Readonly<Record<string, unknown
   if (WITH_BODY.has(type)) {
     const body = fields.body;
     if (body === undefined || body === null)
-      return refuse(type, "missing_body", "body", `body is absent; a ${type} record needs it as a string`);
+      return refuse(type, "missing_body", "body", `body is absent; ${aRecord(type)} needs it as a string`);
     if (typeof body !== "string") return refuse(type, "missing_body", "body", `body must be a string, got ${shown(body)}`);
-    return isLongerThan(body, LOG_BODY_BYTES_MAX) ? tooLong(type, "body", body, LOG_BODY_BYTES_MAX) : undefined;
+    return undefined;
   }
   const named = refuseName(type, "metric_name", "missing_metric_name", fields.metric_name);
   if (named) return named;
-  if (fields.value === undefined) return refuse(type, "missing_value", "value", `value is absent; a ${type} record needs a finite number`);
+  if (fields.value === undefined) return refuse(type, "missing_value", "value", `value is absent; ${aRecord(type)} needs a finite number`);
   if (typeof fields.value === "number" && Number.isFinite(fields.value)) return undefined;
   return refuse(type, "invalid_value", "value", `value must be a finite number (float64), got ${shown(fields.value)}`);
 }
@@ -170,7 +174,7 @@ function accept(type: RecordType, fields: Readonly<Record<string, unknown>>, tim
     type,
     metricName: withBody ? "" : (fields.metric_name as string),
     value: withBody ? Number.NaN : (fields.value as number),
-    body: withBody ? (fields.body as string) : "",
+    body: withBody ? keptBody(fields.body as string) : "",
     traceId: (fields.trace_id as string | null | undefined) ?? "",
     timeMs,
     attributes: (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES,

@@ -10,7 +10,7 @@ const SMALL_SERVICES_MAX = 2 ** 15;
 
 /** Sums of one partition of traces. */
 export class CallSums {
-  readonly #edgesMax: number;
+  readonly #takes: (caller: number) => boolean;
   readonly #names: readonly string[];
   readonly #sums: CallSum[] = [];
   readonly #byKey = new Map<number, CallSum>();
@@ -18,9 +18,9 @@ export class CallSums {
   readonly #small = new Map<number, CallSum>();
   #minute = -1;
 
-  /** `names` gives the text of a service's number. */
-  constructor(edgesMax: number, names: readonly string[]) {
-    this.#edgesMax = edgesMax;
+  /** `takes` says whether there is room for an edge of that caller, and counts it; `names` gives the text of a service's number. */
+  constructor(takes: (caller: number) => boolean, names: readonly string[]) {
+    this.#takes = takes;
     this.#names = names;
   }
 
@@ -53,7 +53,7 @@ export class CallSums {
     const key = ((minute % MINUTES) * CALL_SERVICES_MAX + caller) * CALL_SERVICES_MAX + callee;
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
-    if (this.#sums.length >= this.#edgesMax) return undefined;
+    if (!this.#takes(caller)) return undefined;
     const sum = { caller: this.#names[caller]!, callee: this.#names[callee]!, minute, calls: 0, errors: 0, microseconds: 0 };
     this.#byKey.set(key, sum);
     this.#sums.push(sum);

@@ -1,6 +1,8 @@
 // A span of a block as a telemetry record of type trace (section 2.1 of the contract): what it has no field for stands among its attributes.
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import type { OtlpSpan } from "../otlp/otlp-items.ts";
+import { recordTime } from "../otlp/record-field.ts";
 import type { SpanBlockHead, StoredSpan } from "./span-block.ts";
 
 const SPAN_KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
@@ -25,13 +27,33 @@ export function spanRecord(span: StoredSpan, { serviceId, resource }: SpanBlockH
     value: span.microseconds / 1000,
     trace_id: span.traceId,
     timestamp: formatRfc3339(spanTimeMs(span)),
-    attributes: {
-      ...(JSON.parse(resource) as Attributes),
-      ...span.attributes(),
-      span_id: span.spanId,
-      ...(span.parentSpanId === "" ? {} : { parent_span_id: span.parentSpanId }),
-      span_kind: SPAN_KINDS[span.kind] ?? SPAN_KINDS[0],
-      status_code: STATUS_CODES[span.statusCode] ?? STATUS_CODES[0],
-    },
+    attributes: { ...(JSON.parse(resource) as Attributes), ...span.attributes(), ...spanAttributes(span) },
+  };
+}
+
+/** The record of a span as it came in. */
+export function recordOfSpan(span: OtlpSpan): Record<string, unknown> {
+  return {
+    service_id: span.serviceId,
+    type: "trace",
+    metric_name: span.name,
+    value: span.endMs - span.startMs,
+    trace_id: span.traceId,
+    timestamp: recordTime(span.endMs),
+    attributes: { ...span.resourceAttributes, ...span.attributes, ...spanAttributes(span) },
+  };
+}
+
+function spanAttributes({
+  spanId,
+  parentSpanId,
+  kind,
+  statusCode,
+}: Pick<StoredSpan, "spanId" | "parentSpanId" | "kind" | "statusCode">): Attributes {
+  return {
+    span_id: spanId,
+    ...(parentSpanId === "" ? {} : { parent_span_id: parentSpanId }),
+    span_kind: SPAN_KINDS[kind] ?? SPAN_KINDS[0],
+    status_code: STATUS_CODES[statusCode] ?? STATUS_CODES[0],
   };
 }

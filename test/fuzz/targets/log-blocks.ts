@@ -17,21 +17,26 @@ import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
 const PATH = "log/e0000000001-0000-00000000.log";
-const MAGIC = 0x32424c56;
+/** Of the two versions of a block. */
+const MAGIC = 0x33424c56;
+const MAGIC_BEFORE = 0x32424c56;
 const BYTES_MAX = 1024;
 
 /** The magic, and sizes that are small negative numbers when taken for signed. */
-const TOKENS = [...textTokens("VLB2"), ...[0xd0, 0xd8, 0xe0, 0xf8].map((byte) => Uint8Array.of(byte, 0xff, 0xff, 0xff))];
+const TOKENS = [...textTokens("VLB2", "VLB3"), ...[0xd0, 0xd8, 0xe0, 0xf8].map((byte) => Uint8Array.of(byte, 0xff, 0xff, 0xff))];
 
 /** Payload places [from, to) of the blocks that are whole, one after another from the start. */
 function wholeBlocks(bytes: Uint8Array, isWhole: (view: DataView, at: number, end: number) => boolean): Array<readonly [number, number]> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const blocks: Array<readonly [number, number]> = [];
-  for (let at = 0; at + 32 <= bytes.length && view.getUint32(at, true) === MAGIC; ) {
-    const payloadEnd = at + 32 + view.getUint32(at + 8, true);
+  for (let at = 0; at + 32 <= bytes.length; ) {
+    const magic = view.getUint32(at, true);
+    if (magic !== MAGIC && magic !== MAGIC_BEFORE) break;
+    const payloadAt = at + (magic === MAGIC ? 48 : 32);
+    const payloadEnd = payloadAt + view.getUint32(at + 8, true);
     const end = Math.ceil(payloadEnd / 8) * 8;
     if (end > bytes.length || !isWhole(view, at, payloadEnd)) break;
-    blocks.push([at + 32, payloadEnd]);
+    blocks.push([payloadAt, payloadEnd]);
     at = end;
   }
   return blocks;
@@ -101,7 +106,10 @@ function write(out: ByteWriter, random: Random): void {
     payload.clear();
     for (let sections = random.between(0, 3); sections > 0; sections--) writeSection(payload, random);
     const { bytes } = payload;
-    writeBlockHeader(header, { admission: random.below(1000), baseMs: 1_795_220_000_000, kinds: random.below(8) }, [bytes], bytes.length);
+    const place = { number: random.below(4), rowsBefore: random.below(100) };
+    writeBlockHeader(header, { admission: random.below(1000), baseMs: 1_795_220_000_000, kinds: random.below(8), rows: 2, ...place }, [
+      bytes,
+    ]);
     out.raw(header).raw(bytes);
     for (let padding = blockBytes(bytes.length) - BLOCK_HEADER_BYTES - bytes.length; padding > 0; padding--) out.u8(0);
   }

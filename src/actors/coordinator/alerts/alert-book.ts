@@ -1,9 +1,13 @@
 // All alerts as committed: those that fire or were resolved lately whole, all of them as an index per tenant, the rest in the store.
+
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { type InhibitionRules, NO_INHIBITION_RULES } from "../../../domain/alerting/inhibition/inhibition-rule.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
+import { followsAlert } from "../../../domain/alerting/paging/outcome-now.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import { ServiceConfirmations } from "../../../domain/alerting/paging/service-confirmations.ts";
+import type { Anomaly } from "../../../domain/incident/anomaly.ts";
 import { scan } from "../tables/scan.ts";
 import { tenantTimeKey } from "../tables/tables.ts";
 import { AlertIndex } from "./alert-index.ts";
@@ -18,11 +22,17 @@ export class AlertBook {
   /** What pairs have confirmed lately; not stored. */
   readonly confirmations = new ServiceConfirmations();
   readonly ledger: LedgerBook;
-  readonly feedback = new FeedbackBook();
+  readonly feedback: FeedbackBook;
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AlertIndex>();
 
-  constructor(control: KeyValueStore, series: KeyValueStore, rules: InhibitionRules = NO_INHIBITION_RULES) {
+  constructor(
+    control: KeyValueStore,
+    series: KeyValueStore,
+    rules: InhibitionRules = NO_INHIBITION_RULES,
+    opinionShares = ShareLedger.alone(),
+  ) {
+    this.feedback = new FeedbackBook(opinionShares);
     this.memory = new PagingMemory(undefined, rules);
     this.#store = control;
     this.ledger = new LedgerBook(series);
@@ -60,6 +70,11 @@ export class AlertBook {
     if (known !== undefined) return known;
     const value = this.#store.get("alerts", tenantTimeKey(tenant, entry.createdAtMs, id));
     return value === undefined ? undefined : decodeAlert(value);
+  }
+
+  /** The alert of an anomaly, where what is said of the anomaly depends on it. */
+  ofAnomaly({ tenant, paging }: Pick<Anomaly, "tenant" | "paging">): Alert | undefined {
+    return paging !== null && followsAlert(paging) ? this.find(tenant, paging.alertId as string) : undefined;
   }
 
   /** Takes over what was committed. */

@@ -4,11 +4,11 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { alertView } from "../../../api/alert-view.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
-import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import { type Alert, isFiring, restated } from "../../../domain/alerting/paging/alert.ts";
 import { findingOf } from "../../../domain/alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../../../domain/alerting/paging/finding.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
-import { decideAgain, decideEnd, decideFire } from "../../../domain/alerting/paging/page-pipeline.ts";
+import { decideAgain, decideEnd, decideFire, type FireOutcome } from "../../../domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
@@ -18,6 +18,15 @@ import type { AlertBook } from "./alert-book.ts";
 import type { AlertEntry } from "./alert-index.ts";
 import { type LedgerRow, ledgerRowId } from "./ledger-book.ts";
 import { encodeAlert } from "./rows/alert-row.ts";
+
+/** An anomaly of a tenant as it is now, changes that are not stored yet included. */
+export type ReadAnomaly = (tenant: string, id: string) => Anomaly | undefined;
+
+/** What a frame comes to: the anomaly that it has changed, and those that the ensemble has raised with it. */
+interface DecidedAnomalies {
+  readonly anomaly: Anomaly | undefined;
+  readonly raised: readonly Anomaly[];
+}
 
 /** What the metrics are told of a draft. */
 export interface AlertCounts {
@@ -44,16 +53,19 @@ export class AlertDraft {
     this.#memory = new PagingMemory(book.memory);
   }
 
-  /** Decides on what a frame has done to an anomaly; returns the anomaly with what became of it. */
-  take({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): Anomaly | undefined {
-    if (anomaly === undefined || kind === "left") return anomaly;
+  /** Decides on what a frame has done to an anomaly; returns the anomaly with what became of it, and those that were raised with it. `read` finds others. */
+  take({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined, read: ReadAnomaly): DecidedAnomalies {
+    if (anomaly === undefined || kind === "left") return { anomaly, raised: [] };
     if (kind === "resolved") {
       this.end(anomaly, null);
-      return anomaly;
+      return { anomaly, raised: [] };
     }
     const isReopened = before !== undefined && before.resolvedAtMs !== null;
-    if (before !== undefined && !isReopened && !mayChange(before, anomaly)) return anomaly;
-    return this.#decide(anomaly, before === undefined ? "opened" : isReopened ? "reopened" : "raised");
+    if (before !== undefined && !isReopened && !mayChange(before, anomaly)) {
+      this.#restate(anomaly, before);
+      return { anomaly, raised: [] };
+    }
+    return this.#decide(anomaly, before === undefined ? "opened" : isReopened ? "reopened" : "raised", read);
   }
 
   /** An anomaly that belonged to an alert has ended, by itself (null) or by somebody. */
@@ -63,6 +75,20 @@ export class AlertDraft {
     const { id, serviceId, metricName, detector, z } = anomaly;
     const ended = decideEnd({ anomalyId: id, alertId, serviceId, metricName, detector, z, by, atMs: this.#nowMs }, this.#memory);
     if (ended !== undefined) this.#keepOfAlert(ended);
+  }
+
+  /** The alert of an anomaly as this draft leaves it, where what is said of the anomaly depends on it. */
+  ofAnomaly(anomaly: Anomaly): Alert | undefined {
+    const drafted = anomaly.paging?.alertId == null ? undefined : this.#memory.alert(anomaly.paging.alertId);
+    return drafted ?? this.#book.ofAnomaly(anomaly);
+  }
+
+  /** An anomaly that says something else at the same height: who reads its alert is to read that, and nobody is called. */
+  #restate({ id, z, explanation, paging }: Anomaly, before: Anomaly): void {
+    if (z !== before.z || explanation === before.explanation || paging === null || paging.alertId === null) return;
+    const alert = this.#memory.alert(paging.alertId);
+    if (alert === undefined || !isFiring(alert) || alert.peak.anomalyId !== id) return;
+    this.#memory.keep(restated(alert, explanation, this.#nowMs));
   }
 
   /** Takes over what somebody did to an alert. */
@@ -121,12 +147,28 @@ export class AlertDraft {
       .map((alert) => ({ event: "alert", tenant: alert.state.key.tenant, data: JSON.stringify(alertView(alert)) }));
   }
 
-  #decide(anomaly: Anomaly, kind: Finding["kind"]): Anomaly {
-    const { decision, ended } = decideFire(
-      findingOf(anomaly, kind, anomaly.paging?.alertId ?? null, this.#nowMs),
-      this.#sources,
-      this.#memory,
-    );
+  #decide(anomaly: Anomaly, kind: Finding["kind"], read: ReadAnomaly): DecidedAnomalies {
+    const others = new Map<string, Anomaly>();
+    const openFinding = (id: string) => {
+      const other = read(anomaly.tenant, id);
+      if (other === undefined || other.resolvedAtMs !== null) return undefined;
+      others.set(id, other);
+      return findingOf(other, "raised", other.paging, this.#nowMs);
+    };
+    const finding = findingOf(anomaly, kind, anomaly.paging, this.#nowMs);
+    const { raised, ...own } = decideFire(finding, this.#sources, this.#memory, openFinding);
+    return {
+      anomaly: this.#decided(anomaly, kind, own),
+      raised: raised.flatMap((outcome) => {
+        const other = others.get(outcome.decision.anomalyId) as Anomaly;
+        const after = this.#decided(other, "raised", outcome);
+        return after === other ? [] : [after];
+      }),
+    };
+  }
+
+  /** The anomaly with what was decided on it. */
+  #decided(anomaly: Anomaly, kind: Finding["kind"], { decision, ended }: FireOutcome): Anomaly {
     if (ended !== undefined) this.#keepOfAlert(ended);
     const { tier, outcome, suppressedBy } = decision;
     const last = anomaly.paging;

@@ -1,5 +1,7 @@
 // What people said of anomalies, by service: in memory whole, as every finding asks for it.
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import { type AnomalyOpinion, FEEDBACK_MS, feedbackFactor } from "../../../domain/alerting/feedback.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
@@ -20,15 +22,16 @@ export function feedbackOperation({ tenant, serviceId, opinions }: ServiceOpinio
 }
 
 export class FeedbackBook {
+  /** Who holds how many services. */
+  readonly shares: ShareLedger;
   readonly #services = new Map<string, ServiceOpinions>();
+
+  constructor(shares = ShareLedger.alone()) {
+    this.shares = shares;
+  }
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "feedback")) this.put(decodeStored<ServiceOpinions>(value));
-  }
-
-  /** Services with opinions. */
-  get size(): number {
-    return this.#services.size;
   }
 
   of(tenant: string, serviceId: string): readonly AnomalyOpinion[] {
@@ -37,8 +40,10 @@ export class FeedbackBook {
 
   put(of: ServiceOpinions): void {
     const place = placeText(of.tenant, of.serviceId);
-    if (of.opinions.length === 0) this.#services.delete(place);
-    else this.#services.set(place, of);
+    if (of.opinions.length > 0) {
+      if (!this.#services.has(place)) this.shares.add(of.tenant);
+      this.#services.set(place, of);
+    } else if (this.#services.delete(place)) this.shares.give(of.tenant);
   }
 
   /** Services whose opinions have all worn off, at most `most`. */

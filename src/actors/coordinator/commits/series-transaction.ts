@@ -4,7 +4,9 @@
  * Whatever says "all before me is stored" lies in `series`, so its frames are committed behind the frames for `control` that came before them. A transaction may be
  * thrown away and made again from the same frames: all of them may be applied twice.
  */
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import {
   type CheckpointHeader,
   type EngineFrame,
@@ -67,7 +69,8 @@ export class SeriesTransaction {
 
   constructor(state: CommittedState, retentionMs: number, wallNowMs: number) {
     this.#seriesStore = state.series;
-    this.#takesMetadata = (metadata) => state.metadata.takes(metadata);
+    const rows = new ShareDraft(state.metadata.shares);
+    this.#takesMetadata = (metadata) => state.metadata.has(metadata) || rows.take(metadata.tenant);
     this.#cold = new ColdDraft(state.series);
     this.#usage = new UsageDraft(state.series);
     this.#retentionMs = retentionMs;

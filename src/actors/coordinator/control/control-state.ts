@@ -1,13 +1,17 @@
 // What people have configured: books held in memory, each read from its table at the start and changed after the commit of a change.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import type { CoordinatorSharedLimit } from "../../../core/layout/counters.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
 import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import type { CoordinatorShares } from "../coordinator-shares.ts";
 import { FireBook } from "../watchdog/saturation/fire-book.ts";
 import { AuditBook } from "./audit-book.ts";
 import { InhibitionBook } from "./inhibition-book.ts";
 import { KeyBook } from "./key-book.ts";
 import { LabelBook } from "./label-book.ts";
 import { LimitBook } from "./limit-book.ts";
+import { admitStored } from "./pattern-room.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
 import { SilenceBook } from "./silence-book.ts";
 import { TenantBook } from "./tenant-book.ts";
@@ -26,17 +30,24 @@ export class ControlState {
   readonly users = new UserBook();
   readonly tenants = new TenantBook();
   readonly audit = new AuditBook();
-  readonly labels = new LabelBook();
-  readonly saturation = new LimitBook();
-  readonly silences = new SilenceBook();
-  readonly inhibitions = new InhibitionBook();
+  readonly labels: LabelBook;
+  readonly saturation: LimitBook;
+  readonly patterns = new PatternCache();
+  readonly silences: SilenceBook;
+  readonly inhibitions: InhibitionBook;
   readonly fires = new FireBook();
-  readonly serviceMap = new ServiceMapBook();
+  readonly serviceMap: ServiceMapBook;
   readonly watchdog: WatchdogBook;
   readonly #books: readonly ControlBook[];
 
-  constructor(watchdog: WatchdogEnvironment) {
-    this.watchdog = new WatchdogBook(watchdog);
+  constructor(watchdog: WatchdogEnvironment, shares: CoordinatorShares) {
+    const of = (limit: CoordinatorSharedLimit) => shares.ledger(limit);
+    this.labels = new LabelBook({ rows: of("labels"), bytes: of("label_bytes") });
+    this.saturation = new LimitBook(of("saturation_limits"));
+    this.silences = new SilenceBook(this.patterns, of("silences"));
+    this.inhibitions = new InhibitionBook(this.patterns, of("inhibitions"));
+    this.serviceMap = new ServiceMapBook(of("mapped_services"), of("pillar_values"));
+    this.watchdog = new WatchdogBook(watchdog, of("watchdog_places"));
     this.#books = [
       this.tenants,
       this.keys,
@@ -52,9 +63,10 @@ export class ControlState {
     ];
   }
 
-  /** Reads all books. */
-  load(store: KeyValueStore): void {
+  /** Reads all books. Returns lines for the log on what cannot be in force any more. */
+  load(store: KeyValueStore, nowMs: number): string[] {
     for (const book of this.#books) book.load(store);
+    return admitStored(this, nowMs);
   }
 
   /** Everything that the front has to know, as changes from nothing. */

@@ -1,6 +1,8 @@
 // Labels of services in memory and in the store: a row for each service, key and source. Telemetry's rows are written by transactions, the others by
 // changes; both take turns, and neither writes the other's.
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
 import { LABEL_SOURCES, type LabelSource } from "../../../domain/labels/service-label.ts";
 import { scan } from "../tables/scan.ts";
@@ -52,12 +54,20 @@ export function labelBytes({ serviceId, key, value }: Pick<ServiceLabel, "servic
 
 const isAt = (label: ServiceLabel, key: string, source: LabelSource) => label.key === key && label.source === source;
 
+/** Who holds how many rows, and bytes of them. */
+export interface LabelShares {
+  readonly rows: ShareLedger;
+  readonly bytes: ShareLedger;
+}
+
 /** The committed labels of all tenants. */
 export class LabelBook {
+  readonly shares: LabelShares;
   readonly #tenants = new Map<string, Map<string, ServiceLabel[]>>();
-  readonly #counts = new Map<string, number>();
-  #size = 0;
-  #bytes = 0;
+
+  constructor(shares: LabelShares = { rows: ShareLedger.alone(), bytes: ShareLedger.alone() }) {
+    this.shares = shares;
+  }
 
   load(store: KeyValueStore): void {
     for (const { key, value } of scan(store, "service_labels")) {
@@ -66,22 +76,27 @@ export class LabelBook {
     }
   }
 
-  /** Rows of all tenants, and the bytes of their texts. */
+  /** Rows of all tenants. */
   get size(): number {
-    return this.#size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
+    return this.shares.rows.taken;
   }
 
   sizeOf(tenant: string): number {
-    return this.#counts.get(tenant) ?? 0;
+    return this.shares.rows.held(tenant);
   }
 
   /** What all sources say of a service. */
   of(tenant: string, serviceId: string): readonly ServiceLabel[] {
     return this.#tenants.get(tenant)?.get(serviceId) ?? [];
+  }
+
+  /** Keys of services that have a label from any source: of one service or all, of one key or all. */
+  count(tenant: string, serviceId: string | undefined, key: string | undefined): number {
+    const services = serviceId === undefined ? (this.#tenants.get(tenant)?.values() ?? []) : [this.of(tenant, serviceId)];
+    let count = 0;
+    for (const labels of services)
+      count += new Set(labels.map((label) => label.key).filter((each) => key === undefined || each === key)).size;
+    return count;
   }
 
   find({ tenant, serviceId, key, source }: LabelPlace): ServiceLabel | undefined {
@@ -108,9 +123,7 @@ export class LabelBook {
     if (after.length > 0) services.set(serviceId, after);
     else services.delete(serviceId);
     this.#tenants.set(tenant, services);
-    const rows = after.length - before.length;
-    this.#counts.set(tenant, this.sizeOf(tenant) + rows);
-    this.#size += rows;
-    this.#bytes += (label === undefined ? 0 : labelBytes(label)) - (old === undefined ? 0 : labelBytes(old));
+    this.shares.rows.add(tenant, after.length - before.length);
+    this.shares.bytes.add(tenant, (label === undefined ? 0 : labelBytes(label)) - (old === undefined ? 0 : labelBytes(old)));
   }
 }

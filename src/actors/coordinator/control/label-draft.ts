@@ -1,12 +1,8 @@
 // Labels that one change or one transaction sets and removes, over the committed ones.
+
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import {
-  LABEL_BYTES_MAX,
-  LABEL_CHANGES_PER_HOUR_MAX,
-  LABELS_MAX,
-  LABELS_PER_SERVICE_MAX,
-  LABELS_PER_TENANT_MAX,
-} from "../../../core/config/declaration-limits.ts";
+import { ShareDraft } from "../../../core/base/share-ledger.ts";
+import { LABEL_CHANGES_PER_HOUR_MAX, LABELS_PER_SERVICE_MAX, LABELS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import type { ServiceLabelsEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { isLabelText, ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
 import { type LabelBook, type LabelPlace, labelBytes, labelOperation, type ServiceLabel } from "./label-book.ts";
@@ -20,15 +16,15 @@ export type LabelOutcome = "set" | "unchanged" | "held" | { readonly full: strin
 export class LabelDraft {
   readonly #book: LabelBook;
   readonly #changed = new Map<string, { readonly place: LabelPlace; readonly label: ServiceLabel | undefined }>();
-  /** Rows and bytes beyond those of the book. */
-  #rows = 0;
-  #bytes = 0;
+  readonly #shares: { readonly rows: ShareDraft; readonly bytes: ShareDraft };
+  /** Rows beyond those of the book, by tenant and by service. */
   readonly #rowsOf = new Map<string, number>();
   /** Labels that found no room, or were held. */
   refused = 0;
 
   constructor(book: LabelBook) {
     this.#book = book;
+    this.#shares = { rows: new ShareDraft(book.shares.rows), bytes: new ShareDraft(book.shares.bytes) };
   }
 
   /** Sets a label of a catalog or by hand. */
@@ -81,10 +77,11 @@ export class LabelDraft {
   #put(place: LabelPlace, label: ServiceLabel | undefined, before: ServiceLabel | undefined): void {
     const rows = (label === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
     this.#changed.set(textOf(place), { place, label });
-    this.#rows += rows;
+    this.#shares.rows.add(place.tenant, rows);
     this.#count(place.tenant, rows);
     this.#count(serviceText(place), rows);
-    this.#bytes += (label === undefined ? 0 : labelBytes(label)) - (before === undefined ? 0 : labelBytes(before));
+    const bytes = (label === undefined ? 0 : labelBytes(label)) - (before === undefined ? 0 : labelBytes(before));
+    this.#shares.bytes.add(place.tenant, bytes);
   }
 
   #count(what: string, rows: number): void {
@@ -92,15 +89,20 @@ export class LabelDraft {
   }
 
   #fullness(label: ServiceLabel, before: ServiceLabel | undefined): string | undefined {
-    const bytes = this.#book.bytes + this.#bytes + labelBytes(label) - (before === undefined ? 0 : labelBytes(before));
-    if (bytes > LABEL_BYTES_MAX) return `labels take ${LABEL_BYTES_MAX} bytes together, as many as they may`;
-    if (before !== undefined) return undefined;
     const { tenant, serviceId } = label;
+    const bytes = labelBytes(label) - (before === undefined ? 0 : labelBytes(before));
+    if (bytes > 0 && this.#shares.bytes.room(tenant) < bytes) {
+      this.#book.shares.bytes.refuse(tenant, bytes);
+      return `labels take ${this.#book.shares.bytes.taken} bytes together, as many as they may`;
+    }
+    if (before !== undefined) return undefined;
     if (this.#book.of(tenant, serviceId).length + (this.#rowsOf.get(serviceText(label)) ?? 0) >= LABELS_PER_SERVICE_MAX)
       return `the service has ${LABELS_PER_SERVICE_MAX} labels, as many as it may`;
     if (this.#book.sizeOf(tenant) + (this.#rowsOf.get(tenant) ?? 0) >= LABELS_PER_TENANT_MAX)
       return `the tenant has ${LABELS_PER_TENANT_MAX} labels, as many as it may`;
-    return this.#book.size + this.#rows >= LABELS_MAX ? `there are ${LABELS_MAX} labels, as many as there may be` : undefined;
+    if (this.#shares.rows.room(tenant) >= 1) return undefined;
+    this.#book.shares.rows.refuse(tenant);
+    return `there are ${this.#book.size} labels, as many as there may be`;
   }
 }
 

@@ -1,5 +1,7 @@
 // Declared saturation limits as they are stored.
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { type SaturationLimit, SaturationLimits } from "../../../domain/saturation/saturation-limits.ts";
 import { scan } from "../tables/scan.ts";
@@ -24,7 +26,11 @@ export function limitOperation({ tenant, serviceId, metric }: LimitPlace, limit:
 
 /** The committed declarations. */
 export class LimitBook {
-  readonly limits = new SaturationLimits();
+  readonly limits: SaturationLimits;
+
+  constructor(shares = ShareLedger.alone()) {
+    this.limits = new SaturationLimits(shares);
+  }
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "saturation_limits")) this.limits.put(decodeStored<SaturationLimit>(value));

@@ -1,6 +1,7 @@
 // The service pillar map as it is stored, and the pillar values that follow from it. Services are mapped per tenant of the API.
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { PILLAR_VALUES_MAX } from "../../../core/config/limits.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { MagnitudeHistory } from "../../../domain/pillars/magnitude-history.ts";
 import { PillarSpace } from "../../../domain/pillars/pillar-space.ts";
@@ -13,10 +14,14 @@ type StoredEntry = Omit<ServiceEntry, "serviceId">;
 
 export class ServiceMapBook {
   /** What the vectorizer scores. */
-  readonly pillars = new PillarSpace(PILLAR_VALUES_MAX);
+  readonly pillars: PillarSpace;
   /** Entries by tenant. They themselves are in the store alone: a PUT of 10,000 reads as many in 50 ms. */
-  readonly #sizes = new Map<string, number>();
-  #size = 0;
+  readonly shares: ShareLedger;
+
+  constructor(shares = ShareLedger.alone(), values = ShareLedger.alone()) {
+    this.shares = shares;
+    this.pillars = new PillarSpace(values);
+  }
 
   load(store: KeyValueStore): void {
     for (const { key, value } of scan(store, "pillar_history")) {
@@ -33,20 +38,17 @@ export class ServiceMapBook {
 
   /** Entries of all tenants. */
   get size(): number {
-    return this.#size;
+    return this.shares.taken;
   }
 
   /** Entries of one tenant. */
   sizeOf(tenant: string): number {
-    return this.#sizes.get(tenant) ?? 0;
+    return this.shares.held(tenant);
   }
 
   /** Takes over an entry that is stored; `isNew` where its service had none. */
   set(tenant: string, entry: ServiceEntry, isNew: boolean): void {
-    if (isNew) {
-      this.#sizes.set(tenant, this.sizeOf(tenant) + 1);
-      this.#size++;
-    }
+    if (isNew) this.shares.add(tenant);
     this.pillars.change(tenant, entry);
   }
 }

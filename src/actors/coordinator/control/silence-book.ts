@@ -1,9 +1,13 @@
 // Silences and maintenance windows as they are stored, and what they hold back now.
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import type { Hold } from "../../../domain/alerting/hold.ts";
 import type { Labels } from "../../../domain/alerting/label-matcher.ts";
 import type { ActiveSilences } from "../../../domain/alerting/paging/paging-sources.ts";
-import { type Silence, silenceFor, silenceState } from "../../../domain/alerting/silence.ts";
+import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
+import { type Silence, silenceState } from "../../../domain/alerting/silence.ts";
+import { SilenceIndex } from "../../../domain/alerting/silence-index.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../tables/scan.ts";
 import { decodeStored, encodeStored } from "../tables/stored-json.ts";
@@ -25,8 +29,15 @@ export function silenceOperation({ tenant, id }: Pick<StoredSilence, "tenant" | 
 
 /** The committed silences of all tenants. */
 export class SilenceBook implements ActiveSilences {
-  readonly #tenants = new Map<string, Map<string, StoredSilence>>();
-  #size = 0;
+  readonly #patterns: PatternCache;
+  /** Who holds how many. */
+  readonly shares: ShareLedger;
+  readonly #tenants = new Map<string, SilenceIndex<StoredSilence>>();
+
+  constructor(patterns: PatternCache, shares = ShareLedger.alone()) {
+    this.#patterns = patterns;
+    this.shares = shares;
+  }
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "silences")) this.put(decodeStored<StoredSilence>(value));
@@ -34,21 +45,29 @@ export class SilenceBook implements ActiveSilences {
 
   /** Of all tenants. */
   get size(): number {
-    return this.#size;
+    return this.shares.taken;
+  }
+
+  tenants(): IterableIterator<string> {
+    return this.#tenants.keys();
   }
 
   put(silence: StoredSilence): void {
-    const silences = this.#tenants.get(silence.tenant) ?? new Map<string, StoredSilence>();
+    const silences = this.#tenants.get(silence.tenant) ?? new SilenceIndex<StoredSilence>(this.#patterns);
     this.#tenants.set(silence.tenant, silences);
-    const before = silences.size;
-    silences.set(silence.id, silence);
-    this.#size += silences.size - before;
+    if (silences.get(silence.id) === undefined) this.shares.add(silence.tenant);
+    silences.put(silence);
+  }
+
+  /** Keeps a silence in the list, but asks it no more. */
+  withhold(tenant: string, id: string): void {
+    this.#tenants.get(tenant)?.withhold(id);
   }
 
   remove(tenant: string, id: string): void {
     const silences = this.#tenants.get(tenant);
-    if (silences?.delete(id) !== true) return;
-    this.#size--;
+    if (silences?.remove(id) !== true) return;
+    this.shares.give(tenant);
     if (silences.size === 0) this.#tenants.delete(tenant);
   }
 
@@ -67,9 +86,7 @@ export class SilenceBook implements ActiveSilences {
   }
 
   silenced(tenant: string, labels: Labels, nowMs: number): Hold | undefined {
-    const silences = this.#tenants.get(tenant);
-    if (silences === undefined) return undefined;
-    const found = silenceFor([...silences.values()], tenant, labels, nowMs);
-    return found === null ? undefined : { id: found.id, comment: found.comment };
+    const found = this.#tenants.get(tenant)?.find(labels, nowMs);
+    return found === undefined ? undefined : { id: found.id, comment: found.comment };
   }
 }

@@ -1,5 +1,7 @@
 // Settings of the Watchdog as they are stored, and the threshold profiles of the engines that follow from them.
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import type { ToldSettings } from "../../../core/protocol/engine-control.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
@@ -38,8 +40,8 @@ export class WatchdogBook {
   /** When each place was last changed, by its key in JSON. */
   readonly #updated = new Map<string, number>();
 
-  constructor({ settings, samplesMin }: WatchdogEnvironment) {
-    this.table = new SettingsTable(settings);
+  constructor({ settings, samplesMin }: WatchdogEnvironment, shares = ShareLedger.alone()) {
+    this.table = new SettingsTable(settings, shares);
     this.#samplesMin = samplesMin;
     this.#profiles = new ThresholdProfiles(settings.zThreshold);
   }

@@ -9,6 +9,7 @@ import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
 import { AFTER_COMMIT, HANDLERS } from "./handlers.ts";
 import type { QueryContext } from "./query-context.ts";
+import { ShareOfTimeError } from "./query-turns.ts";
 
 const NO_CONTENT = 204;
 
@@ -23,26 +24,42 @@ export function refusalAnswer(refusal: Refusal): Answered {
   return { status: ERROR_STATUS[refusal.code], body: refusalBody(refusal) };
 }
 
-/** Answers a call. Rejects only on a defect of this program. */
-export async function answerQuery(context: QueryContext, call: QueryCall): Promise<Answered> {
+/** Answers a call once its turn has come. Rejects only on a defect of this program. */
+export async function answerQuery(context: QueryContext, call: QueryCall, turn: () => Promise<void>): Promise<Answered> {
   if (!Object.hasOwn(HANDLERS, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
-  const outcome = await handle(context, call.endpoint as CoordinatorEndpoint, call);
+  const outcome = await handle(context, call.endpoint as CoordinatorEndpoint, call, turn);
   if (!outcome.ok) return refusalAnswer(outcome.refusal);
   const { status: code = 200, value } = outcome;
   return { status: code, body: code === NO_CONTENT ? "" : JSON.stringify(value) };
 }
 
-async function handle<N extends CoordinatorEndpoint>(context: QueryContext, endpoint: N, call: QueryCall): Promise<Outcome<unknown>> {
+async function handle<N extends CoordinatorEndpoint>(
+  context: QueryContext,
+  endpoint: N,
+  call: QueryCall,
+  turn: () => Promise<void>,
+): Promise<Outcome<unknown>> {
   const query = parseQuery(endpoint, call.query);
   if (!query.ok) return query;
   const body = parseBody(endpoint, call.body);
   if (!body.ok) return body;
   try {
+    await turn();
     if (AFTER_COMMIT.has(endpoint)) await context.settle();
-    const { principal, path, requestId, address = null, mediaType = null } = call;
-    return await HANDLERS[endpoint](context, { principal, requestId, address, path, query: query.value, body: body.value, mediaType });
+    const { principal, path, requestId, address = null, mediaType = null, shares = [] } = call;
+    return await HANDLERS[endpoint](context, {
+      principal,
+      requestId,
+      address,
+      path,
+      query: query.value,
+      body: body.value,
+      mediaType,
+      shares,
+    });
   } catch (error) {
     if (error instanceof EngineUnavailableError) return refused("overloaded", `${error.message} in time; try again`);
+    if (error instanceof ShareOfTimeError) return refused("overloaded", `${error.message} while others ask; try again shortly`);
     if (error instanceof StoreError) return refused("store_unavailable", `the store cannot be read now (${error.code}); try again`);
     throw error;
   }

@@ -1,4 +1,5 @@
-// GET /api/v1/audit, newest first. A page looks at RECORDS_SCANNED_MAX rows at most: it may then be shorter than `limit`, and its token goes on.
+// GET /api/v1/audit, newest first. A page looks at RECORDS_SCANNED_MAX rows at most: it may then be shorter than `limit`, and its token goes on. `total` is
+// counted once, for the first page; `total_relation` is "gte" where the bound ended the count.
 import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
@@ -22,12 +23,20 @@ export async function listAudit(context: QueryContext, { principal, query }: Que
   if (!token.ok) return token;
   const { fromMs, toMs } = range.value;
   const to = token.value === undefined ? tenantTimeBound(tenant, toMs) : keyOf(tenant, token.value);
-  const { rows, endedAt } = await readRows(context, tenantTimeBound(tenant, fromMs), to, query, limit + 1);
+  const isFirst = token.value === undefined;
+  const { rows, matches, endedAt } = await readRows(context, tenantTimeBound(tenant, fromMs), to, query, {
+    limit: limit + 1,
+    countsAll: isFirst,
+  });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : endedAt;
+  const total = isFirst ? matches : (token.value?.[2] as number);
+  const isExact = isFirst ? endedAt === undefined : (token.value?.[3] as boolean);
   return done({
     entries: page.map(entryView),
-    page_token: last === undefined ? "" : issuePageToken(context.state.pageSecret, scope, [last.atMs, last.id]),
+    total,
+    total_relation: isExact ? "eq" : "gte",
+    page_token: last === undefined ? "" : issuePageToken(context.state.pageSecret, scope, [last.atMs, last.id, total, isExact]),
   });
 }
 
@@ -37,14 +46,16 @@ function keyOf(tenant: string, [atMs, id]: readonly unknown[]): Uint8Array {
 
 type AuditFilter = Pick<QueryRequest<"audit">["query"], "actor" | "action" | "object">;
 
+/** Rows that match, and how many do: up to the last row wanted, or with `countsAll` up to the bound. */
 async function readRows(
   { state, breathe }: QueryContext,
   from: Uint8Array,
   before: Uint8Array,
   { actor, action, object }: AuditFilter,
-  limit: number,
-): Promise<{ rows: AuditEntry[]; endedAt: AuditEntry | undefined }> {
+  { limit, countsAll }: { readonly limit: number; readonly countsAll: boolean },
+): Promise<{ rows: AuditEntry[]; matches: number; endedAt: AuditEntry | undefined }> {
   const rows: AuditEntry[] = [];
+  let matches = 0;
   let to = before;
   for (let scanned = 0; ; ) {
     const entries = state.control.range("audit", { from, to, reverse: true, limit: ROWS_PER_READ });
@@ -54,11 +65,13 @@ async function readRows(
       if (actor !== undefined && last.actor !== actor) continue;
       if (action !== undefined && last.action !== action) continue;
       if (object !== undefined && last.object !== object) continue;
-      if (rows.push(last) === limit) return { rows, endedAt: undefined };
+      matches++;
+      if (rows.length < limit) rows.push(last);
+      if (rows.length === limit && !countsAll) return { rows, matches, endedAt: undefined };
     }
     scanned += entries.length;
-    if (entries.length < ROWS_PER_READ) return { rows, endedAt: undefined };
-    if (scanned >= RECORDS_SCANNED_MAX) return { rows, endedAt: last };
+    if (entries.length < ROWS_PER_READ) return { rows, matches, endedAt: undefined };
+    if (scanned >= RECORDS_SCANNED_MAX) return { rows, matches, endedAt: last };
     to = entries.at(-1)?.key ?? to;
     await breathe();
   }

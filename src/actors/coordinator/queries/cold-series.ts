@@ -2,6 +2,7 @@
 import {
   FLAG_COUNTER,
   FLAG_ENDED,
+  FLAG_HISTORY,
   FLAG_KEPT_AS_RECORDS,
   SR_FIRST_TIME,
   SR_FLAGS,
@@ -150,6 +151,7 @@ function summaryOf(entry: ColdEntry): SeriesSummary {
     lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
     firstTimeMs: firstTimeMs > 0 ? firstTimeMs : null,
     ended: (flags & FLAG_ENDED) !== 0,
+    endsWithHistory: (flags & FLAG_HISTORY) !== 0,
     keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
     bucketWidth: header.getFloat64(SR_WIDTH, true),
   };

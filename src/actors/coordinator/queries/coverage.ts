@@ -6,9 +6,22 @@ import { CoverageTally } from "../../../domain/detection/coverage.ts";
 import { DistinctCount } from "../../../domain/series/distinct-count.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
+import { ownSharedLimits } from "./shared-limits.ts";
+import { type SloCoverage, sloCoverage } from "./slo-coverage.ts";
+import { TurnGate } from "./turn-gate.ts";
 
-/** Servers in which a walk is under way: an engine keeps the place of one. */
-const running = new WeakSet<CommittedState>();
+/** Of one tenant, walking or waiting; the longest that one waits, which is before its caller gives up. */
+const PER_TENANT_MAX = 4;
+const WAIT_MS_MAX = 10_000;
+/** By server: one walk at a time, since an engine keeps the place of one. */
+const gates = new WeakMap<CommittedState, TurnGate>();
+
+function gateOf({ state, nowMs }: QueryContext): TurnGate {
+  const gate = gates.get(state) ?? new TurnGate({ perTenantMax: PER_TENANT_MAX, waitMsMax: WAIT_MS_MAX }, nowMs);
+  gates.set(state, gate);
+  return gate;
+}
+
 /** Of walks, in one process. */
 let walks = 0;
 
@@ -54,28 +67,27 @@ class Found {
   }
 }
 
-export async function coverage(context: QueryContext, { principal, query }: QueryRequest<"coverage">): Promise<Outcome<unknown>> {
-  const { state, engines } = context;
+export async function coverage(context: QueryContext, { principal, query, shares }: QueryRequest<"coverage">): Promise<Outcome<unknown>> {
   const { tenant } = principal;
-  if (running.has(state)) return refused("overloaded", "coverage is being counted already; try again in a second");
-  running.add(state);
-  try {
-    const all = Array.from({ length: engines.count }, (_, engine) => engine);
-    const asked = query.service_id === undefined ? all : [engines.ownerOf(tenant, query.service_id)];
-    const found = new Found();
-    const most = Math.ceil(COVERAGE_STREAMS_MAX / asked.length);
-    const of = { walk: ++walks, tenant, serviceId: query.service_id ?? null, environment: query.environment ?? null };
-    await Promise.all(asked.map((engine) => walk(context, engine, of, most, found)));
-    const inMemory = await Promise.all(all.map((engine) => engines.streamCount(engine, tenant)));
-    return done(
-      coverageView(
-        found,
-        inMemory.reduce((sum, streams) => sum + streams, 0),
-      ),
-    );
-  } finally {
-    running.delete(state);
-  }
+  const counted = await gateOf(context).run(tenant, () => count(context, tenant, query));
+  if (counted === "full") return refused("overloaded", `${PER_TENANT_MAX} counts of coverage wait already; try again in a second`);
+  if (counted === "late") return refused("overloaded", "others' coverage was counted first; try again in a second");
+  const { found, streamsInMemory } = counted;
+  const limits = await ownSharedLimits(context, tenant, shares);
+  const of = { tenant, serviceId: query.service_id ?? null, environment: query.environment ?? null };
+  return done(coverageView(found, streamsInMemory, limits, sloCoverage(context, of)));
+}
+
+async function count(context: QueryContext, tenant: string, query: QueryRequest<"coverage">["query"]) {
+  const { engines } = context;
+  const all = Array.from({ length: engines.count }, (_, engine) => engine);
+  const asked = query.service_id === undefined ? all : [engines.ownerOf(tenant, query.service_id)];
+  const found = new Found();
+  const most = Math.ceil(COVERAGE_STREAMS_MAX / asked.length);
+  const of = { walk: ++walks, tenant, serviceId: query.service_id ?? null, environment: query.environment ?? null };
+  await Promise.all(asked.map((engine) => walk(context, engine, of, most, found)));
+  const inMemory = await Promise.all(all.map((engine) => engines.streamCount(engine, tenant)));
+  return { found, streamsInMemory: inMemory.reduce((sum, streams) => sum + streams, 0) };
 }
 
 async function walk(
@@ -94,13 +106,19 @@ async function walk(
   found.complete = false;
 }
 
-function coverageView(found: Found, streamsInMemory: number) {
+function coverageView(
+  found: Found,
+  streamsInMemory: number,
+  sharedLimits: Awaited<ReturnType<typeof ownSharedLimits>>,
+  { slo_burn, ...slos }: SloCoverage,
+) {
   const attributes = [...found.attributes].map(([key, { streams, values }]) => ({ key, distinct_values: values.estimate(), streams }));
   const metrics = [...found.ofService.values()].sort(
     (a, b) => compare(a.metricName, b.metricName) || compare(a.environment, b.environment),
   );
   return {
-    layers: Object.fromEntries(found.layers.map(({ layer, tally }) => [layer, tally.counts()])),
+    layers: { ...Object.fromEntries(found.layers.map(({ layer, tally }) => [layer, tally.counts()])), slo_burn },
+    ...slos,
     metrics: metrics.slice(0, COVERAGE_METRICS_MAX).map(({ metricName, environment, streams, tallies }) => ({
       metric_name: metricName,
       environment,
@@ -116,6 +134,7 @@ function coverageView(found: Found, streamsInMemory: number) {
     streams: found.streams,
     streams_looked_at: found.lookedAt,
     streams_in_memory: streamsInMemory,
+    shared_limits: sharedLimits,
     complete: found.complete,
   };
 }

@@ -1,5 +1,6 @@
 // What was expected of each value: mean and sample standard deviation of the values before it, as the detector's window has them.
 import { windowStatistics } from "../../../domain/detection/welford.ts";
+import type { MetricRange } from "../../../domain/series/metric-range.ts";
 
 /** Values by time, ascending. */
 export interface ValueSeries {
@@ -19,17 +20,20 @@ export interface ExpectationOptions {
   readonly zThreshold: number;
   readonly samplesMin: number;
   readonly window: number;
+  /** Beyond which no bound lies, since no value can. */
+  readonly range: MetricRange;
 }
 
 const UNKNOWN: Expectation = { expected: null, lower: null, upper: null };
 
 /** The expectation for the value at `place`, from the up to `window` values before it. */
-export function expectationAt(values: Float64Array, place: number, { zThreshold, samplesMin, window }: ExpectationOptions): Expectation {
+export function expectationAt(values: Float64Array, place: number, options: ExpectationOptions): Expectation {
+  const { zThreshold, samplesMin, window, range } = options;
   const first = Math.max(0, place - window);
   if (place - first < samplesMin) return UNKNOWN;
   const { mean, variance } = windowStatistics(values.subarray(first, place));
   const width = zThreshold * Math.sqrt(variance ?? 0);
-  return { expected: mean, lower: mean - width, upper: mean + width };
+  return { expected: mean, lower: Math.max(range.least, mean - width), upper: Math.min(range.most, mean + width) };
 }
 
 /** Means of the values in buckets of `bucketMs`, aligned to 1970; a bucket has the time of its beginning. */

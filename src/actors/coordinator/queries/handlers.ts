@@ -11,6 +11,7 @@ import { listAudit } from "./audit.ts";
 import { runBacktest } from "./backtest/backtest.ts";
 import { callGraph } from "./call-graph.ts";
 import { coverage } from "./coverage.ts";
+import { acknowledgeDataFaults, listDataFaults } from "./data-faults.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dlq/dead-letters.ts";
 import { replayDeadLetters, replayJob } from "./dlq/dlq-replay.ts";
 import { dlqStats } from "./dlq/dlq-stats.ts";
@@ -34,6 +35,8 @@ import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } fro
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   status,
+  dataFaults: listDataFaults,
+  acknowledgeDataFaults,
   permissions,
   createKey,
   keys: listKeys,

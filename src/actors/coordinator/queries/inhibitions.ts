@@ -2,9 +2,9 @@
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { INHIBITIONS_MAX, INHIBITIONS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
-import { matcherProblem } from "../../../domain/alerting/label-matcher.ts";
+import { INHIBITIONS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { inhibitionOperation, type StoredInhibition } from "../control/inhibition-book.ts";
+import { matchersProblem, patternRoomProblem } from "../control/pattern-room.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
 
 const ID_BYTES = 16;
@@ -16,17 +16,21 @@ export async function createInhibition(context: QueryContext, request: QueryRequ
   const { tenant, subject } = request.principal;
   const { source_matchers: sourceMatchers, target_matchers: targetMatchers, equal, comment } = request.body;
   for (const [name, matchers] of [["source_matchers", sourceMatchers] as const, ["target_matchers", targetMatchers] as const]) {
-    const problem = matchers.map(matcherProblem).find((one) => one !== null);
-    if (problem !== undefined && problem !== null) return refused("invalid_parameter", problem, name);
+    const problem = await matchersProblem(matchers, configured.patterns, context.breathe);
+    if (problem !== null) return refused("invalid_parameter", problem, name);
   }
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
   const nowMs = context.nowMs();
   return context.change(request, () => {
     const own = inhibitions.rulesOf(tenant).length;
-    if (own >= INHIBITIONS_PER_TENANT_MAX || inhibitions.size >= INHIBITIONS_MAX) {
-      const what = `there are ${own} inhibition rules of yours and ${inhibitions.size} in all; there is room for ${INHIBITIONS_PER_TENANT_MAX} and ${INHIBITIONS_MAX}`;
+    const hasRoom = inhibitions.shares.room(tenant) >= 1;
+    if (!hasRoom) inhibitions.shares.refuse(tenant);
+    if (!hasRoom || own >= INHIBITIONS_PER_TENANT_MAX) {
+      const what = `there are ${own} inhibition rules of yours and ${inhibitions.size} in all; there is room for ${INHIBITIONS_PER_TENANT_MAX} and ${inhibitions.shares.most}`;
       return refused("unprocessable", `${what}: delete one first, or put several into one with =~`);
     }
+    const problem = patternRoomProblem(configured, tenant, [...sourceMatchers, ...targetMatchers], nowMs);
+    if (problem !== null) return refused("unprocessable", problem);
     const rule: StoredInhibition = { id, tenant, sourceMatchers, targetMatchers, equal, comment, createdBy: subject, createdMs: nowMs };
     const after = inhibitionView(rule);
     return {

@@ -4,11 +4,13 @@ import type { BodyOf, CoordinatorEndpoint, QueryOf } from "../../../api/endpoint
 import type { Outcome } from "../../../api/refusal.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { Listeners, Principal, StreamEvents } from "../../../core/protocol/query.ts";
+import type { ShareRow } from "../../../core/protocol/shares.ts";
 import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
 import type { CommittedState } from "../committed-state.ts";
 import type { ChangePlan } from "../control/changes.ts";
+import type { DataFaults } from "../data-faults.ts";
 import type { DiskFill } from "../disk-usage.ts";
 import type { EngineClient } from "../engine-client.ts";
 import type { StoreRefusal } from "../store-guard.ts";
@@ -57,6 +59,7 @@ export interface QueryContext {
   readonly options: QueryOptions;
   readonly state: CommittedState;
   readonly engines: EngineClient;
+  readonly dataFaults: DataFaults;
   nowMs(): number;
   facts(): CoordinatorFacts;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
@@ -99,6 +102,8 @@ export interface QueryRequest<N extends CoordinatorEndpoint> extends ChangeReque
   readonly body: BodyOf<N>;
   /** Of the body, in lower case without parameters; null where none is taken. */
   readonly mediaType: string | null;
+  /** What the front knows of the limits that tenants share there. */
+  readonly shares: readonly ShareRow[];
 }
 
 /** Answers one endpoint; the value is sent as JSON. */

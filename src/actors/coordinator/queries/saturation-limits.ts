@@ -2,7 +2,7 @@
 import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { SATURATION_LIMITS_MAX, SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
+import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import { compareLimits, type SaturationLimit } from "../../../domain/saturation/saturation-limits.ts";
 import { type LimitPlace, limitOperation } from "../control/limit-book.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
@@ -15,8 +15,9 @@ export function declareLimit(context: QueryContext, request: QueryRequest<"decla
   return context.change(request, () => {
     const before = limits.find(tenant, service_id, metric);
     if (before?.limitValue === limitValue && before.unit === unit) return { ok: "unchanged", outcome: done(limitView(before)) };
-    const isFull = limits.sizeOf(tenant) >= SATURATION_LIMITS_PER_TENANT_MAX || limits.size >= SATURATION_LIMITS_MAX;
-    if (before === undefined && isFull)
+    const hasRoom = before !== undefined || limits.shares.room(tenant) >= 1;
+    if (!hasRoom) limits.shares.refuse(tenant);
+    if (before === undefined && (!hasRoom || limits.sizeOf(tenant) >= SATURATION_LIMITS_PER_TENANT_MAX))
       return refused("unprocessable", `${limits.sizeOf(tenant)} limits are declared, and there is room for no more; remove others first`);
     const limit: SaturationLimit = { tenant, serviceId: service_id, metric, limitValue, unit, updatedMs: context.nowMs() };
     const after = limitView(limit);

@@ -9,10 +9,11 @@
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
-import type { SeriesDataAnswer } from "../../../core/protocol/engine-control.ts";
+import type { SeriesDataAnswer, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
-import { bucketMeans, expectationAt, type ValueSeries } from "./expected-values.ts";
-import type { QueryContext, QueryOptions, QueryRequest } from "./query-context.ts";
+import { type MetricRange, rangeOfMetric, rangeOver } from "../../../domain/series/metric-range.ts";
+import { bucketMeans, type ExpectationOptions, expectationAt, type ValueSeries } from "./expected-values.ts";
+import type { QueryContext, QueryRequest } from "./query-context.ts";
 import { askSeriesData } from "./series.ts";
 import { readHours } from "./stored-hours.ts";
 import { readSamples, type SampleRequest } from "./stored-samples.ts";
@@ -55,10 +56,16 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
     attributes: summary.attributes,
     kind: summary.kind,
     resolution,
-    points: pointsOf(series, range.value, query.limit, { ...context.options, zThreshold }),
+    points: pointsOf(series, range.value, query.limit, { ...context.options, zThreshold, range: valueRange(context, summary, series) }),
     matches: answer.matches,
     complete: read.complete,
   });
+}
+
+/** What the values of a series can be, as far as they themselves do not say otherwise. */
+function valueRange({ state }: QueryContext, { tenant, metricName, kind }: SeriesSummary, { values }: ValueSeries): MetricRange {
+  const unit = state.metadata.ofSeries(tenant, metricName)?.unit ?? null;
+  return rangeOver(rangeOfMetric({ metricName, unit, isCounter: kind === "counter" }), values);
 }
 
 /** What is to be read for so many points and the window before the first. */
@@ -76,7 +83,7 @@ function bucketStart(ms: number, bucketMs: number): number {
 }
 
 /** The last `limit` places in range; those before them serve as their window. */
-function pointsOf({ times, values }: ValueSeries, range: TimeRange, limit: number, options: QueryOptions) {
+function pointsOf({ times, values }: ValueSeries, range: TimeRange, limit: number, options: ExpectationOptions) {
   const begin = times.findIndex((time) => time >= range.fromMs);
   const first = begin < 0 ? times.length : Math.max(begin, times.length - limit);
   return Array.from({ length: times.length - first }, (_, at) => {

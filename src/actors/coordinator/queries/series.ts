@@ -2,15 +2,9 @@
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import type {
-  SeriesAnswer,
-  SeriesDataAnswer,
-  SeriesDataQuery,
-  SeriesKey,
-  SeriesQuery,
-  SeriesSummary,
-} from "../../../core/protocol/engine-control.ts";
+import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { compareSeriesKeys, seriesKey } from "../../../domain/series/series-order.ts";
+import type { SeriesPage } from "../engine-client.ts";
 import { coldSeries, coldSeriesData } from "./cold-series.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
 
@@ -76,7 +70,7 @@ export async function askSeriesData(context: QueryContext, query: Omit<SeriesDat
 }
 
 /** Merges by repeated choice of the least head: 64 engines and the store, 1,001 rows at most. A stream that comes twice has just come back from the store. */
-function mergePages(answers: ReadonlyArray<Pick<SeriesAnswer, "series">>, limit: number): SeriesSummary[] {
+function mergePages(answers: ReadonlyArray<Pick<SeriesPage, "series">>, limit: number): SeriesSummary[] {
   const pages = answers.map(({ series }) => series.map((summary) => ({ summary, key: seriesKey(summary) })));
   const heads = pages.map(() => 0);
   const merged: SeriesSummary[] = [];

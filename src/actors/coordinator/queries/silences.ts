@@ -1,11 +1,12 @@
 // GET, POST /api/v1/silences and GET, DELETE /api/v1/silences/{id}.
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { matcherFrom } from "../../../api/shapes/matcher.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { SILENCES_MAX, SILENCES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
-import { matcherProblem } from "../../../domain/alerting/label-matcher.ts";
+import { SILENCES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { type RecurringWindow, windowProblem } from "../../../domain/alerting/maintenance-window.ts";
 import { type Silence, silenceState } from "../../../domain/alerting/silence.ts";
+import { matchersProblem, patternRoomProblem } from "../control/pattern-room.ts";
 import { type StoredSilence, silenceOperation } from "../control/silence-book.ts";
 import type { QueryContext, QueryRequest } from "./query-context.ts";
 
@@ -15,24 +16,29 @@ const ID_BYTES = 16;
 
 /** Makes a silence, or a window that comes again. */
 export async function createSilence(context: QueryContext, request: QueryRequest<"createSilence">): Promise<Outcome<unknown>> {
-  const { silences } = context.state.configured;
+  const { configured } = context.state;
+  const { silences } = configured;
   const { tenant, subject } = request.principal;
   const nowMs = context.nowMs();
   const when = readWhen(request.body, nowMs);
   if (!when.ok) return when;
-  const problem = request.body.matchers.map(matcherProblem).find((one) => one !== null);
-  if (problem !== undefined && problem !== null) return refused("invalid_parameter", problem, "matchers");
+  const matchers = request.body.matchers.map(matcherFrom);
+  const problem = await matchersProblem(matchers, configured.patterns, context.breathe);
+  if (problem !== null) return refused("invalid_parameter", problem, "matchers");
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
-  const { matchers, comment } = request.body;
+  const comment = commentOf(request.body, subject);
   return context.change(request, () => {
     const past = silences.pastOf(tenant, nowMs);
-    const isFull = silences.listOf(tenant).length - past.length >= SILENCES_PER_TENANT_MAX || silences.size - past.length >= SILENCES_MAX;
-    if (isFull) {
+    const hasRoom = silences.shares.room(tenant) + past.length >= 1;
+    if (!hasRoom) silences.shares.refuse(tenant);
+    if (!hasRoom || silences.listOf(tenant).length - past.length >= SILENCES_PER_TENANT_MAX) {
       return refused(
         "unprocessable",
         `there are ${silences.listOf(tenant).length} silences, and there is room for no more; delete some that are expired first`,
       );
     }
+    const noRoom = patternRoomProblem(configured, tenant, matchers, nowMs);
+    if (noRoom !== null) return refused("unprocessable", noRoom);
     const silence: StoredSilence = { id, tenant, matchers, when: when.value, comment, createdBy: subject, createdMs: nowMs };
     const after = silenceView(silence, nowMs);
     return {
@@ -99,7 +105,13 @@ function unknownSilence(id: string) {
 }
 
 function readWhen(body: QueryRequest<"createSilence">["body"], nowMs: number): Outcome<Silence["when"]> {
-  const { starts_at: startsAtMs = nowMs, ends_at: endsAtMs, recurring } = body;
+  for (const [ours, alertmanagers] of [["starts_at", "startsAt"] as const, ["ends_at", "endsAt"] as const]) {
+    if (body[ours] !== undefined && body[alertmanagers] !== undefined) {
+      return refused("invalid_parameter", `give ${ours}, or ${alertmanagers} as Alertmanager has it, not both`, alertmanagers);
+    }
+  }
+  const { recurring, starts_at: fromMs = body.startsAt, ends_at: endsAtMs = body.endsAt } = body;
+  const startsAtMs = fromMs ?? nowMs;
   if ((endsAtMs === undefined) === (recurring === undefined)) {
     return refused("invalid_parameter", "give either ends_at, for one silence, or recurring, for a window that comes again", "ends_at");
   }
@@ -116,11 +128,17 @@ function readWhen(body: QueryRequest<"createSilence">["body"], nowMs: number): O
     weekdays: days.map((day) => DAYS.indexOf(day)),
     startMinute: minuteOf(from),
     durationMinutes: ((minuteOf(to) - minuteOf(from) + DAY_MINUTES - 1) % DAY_MINUTES) + 1,
-    fromMs: body.starts_at ?? null,
+    fromMs: fromMs ?? null,
     untilMs: until,
   };
   const problem = windowProblem(window);
   return problem === null ? done({ kind: "recurring", window }) : refused("invalid_parameter", problem, "recurring");
+}
+
+/** With who made it by Alertmanager's form, where that is somebody else than who asks. */
+function commentOf({ comment, createdBy = "" }: QueryRequest<"createSilence">["body"], subject: string): string {
+  if (createdBy === "" || createdBy === subject) return comment;
+  return comment === "" ? `by ${createdBy}` : `${comment} (by ${createdBy})`;
 }
 
 /** Of a time such as 22:30. */

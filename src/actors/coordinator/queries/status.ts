@@ -6,6 +6,7 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { reaches } from "../../../domain/access/roles.ts";
 import { EngineUnavailableError } from "../engine-client.ts";
 import type { CoordinatorFacts, QueryContext, QueryRequest } from "./query-context.ts";
+import { refusedTenants } from "./shared-limits.ts";
 
 type Status = z.output<typeof STATUS>;
 type EngineStatus = Status["engines"][number];
@@ -15,7 +16,7 @@ const HOUR_MS = 3600 * 1000;
 const LAG_MS_MAX = 3 * 60_000;
 
 /** State of the server as the tenant sees it. */
-export async function status(context: QueryContext, { principal }: QueryRequest<"status">): Promise<Outcome<Status>> {
+export async function status(context: QueryContext, { principal, shares }: QueryRequest<"status">): Promise<Outcome<Status>> {
   const { engines, state, options, nowMs } = context;
   const engineStates = await Promise.all(
     Array.from({ length: engines.count }, (_, engine) => engineStatus(context, principal.tenant, engine)),
@@ -24,11 +25,12 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
   const seesAll = reaches(principal.role, "super_admin") || state.configured.tenants.size === 1;
   const watchdog = watchdogState(facts, engineStates, nowMs());
   const store = facts.storeRefusal === null ? "ok" : "read_only";
-  const isDegraded = store !== "ok" || watchdog !== "ok" || facts.vectorizer.state === "behind";
+  const data = context.dataFaults.open === 0 ? "ok" : "damaged";
+  const isDegraded = store !== "ok" || data !== "ok" || watchdog !== "ok" || facts.vectorizer.state === "behind";
   return done({
     status: !facts.enginesReady ? "starting" : isDegraded ? "degraded" : "ok",
     version: options.version,
-    components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store },
+    components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store, data },
     watchdog: {
       ...watchdogView(facts, seesAll),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),
@@ -39,6 +41,7 @@ export async function status(context: QueryContext, { principal }: QueryRequest<
     vectorizer: vectorizerView(facts.vectorizer, seesAll),
     store: storeView(facts),
     engines: engineStates,
+    shared_limits: seesAll ? await refusedTenants(context, shares) : null,
     listeners: { ...facts.listeners },
     queues: { frames_waiting: facts.framesWaiting, queries_waiting: facts.queriesWaiting },
     versions: { vedette: options.version, node: process.versions.node },

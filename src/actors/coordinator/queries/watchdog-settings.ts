@@ -3,7 +3,7 @@ import { cutPage, type PagePosition, type PageScope, readPageToken } from "../..
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { changedOverrides, effectiveView, SETTING_NAMES, settingsView } from "../../../api/shapes/watchdog-settings.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { WATCHDOG_PLACES_MAX, WATCHDOG_PLACES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
+import { WATCHDOG_PLACES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { comparePlaces } from "../../../domain/detection/settings-table.ts";
 import { THRESHOLDS_MAX } from "../../../domain/detection/threshold-profiles.ts";
 import type { PlacedOverrides, SettingsPlace } from "../../../domain/detection/watchdog-settings.ts";
@@ -84,7 +84,9 @@ export function listWatchdogSettings({ state }: QueryContext, { principal, query
 function problemOf(book: WatchdogBook, change: PlacedOverrides, isNew: boolean): string | undefined {
   const { table } = book;
   const places = table.sizeOf(change.tenant);
-  if (isNew && (places >= WATCHDOG_PLACES_PER_TENANT_MAX || table.size >= WATCHDOG_PLACES_MAX))
+  const hasRoom = !isNew || table.shares.room(change.tenant) >= 1;
+  if (!hasRoom) table.shares.refuse(change.tenant);
+  if (!hasRoom || (isNew && places >= WATCHDOG_PLACES_PER_TENANT_MAX))
     return `settings are set at ${places} places, and there is room for no more; take some away first`;
   if (!book.takes(change))
     return `z_threshold ${change.overrides.zThreshold} would be one more than the ${THRESHOLDS_MAX} thresholds that can be in use at once besides the environment's; use one of ${book.thresholds.join(", ")}, or take some away first`;

@@ -20,6 +20,7 @@ import { episodeTimeKey } from "../verdict-draft.ts";
 import { expireAlerts, expireLedger, expireOpinions } from "./alert-rows.ts";
 import { expireAudit } from "./audit-rows.ts";
 import { expireCalls, mergeCalls } from "./call-minutes.ts";
+import { lettersToDrop } from "./letters-to-drop.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "./retention-step.ts";
 import { rollUp } from "./rollups.ts";
 
@@ -202,18 +203,20 @@ export class Retention {
     }
   }
 
-  /** The tenant with most bytes gives way, oldest first: one tenant's flood does not push out another's letters. */
   *#excessLetters(): Generator<RetentionStep> {
-    const { deadLetters, control } = this.#dependencies.state;
-    for (;;) {
-      const tenant = deadLetters.largestTenant;
-      const excess = deadLetters.bytes - this.#options.deadLetterBytesMax;
-      if (tenant === undefined || excess <= 0) return;
-      const entries = this.#lettersOf(tenant, Number.POSITIVE_INFINITY);
-      if (entries.length === 0) return;
-      const dropped = upToBytes(entries, excess);
-      yield this.#loseLetters(control, dropped, "dropped");
+    const { state } = this.#dependencies;
+    const excess = () => state.deadLetters.bytes - this.#options.deadLetterBytesMax;
+    if (excess() <= 0) return;
+    for (const { tenant, entries } of lettersToDrop(state, this.#rowsPerStep)) {
+      if (entries.length === 0) {
+        yield breath(state.control);
+        continue;
+      }
+      // A part of a step of anonymous letters is enough: the walk over them begins anew with the next round.
+      const dropped = upToBytes(entries, excess());
+      yield this.#loseLetters(state.control, dropped, "dropped");
       this.#tellDropped(tenant, dropped.length);
+      if (excess() <= 0) return;
     }
   }
 

@@ -1,7 +1,13 @@
 // Episodes of the rules that the coordinator itself judges each cycle (stale services, SLO burn, cascades), stored as an engine's findings are. What is open is
 // known again after a restart by the anomalies that it made.
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import { RuleEpisodeSet, type RuleFinding, type RulePlace } from "../../../domain/detection/service/rule-episode-set.ts";
+import {
+  type EpisodeFate,
+  RuleEpisodeSet,
+  type RuleFinding,
+  type RulePlace,
+  type ToldFinding,
+} from "../../../domain/detection/service/rule-episode-set.ts";
 import type { AnomalyBook } from "../anomaly-book.ts";
 
 export interface RuleEpisodesDependencies {
@@ -23,15 +29,16 @@ export class RuleEpisodes {
     this.#episodes = new RuleEpisodeSet(detector);
   }
 
-  /** Reads what is open, at the first call. */
-  load(): void {
+  /** Reads what is open, at the first call; each is given to `loaded`. */
+  load(loaded?: (told: ToldFinding) => void): void {
     if (this.#isLoaded) return;
     const book = this.#dependencies.state.anomalies;
     for (const place of book.openAnomalies()) {
       if (place.detector !== this.#detector) continue;
       const anomaly = book.read(place);
       if (anomaly === undefined) continue;
-      const { tenant, environment, serviceId, metricName, attributes, direction, startedAtMs, z, verdict, explanation } = anomaly;
+      const { tenant, environment, serviceId, metricName, attributes, direction, startedAtMs, observedAtMs, z, verdict, explanation } =
+        anomaly;
       this.#episodes.restore({
         tenant,
         environment,
@@ -40,10 +47,12 @@ export class RuleEpisodes {
         attributes,
         direction,
         startedAtMs,
+        observedAtMs,
         z,
         verdict,
         explanation,
       });
+      loaded?.(anomaly);
     }
     this.#isLoaded = true;
   }
@@ -57,9 +66,13 @@ export class RuleEpisodes {
     return this.#episodes.startOf(place);
   }
 
-  /** Declares what one cycle changes. `stays` says of an episode that was not found again whether it goes on all the same, as nothing is known of it yet. */
-  async settle(findings: readonly RuleFinding[], nowMs: number, stays?: (place: RulePlace) => boolean): Promise<void> {
-    const changes = this.#episodes.settle(findings, nowMs, stays);
+  isOpen(place: RulePlace): boolean {
+    return this.#episodes.isOpen(place);
+  }
+
+  /** Declares what one cycle changes. `fate` says what becomes of an episode that was not found again. */
+  async settle(findings: readonly RuleFinding[], fate?: (place: RulePlace) => EpisodeFate): Promise<void> {
+    const changes = this.#episodes.settle(findings, fate);
     await this.#dependencies.declare(changes.frames);
     changes.apply();
   }

@@ -1,4 +1,5 @@
-// The stages of a Watchdog cycle, in their order (rule 1.1.1): the engines' passes, then what the coordinator itself looks at.
+// The stages of a Watchdog cycle, in their order (rule 1.1.1): behind the z-scores, which are judged as samples come, first the services' models, then the pairs'
+// long baselines, then what the coordinator itself looks at.
 import type { FiringEpisodes, ServicesWanting } from "../../../core/protocol/engine-control.ts";
 import { DETECTOR_ADAPTIVE } from "../../../domain/detection/pair/pair-verdict.ts";
 import { heldAlertsStage } from "../alerts/held-alerts.ts";
@@ -34,8 +35,8 @@ export function watchdogStages(options: StagesOptions, context: StagesContext): 
     },
   };
   return [
-    adaptive.after(enginePass("pairs", 1, pairs)),
     servicesPass(options, context),
+    adaptive.after(enginePass("pairs", 1, pairs)),
     new ArrivalsStage(context),
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
     new SloStage(context),

@@ -43,7 +43,8 @@ export class StandingAlerts {
   async #closeOthers({ nowMs }: Cycle): Promise<void> {
     const { standing, declare } = this.#dependencies;
     const over = standing.othersOf(this.#detector, this.#named, STANDING_CLOSED_PER_CYCLE);
-    const closing = { transition: "close", observedAtMs: nowMs, z: 0, verdict: null, explanation: "", arrivalMs: 0 } as const;
+    // Its engine has lost it: nobody has seen it recover.
+    const closing = { transition: "end", observedAtMs: nowMs, z: 0, verdict: null, explanation: "", arrivalMs: 0 } as const;
     await declare(over.map((episode) => ({ ...episode, ...closing })));
   }
 }

@@ -1,7 +1,8 @@
 // Families of classic histogram buckets of one engine: the kernel lists the samples of streams that are buckets; here each finds its family. What the
 // families know of their newest times is kept in checkpoints. A row that comes again after a start is listed again, though its stream knows it, so a
 // family that is behind its streams catches up.
-import { BUCKET_FAMILIES_MAX, FAMILY_BUCKETS_MAX, FAMILY_WAIT_MS_MAX } from "../../../core/config/limits.ts";
+import type { ShareLedger } from "../../../core/base/share-ledger.ts";
+import { FAMILY_BUCKETS_MAX, FAMILY_WAIT_MS_MAX } from "../../../core/config/limits.ts";
 import { BUCKET_ARRIVAL, BUCKET_SAMPLE_BYTES, BUCKET_SLOT, BUCKET_TIME, BUCKET_VALUE } from "../../../core/layout/bucket-sample.ts";
 import { BUCKET_SAMPLES, PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { SECTION_BUCKET_FAMILIES } from "../../../core/layout/row-frame.ts";
@@ -28,6 +29,8 @@ export interface BucketFamiliesDependencies {
   readonly kernel: Pick<ShardKernel, "bucketSamples" | "bucketSamplesReset" | "records">;
   readonly series: DerivedSeries;
   readonly counters: EngineCounters;
+  /** Who holds how many families. */
+  readonly shares: ShareLedger;
 }
 
 /** Families by partition. */
@@ -45,7 +48,6 @@ export class BucketFamilies implements MessageHandler {
   /** Families whose newest time waits for buckets, and since when, in the order of that. */
   readonly #waiting = new Map<BucketFamily, { readonly timeMs: number; readonly sinceMs: number }>();
   #wallMs = 0;
-  #count = 0;
   #sweeping = 0;
 
   constructor(options: BucketFamiliesOptions, dependencies: BucketFamiliesDependencies) {
@@ -158,16 +160,20 @@ export class BucketFamilies implements MessageHandler {
     const families = this.#families[partition] as Map<string, BucketFamily>;
     const known = families.get(identity);
     if (known !== undefined) return known;
-    return this.#count < BUCKET_FAMILIES_MAX ? this.#add(identity, name, partition) : undefined;
+    const { shares } = this.#dependencies;
+    if (shares.room(name.tenant) > 0) return this.#add(identity, name, partition);
+    shares.refuse(name.tenant);
+    return undefined;
   }
 
   #add(identity: string, name: StreamName, partition: number): BucketFamily {
-    const { series, counters } = this.#dependencies;
+    const { series, counters, shares } = this.#dependencies;
     const { seriesLimit } = this.#options;
     const derived = new DerivedQuantiles(name, { series, seriesLimit, countRefused: () => counters.add("derivedRefused", 1) });
     const family = new BucketFamily(identity, name, partition, derived);
     (this.#families[partition] as Map<string, BucketFamily>).set(identity, family);
-    counters.set("bucketFamilies", ++this.#count);
+    shares.add(name.tenant);
+    counters.set("bucketFamilies", shares.taken);
     return family;
   }
 
@@ -213,7 +219,9 @@ export class BucketFamilies implements MessageHandler {
       family.isForgotten = true;
       families.delete(identity);
       this.#waiting.delete(family);
-      this.#dependencies.counters.set("bucketFamilies", --this.#count);
+      const { shares, counters } = this.#dependencies;
+      shares.give(family.name.tenant);
+      counters.set("bucketFamilies", shares.taken);
     }
   }
 }

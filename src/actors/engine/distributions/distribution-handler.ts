@@ -1,9 +1,10 @@
 // The shard's side of histograms and summaries: points become the series `<metric>.p50 .p95 .p99 .count .sum`, per interval; an interval without values
 // gives none. Of each series with cumulative points the newest few are kept, and written into checkpoints, so that a start goes on where it was; a
 // point that comes again changes nothing.
-import { DISTRIBUTION_BYTES_MAX, DISTRIBUTIONS_MAX } from "../../../core/config/limits.ts";
+import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import {
   COUNT_SUFFIX,
   deriveQuantiles,
@@ -35,10 +36,13 @@ export interface DistributionHandlerOptions {
 export interface DistributionHandlerDependencies {
   readonly series: DerivedSeries;
   readonly counters: EngineCounters;
+  /** Who holds how many series, and bytes of them. */
+  readonly shares: { readonly series: ShareLedger; readonly bytes: ShareLedger };
 }
 
 /** One series of points. */
 interface PointSeries {
+  readonly tenant: string;
   readonly derived: DerivedQuantiles;
   readonly history: PointHistory;
   /** Time of the newest point, of whatever temporality. */
@@ -56,8 +60,6 @@ export class DistributionHandler implements MessageHandler {
   readonly #dependencies: DistributionHandlerDependencies;
   /** By partition and identity. */
   readonly #series: ReadonlyArray<Map<string, PointSeries>> = Array.from({ length: PARTITIONS }, () => new Map());
-  #count = 0;
-  #bytes = 0;
   #sweeping = 0;
   #wallMs = 0;
 
@@ -86,31 +88,35 @@ export class DistributionHandler implements MessageHandler {
     const all = this.#series[partition] as Map<string, PointSeries>;
     const known = all.get(identity);
     if (known !== undefined || isEnd) return known;
-    if (this.#count >= DISTRIBUTIONS_MAX || this.#bytes >= DISTRIBUTION_BYTES_MAX) {
-      this.#dependencies.counters.add("distributionsRefused", 1);
-      return undefined;
-    }
-    return this.#add(all, identity);
+    const { shares, counters } = this.#dependencies;
+    const name = streamName(identity);
+    const hasBytes = shares.bytes.room(name.tenant) > 0;
+    if (hasBytes && shares.series.room(name.tenant) > 0) return this.#add(all, identity, name);
+    (hasBytes ? shares.series : shares.bytes).refuse(name.tenant);
+    counters.add("distributionsRefused", 1);
+    return undefined;
   }
 
-  #add(all: Map<string, PointSeries>, identity: string): PointSeries {
+  #add(all: Map<string, PointSeries>, identity: string, name: StreamName): PointSeries {
     const { series, counters } = this.#dependencies;
-    const derived = new DerivedQuantiles(identityName(Buffer.from(identity, "latin1").toString("utf8")), {
+    const { tenant } = name;
+    const derived = new DerivedQuantiles(name, {
       series,
       seriesLimit: this.#options.seriesLimit,
       countRefused: () => counters.add("derivedRefused", 1),
     });
-    const added = { derived, history: new PointHistory(), newestMs: 0, touchedMs: this.#wallMs };
+    const added = { tenant, derived, history: new PointHistory(), newestMs: 0, touchedMs: this.#wallMs };
     all.set(identity, added);
-    this.#account(1, identity.length);
+    this.#account(tenant, 1, identity.length);
     return added;
   }
 
-  #account(series: number, bytes: number): void {
-    this.#count += series;
-    this.#bytes += bytes;
-    this.#dependencies.counters.set("distributions", this.#count);
-    this.#dependencies.counters.set("distributionBytes", this.#bytes);
+  #account(tenant: string, series: number, bytes: number): void {
+    const { shares, counters } = this.#dependencies;
+    shares.series.add(tenant, series);
+    shares.bytes.add(tenant, bytes);
+    counters.set("distributions", shares.series.taken);
+    counters.set("distributionBytes", shares.bytes.taken);
   }
 
   #takeCumulative(series: PointSeries, point: Distribution, bytes: Uint8Array, arrivalMs: number): void {
@@ -122,7 +128,7 @@ export class DistributionHandler implements MessageHandler {
     // What a summary says of itself needs no point before.
     if (isFirst && point.kind === "summary")
       deriveQuantiles(point, (suffix, value, width) => series.derived.write(suffix, point.timeMs, value, width, arrivalMs));
-    this.#account(0, series.history.bytes - before);
+    this.#account(series.tenant, 0, series.history.bytes - before);
   }
 
   #emit({ derived }: PointSeries, added: Distribution, arrivalMs: number): void {
@@ -151,22 +157,26 @@ export class DistributionHandler implements MessageHandler {
   restore(partition: number, piece: Uint8Array): void {
     const all = this.#series[partition] as Map<string, PointSeries>;
     for (const { identity, newestMs, isTrimmed, points } of readSeriesState(piece)) {
-      const series = this.#add(all, identity);
+      const series = this.#add(all, identity, streamName(identity));
       series.newestMs = newestMs;
       series.history.restore(points, isTrimmed);
-      this.#account(0, series.history.bytes);
+      this.#account(series.tenant, 0, series.history.bytes);
     }
   }
 
-  /** Forgets series without a point for as long as streams may be idle: the next partition's, at most DISTRIBUTIONS_MAX at 20 ns. */
+  /** Forgets series without a point for as long as streams may be idle: the next partition's, at 20 ns each. */
   tick(wallMs: number): void {
     const all = this.#series[this.#sweeping] as Map<string, PointSeries>;
     this.#sweeping = (this.#sweeping + 1) % PARTITIONS;
     this.#wallMs = wallMs;
-    for (const [identity, { history, newestMs, touchedMs }] of all) {
+    for (const [identity, { tenant, history, newestMs, touchedMs }] of all) {
       if (Math.max(newestMs, touchedMs) >= wallMs - this.#options.idleMs) continue;
       all.delete(identity);
-      this.#account(-1, -identity.length - history.bytes);
+      this.#account(tenant, -1, -identity.length - history.bytes);
     }
   }
+}
+
+function streamName(identity: string): StreamName {
+  return identityName(Buffer.from(identity, "latin1").toString("utf8"));
 }

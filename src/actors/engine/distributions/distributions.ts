@@ -2,6 +2,7 @@
 import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import type { EngineShares } from "../engine-shares.ts";
 import { DerivedSeries } from "../messages/derived-series.ts";
 import type { Shard } from "../shard.ts";
 import { BucketFamilies } from "./bucket-families.ts";
@@ -22,14 +23,16 @@ export interface DistributionsDependencies {
   readonly counters: EngineCounters;
   readonly tenantIndex: (tenant: string) => number;
   readonly shard: Shard;
+  readonly shares: EngineShares;
 }
 
 /** Gives a shard the handlers of histograms and summaries; the families are to be settled after rows have been applied. */
 export function addDistributions(options: DistributionsOptions, dependencies: DistributionsDependencies): BucketFamilies {
-  const { shard, kernel, counters } = dependencies;
+  const { shard, kernel, counters, shares } = dependencies;
   const series = new DerivedSeries(dependencies);
-  const families = new BucketFamilies(options, { kernel, series, counters });
-  shard.addHandler(new DistributionHandler(options, { series, counters }));
+  const families = new BucketFamilies(options, { kernel, series, counters, shares: shares.ledger("bucket_families") });
+  const ofPoints = { series: shares.ledger("histograms"), bytes: shares.ledger("histogram_bytes") };
+  shard.addHandler(new DistributionHandler(options, { series, counters, shares: ofPoints }));
   shard.addHandler(families);
   shard.collectBucketsWith(() => families.collect());
   return families;

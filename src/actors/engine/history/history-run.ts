@@ -2,12 +2,11 @@
 // and put into the ring where that reaches, or has room. About 0.5 us a value.
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import { CHUNK_SAMPLES_MAX } from "../../../domain/codec/sample-chunk.ts";
+import { counterDelta } from "../../../domain/history/counter-delta.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 
 const NO_SLOT = -1;
-/** A fall by less than this is rounding of the sender, as with live counters. */
-const RELATIVE_NOISE = 1e-9;
 
 export interface HistoryRunDependencies {
   readonly kernel: ShardKernel;
@@ -44,7 +43,7 @@ export class HistoryRun {
     if (slot !== this.#slot || timeMs <= this.#lastMs) this.#begin(slot);
     if (timeMs >= this.#untilMs) return this.#isCounter;
     const isFirst = this.#lastMs === 0;
-    const stored = this.#isCounter ? this.#delta(value) : value;
+    const stored = this.#isCounter ? counterDelta(this.#lastRaw, value) : value;
     this.#lastMs = timeMs;
     this.#lastRaw = value;
     if (this.#isCounter && isFirst) return true;
@@ -68,11 +67,6 @@ export class HistoryRun {
     this.#slot = slot;
     this.#isCounter = (records.flags(slot) & FLAG_COUNTER) !== 0;
     this.#untilMs = records.unchunkedFromMs(slot);
-  }
-
-  #delta(value: number): number {
-    const fell = value < this.#lastRaw - RELATIVE_NOISE * Math.abs(this.#lastRaw);
-    return fell ? value : Math.max(0, value - this.#lastRaw);
   }
 
   #put(): void {

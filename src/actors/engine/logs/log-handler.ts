@@ -15,7 +15,7 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { DerivedStream } from "../messages/derived-series.ts";
 import type { LimitedSeries } from "../messages/limited-series.ts";
 import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
-import { type FoldKind, WindowedServices } from "../messages/windowed-services.ts";
+import { type FoldKind, WindowedServices, type WindowShares } from "../messages/windowed-services.ts";
 import { BASE_LEAD_MS } from "../work-unit.ts";
 
 /** Hex digits of a template's id. */
@@ -24,6 +24,7 @@ const TEMPLATE_ID_DIGITS = 16;
 export interface LogHandlerDependencies {
   readonly series: Pick<LimitedSeries, "write" | "flush">;
   readonly counters: Pick<EngineCounters, "add" | "set">;
+  readonly shares: WindowShares;
 }
 
 type Fold = LogFold<DerivedStream>;
@@ -38,7 +39,7 @@ export class LogHandler implements MessageHandler {
 
   constructor(dependencies: LogHandlerDependencies) {
     this.#dependencies = dependencies;
-    this.#services = new WindowedServices(new LogKind(dependencies));
+    this.#services = new WindowedServices(new LogKind(dependencies), dependencies.shares);
   }
 
   take(partition: number, payload: Uint8Array, { baseMs, arrivalMs }: MessageArrival): void {
@@ -48,24 +49,26 @@ export class LogHandler implements MessageHandler {
     const reader = new WindowMessageReader(payload);
     const service = this.#services.service(partition, reader.service);
     const cells = service?.fold.cells ?? 0;
+    const most = service === undefined ? 0 : cells + this.#services.room(service.name.tenant);
     const templates: Array<Series | undefined> = [];
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     while (reader.next()) {
       if (reader.newName !== undefined && service !== undefined) templates.push(service.fold.template(reader.newName, reader.window));
-      outcomes[service === undefined ? "full" : this.#takeOne(service.fold, templates[reader.name - 1], reader, arrivalWallMs, cells)]++;
+      outcomes[service === undefined ? "full" : this.#takeOne(service.fold, templates[reader.name - 1], reader, arrivalWallMs, most)]++;
     }
     if (service !== undefined) this.#services.account(service, service.fold.cells - cells, outcomes.counted);
+    if (service !== undefined && outcomes.full > 0) this.#services.refuse(service.name.tenant, outcomes.full);
     counters.add("logsCounted", outcomes.counted);
     counters.add("logsRepeated", outcomes.repeated);
     counters.add("logsLate", outcomes.late);
     counters.add("logsDropped", outcomes.full);
   }
 
-  #takeOne(fold: Fold, template: Series | undefined, reader: WindowMessageReader, arrivalWallMs: number, cells: number) {
+  /** `most` cells of the service there may be. */
+  #takeOne(fold: Fold, template: Series | undefined, reader: WindowMessageReader, arrivalWallMs: number, most: number) {
     const { flags: severity, window, high, low } = reader;
     if (severity >= SEVERITIES.length) throw new Error(`a log has severity ${severity}`);
-    const room = this.#services.room - (fold.cells - cells);
-    return fold.take(severity, template, window, closingOf(window, arrivalWallMs), high, low, room);
+    return fold.take(severity, template, window, closingOf(window, arrivalWallMs), high, low, most - fold.cells);
   }
 
   get dueMs(): number {

@@ -3,6 +3,7 @@ import type { Clock } from "../../../adapters/runtime/clock.ts";
 import type { BucketFamilies } from "../distributions/bucket-families.ts";
 import { addDistributions, type DistributionsOptions } from "../distributions/distributions.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import type { EngineShares } from "../engine-shares.ts";
 import { LogHandler } from "../logs/log-handler.ts";
 import type { Outbox } from "../outbox.ts";
 import type { Shard } from "../shard.ts";
@@ -18,6 +19,7 @@ export interface ShardHandlersDependencies extends Omit<DerivedSeriesDependencie
   readonly counters: EngineCounters;
   readonly outbox: Outbox;
   readonly clock: Clock;
+  readonly shares: EngineShares;
 }
 
 /** Registers the handlers of this build with a shard. */
@@ -27,7 +29,7 @@ export class ShardHandlers {
   readonly #clock: Clock;
 
   constructor(options: DistributionsOptions, dependencies: ShardHandlersDependencies) {
-    const { shard, counters, outbox, clock } = dependencies;
+    const { shard, counters, outbox, clock, shares } = dependencies;
     this.#shard = shard;
     this.#clock = clock;
     const series = new DerivedSeries(dependencies);
@@ -35,8 +37,18 @@ export class ShardHandlers {
     const generation = (partition: number) => shard.streams.partition(partition).generation;
     this.families = addDistributions(options, dependencies);
     const limited = new LimitedSeries(options.seriesLimit, { series, counters });
-    shard.addHandler(new SpanHandler({ series: limited, counters, send, generation }));
-    shard.addHandler(new LogHandler({ series: limited, counters }));
+    const windowShares = (items: "span" | "log") => ({
+      services: shares.ledger(`${items}_services`),
+      cells: shares.ledger(`${items}_cells`),
+      ids: shares.ledger(`${items}_ids`),
+    });
+    const ofSpans = {
+      windowShares: windowShares("span"),
+      joinedServices: shares.ledger("call_services"),
+      callEdges: shares.ledger("call_edges"),
+    };
+    shard.addHandler(new SpanHandler({ series: limited, counters, send, generation, ...ofSpans }));
+    shard.addHandler(new LogHandler({ series: limited, counters, shares: windowShares("log") }));
   }
 
   /** Does what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */

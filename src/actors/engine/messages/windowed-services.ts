@@ -6,14 +6,9 @@
 //   IDS         window varint, closing varint, {high u32, low u32} ...
 
 import type { IdSet } from "../../../core/base/id-set.ts";
+import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { WordPool } from "../../../core/base/word-pool.ts";
-import {
-  FOLD_CELLS_MAX,
-  FOLDED_SERVICES_MAX,
-  HANDLER_PIECE_BYTES,
-  WINDOW_IDS_KEPT_BYTES_MAX,
-  WINDOW_IDS_MAX,
-} from "../../../core/config/limits.ts";
+import { HANDLER_PIECE_BYTES, WINDOW_IDS_KEPT_BYTES_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
@@ -61,22 +56,30 @@ export interface WindowedService<F> {
   readonly fold: F;
 }
 
+/** What tenants hold of an engine's room for one kind of items. */
+export interface WindowShares {
+  readonly services: ShareLedger;
+  /** Cells of open windows. */
+  readonly cells: ShareLedger;
+  /** Ids that open windows remember. */
+  readonly ids: ShareLedger;
+}
+
 /** The services of one engine and one kind of items. */
 export class WindowedServices<F extends Fold<C>, C, E> {
   readonly #kind: FoldKind<F, C, E>;
+  readonly #shares: WindowShares;
   readonly #pool = new WordPool(WINDOW_IDS_KEPT_BYTES_MAX);
   readonly #partitions: Array<Map<string, WindowedService<F>>> = Array.from({ length: PARTITIONS }, () => new Map());
   /** Those with open windows. */
   readonly #active = new Set<WindowedService<F>>();
-  #services = 0;
-  #cells = 0;
-  #ids = 0;
   #nextClosing = Number.POSITIVE_INFINITY;
   /** The newest closing that has been done. */
   #newest = 0;
 
-  constructor(kind: FoldKind<F, C, E>) {
+  constructor(kind: FoldKind<F, C, E>, shares: WindowShares) {
     this.#kind = kind;
+    this.#shares = shares;
   }
 
   /** All services. */
@@ -89,30 +92,37 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     return closingMs(this.#nextClosing);
   }
 
-  /** How many more cells there may be. */
-  get room(): number {
-    return this.#ids < WINDOW_IDS_MAX ? FOLD_CELLS_MAX - this.#cells : 0;
+  /** How many more cells a tenant may have. */
+  room(tenant: string): number {
+    return this.#shares.ids.room(tenant) > 0 ? this.#shares.cells.room(tenant) : 0;
   }
 
-  /** The service of that name, made at first; undefined when there are too many. */
+  /** Counts items for which there was no room. */
+  refuse(tenant: string, count: number): void {
+    const { ids, cells } = this.#shares;
+    (ids.room(tenant) > 0 ? cells : ids).refuse(tenant, count);
+  }
+
+  /** The service of that name, made at first; undefined when its tenant has too many. */
   service(partition: number, name: ServiceName): WindowedService<F> | undefined {
-    const services = this.#partitions[partition] as Map<string, WindowedService<F>>;
-    const key = JSON.stringify([name.tenant, name.environment, name.serviceId]);
-    let service = services.get(key);
-    if (service === undefined) {
-      if (this.#services >= FOLDED_SERVICES_MAX) return undefined;
-      service = { name, fold: this.#kind.make(this.#pool) };
-      services.set(key, service);
-      this.#services++;
-    }
+    const key = keyOf(name);
+    const known = (this.#partitions[partition] as Map<string, WindowedService<F>>).get(key);
+    if (known === undefined && !this.#shares.services.take(name.tenant)) return undefined;
+    const service = known ?? this.#add(partition, key, name);
     this.#active.add(service);
     return service;
   }
 
+  #add(partition: number, key: string, name: ServiceName): WindowedService<F> {
+    const service = { name, fold: this.#kind.make(this.#pool) };
+    (this.#partitions[partition] as Map<string, WindowedService<F>>).set(key, service);
+    return service;
+  }
+
   /** Notes what a service has taken. */
-  account({ fold }: WindowedService<F>, cells: number, ids: number): void {
-    this.#cells += cells;
-    this.#ids += ids;
+  account({ name, fold }: WindowedService<F>, cells: number, ids: number): void {
+    this.#shares.cells.add(name.tenant, cells);
+    this.#shares.ids.add(name.tenant, ids);
     this.#nextClosing = Math.min(this.#nextClosing, fold.windows.nextClosing);
   }
 
@@ -131,8 +141,8 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     for (const service of this.#active) {
       const { windows } = service.fold;
       for (const { open, isLate } of windows.close(upTo)) {
-        this.#cells -= open.content.length;
-        this.#ids -= open.ids.size;
+        this.#shares.cells.give(service.name.tenant, open.content.length);
+        this.#shares.ids.give(service.name.tenant, open.ids.size);
         service.fold.cells -= open.content.length;
         this.#kind.end(service.name, service.fold, open, isLate, arrivalOf(closingMs(open.closing)));
         open.ids.release();
@@ -153,7 +163,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
       const { windows } = service.fold;
       if (windows.size === 0 && windows.closedUpTo < this.#newest - IDLE_CLOSINGS) {
         services.delete(key);
-        this.#services--;
+        this.#shares.services.give(service.name.tenant);
       } else pieces.push(...this.#pieces(service));
     }
     return pieces;
@@ -186,11 +196,22 @@ export class WindowedServices<F extends Fold<C>, C, E> {
   restore(partition: number, piece: Uint8Array): void {
     const reader = new ByteReader(piece, "a checkpoint holds windows that this build cannot read");
     const kind = reader.u8();
-    const service = this.service(partition, readServiceName(reader));
-    if (service === undefined) return;
+    const service = this.#restored(partition, readServiceName(reader));
     if (kind === PIECE_SERVICE) this.#restoreService(reader, service.fold);
     else if (kind === PIECE_CELLS || kind === PIECE_IDS) this.#restoreWindow(reader, service, kind === PIECE_IDS);
     else reader.fail();
+  }
+
+  /** What is restored was held before: it stays, whoever else is here. */
+  #restored(partition: number, name: ServiceName): WindowedService<F> {
+    const key = keyOf(name);
+    let service = (this.#partitions[partition] as Map<string, WindowedService<F>>).get(key);
+    if (service === undefined) {
+      this.#shares.services.add(name.tenant);
+      service = this.#add(partition, key, name);
+    }
+    this.#active.add(service);
+    return service;
   }
 
   #restoreService(reader: ByteReader, fold: F): void {
@@ -210,6 +231,10 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     else while (!reader.isAtEnd) this.#kind.readCell(reader, fold, open);
     this.account(service, fold.cells - cells, open.ids.size - ids);
   }
+}
+
+function keyOf({ tenant, environment, serviceId }: ServiceName): string {
+  return JSON.stringify([tenant, environment, serviceId]);
 }
 
 function head(kind: number, name: ServiceName): ByteSink {

@@ -1,12 +1,12 @@
 // Takes the OTLP items that are no number points into the unit of work: histograms and summaries as messages for the shard that owns them, spans as messages
 // and blocks of records, logs as records of the form that JSON telemetry has, and counted.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
-import { SEVERITIES, severityOf } from "../../../domain/logs/severity.ts";
+import { type LogRecord, logRecord } from "../../../domain/logs/log-record.ts";
+import { severityOf } from "../../../domain/logs/severity.ts";
 import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
+import { keptBody } from "../../../domain/series/kept-body.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import type { Body } from "../body.ts";
 import { contentHash } from "../content-hash.ts";
@@ -27,9 +27,6 @@ export interface LaneSinkDependencies {
   readonly spans: SpanSink;
   readonly logs: LogSink;
 }
-
-/** A record of section 2.1 of the contract, the fields that it has. */
-type StoredRecord = Readonly<Record<string, unknown>> & { readonly attributes: Attributes };
 
 /** The sink of one lane; enter() says into which unit the items of which body go. */
 export class LaneSink implements OtlpSink {
@@ -67,24 +64,17 @@ export class LaneSink implements OtlpSink {
   }
 
   log(given: OtlpLog): ItemRefusal | undefined {
-    const log = given.timeMs === 0 ? { ...given, timeMs: (this.#body as Body).wallMs } : given;
+    const log = { ...given, body: keptBody(given.body), timeMs: given.timeMs === 0 ? (this.#body as Body).wallMs : given.timeMs };
     const refusal = refuseLog(log, (this.#body as Body).wallMs);
     if (refusal !== undefined) return refusal;
-    const attributes = logAttributes(log);
-    const content = ["log", log.serviceId, log.body, log.traceId, log.spanId, given.timeMs, canonicalAttributes(attributes)];
+    const record = logRecord(log);
+    const content = ["log", log.serviceId, log.body, log.traceId, log.spanId, given.timeMs, canonicalAttributes(record.attributes)];
     const counted = { ...log, timeMs: Math.floor(log.timeMs), severity: severityOf(log.severityNumber, log.severityText) };
-    return this.#keep(counted, content, {
-      service_id: log.serviceId,
-      type: "log",
-      body: log.body,
-      ...(log.traceId === "" ? {} : { trace_id: log.traceId }),
-      timestamp: formatRfc3339(Math.floor(log.timeMs)),
-      attributes,
-    });
+    return this.#keep(counted, content, record);
   }
 
   /** Keeps and counts a log; what `natural` says makes it that one, unless the request has an Idempotency-Key. */
-  #keep(log: Omit<CountedLog, "id">, natural: readonly unknown[], record: StoredRecord): ItemRefusal | undefined {
+  #keep(log: Omit<CountedLog, "id">, natural: readonly unknown[], record: LogRecord): ItemRefusal | undefined {
     const { tenantName, logs } = this.#dependencies;
     const body = this.#body as Body;
     const attributes = canonicalAttributes(record.attributes);
@@ -100,16 +90,4 @@ export class LaneSink implements OtlpSink {
     logs.count(tenant, { ...log, id }, unit);
     return undefined;
   }
-}
-
-/** Attributes of a log's record: those of its resource, its own, and its fields that a telemetry record has no place for. */
-function logAttributes(log: OtlpLog): Attributes {
-  const severity = log.severityText || (log.severityNumber === 0 ? undefined : SEVERITIES[severityOf(log.severityNumber, "")]);
-  return {
-    ...log.resourceAttributes,
-    ...log.attributes,
-    ...(severity === undefined ? {} : { severity }),
-    ...(log.severityNumber === 0 ? {} : { severity_number: log.severityNumber }),
-    ...(log.spanId === "" ? {} : { span_id: log.spanId }),
-  };
 }

@@ -16,6 +16,7 @@ import {
   OTLP_POINT_NAME_BYTES,
   OTLP_POINT_RESOURCE,
   OTLP_POINT_RESOURCE_BYTES,
+  OTLP_POINT_UNIT,
 } from "../../../core/layout/memory-map.ts";
 import type { OtlpEncoding } from "../../../core/protocol/otlp-kind.ts";
 import { decodeJson } from "../../../domain/codec/json-body.ts";
@@ -30,6 +31,10 @@ import type { Body } from "../body.ts";
 import type { WorkUnit } from "../work-unit.ts";
 import { type NumberPoints, recordOfPoint } from "./number-points.ts";
 import type { OtlpOutcome } from "./otlp-outcome.ts";
+
+/** Longer units are left out. */
+const UNIT_BYTES_MAX = 63;
+const QUOTE = 0x22;
 
 /** One lane's, over one body at a time. */
 export class MetricsWalk {
@@ -108,11 +113,19 @@ export class MetricsWalk {
     if (typeof source === "string") return source;
     const bytes = this.#memory.slice(word(0), word(OTLP_POINT_BYTES));
     const name = this.#memory.slice(word(OTLP_POINT_NAME), word(OTLP_POINT_NAME_BYTES)).toString("utf8");
-    const isCounter = word(OTLP_POINT_COUNTER) === 1;
-    if (this.#encoding === "json") return readJsonPoint(parse(bytes), source, name, isCounter);
-    return (
-      readNumberPoint(new WireReader(bytes), bytes.length, source, name, isCounter) ?? "the attributes of a point are not valid protobuf"
-    );
+    const counter = word(OTLP_POINT_COUNTER);
+    const type = counter === 0 ? "gauge" : "counter";
+    const head = { source, metricName: name, type, unit: this.#unitAt(word(OTLP_POINT_UNIT)), isCounter: counter === 1 } as const;
+    if (this.#encoding === "json") return readJsonPoint(parse(bytes), head);
+    return readNumberPoint(new WireReader(bytes), bytes.length, head) ?? "the attributes of a point are not valid protobuf";
+  }
+
+  #unitAt(pointer: number): string {
+    if (pointer === 0) return "";
+    if (this.#encoding === "protobuf") return this.#memory.slice(pointer, this.#memory.bytes[pointer - 1] as number).toString("utf8");
+    const bytes = this.#memory.slice(pointer, UNIT_BYTES_MAX + 1);
+    const end = bytes.indexOf(QUOTE);
+    return end < 0 ? "" : bytes.toString("utf8", 0, end);
   }
 
   #sourceAt(pointer: number, length: number): OtlpSource | string {

@@ -14,6 +14,7 @@ import { flagsOfPoint } from "../../../domain/series/classification.ts";
 import { environmentOf } from "../../../domain/series/stream-identity.ts";
 import type { Body } from "../body.ts";
 import type { LabelIntake } from "../label-intake.ts";
+import type { MetricDescriptions } from "../metric-descriptions.ts";
 import type { DefinedStream, StreamDefiner } from "../stream-definer.ts";
 import type { WorkUnit } from "../work-unit.ts";
 
@@ -22,6 +23,7 @@ export interface NumberPointsDependencies {
   readonly kernel: LaneExports;
   readonly definer: StreamDefiner;
   readonly labels: LabelIntake;
+  readonly descriptions: MetricDescriptions;
   readonly tenantName: (index: number) => string;
 }
 
@@ -80,6 +82,7 @@ export class NumberPoints {
     if (defined === "identity_too_long") return TOO_LONG;
     if (defined === "series_limit_exceeded") return LIMIT_EXCEEDED;
     this.#dependencies.labels.takeAttributes(tenant, serviceId, source.resourceAttributes, unit);
+    this.#dependencies.descriptions.take(tenant, point, body.wallMs, unit);
     return defined;
   }
 

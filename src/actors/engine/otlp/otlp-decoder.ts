@@ -1,11 +1,15 @@
 // Decodes OTLP bodies into the unit of work. Number points in protobuf go by the kernel's walk; everything else is read item by item, and a body whose
 // items do not fit goes on in the next unit. Whether a body can be decoded at all is known before anything of it is staged.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
+import { JSON_ELEMENT_BYTES_MAX, JSON_PARSED_BYTES_MAX, JSON_SCANNED_BYTES_MAX } from "../../../core/config/body-limits.ts";
+import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import { STATUS_BAD_PROTOBUF, STATUS_OK } from "../../../core/layout/kernel-status.ts";
+import { BODY_PADDING_BYTES, DECOMPRESSED } from "../../../core/layout/memory-map.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
+import { decodeJson } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
+import { logRecord } from "../../../domain/logs/log-record.ts";
 import { LOG_NAMES, logsOfJson } from "../../../domain/otlp/json-logs.ts";
 import { METRIC_NAMES, metricsOfJson } from "../../../domain/otlp/json-metrics.ts";
 import { spansOfJson, TRACE_NAMES } from "../../../domain/otlp/json-traces.ts";
@@ -13,13 +17,15 @@ import { requestProblem } from "../../../domain/otlp/json-values.ts";
 import type { ItemRefusal, LogItem, MetricItem, SpanItem } from "../../../domain/otlp/otlp-items.ts";
 import { logsOfProtobuf } from "../../../domain/otlp/protobuf-logs.ts";
 import { metricsOfProtobuf } from "../../../domain/otlp/protobuf-metrics.ts";
-import { isRequest } from "../../../domain/otlp/protobuf-request.ts";
 import { spansOfProtobuf } from "../../../domain/otlp/protobuf-traces.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import { recordOfSpan } from "../../../domain/trace/span-record.ts";
 import { type Body, decodeJsonBody, refusedAnswer } from "../body.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { LabelIntake } from "../label-intake.ts";
 import type { LogSink } from "../logs/log-sink.ts";
+import type { MetricDescriptions } from "../metric-descriptions.ts";
+import type { BodyProblem } from "../record-runs.ts";
 import type { SpanSink } from "../spans/span-sink.ts";
 import type { StreamDefiner } from "../stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
@@ -27,6 +33,7 @@ import { LaneSink } from "./lane-sink.ts";
 import { MetricsWalk } from "./metrics-walk.ts";
 import { NumberPoints, POINT_ROWS_MAX, recordOfPoint } from "./number-points.ts";
 import { OtlpOutcome } from "./otlp-outcome.ts";
+import { elementsMax, RequestCut, type RequestPiece, textOfPiece, tooManyElements } from "./request-pieces.ts";
 import { TracesWalk } from "./traces-walk.ts";
 
 type Item = MetricItem | SpanItem | LogItem;
@@ -43,6 +50,7 @@ export interface OtlpDecoderDependencies {
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
   readonly labels: LabelIntake;
+  readonly descriptions: MetricDescriptions;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
@@ -51,6 +59,8 @@ export interface OtlpDecoderDependencies {
 
 const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;
 const NO_ATTRIBUTES = { attributes: {}, resourceAttributes: {} } as const;
+/** Fields that were passed without an item take as long as so many bytes of text. */
+const SILENCE_BYTES = 4_096;
 const NO_ITEMS: Iterator<Item> = [][Symbol.iterator]();
 
 /** Decodes OTLP bodies for one lane, one at a time. */
@@ -60,10 +70,17 @@ export class OtlpDecoder {
   readonly #sink: LaneSink;
   readonly #points: NumberPoints;
   readonly #walk: MetricsWalk;
-  #items: Iterator<Item> = NO_ITEMS;
+  #items: Iterator<Item | undefined> = NO_ITEMS;
   #walks = false;
+  /** Whether number points of what is at hand are the walk's, or were. */
+  #isWalked = false;
   readonly #tracesWalk: TracesWalk;
   #walksTraces = false;
+  /** The check of a long body in JSON, and then its pieces that are still to be decoded, the next one last. */
+  #cut: Generator<undefined, readonly RequestPiece[] | BodyProblem> | undefined;
+  #pieces: RequestPiece[] = [];
+  /** Whether the kernel walks each piece: it has not walked the body as a whole. */
+  #walksPieces = false;
   #outcome: OtlpOutcome | undefined;
 
   constructor(options: OtlpDecoderOptions, dependencies: OtlpDecoderDependencies) {
@@ -81,49 +98,110 @@ export class OtlpDecoder {
     const { signal, encoding } = otlpOfBodyKind(body.kind);
     this.#outcome = new OtlpOutcome(this.#dependencies, body, signal);
     this.#items = NO_ITEMS;
-    this.#walks = false;
+    this.#walks = this.#isWalked = false;
     this.#walksTraces = false;
+    this.#cut = undefined;
+    this.#pieces = [];
     const problem = encoding === "json" ? this.#beginJson(body, unit, signal) : this.#beginProtobuf(body, unit, signal);
-    if (problem === undefined) return this.resume(body, unit);
+    return problem === undefined ? this.resume(body, unit) : this.#refuse(body, problem);
+  }
+
+  /** Whether others may use the kernel before the body goes on. */
+  get isAtRest(): boolean {
+    return !this.#walks && !this.#walksTraces;
+  }
+
+  #refuse(body: Body, problem: BodyProblem): BodyAnswer {
+    const { signal } = otlpOfBodyKind(body.kind);
     const { counters, requestId } = this.#dependencies;
     counters.otlp(signal, 0, 0);
     counters.rejected(signal === "metrics" ? "metric" : signal === "traces" ? "trace" : "log", problem.code, 1);
-    return refusedAnswer(problem, requestId(body.admission));
+    return refusedAnswer({ code: problem.code, message: problem.message }, requestId(body.admission));
   }
 
   /** Goes on with the body into a fresh unit, which must have the base of the one it began in. */
   resume(body: Body, unit: WorkUnit): BodyAnswer | undefined {
     const outcome = this.#outcome as OtlpOutcome;
-    if (this.#walks) {
-      if (!this.#walk.step(body, unit, outcome)) return undefined;
-      this.#walks = false;
+    if (this.#cut !== undefined) {
+      const checked = this.#cut.next();
+      if (checked.done !== true) return undefined;
+      this.#cut = undefined;
+      if ("code" in checked.value) return this.#refuse(body, checked.value);
+      this.#pieces = [...checked.value].reverse();
     }
     this.#sink.enter(body, unit);
+    do {
+      if (!this.#takeAtHand(body, unit, outcome)) return undefined;
+    } while (this.#beginPiece(body, unit));
+    return outcome.finish(unit);
+  }
+
+  /** Takes what is left of the body, or of its piece, at hand; false when the unit must be committed first. */
+  #takeAtHand(body: Body, unit: WorkUnit, outcome: OtlpOutcome): boolean {
+    if (this.#walks) {
+      if (!this.#walk.step(body, unit, outcome)) return false;
+      this.#walks = false;
+    }
     if (this.#walksTraces) {
-      if (!this.#tracesWalk.step(body, unit, outcome, (item) => this.#take(item, body, unit, outcome))) return undefined;
+      if (!this.#tracesWalk.step(body, unit, outcome, (item) => this.#take(item, body, unit, outcome))) return false;
       this.#walksTraces = false;
     }
     for (;;) {
-      if (!this.#hasRoom(unit)) return undefined;
+      if (!this.#hasRoom(unit)) return false;
       const next = this.#items.next();
-      if (next.done === true) return outcome.finish(unit);
-      this.#take(next.value, body, unit, outcome);
+      if (next.done === true) return true;
+      if (next.value === undefined) unit.worked(SILENCE_BYTES);
+      else {
+        unit.worked(0);
+        this.#take(next.value, body, unit, outcome);
+      }
     }
   }
 
-  #hasRoom(unit: WorkUnit): boolean {
-    return this.#dependencies.kernel.stagedRows() + POINT_ROWS_MAX <= WORK_ROWS_MAX && unit.opaqueBytes < WORK_BODY_BYTES_MAX;
+  /** Decodes the next piece of a long body; false when there is none. */
+  #beginPiece(body: Body, unit: WorkUnit): boolean {
+    const piece = this.#pieces.pop();
+    if (piece === undefined) return false;
+    const { signal } = otlpOfBodyKind(body.kind);
+    const bytes = piece.end - piece.from;
+    if (piece.elements === 1 && bytes > JSON_ELEMENT_BYTES_MAX) {
+      this.#items = damagedItem(`an item may have ${JSON_ELEMENT_BYTES_MAX} bytes as JSON, got ${bytes}; send a shorter one`);
+      return true;
+    }
+    const text = textOfPiece(piece, this.#dependencies.memory);
+    unit.worked(text.length);
+    if (this.#walksPieces && this.#walkPiece(text, body, unit)) return true;
+    const decoded = decodeJson(text);
+    const problem = decoded.ok ? requestProblem(decoded.value, JSON_NAMES[signal]) : decoded.message;
+    this.#items =
+      problem === undefined && decoded.ok ? this.#itemsOf(decoded.value, signal) : damagedItem(`a part of the request: ${problem}`);
+    return true;
   }
 
-  #beginProtobuf(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_protobuf"; message: string } | undefined {
-    const bytes = this.#dependencies.memory.slice(body.pointer, body.bytes);
+  /** Has the kernel walk a piece of metrics; false when there is something in it that is decoded here. */
+  #walkPiece(text: string, body: Body, unit: WorkUnit): boolean {
+    const { memory, kernel } = this.#dependencies;
+    const bytes = memory.slice(DECOMPRESSED, text.length * 3).write(text);
+    memory.bytes.fill(0, DECOMPRESSED + bytes, DECOMPRESSED + bytes + BODY_PADDING_BYTES);
+    return this.#beginWalk({ ...body, pointer: DECOMPRESSED, bytes }, unit, "json") >= 0 && kernel.otlpDistributions() === 0;
+  }
+
+  #hasRoom(unit: WorkUnit): boolean {
+    return this.#dependencies.kernel.stagedRows() + POINT_ROWS_MAX <= WORK_ROWS_MAX && unit.mayWork;
+  }
+
+  #beginProtobuf(body: Body, unit: WorkUnit, signal: OtlpSignal): BodyProblem | undefined {
+    const { kernel, memory } = this.#dependencies;
+    const bytes = memory.slice(body.pointer, body.bytes);
+    kernel.otlpElementsMax(elementsMax(body.bytes));
     const begun =
       signal === "metrics"
         ? this.#beginMetrics(body, unit, bytes)
         : signal === "traces"
           ? this.#beginTraces(body, bytes)
-          : isRequest(bytes);
+          : kernel.otlpRequestCheck(body.pointer, body.bytes) !== STATUS_BAD_PROTOBUF;
     if (!begun) {
+      if (body.bytes > 0 && kernel.otlpElementsLeft() === 0) return tooManyElements(body.bytes);
       return { code: "invalid_protobuf", message: `the body is no ${REQUESTS[signal]} in protobuf; nothing of it was stored` };
     }
     if (signal === "logs") this.#items = logsOfProtobuf(bytes);
@@ -149,6 +227,7 @@ export class OtlpDecoder {
       WORK_ROWS_MAX,
     );
     this.#walks = points >= 0;
+    this.#isWalked = this.#walks;
     if (this.#walks) this.#walk.begin(points, encoding);
     return points;
   }
@@ -168,21 +247,31 @@ export class OtlpDecoder {
     return true;
   }
 
-  #beginJson(body: Body, unit: WorkUnit, signal: OtlpSignal): { code: "invalid_json"; message: string } | undefined {
+  #beginJson(body: Body, unit: WorkUnit, signal: OtlpSignal): BodyProblem | undefined {
     const { kernel } = this.#dependencies;
     const bad = (message: string) => ({ code: "invalid_json", message }) as const;
-    if (signal === "metrics" && this.#beginWalk(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
+    this.#walksPieces = signal === "metrics" && body.bytes > JSON_SCANNED_BYTES_MAX;
+    kernel.otlpElementsMax(elementsMax(body.bytes));
+    if (signal === "metrics" && !this.#walksPieces) {
+      if (this.#beginWalk(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
+      if (kernel.otlpElementsLeft() === 0) return tooManyElements(body.bytes);
+    }
+    if (body.bytes > JSON_PARSED_BYTES_MAX) {
+      this.#cut = new RequestCut(body, JSON_NAMES[signal], signal === "metrics", this.#dependencies).run();
+      return undefined;
+    }
+    unit.worked(body.bytes);
     const decoded = decodeJsonBody(body, this.#dependencies);
     if (!decoded.ok) return bad(decoded.message);
     const problem = requestProblem(decoded.value, JSON_NAMES[signal]);
     if (problem !== undefined) return bad(`the body is no ${REQUESTS[signal]}: ${problem}`);
-    this.#items =
-      signal === "metrics"
-        ? metricsOfJson(decoded.value, this.#walks)
-        : signal === "traces"
-          ? spansOfJson(decoded.value)
-          : logsOfJson(decoded.value);
+    this.#items = this.#itemsOf(decoded.value, signal);
     return undefined;
+  }
+
+  #itemsOf(request: unknown, signal: OtlpSignal): Iterator<Item> {
+    if (signal === "metrics") return metricsOfJson(request, this.#isWalked);
+    return signal === "traces" ? spansOfJson(request) : logsOfJson(request);
   }
 
   #take(given: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
@@ -195,11 +284,14 @@ export class OtlpDecoder {
     } else outcome.refuse(unit, refusal, payloadOf(item));
   }
 
-  /** Number points tell theirs where their stream is defined. */
+  /** What is told of a source and a metric. Number points tell theirs where their stream is defined. */
   #tellLabels(item: Item, body: Body, unit: WorkUnit): void {
     if (item.type === "number" || item.type === "damaged") return;
-    const { serviceId, resourceAttributes } = item.type === "span" ? item.span : item.type === "log" ? item.log : item.source;
-    this.#dependencies.labels.takeAttributes(this.#dependencies.tenantName(body.tenant), serviceId, resourceAttributes, unit);
+    const { serviceId, resourceAttributes } = item.type === "span" ? item.span : item.type === "log" ? item.log : item.head.source;
+    const { labels, descriptions, tenantName } = this.#dependencies;
+    const tenant = tenantName(body.tenant);
+    labels.takeAttributes(tenant, serviceId, resourceAttributes, unit);
+    if (item.type === "distribution") descriptions.take(tenant, item.head, body.wallMs, unit);
   }
 
   #refusalOf(item: Item, body: Body, unit: WorkUnit): ItemRefusal | undefined {
@@ -224,6 +316,12 @@ const REQUESTS: Readonly<Record<OtlpSignal, string>> = {
   logs: "ExportLogsServiceRequest",
 };
 
+/** What cannot be read, as an item. */
+function damagedItem(message: string): Iterator<Item> {
+  const item: Item = { type: "damaged", item: { message } };
+  return [item][Symbol.iterator]();
+}
+
 /** A span or a log without the fields that must not be stored: before templates, blocks of spans and hashes are made of it. */
 function withoutFields(item: Item, exclusions: FieldExclusions): Item {
   if (item.type === "span") {
@@ -245,9 +343,9 @@ function payloadOf(item: Item): unknown {
     case "distribution":
       return item.point;
     case "span":
-      return item.span;
+      return recordOfSpan(item.span);
     case "log":
-      return item.log;
+      return logRecord(item.log);
     case "damaged":
       return null;
   }

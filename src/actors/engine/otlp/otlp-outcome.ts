@@ -2,6 +2,7 @@
 import type { RecordType } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
 import type { ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
+import { recordField } from "../../../domain/otlp/record-field.ts";
 import type { Body } from "../body.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
@@ -40,14 +41,15 @@ export class OtlpOutcome {
   /** Counts an item as refused and buries it; `payload` is it as a telemetry record, so that it can be corrected and sent again. */
   refuse(unit: WorkUnit, refusal: ItemRefusal, payload: unknown): void {
     const { counters, requestId, tenantName } = this.#dependencies;
-    const { admission, tenant, wallMs } = this.#body;
+    const { admission, tenant, wallMs, isAnonymous } = this.#body;
     this.#first ??= refusal;
     counters.rejected(RECORD_TYPE[this.#signal], refusal.reason, 1);
     const id = `${requestId(admission).replace("-", "")}${this.#refused.toString(16).padStart(12, "0")}`;
     this.#refused++;
     const topic = `otlp_${this.#signal}`;
-    const { reason, field, message } = refusal;
-    unit.addDeadLetter({ tenant: tenantName(tenant), id, reason, field, message, topic, receivedMs: wallMs, payload: bounded(payload) });
+    const { reason, message } = refusal;
+    const letter = { tenant: tenantName(tenant), id, reason, field: recordField(refusal.field), message, topic, receivedMs: wallMs };
+    unit.addDeadLetter({ ...letter, anonymous: isAnonymous, payload: bounded(payload) });
   }
 
   /** Counts the request, in the unit that it ends in; the answer's body is for the front to write in the request's encoding (api/otlp-answer.ts): null, or a partial success. */

@@ -1,5 +1,6 @@
 // Metadata of metrics as one engine knows them: what its own lane is told, and what the coordinator tells of all lanes once it is stored. They decide
 // whether series count where the suffix of their name says otherwise.
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import { flagsOfSeries } from "../../../domain/series/classification.ts";
@@ -25,12 +26,18 @@ const keyOf = (tenant: string, name: string) => `${tenant}\0${name}`;
 
 /** One engine's book; bounded by METRIC_METADATA_MAX over all tenants. */
 export class MetadataBook {
+  readonly #shares: ShareLedger;
   readonly #metrics = new Map<string, Known>();
   readonly #kinds = new Map<string, CorrectedKind>();
   /** What was learned since it was last known to be logged. */
   #unsaved: string[] = [];
   /** Counts up with each change of corrected kinds. */
   #version = 0;
+
+  /** `shares` say who holds how many; without them there is one tenant. */
+  constructor(shares = ShareLedger.alone(METRIC_METADATA_MAX)) {
+    this.#shares = shares;
+  }
 
   /** Changes when `correctedKinds` do. */
   get version(): number {
@@ -45,7 +52,10 @@ export class MetadataBook {
   learn(told: MetricMetadata, nowMs: number): Learned {
     const key = keyOf(told.tenant, told.metricName);
     const known = this.#metrics.get(key);
-    if (known === undefined && this.#metrics.size >= METRIC_METADATA_MAX) return "no-room";
+    if (known === undefined && this.#shares.room(told.tenant) < 1) {
+      this.#shares.refuse(told.tenant);
+      return "no-room";
+    }
     const holds = known !== undefined && known.metadata.type !== told.type && nowMs - known.typeSinceMs < METADATA_TYPE_HOLD_MS;
     const metadata = holds ? { ...told, type: known.metadata.type } : told;
     if (known !== undefined && isSame(known.metadata, metadata)) return "known";
@@ -74,7 +84,10 @@ export class MetadataBook {
 
   /** What was learned since is not in the log: it will be told again. */
   forgetUnsaved(): void {
-    for (const key of this.#unsaved) this.#metrics.delete(key);
+    for (const key of this.#unsaved) {
+      const forgotten = this.#metrics.get(key);
+      if (this.#metrics.delete(key) && forgotten !== undefined) this.#shares.give(forgotten.metadata.tenant);
+    }
     this.#unsaved = [];
   }
 
@@ -89,6 +102,7 @@ export class MetadataBook {
   #put(metadata: MetricMetadata, typeSinceMs: number): void {
     const key = keyOf(metadata.tenant, metadata.metricName);
     const before = this.#metrics.get(key)?.metadata;
+    if (before === undefined) this.#shares.add(metadata.tenant);
     this.#metrics.set(key, { metadata, typeSinceMs });
     const touched = [...(before === undefined ? [] : seriesOfMetadata(before)), ...seriesOfMetadata(metadata)];
     for (const [seriesName] of touched) this.#judge(metadata.tenant, seriesName);

@@ -12,11 +12,12 @@ import type { EngineCounters } from "../engine-counters.ts";
 import type { DerivedStream } from "../messages/derived-series.ts";
 import type { LimitedSeries } from "../messages/limited-series.ts";
 import { MESSAGE_BYTES_MAX } from "../messages/shard-message.ts";
-import { type FoldKind, WindowedServices } from "../messages/windowed-services.ts";
+import { type FoldKind, WindowedServices, type WindowShares } from "../messages/windowed-services.ts";
 
 export interface SpanFoldsDependencies {
   readonly series: Pick<LimitedSeries, "write" | "flush">;
   readonly counters: Pick<EngineCounters, "add">;
+  readonly shares: WindowShares;
 }
 
 /** A span of a message as words: the place of its operation, then these. */
@@ -53,7 +54,7 @@ export class SpanFolds {
 
   constructor(dependencies: SpanFoldsDependencies) {
     this.#dependencies = dependencies;
-    this.services = new WindowedServices(new SpanKind(dependencies));
+    this.services = new WindowedServices(new SpanKind(dependencies), dependencies.shares);
   }
 
   /** Takes the spans of one message, which arrived at a wall time. */
@@ -62,17 +63,19 @@ export class SpanFolds {
     const reader = new WindowMessageReader(payload);
     const service = this.services.service(partition, reader.service);
     const cells = service?.fold.cells ?? 0;
+    const most = service === undefined ? 0 : cells + this.services.room(service.name.tenant);
     const operations: Operation[] = [];
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     let others = 0;
     const spans = this.#read(reader, service?.fold, operations);
     for (let at = 0; at < spans; at += SPAN_WORDS) {
       const operation = operations[this.#words[at]!] as Operation;
-      const outcome = service === undefined ? "full" : this.#takeOne(service.fold, operation, at, arrivalWallMs, cells);
+      const outcome = service === undefined ? "full" : this.#takeOne(service.fold, operation, at, arrivalWallMs, most);
       outcomes[outcome]++;
       if (outcome === "counted" && operation.name === OTHER_OPERATION) others++;
     }
     if (service !== undefined) this.services.account(service, service.fold.cells - cells, outcomes.counted);
+    if (service !== undefined && outcomes.full > 0) this.services.refuse(service.name.tenant, outcomes.full);
     counters.add("spansCounted", outcomes.counted);
     counters.add("spansRepeated", outcomes.repeated);
     counters.add("spansLate", outcomes.late);
@@ -99,11 +102,11 @@ export class SpanFolds {
     return at;
   }
 
-  /** `cells` are those that the service had before the message: what it has opened since is not accounted yet. */
-  #takeOne(fold: SpanFold, operation: Operation, at: number, arrivalWallMs: number, cells: number) {
+  /** `most` cells of the service there may be. */
+  #takeOne(fold: SpanFold, operation: Operation, at: number, arrivalWallMs: number, most: number) {
     const words = this.#words;
     const window = words[at + WINDOW]!;
-    const room = this.services.room - (fold.cells - cells);
+    const room = most - fold.cells;
     const closing = closingOf(window, arrivalWallMs);
     return fold.take(operation, words[at + FLAGS]!, window, closing, words[at + BUCKET]!, words[at + HIGH]!, words[at + LOW]!, room);
   }

@@ -7,15 +7,21 @@ import { BASE_LEAD_MS } from "../work-unit.ts";
 import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
 import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
 
+export interface SpanHandlerDependencies extends Omit<SpanJoinsDependencies, "services" | "edges">, Pick<SpanFoldsDependencies, "series"> {
+  readonly windowShares: SpanFoldsDependencies["shares"];
+  readonly joinedServices: SpanJoinsDependencies["services"];
+  readonly callEdges: SpanJoinsDependencies["edges"];
+}
+
 /** Handler of SECTION_SPANS. */
 export class SpanHandler implements MessageHandler {
   readonly kind = SECTION_SPANS;
   readonly #folds: SpanFolds;
   readonly #joins: SpanJoins;
 
-  constructor(dependencies: SpanFoldsDependencies & SpanJoinsDependencies) {
-    this.#folds = new SpanFolds(dependencies);
-    this.#joins = new SpanJoins(dependencies);
+  constructor(dependencies: SpanHandlerDependencies) {
+    this.#folds = new SpanFolds({ ...dependencies, shares: dependencies.windowShares });
+    this.#joins = new SpanJoins({ ...dependencies, services: dependencies.joinedServices, edges: dependencies.callEdges });
   }
 
   take(partition: number, payload: Uint8Array, { baseMs, arrivalMs }: MessageArrival): void {

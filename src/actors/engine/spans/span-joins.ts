@@ -4,7 +4,8 @@
 //   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
 //   and of one that waits: parent's key u32 u32, minute varint, microseconds varint} ...
 import { ByteMap } from "../../../core/base/byte-map.ts";
-import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SERVICES_MAX, JOIN_SPANS_MAX, PARTITION_CALLS_MAX } from "../../../core/config/limits.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
+import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SERVICES_MAX, JOIN_SPANS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { CALLS_HEADER_BYTES, FRAME_CALLS } from "../../../core/protocol/coordinator-frame.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
@@ -26,6 +27,10 @@ const SENT_EVERY_MS = 2_000;
 
 export interface SpanJoinsDependencies {
   readonly counters: Pick<EngineCounters, "add" | "set">;
+  /** Who holds how many of the services whose traces are joined. */
+  readonly services: ShareLedger;
+  /** Places that each partition has for edges of calls; counts those of all partitions. */
+  readonly edges: ShareLedger;
   readonly send: (kind: number, payload: Uint8Array) => void;
   /** Number of the partition's newest checkpoint. */
   readonly generation: (partition: number) => number;
@@ -35,6 +40,8 @@ export interface SpanJoinsDependencies {
 interface JoinedPartition {
   readonly join: TraceJoin;
   calls: CallSums;
+  /** Who holds how many edges of them. */
+  readonly shares: ShareLedger;
   /** Whether sums have changed since they were sent, and when that was. */
   isChanged: boolean;
   sentMs: number;
@@ -48,6 +55,7 @@ export class SpanJoins {
   readonly #partitions: Array<JoinedPartition | undefined> = Array.from({ length: PARTITIONS });
   /** Texts of services by number, and numbers by text. */
   readonly #names: string[] = [];
+  readonly #tenants: string[] = [];
   readonly #numbers = new Map<string, number>();
   /** The same by the bytes that messages name them with: names that are no UTF-8 in two ways are one service. */
   readonly #numbersByKey = new ByteMap<number>(JOIN_SERVICES_MAX);
@@ -96,10 +104,26 @@ export class SpanJoins {
       const join = new TraceJoin(JOIN_SPANS_MAX, (caller, callee, minute, us, isError) =>
         this.#count(number, caller, callee, minute, us, isError),
       );
-      partition = { join, calls: new CallSums(PARTITION_CALLS_MAX, this.#names), isChanged: false, sentMs: 0, since: -1 };
+      const { edges } = this.#dependencies;
+      const shares = new ShareLedger({ most: edges.most, tenants: () => edges.places.tenants });
+      partition = { join, shares, calls: this.#newSums(shares), isChanged: false, sentMs: 0, since: -1 };
       this.#partitions[number] = partition;
     }
     return partition;
+  }
+
+  /** Sums whose edges are shared by tenants, each partition's for itself. */
+  #newSums(shares: ShareLedger): CallSums {
+    const { edges } = this.#dependencies;
+    for (const tenant of shares.tenants) edges.give(tenant, shares.held(tenant));
+    shares.clear();
+    return new CallSums((caller) => {
+      const tenant = this.#tenants[caller] as string;
+      const isTaken = shares.take(tenant);
+      if (isTaken) edges.add(tenant);
+      else edges.refuse(tenant);
+      return isTaken;
+    }, this.#names);
   }
 
   /** Number of the service that a message names for the first time; -1 where there are too many. */
@@ -108,20 +132,24 @@ export class SpanJoins {
     const bytes = reader.nameTo - nameFrom;
     const known = this.#numbersByKey.find(dataView, nameFrom, bytes);
     if (known !== undefined) return known;
-    const number = this.#number(serviceText(reader.newService as ServiceName));
+    const number = this.#number(reader.newService as ServiceName);
     if (number >= 0) this.#numbersByKey.add(dataView, nameFrom, bytes, number);
     return number;
   }
 
   /** Number of a service, -1 where there are too many. */
-  #number(text: string): number {
+  #number(name: ServiceName, isRestored = false): number {
+    const { services, counters } = this.#dependencies;
+    const text = serviceText(name);
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
-    if (this.#names.length >= JOIN_SERVICES_MAX) {
-      this.#dependencies.counters.add("callsDropped", 1);
+    if (isRestored) services.add(name.tenant);
+    else if (!services.take(name.tenant)) {
+      counters.add("callsDropped", 1);
       return -1;
     }
     this.#numbers.set(text, this.#names.length);
+    this.#tenants.push(name.tenant);
     return this.#names.push(text) - 1;
   }
 
@@ -162,7 +190,7 @@ export class SpanJoins {
     const partition = this.#partitions[number];
     if (partition === undefined) return [];
     if (partition.isChanged) this.#send(number, partition, partition.sentMs);
-    partition.calls = new CallSums(PARTITION_CALLS_MAX, this.#names);
+    partition.calls = this.#newSums(partition.shares);
     partition.since = -1;
     return heldPieces(partition.join, this.#names);
   }
@@ -173,7 +201,7 @@ export class SpanJoins {
     const numbers: number[] = [];
     while (!reader.isAtEnd) {
       const known = reader.varint();
-      if (known === 0) numbers.push(this.#number(serviceText(readServiceName(reader))));
+      if (known === 0) numbers.push(this.#number(readServiceName(reader), true));
       const service = (known === 0 ? numbers.at(-1) : numbers[known - 1]) ?? reader.fail();
       const flags = reader.u8();
       const waits = (flags & HELD_WAITS) !== 0;

@@ -1,15 +1,15 @@
 // The detectors of an engine's Watchdog, put together.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
-import { ARRIVAL_SERVICES_MAX, SATURATION_SERIES_MAX } from "../../../core/config/limits.ts";
-import type { WatchdogPass } from "../../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../engine-counters.ts";
+import type { EngineShares } from "../engine-shares.ts";
 import type { Outbox } from "../outbox.ts";
 import type { MetadataBook } from "../remote-write/metadata-book.ts";
 import type { ServiceIndex } from "../service-index.ts";
 import type { Shard } from "../shard.ts";
 import { ArrivalsPass } from "./arrivals/arrivals-pass.ts";
-import { EngineWatchdog, type WatchdogDetector } from "./engine-watchdog.ts";
+import { EngineWatchdog } from "./engine-watchdog.ts";
+import type { PairPass } from "./pairs/pair-pass.ts";
 import { SaturationPass } from "./saturation/saturation-pass.ts";
 import { makeServicesPass, type ServicesSettings } from "./services/make-services-pass.ts";
 
@@ -21,6 +21,7 @@ export interface DetectorDependencies {
   readonly counters: EngineCounters;
   readonly metadata: MetadataBook;
   readonly clock: Clock;
+  readonly shares: EngineShares;
 }
 
 /** WATCHDOG_INTERVAL_SECONDS where it is not given. */
@@ -29,27 +30,34 @@ const CYCLE_MS_INITIAL = 60_000;
 /** Of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
   options: ServicesSettings & { readonly minSamples: number },
-  detectors: Partial<Record<WatchdogPass, WatchdogDetector>>,
+  detectors: { readonly pairs?: PairPass },
   dependencies: DetectorDependencies,
 ): EngineWatchdog {
-  const { engines } = options;
-  const { kernel, shard, services, counters, metadata, clock } = dependencies;
+  const { pairs } = detectors;
+  const { kernel, shard, services, counters, metadata, clock, shares } = dependencies;
   const streams = {
     kernel,
     counters,
     nameOf: (slot: number) => shard.nameOf(slot),
     hashOf: (slot: number) => shard.hashOf(slot),
   };
-  const saturation = new SaturationPass(
-    { seriesMax: Math.ceil(SATURATION_SERIES_MAX / engines) },
-    { ...streams, unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null },
-  );
+  const saturation = new SaturationPass({
+    ...streams,
+    shares: shares.ledger("bounded_series"),
+    unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null,
+  });
   const arrivals = new ArrivalsPass(
-    { servicesMax: Math.ceil(ARRIVAL_SERVICES_MAX / engines), cycleMs: options.watchdogIntervalMs ?? CYCLE_MS_INITIAL },
+    { cycleMs: options.watchdogIntervalMs ?? CYCLE_MS_INITIAL },
     {
       kernel,
       counters,
+      shares: shares.ledger("arrival_services"),
       nameOf: streams.nameOf,
+      isFiring: (slot) => shard.hasEpisode(slot) || pairs?.isFiring(slot) === true,
+      endSilent: (slot) => {
+        shard.endEpisodes(slot);
+        if (pairs?.isFiring(slot) === true) pairs.endSilent(slot);
+      },
       wantsTraffic: (tenant, serviceId) =>
         shard.profiles.settingsOf(tenant, serviceId, "").minimumTraffic > 0 || shard.profiles.hasMetrics(tenant, serviceId),
     },

@@ -8,6 +8,7 @@ import { SecretSource } from "../../../adapters/credentials/secret-source.ts";
 import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
 import type { Clock } from "../../../adapters/runtime/clock.ts";
+import type { Secret } from "../../../core/base/secret.ts";
 import { ConfigError } from "../../../core/config/config-error.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
 import type { Config } from "../../../core/config/load-config.ts";
@@ -30,10 +31,15 @@ type Settings = Pick<
   | "JWKS_REFRESH_SECONDS"
   | "JWT_ISSUER"
   | "JWT_AUDIENCE"
+  | "JWT_UNCHECKED_CLAIMS"
   | "JWT_CLAIM_TENANT"
   | "JWT_CLAIM_ROLE"
   | "JWT_CLOCK_SKEW_SECONDS"
 >;
+
+const LOST_TRUST = "a request without a credential from this machine was not taken for a local one and was refused";
+const PROXY_ADVICE =
+  "Where a proxy or a tunnel stands before this server, set READ_AUTH=required: its other requests may look local. SOCKET gives this machine a way in that no proxy has. (Told once.)";
 
 export interface AccessDeskDependencies {
   readonly clock: Clock;
@@ -57,11 +63,15 @@ export class AccessDesk {
   readonly signIn: SignIn | null;
   /** Path and query of the link; null where there is none. */
   readonly signInTarget: string | null;
+  readonly #secret: SecretSource | null;
+  readonly #dependencies: AccessDeskDependencies;
 
   /** Opens, and at the first start makes, what the data folder holds. Throws ConfigError on settings that cannot be used. */
   constructor(settings: Settings, dependencies: AccessDeskDependencies) {
     const { clock, directory, randomHex, port } = dependencies;
     const secret = this.#openSecret(settings, dependencies);
+    this.#secret = secret;
+    this.#dependencies = dependencies;
     this.jwks = this.#openJwks(settings, dependencies);
     const verifier = new TokenVerifier(
       { ...recipients(settings), clockSkewSeconds: settings.JWT_CLOCK_SKEW_SECONDS },
@@ -85,8 +95,9 @@ export class AccessDesk {
         verify: (token, nowMs) => verifier.verify(token, nowMs),
       },
     );
-    const policy = { ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST };
-    this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie });
+    const policy = () => ({ ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST, boundPort: port() });
+    const onLostTrust = (reason: string) => dependencies.log("warn", `${LOST_TRUST}: ${reason}. ${PROXY_ADVICE}`);
+    this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie, onLostTrust });
     this.jwks?.start();
     const isOwn = settings.JWT_SECRET === undefined && secret !== null;
     const token = isOwn ? randomHex(OWN_SECRET_BYTES) : null;
@@ -107,6 +118,20 @@ export class AccessDesk {
     return rows;
   }
 
+  /** Takes over what files of secrets hold by now, and the identity provider's keys; what cannot be used changes nothing, and is told. */
+  reload(readSettings: () => Settings): void {
+    const { log, onTokenKeys } = this.#dependencies;
+    try {
+      const { JWT_SECRET } = readSettings();
+      if (JWT_SECRET !== undefined && this.#secret?.replace(checkedSecret(JWT_SECRET)) === true) this.#tokenKeysChanged(onTokenKeys);
+      void this.jwks?.load();
+      log("info", "SIGHUP: files of secrets and the identity provider's keys are read again; other settings need a restart");
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      log("warn", `SIGHUP: nothing has changed: ${error.message}`);
+    }
+  }
+
   #tokenKeysChanged(tell: () => void): void {
     this.authenticator.tokenKeysChanged();
     tell();
@@ -118,12 +143,7 @@ export class AccessDesk {
     { randomHex, log, onTokenKeys }: AccessDeskDependencies,
   ): SecretSource | null {
     if (JWT_SECRET !== undefined) {
-      const text = JWT_SECRET.reveal();
-      const bytes = Buffer.byteLength(text);
-      if (bytes >= JWT_SECRET_BYTES_MIN) return new SecretSource(text);
-      throw new ConfigError(
-        `JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes, got ${bytes}; make one with: openssl rand -hex 32`,
-      );
+      return new SecretSource(checkedSecret(JWT_SECRET));
     }
     if (JWKS_URL !== "" || JWKS_FILE !== "") return null;
     const own = openSecretFile(DATA_DIR, JWT_SECRET_FILE, () => randomHex(OWN_SECRET_BYTES));
@@ -132,15 +152,14 @@ export class AccessDesk {
     return source;
   }
 
-  #openJwks(
-    { JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS }: Settings,
-    { clock, log, onTokenKeys }: AccessDeskDependencies,
-  ): JwksSource | null {
+  #openJwks(settings: Settings, { clock, log, onTokenKeys }: AccessDeskDependencies): JwksSource | null {
+    const { JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS } = settings;
     if (JWKS_URL === "" && JWKS_FILE === "") return null;
     if (JWKS_URL !== "" && JWKS_FILE !== "")
       throw new ConfigError("JWKS_URL and JWKS_FILE are both set; set the one that tokens are checked with");
     const url = JWKS_URL === "" ? null : parseUrl(JWKS_URL);
     if (url === null) checkFile(JWKS_FILE);
+    checkRecipients(settings);
     const source = new JwksSource(
       { name: url === null ? "JWKS_FILE" : `JWKS_URL (${url.host})`, refreshMs: JWKS_REFRESH_SECONDS * 1000, cooldownMs: JWKS_COOLDOWN_MS },
       {
@@ -156,9 +175,37 @@ export class AccessDesk {
   }
 }
 
+function checkedSecret(secret: Secret): string {
+  const text = secret.reveal();
+  const bytes = Buffer.byteLength(text);
+  if (bytes >= JWT_SECRET_BYTES_MIN) return text;
+  throw new ConfigError(`JWT_SECRET must have at least ${JWT_SECRET_BYTES_MIN} bytes, got ${bytes}; make one with: openssl rand -hex 32`);
+}
+
 /** Whom tokens are from and for. */
 function recipients({ JWT_ISSUER, JWT_AUDIENCE }: Settings) {
   return { issuer: JWT_ISSUER || undefined, audience: JWT_AUDIENCE || undefined };
+}
+
+/** A provider signs tokens for many servers, and some providers for many firms: what it signed must be for this one. */
+function checkRecipients({ JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_UNCHECKED_CLAIMS }: Settings): void {
+  const unchecked = JWT_UNCHECKED_CLAIMS.split(",");
+  const lacking = (["iss", "aud"] as const).filter(
+    (claim) => (claim === "iss" ? JWT_ISSUER : JWT_AUDIENCE) === "" && !unchecked.includes(claim),
+  );
+  if (lacking.length === 0) return;
+  const source = JWKS_URL === "" ? "JWKS_FILE" : "JWKS_URL";
+  const settings = lacking.map((claim) =>
+    claim === "iss" ? "JWT_ISSUER (the provider's name)" : "JWT_AUDIENCE (this server's name at the provider)",
+  );
+  throw new ConfigError(
+    `tokens of ${source} would count here whoever they were made for: set ${settings.join(" and ")}; where that is wanted, set JWT_UNCHECKED_CLAIMS=${allOf(unchecked, lacking)}`,
+  );
+}
+
+/** Names of claims in the order that the setting has them in. */
+function allOf(unchecked: readonly string[], lacking: readonly string[]): string {
+  return ["iss", "aud"].filter((claim) => unchecked.includes(claim) || lacking.includes(claim)).join(",");
 }
 
 function makeSignIn(token: string, secret: SecretSource, settings: Settings, madeMs: number, sessionCookie: () => string): SignIn {

@@ -143,7 +143,8 @@ export class Authenticator {
     if (text.includes(".")) return { kind: "pending", name, token: text, isSession };
     if (!isNameOf(name, this.#adminDigest)) return this.#refuse(UNKNOWN_CREDENTIAL, isSession);
     const principal = { tenant: DEFAULT_TENANT, subject: "admin-token", role: "admin" } as const;
-    return this.#remember(name, { kind: "known", principal, validUntilMs: Number.POSITIVE_INFINITY, isToken: false });
+    const never = Number.POSITIVE_INFINITY;
+    return this.#remember(name, { kind: "known", principal, validUntilMs: never, expiresMs: never, isToken: false });
   }
 
   #judgeKey(name: string, text: string): Identity {
@@ -154,7 +155,7 @@ export class Authenticator {
     if (validUntilMs <= clock.wallMs()) return this.#refuse("the API key has expired; ask an admin for a new one");
     const { keyId, tenant, scope, rateLimitRps } = key;
     const principal = { tenant, subject: `key:${keyId}`, role: rightsOf(scope).role, keyId, scope, rateLimitRps };
-    return this.#remember(name, { kind: "known", principal, validUntilMs, isToken: false });
+    return this.#remember(name, { kind: "known", principal, validUntilMs, expiresMs: validUntilMs, isToken: false });
   }
 
   async #verify(pending: PendingCredential): Promise<SettledIdentity> {
@@ -179,7 +180,8 @@ export class Authenticator {
     const role = boundRole(own, directory.user(tenant, subject));
     if (role === null) return this.#refuse("the user of this token is disabled; ask an admin of the tenant", isSession);
     const validUntilMs = (expiresAt + this.#options.clockSkewSeconds) * 1000;
-    return this.#remember(name, { kind: "known", principal: { tenant, subject, role }, validUntilMs, isToken: true });
+    const principal = { tenant, subject, role };
+    return this.#remember(name, { kind: "known", principal, validUntilMs, expiresMs: expiresAt * 1000, isToken: true });
   }
 
   #remember(name: string, credential: KnownCredential): KnownCredential {

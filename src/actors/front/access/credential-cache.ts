@@ -9,6 +9,8 @@ export interface KnownCredential {
   readonly principal: Principal;
   /** Wall time from which on it is nothing any more. */
   readonly validUntilMs: number;
+  /** The same without what clocks may differ by: what it opened ends then. */
+  readonly expiresMs: number;
   /** It was checked with the keys of tokens, so it goes when those change. */
   readonly isToken: boolean;
 }

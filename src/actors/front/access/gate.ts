@@ -5,22 +5,27 @@ import type { Principal } from "../../../core/protocol/query.ts";
 import {
   type Access,
   type AccessPolicyOptions,
+  type ActingOutcome,
   actForTenant,
   actWithoutCredential,
   type Caller,
+  lostTrust,
   refuseAccess,
 } from "../../../domain/access/access-policy.ts";
+import { beginsAsNginx, isForwardingHeader } from "../../../domain/access/forwarding.ts";
 import { credentialInQuery } from "../../../domain/access/presented-credential.ts";
 import type { Authenticator, SettledIdentity } from "./authenticator.ts";
 
-const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
 const NO_HEADERS: HttpHeaders = [];
 
 export interface GateDependencies {
-  readonly policy: AccessPolicyOptions;
+  /** What the settings say, and where the server listens: the port is known once it does. */
+  readonly policy: () => AccessPolicyOptions;
   readonly authenticator: Authenticator;
   readonly tenantExists: (tenant: string) => boolean;
   readonly sessionCookie: () => string;
+  /** Told once why a request of this machine was not taken for a local one. */
+  readonly onLostTrust: (reason: string) => void;
 }
 
 /** What becomes of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
@@ -32,6 +37,7 @@ export interface GateSink {
 /** Admits requests. */
 export class Gate {
   readonly #dependencies: GateDependencies;
+  #isTrustTold = false;
 
   constructor(dependencies: GateDependencies) {
     this.#dependencies = dependencies;
@@ -65,17 +71,39 @@ export class Gate {
     return kind === "known" || kind === "anonymous";
   }
 
+  /**
+   * Wall time at which what a request has opened must end: its token's `exp`. One that came after it, but within what clocks may differ by, opens until the
+   * end of that.
+   */
+  endMs(request: HttpRequest, nowMs: number): number {
+    const identity = this.#dependencies.authenticator.identify(request);
+    if (identity.kind !== "known") return Number.POSITIVE_INFINITY;
+    return identity.expiresMs > nowMs ? identity.expiresMs : identity.validUntilMs;
+  }
+
   #decide(access: Access, request: HttpRequest, identity: SettledIdentity, sink: GateSink): void {
     if (identity.kind === "refused") {
       sink.refuse(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
       return;
     }
     const outcome =
-      identity.kind === "known"
-        ? { ok: true as const, principal: identity.principal }
-        : actWithoutCredential(access, new RequestCaller(request), this.#dependencies.policy);
+      identity.kind === "known" ? { ok: true as const, principal: identity.principal } : this.#actWithoutCredential(access, request);
     if (outcome.ok) this.#actFor(access, request, outcome.principal, sink);
     else sink.refuse(outcome.refusal, this.#challenge(false));
+  }
+
+  #actWithoutCredential(access: Access, request: HttpRequest): ActingOutcome {
+    const caller = new RequestCaller(request);
+    const policy = this.#dependencies.policy();
+    const outcome = actWithoutCredential(access, caller, policy);
+    if (!outcome.ok && access !== "ingest" && !this.#isTrustTold) this.#tellLostTrust(lostTrust(caller, policy));
+    return outcome;
+  }
+
+  #tellLostTrust(reason: string | null): void {
+    if (reason === null) return;
+    this.#isTrustTold = true;
+    this.#dependencies.onLostTrust(reason);
   }
 
   #actFor(access: Access, request: HttpRequest, own: Principal, sink: GateSink): void {
@@ -128,7 +156,25 @@ class RequestCaller implements Caller {
     return this.#request.header("origin");
   }
 
-  get forwarded(): boolean {
-    return FORWARDING_HEADERS.some((name) => this.#request.header(name) !== undefined);
+  get referer(): string | undefined {
+    return this.#request.header("referer");
+  }
+
+  get fetchSite(): string | undefined {
+    return this.#request.header("sec-fetch-site");
+  }
+
+  get beginsAsNginx(): boolean {
+    const names: string[] = [];
+    this.#request.findHeader((name) => names.push(name) === 2);
+    return beginsAsNginx(names, this.#request.header("connection"));
+  }
+
+  get version(): string {
+    return this.#request.version;
+  }
+
+  get forwardedBy(): string | undefined {
+    return this.#request.findHeader(isForwardingHeader);
   }
 }

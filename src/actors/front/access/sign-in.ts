@@ -66,10 +66,7 @@ export class SignIn {
       issuedMs: nowMs,
       lifetimeMs: SESSION_MS,
     });
-    const secrecy: HttpHeaders = [
-      ["Cache-Control", "no-store"],
-      ["Referrer-Policy", "no-referrer"],
-    ];
+    const secrecy: HttpHeaders = [["Referrer-Policy", "no-referrer"]];
     if (wantsPage) {
       const cookie = `${this.#options.sessionCookie()}=${token}; Path=/; Max-Age=${SESSION_MS / 1000}; HttpOnly; SameSite=Strict`;
       return { headers: [["Content-Type", "text/html; charset=utf-8"], ["Set-Cookie", cookie], ...secrecy], body: PAGE };

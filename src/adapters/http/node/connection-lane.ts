@@ -5,8 +5,8 @@
 import type { Socket } from "node:net";
 import type { NodeExchange } from "./node-exchange.ts";
 
-/** Starts an exchange; `onOver` must be called when it is over. */
-export type ExchangeStarter = (onOver: () => void) => NodeExchange;
+/** Starts an exchange; `onOver` must be called when it is over, with whether its answer said that the connection closes. */
+export type ExchangeStarter = (onOver: (isLast: boolean) => void) => NodeExchange;
 
 /** One connection with the exchange that runs and those that wait. */
 export class ConnectionLane {
@@ -15,6 +15,8 @@ export class ConnectionLane {
   readonly closed: Promise<void>;
   /** An answer outside any exchange was given; nothing more is read. */
   refused = false;
+  /** An answer said that the connection closes: what comes behind its request is not served (RFC 9112, 9.6). */
+  #ended = false;
   readonly #waitingMax: number;
   readonly #waiting: ExchangeStarter[] = [];
   #current: NodeExchange | undefined;
@@ -43,7 +45,7 @@ export class ConnectionLane {
 
   /** Runs the exchange now or after those before it; a client with too many waiting loses its connection. */
   enqueue(starter: ExchangeStarter): void {
-    if (this.refused) return;
+    if (this.refused || this.#ended) return;
     if (!this.#running) return this.#start(starter);
     if (this.#waiting.length < this.#waitingMax) this.#waiting.push(starter);
     else this.socket.destroy();
@@ -57,11 +59,17 @@ export class ConnectionLane {
   #start(starter: ExchangeStarter): void {
     this.#running = true;
     let over = false;
-    const exchange = starter(() => {
+    const exchange = starter((isLast) => {
       over = true;
+      if (isLast) this.#end();
       this.#next();
     });
     if (!over) this.#current = exchange;
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.clear();
   }
 
   #next(): void {

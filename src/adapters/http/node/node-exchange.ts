@@ -1,6 +1,6 @@
 /** One exchange on node:http. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { assertAnswerHead, isBodiless } from "../answer-head.ts";
+import { isBodiless } from "../answer-head.ts";
 import type { AppendOutcome } from "../body-collector.ts";
 import { BodyCollector } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
@@ -17,7 +17,7 @@ export interface NodeMessages {
   readonly awaitsContinue: boolean;
 }
 
-/** An exchange; `onOver` is called once, when its answer was sent or its client is gone. */
+/** An exchange; `onOver` is called once, when its answer was sent or its client is gone, with whether the answer said that the connection closes. */
 export class NodeExchange implements HttpExchange, Expiring {
   readonly request: NodeRequestHead;
   sweepPlace = -1;
@@ -25,24 +25,25 @@ export class NodeExchange implements HttpExchange, Expiring {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #context: ServerContext;
-  readonly #onOver: () => void;
+  readonly #onOver: (isLast: boolean) => void;
   #awaitsContinue: boolean;
   #aborted = false;
   #answered = false;
   #over = false;
   #sent = false;
   #lingering = false;
+  #closing = false;
   #collector: BodyCollector | undefined;
   #stream: NodeStream | undefined;
   #abortCallback: (() => void) | undefined;
 
-  constructor(messages: NodeMessages, context: ServerContext, onOver: () => void) {
+  constructor(messages: NodeMessages, context: ServerContext, onOver: (isLast: boolean) => void) {
     this.#incoming = messages.incoming;
     this.#outgoing = messages.outgoing;
     this.#awaitsContinue = messages.awaitsContinue;
     this.#context = context;
     this.#onOver = onOver;
-    this.request = new NodeRequestHead(messages.incoming);
+    this.request = new NodeRequestHead(messages.incoming, context.isUnix);
     // Before node's own listener, which may close the socket. "finish" also comes when a connection dies with the answer half out.
     this.#outgoing.prependOnceListener("finish", () => (this.#sent = !messages.incoming.socket.destroyed));
     this.#outgoing.once("close", () => this.#close());
@@ -56,6 +57,11 @@ export class NodeExchange implements HttpExchange, Expiring {
   /** Whether an answer about the request as a whole can still be given: nothing of one was sent, and it is still coming in. */
   get isReceiving(): boolean {
     return !this.#over && !this.#answered && !this.#incoming.complete;
+  }
+
+  /** Whether its answer is written, and the connection waits for the rest of the request before it closes. */
+  get isLingering(): boolean {
+    return this.#lingering && !this.#over;
   }
 
   /** Nothing has to be kept: node:http reads no further than its buffers until somebody listens. */
@@ -79,17 +85,17 @@ export class NodeExchange implements HttpExchange, Expiring {
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
     if (this.#answered || this.#over) return false;
-    assertAnswerHead(status, headers);
+    const whole = this.#context.heads.whole(status, headers);
     if (body.length > this.#context.limits.answerBytesMax) throw new RangeError(`answer of ${body.length} bytes`);
-    this.#answer(status, headers, body, false);
+    this.#answer(status, whole, body, false);
     return true;
   }
 
   openStream(status: number, headers: HttpHeaders): HttpStream | undefined {
     if (this.#answered || this.#over) return undefined;
-    assertAnswerHead(status, headers);
+    const whole = this.#context.heads.whole(status, headers);
     this.#takeAnswer();
-    this.#outgoing.writeHead(status, this.#headLines(headers, undefined, false));
+    this.#outgoing.writeHead(status, this.#headLines(whole, undefined, false));
     const options = {
       stallTimeoutMs: this.#context.limits.writeStallTimeoutMs,
       guard: (call: () => void) => this.guard(call),
@@ -106,7 +112,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   refuse(status: number, code: RefusalCode, message: string, close: boolean): void {
     if (this.#answered || this.#over) return;
     const { headers, body } = this.#context.options.refusal(status, code, message, this.request);
-    this.#answer(status, headers, body, close);
+    this.#answer(status, this.#context.heads.whole(status, headers), body, close);
   }
 
   /** Runs somebody else's code: what it throws becomes a 500, or cuts off the answer that has begun. */
@@ -170,6 +176,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   #answer(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
     this.#takeAnswer();
     const closing = close || this.#context.draining;
+    this.#closing = closing;
     const bodyBytes = isBodiless(status) ? undefined : Buffer.byteLength(body);
     this.#outgoing.writeHead(status, this.#headLines(headers, bodyBytes, closing));
     if (closing && !this.#incoming.complete && !this.#awaitsContinue) return this.#linger(body);
@@ -194,7 +201,7 @@ export class NodeExchange implements HttpExchange, Expiring {
     this.#over = true;
     this.#aborted = !this.#sent;
     this.#takeAnswer();
-    this.#onOver();
+    this.#onOver(this.#closing);
     if (!this.#aborted) return;
     this.guard(() => this.#stream?.closed());
     this.guard(() => this.#abortCallback?.());

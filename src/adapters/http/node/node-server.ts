@@ -8,6 +8,7 @@ import { statusLine } from "../answer-head.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
+import { claimSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { ConnectionLane } from "./connection-lane.ts";
 import { NodeExchange } from "./node-exchange.ts";
 
@@ -44,13 +45,24 @@ export class NodeHttpServer implements HttpServer {
     return this.#lanes.size;
   }
 
-  listen(host: string, port: number): Promise<{ port: number }> {
+  async listen(host: string, port: number): Promise<{ port: number }> {
+    await this.#listen({ host, port }, `${host}:${port}`);
+    return { port: (this.#server.address() as AddressInfo).port };
+  }
+
+  async listenUnix(path: string): Promise<void> {
+    await claimSocketPath(path);
+    this.#context.isUnix = true;
+    await withPrivateFiles(() => this.#listen({ path }, path)); // closing it removes the path
+  }
+
+  #listen(where: { host: string; port: number } | { path: string }, name: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const onError = (error: Error): void => reject(new Error(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
+      const onError = (error: Error): void => reject(new Error(`cannot listen on ${name}: ${error.message}`, { cause: error }));
       this.#server.once("error", onError);
-      this.#server.listen({ host, port, backlog: LISTEN_BACKLOG, exclusive: true }, () => {
+      this.#server.listen({ ...where, backlog: LISTEN_BACKLOG, exclusive: true }, () => {
         this.#server.off("error", onError);
-        resolve({ port: (this.#server.address() as AddressInfo).port });
+        resolve();
       });
     });
   }
@@ -85,6 +97,7 @@ export class NodeHttpServer implements HttpServer {
       connectionsCheckingInterval: Math.max(10, Math.floor(limits.headerTimeoutMs / 4)),
       keepAliveTimeout: limits.idleTimeoutMs,
       noDelay: true,
+      requireHostHeader: false, // we refuse it, in our words
     });
     server.maxConnections = limits.connectionsMax;
     server.maxHeadersCount = 0; // else node drops the surplus silently; we count and refuse
@@ -101,7 +114,7 @@ export class NodeHttpServer implements HttpServer {
     this.#enqueue(incoming, outgoing, awaitsContinue, (exchange) => {
       const fault = exchange.request.headers.fault(this.#context.limits);
       if (fault !== undefined) exchange.refuse(fault.status, fault.code, fault.message, true);
-      else if (!exchange.request.hasTarget) exchange.refuse(...BAD_REQUEST, true);
+      else if (!exchange.request.hasTarget || !exchange.request.hasHost) exchange.refuse(...BAD_REQUEST, true);
       else exchange.guard(() => this.#handler(exchange));
     });
   }
@@ -115,8 +128,8 @@ export class NodeHttpServer implements HttpServer {
   #enqueue(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean, begin: (exchange: NodeExchange) => void): void {
     const lane = this.#lanes.get(incoming.socket);
     lane?.enqueue((onOver) => {
-      const exchange = new NodeExchange({ incoming, outgoing, awaitsContinue }, this.#context, () => {
-        onOver();
+      const exchange = new NodeExchange({ incoming, outgoing, awaitsContinue }, this.#context, (isLast) => {
+        onOver(isLast);
         this.#closeIfDrained(lane);
       });
       begin(exchange);
@@ -138,13 +151,17 @@ export class NodeHttpServer implements HttpServer {
     if (lane.isIdle) return this.#refuseRaw(socket, status, code, message);
     // Bytes behind a request that has an answer due: a refusal now would be taken for that answer.
     if (lane.current?.isReceiving === true) lane.current.refuseNow(status, code, message);
+    else if (lane.current?.isLingering === true) lane.current.expire();
     else socket.destroy();
   }
 
   /** Answers where there is no request to answer. */
   #refuseRaw(socket: Socket, status: number, code: RefusalCode, message: string): void {
     const { headers, body } = this.#context.options.refusal(status, code, message);
-    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const lines = this.#context.heads
+      .whole(status, headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("");
     socket.write(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`);
     socket.end(body);
     this.#context.sweep.add({ sweepPlace: -1, sweepTicks: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);

@@ -2,12 +2,13 @@
  * One exchange on uws. Rules of the native side that shape it: onAborted and onData are attached before the handler returns; a chunk's memory
  * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
  */
-import { assertAnswerHead, isBodiless, statusLine } from "../answer-head.ts";
+import { isBodiless, statusLine } from "../answer-head.ts";
 import type { AppendOutcome } from "../body-collector.ts";
 import { BodyCollector } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import { UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
+import type { HeadFault } from "../request-headers.ts";
 import type { ServerContext } from "../server-context.ts";
 import { HeldBody } from "./held-body.ts";
 import type { UwsRequest, UwsResponse } from "./uws-library.ts";
@@ -39,7 +40,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#context = context;
     this.#onOver = onOver;
     response.onAborted(() => this.#abort());
-    this.request = new UwsRequestHead(request, response);
+    this.request = new UwsRequestHead(request, response, context.isUnix);
     this.#bodyPending = this.request.headers.announceBody;
     if (this.#bodyPending) this.#attachData();
   }
@@ -69,19 +70,17 @@ export class UwsExchange implements HttpExchange, Expiring {
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
     if (this.#answered || this.#over) return false;
-    if (status !== this.#context.checkedStatus || headers !== this.#context.checkedHeaders) assertAnswerHead(status, headers);
-    this.#context.checkedStatus = status;
-    this.#context.checkedHeaders = headers;
+    const whole = this.#context.heads.whole(status, headers);
     if (body.length > this.#context.limits.answerBytesMax) throw new RangeError(`answer of ${body.length} bytes`);
-    this.#answer(status, headers, body, this.#context.draining);
+    this.#answer(status, whole, body, this.#context.draining);
     return true;
   }
 
   openStream(status: number, headers: HttpHeaders): HttpStream | undefined {
     if (this.#answered || this.#over) return undefined;
-    assertAnswerHead(status, headers);
+    const whole = this.#context.heads.whole(status, headers);
     this.#takeAnswer();
-    const writeHead = (): void => this.#writeHead(status, headers);
+    const writeHead = (): void => this.#writeHead(status, whole);
     const bodiless = this.request.method === "HEAD" || isBodiless(status);
     this.#stream = new UwsStream({ writeHead, bodiless, guard: (call) => this.guard(call) }, this.#response, () => this.#finish());
     return this.#stream;
@@ -95,7 +94,20 @@ export class UwsExchange implements HttpExchange, Expiring {
   refuse(status: number, code: RefusalCode, message: string, close: boolean): void {
     if (this.#answered || this.#over) return;
     const { headers, body } = this.#context.options.refusal(status, code, message, this.request);
-    this.#answer(status, headers, body, close || this.#context.draining);
+    const whole = this.#context.heads.whole(status, headers);
+    if (!close) return this.#answer(status, whole, body, this.#context.draining);
+    this.#takeAnswer();
+    // An answer that is due keeps uws from serving the next request of the connection: it cuts the connection off instead. So the answer waits until the
+    // parser is done with what has come. Of a body that is still coming it also waits for the end: closed earlier, the kernel resets the connection
+    // before the client has read.
+    const send = () => void setImmediate(() => !this.#over && this.#sendAndClose(status, whole, body));
+    if (this.#bodyPending) this.#linger(send);
+    else send();
+  }
+
+  /** Refuses a request whose framing is at fault: where it ends nobody can say, so nothing more of the connection is read. */
+  refuseHead({ status, code, message }: HeadFault): void {
+    this.#refuseNow(status, code, message);
   }
 
   /** Runs somebody else's code: what it throws becomes a 500, or cuts off the answer that has begun. */
@@ -180,6 +192,10 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (!close || !this.#bodyPending) return send();
     // uws closes with the last byte of such an answer, and what then still comes in makes the kernel reset the connection before the client
     // has read. It also offers no way to close after an answer that was completed earlier. So the answer waits for the end of the body.
+    this.#linger(send);
+  }
+
+  #linger(send: () => void): void {
     this.#lingering = send;
     this.#context.sweep.add(this, this.#context.limits.lingerMs);
   }
@@ -210,6 +226,26 @@ export class UwsExchange implements HttpExchange, Expiring {
       this.#response.end(body, close);
     }
     this.#finish();
+  }
+
+  /**
+   * Sends a small answer and closes the connection, whatever it still holds. `end` with its flag to close does not do: where the reader of an earlier answer
+   * is slow it closes later, and serves what comes until then. `close` must come before any end, so the body leaves as the rest of the last header line,
+   * with the line's own end behind it.
+   */
+  #sendAndClose(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
+    const isText = typeof body === "string"; // JSON, where a line end does no harm: it is counted, so that the answer ends where it says
+    const length = isText ? Buffer.byteLength(body) + 2 : body.length;
+    const content = isText ? Buffer.from(body) : body;
+    const isHead = this.request.method === "HEAD";
+    const rest = isHead ? `${length}\r\n` : Buffer.concat([Buffer.from(`${length}\r\n\r\n`), content]);
+    this.#response.cork(() => {
+      this.#writeHead(status, headers);
+      this.#response.writeHeader("Connection", "close");
+      this.#response.writeHeader("Content-Length", rest);
+    });
+    this.#finish();
+    this.#response.close();
   }
 
   /** Leaves a large body in our memory and gives the kernel what it takes: end() would copy it and shift the copy at every step. */

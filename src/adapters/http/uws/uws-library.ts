@@ -26,7 +26,7 @@ export interface UwsResponse {
   onWritable(callback: (offset: number) => boolean): void;
   cork(callback: () => void): void;
   writeStatus(status: string): void;
-  writeHeader(name: string, value: string): void;
+  writeHeader(name: string, value: string | Uint8Array): void;
   write(chunk: Uint8Array): boolean;
   tryEnd(rest: Uint8Array, totalBytes: number): [ok: boolean, done: boolean];
   end(body: string | Uint8Array, closeConnection: boolean): void;
@@ -57,6 +57,8 @@ export interface UwsApp {
   /** Called with +1 for a connection that opened and -1 for one that closed. */
   filter(callback: (response: UwsResponse, change: number) => void): UwsApp;
   listen(host: string, port: number, options: number, callback: (socket: UwsListenSocket | false) => void): UwsApp;
+  /** Replaces whatever stands at the path. */
+  listen_unix(callback: (socket: UwsListenSocket | false) => void, path: string): UwsApp;
   close(): UwsApp;
 }
 
@@ -65,6 +67,8 @@ export interface UwsLibrary {
   App(): UwsApp;
   us_listen_socket_close(socket: UwsListenSocket): void;
   us_socket_local_port(socket: UwsListenSocket): number;
+  /** "silent": answers have no `uWebSockets` header from then on, in this process. Undocumented; conformance/http-adapters looks at the wire. */
+  _cfg(key: "silent"): void;
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
 }
 
@@ -100,7 +104,9 @@ export function loadUwsLibrary(folder?: string): UwsLoadResult {
     const home = folder ?? dirname(require.resolve("uWebSockets.js"));
     const fault = uwsBinaryFault(home);
     if (fault !== undefined) return { reason: fault };
-    return { library: require(join(home, uwsBinaryName())) as UwsLibrary };
+    const library = require(join(home, uwsBinaryName())) as UwsLibrary;
+    library._cfg("silent");
+    return { library };
   } catch (error) {
     return { reason: messageOf(error) };
   }

@@ -1,4 +1,5 @@
 /** Copies a uws request before it disappears. */
+import { UNIX_PEER } from "../../../core/protocol/access.ts";
 import type { HttpRequest } from "../http-server.ts";
 import { RequestHeaders } from "../request-headers.ts";
 import type { UwsRequest, UwsResponse } from "./uws-library.ts";
@@ -8,15 +9,18 @@ export class UwsRequestHead implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  /** The parser refuses every other. */
+  readonly version = "1.1";
   readonly headers = new RequestHeaders();
   #response: UwsResponse | undefined;
   #remoteAddress = "";
 
-  constructor(request: UwsRequest, response: UwsResponse) {
+  constructor(request: UwsRequest, response: UwsResponse, isUnix: boolean) {
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
-    this.#response = response;
+    if (isUnix) this.#remoteAddress = UNIX_PEER;
+    else this.#response = response;
     request.forEach((name, value) => {
       this.headers.add(name, value);
     });
@@ -36,6 +40,10 @@ export class UwsRequestHead implements HttpRequest {
 
   header(name: string): string | undefined {
     return this.headers.get(name);
+  }
+
+  findHeader(test: (name: string) => boolean): string | undefined {
+    return this.headers.find(test);
   }
 }
 

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
+import { claimSocketPath, releaseSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { UwsExchange } from "./uws-exchange.ts";
 import type { UwsApp, UwsLibrary, UwsListenSocket, UwsRequest, UwsResponse } from "./uws-library.ts";
 
@@ -14,6 +15,7 @@ export class UwsHttpServer implements HttpServer {
   readonly #context: ServerContext;
   readonly #app: UwsApp;
   #listenSocket: UwsListenSocket | undefined;
+  #socketPath: string | undefined;
   #connections = 0;
   #exchanges = 0;
   readonly #onOver = () => this.#onExchangeOver();
@@ -41,6 +43,16 @@ export class UwsHttpServer implements HttpServer {
     return { port: this.#library.us_socket_local_port(socket) };
   }
 
+  async listenUnix(path: string): Promise<void> {
+    if (this.#listenSocket !== undefined) throw new Error("this server listens already");
+    await claimSocketPath(path);
+    this.#context.isUnix = true;
+    const socket = await new Promise<UwsListenSocket | false>((resolve) => withPrivateFiles(() => this.#app.listen_unix(resolve, path)));
+    if (socket === false) throw new Error(`cannot listen on ${path}: refused by uWebSockets.js; look at the folder's owner and mode`);
+    this.#listenSocket = socket;
+    this.#socketPath = path;
+  }
+
   drain(timeoutMs: number): Promise<void> {
     this.#drained ??= this.#drain(timeoutMs);
     return this.#drained;
@@ -50,6 +62,7 @@ export class UwsHttpServer implements HttpServer {
     this.#context.draining = true;
     if (this.#listenSocket !== undefined) this.#library.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = undefined;
+    if (this.#socketPath !== undefined) releaseSocketPath(this.#socketPath);
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#onIdle?.(), timeoutMs);
       this.#onIdle = () => {
@@ -76,7 +89,7 @@ export class UwsHttpServer implements HttpServer {
     this.#exchanges++;
     const exchange = new UwsExchange(response, request, this.#context, this.#onOver);
     const fault = exchange.request.headers.fault(this.#context.limits);
-    if (fault !== undefined) exchange.refuse(fault.status, fault.code, fault.message, true);
+    if (fault !== undefined) exchange.refuseHead(fault);
     else exchange.guard(() => this.#handler(exchange));
   }
 

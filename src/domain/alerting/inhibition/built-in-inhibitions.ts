@@ -1,6 +1,6 @@
-// Alerts that keep others quiet while they fire: a cascade the alerts of its members, and a tenant's silence (one alert on ingestion) those of services that are
-// said to be silent. What they hold back is kept, and asked about again while it fires.
-import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
+// Alerts that keep others quiet while they fire: a cascade the alerts of its members. What it holds back is kept, and asked about again while it fires. A tenant's
+// silence needs no such rule: services whose silence it tells have no alerts of their own (domain/detection/service/tenant-silence.ts), and one that falls silent
+// later, for its own reason, is told.
 import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Alert } from "../paging/alert.ts";
@@ -9,7 +9,7 @@ import type { ActiveInhibitions } from "../paging/paging-sources.ts";
 /** The rules that hold for every tenant. */
 export const INHIBITIONS: ActiveInhibitions = {
   inhibited: (_tenant, labels, inhibitors) => {
-    if (!isOfMember(labels) && !isOfSilence(labels)) return undefined;
+    if (!isOfMember(labels)) return undefined;
     for (const alert of inhibitors()) {
       if (isSame(alert.labels, labels)) continue;
       const hold = holdOf(alert, labels);
@@ -21,20 +21,13 @@ export const INHIBITIONS: ActiveInhibitions = {
 
 /** Whether an alert may hold others back while it fires: few may, and every finding asks them. */
 export function mayInhibit({ state }: Alert): boolean {
-  const { family, serviceId } = state.key;
-  return family === "cascade" || (family === "stale" && serviceId === INGESTION_SERVICE);
+  return state.key.family === "cascade";
 }
 
-function holdOf({ state, services, peak }: Alert, labels: Labels): Hold | undefined {
-  const { environment, serviceId, family } = state.key;
-  const service = labels.service_id ?? "";
-  if (family === "cascade" && isOfMember(labels) && environment === labels.environment && services.includes(service)) {
-    return { id: state.id, comment: `a member of the cascade of ${serviceId}` };
-  }
-  const isIngestion = family === "stale" && serviceId === INGESTION_SERVICE;
-  const isThere = environment === "" || environment === labels.environment;
-  if (isIngestion && isOfSilence(labels) && isThere) return { id: state.id, comment: peak.explanation };
-  return undefined;
+function holdOf({ state, services }: Alert, labels: Labels): Hold | undefined {
+  const { environment, serviceId } = state.key;
+  if (environment !== labels.environment || !services.includes(labels.service_id ?? "")) return undefined;
+  return { id: state.id, comment: `a member of the cascade of ${serviceId}` };
 }
 
 /** An alert does not keep itself quiet. */
@@ -44,8 +37,4 @@ function isSame(one: Labels, other: Labels): boolean {
 
 function isOfMember({ family }: Labels): boolean {
   return family !== "cascade" && family !== "manual";
-}
-
-function isOfSilence({ family, service_id }: Labels): boolean {
-  return family === "stale" && service_id !== INGESTION_SERVICE;
 }

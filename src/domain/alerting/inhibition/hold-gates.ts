@@ -5,8 +5,8 @@ import type { Labels } from "../label-matcher.ts";
 import type { PagingMemory } from "../paging/paging-memory.ts";
 import type { PagingSources } from "../paging/paging-sources.ts";
 
-const INHIBITED = "inhibited";
-const SILENCED = "silenced";
+export const INHIBITED_GATE = "inhibited";
+export const SILENCED_GATE = "silenced";
 /** Of what people wrote about a rule, in each row of the ledger that it held back. */
 const HOLD_COMMENT_CHARACTERS_MAX = 300;
 
@@ -21,12 +21,15 @@ export function holdGates(
   const builtIn = inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), nowMs);
   const inhibition = builtIn ?? memory.ruleInhibitors.holdFor(tenant, labels);
   const silence = silences.silenced(tenant, labels, nowMs);
-  return { gates: [holds(INHIBITED, inhibition === undefined), holds(SILENCED, silence === undefined)], hold: inhibition ?? silence };
+  return {
+    gates: [holds(INHIBITED_GATE, inhibition === undefined), holds(SILENCED_GATE, silence === undefined)],
+    hold: inhibition ?? silence,
+  };
 }
 
 /** The sentence of a finding, with what held it back where that was somebody's rule. */
 export function heldSentence(explanation: string, suppressedBy: string | null, hold: Hold | undefined): string {
-  if (hold === undefined || (suppressedBy !== INHIBITED && suppressedBy !== SILENCED)) return explanation;
+  if (hold === undefined || (suppressedBy !== INHIBITED_GATE && suppressedBy !== SILENCED_GATE)) return explanation;
   const comment = hold.comment === "" ? "" : `, ${hold.comment.slice(0, HOLD_COMMENT_CHARACTERS_MAX)}`;
   return `${explanation} (${suppressedBy} by ${hold.id}${comment})`;
 }

@@ -14,7 +14,7 @@ export interface AlertMember {
 /** One change of an alert's state, as its history tells it. */
 export interface AlertChange {
   readonly atMs: number;
-  readonly kind: "opened" | "raised" | "reopened" | "paged" | "acknowledged" | "assigned" | "resolved";
+  readonly kind: "opened" | "raised" | "reopened" | "paged" | "acknowledged" | "assigned" | "resolved" | "updated";
   readonly tier: Tier;
   /** Who did it; null where the service did. */
   readonly by: string | null;
@@ -49,7 +49,7 @@ export interface Alert {
   /** Services of a cascade; empty for others. */
   readonly services: readonly string[];
   readonly pages: number;
-  /** Gate that holds its page back: it is asked again while the alert fires. Null where people know all there is to tell. */
+  /** Gate that holds its page back: asked again while the alert fires, and kept when it is resolved untold. Null where people know all there is to tell. */
   readonly heldBy: string | null;
   readonly acknowledged: Acknowledgement | null;
   readonly assignee: string | null;
@@ -73,6 +73,12 @@ export function withMember(
 
 export function peakOf({ anomalyId, serviceId, metricName, detector, z, explanation }: Finding): AlertPeak {
   return { anomalyId, serviceId, metricName, detector, z, explanation };
+}
+
+/** The alert with what its peak says now, at the same height. */
+export function restated(alert: Alert, explanation: string, atMs: number): Alert {
+  const change = { atMs, kind: "updated", tier: alert.state.tier, by: null, note: null } as const;
+  return withChange({ ...alert, peak: { ...alert.peak, explanation } }, change);
 }
 
 export function isFiring({ state }: Alert): boolean {

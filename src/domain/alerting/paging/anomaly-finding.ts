@@ -1,9 +1,16 @@
 // An anomaly as the pipeline to a page is asked about it.
+import type { Tier } from "../../detection/anomaly-score.ts";
 import type { Anomaly } from "../../incident/anomaly.ts";
 import type { Finding } from "./finding.ts";
 
-/** `alertId` is that of the alert which it belongs to already. */
-export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: string | null, atMs: number): Finding {
+/** What the last decision on it has left. */
+export interface DecidedBefore {
+  /** That it belongs to already. */
+  readonly alertId: string | null;
+  readonly tier: Tier;
+}
+
+export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: DecidedBefore | null, atMs: number): Finding {
   const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
   const verdict = anomaly.verdict as {
     readonly threshold?: unknown;
@@ -27,7 +34,9 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], alertId: stri
     baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
     services,
     explanation,
-    alertId,
+    alertId: before?.alertId ?? null,
+    tierBefore: before?.tier ?? null,
+    firedAtMs: kind === "raised" ? anomaly.detectedAtMs : atMs,
     atMs,
   };
 }

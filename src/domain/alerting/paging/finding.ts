@@ -27,6 +27,11 @@ export interface Finding {
   readonly explanation: string;
   /** The alert that it belongs to already. */
   readonly alertId: string | null;
+  /** That it was decided on with last, with what the ensemble raised it by; null where it was not. */
+  readonly tierBefore: Tier | null;
+  /** When its anomaly fired. */
+  readonly firedAtMs: number;
+  /** Now. */
   readonly atMs: number;
 }
 

@@ -13,8 +13,8 @@ import { above, atLeast, firstFailed, type GateResult, holds } from "../../detec
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { PageOutcome } from "../../incident/page-outcome.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
-import { ensembleTier } from "../ensemble.ts";
-import { CALM, paged, pauseGate } from "../flap-control.ts";
+import { ensembleTier, isCorroborated } from "../ensemble.ts";
+import { CALM, FLAPPING_GATE, paged, pauseGate } from "../flap-control.ts";
 import type { Hold } from "../hold.ts";
 import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
@@ -25,7 +25,7 @@ import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import type { PageDecision } from "./page-decision.ts";
-import type { PagingMemory } from "./paging-memory.ts";
+import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
 import { placeText } from "./service-place.ts";
 
@@ -50,6 +50,14 @@ export interface FireOutcome {
   readonly ended: PageDecision | undefined;
 }
 
+/** With what became of the open findings that it has corroborated. */
+export interface EnsembleOutcome extends FireOutcome {
+  readonly raised: readonly FireOutcome[];
+}
+
+/** The finding of an open anomaly, as raised; undefined where it has ended. */
+export type OpenFindings = (anomalyId: string) => Finding | undefined;
+
 interface AskedCase extends FindingCase {
   readonly memory: PagingMemory;
   /** Of the finding's service. */
@@ -58,16 +66,53 @@ interface AskedCase extends FindingCase {
   readonly rca: GateResult | null;
 }
 
-/** Decides on a finding, and keeps in the memory what follows from it. */
-export function decideFire(finding: Finding, sources: PagingSources, memory: PagingMemory): FireOutcome {
+/** Decides on a finding and on those that it corroborates, the strongest first, and keeps in the memory what follows from it. */
+export function decideFire(finding: Finding, sources: PagingSources, memory: PagingMemory, openFindings: OpenFindings): EnsembleOutcome {
+  const of = caseOf(finding, sources, memory);
+  if (!passesFindingGates(of)) return { decision: decisionOf(of, tierOfScore(of.score), "suppressed", null), ended: undefined, raised: [] };
+  memory.addSignal(of.place, signalOf(of, false));
+  const others = corroborated(of, openFindings).map((other) => caseOf(other, sources, memory));
+  const [stronger, weaker] = [
+    others.filter((other) => compareStrength(other, of) < 0),
+    others.filter((other) => compareStrength(other, of) > 0),
+  ];
+  const raisedFirst = stronger.flatMap(decideRaised);
+  return { ...decideTier(of), raised: [...raisedFirst, ...weaker.flatMap(decideRaised)] };
+}
+
+/** Open findings of the service whose tier the ensemble raises only now, the strongest first. */
+function corroborated({ finding, memory, place }: AskedCase, openFindings: OpenFindings): Finding[] {
+  const signals = memory.signals(place);
+  const found = signals.flatMap((signal) => {
+    const isDue = !signal.isRaised && signal.anomalyId !== finding.anomalyId && isCorroborated(signal, signals);
+    const open = isDue ? openFindings(signal.anomalyId) : undefined;
+    return open === undefined || tierOfScore(anomalyScore(open.z)) === "high" ? [] : [open];
+  });
+  return found.sort((a, b) => compareStrength({ finding: a }, { finding: b }));
+}
+
+/** Negative where the first is the stronger. */
+function compareStrength({ finding: one }: Pick<AskedCase, "finding">, { finding: other }: Pick<AskedCase, "finding">): number {
+  return Math.abs(other.z) - Math.abs(one.z) || (one.anomalyId < other.anomalyId ? -1 : 1);
+}
+
+/** One that its own gates would not let through any more stays as it was decided. */
+function decideRaised(of: AskedCase): FireOutcome[] {
+  return passesFindingGates(of) ? [decideTier(of)] : [];
+}
+
+function caseOf(finding: Finding, sources: PagingSources, memory: PagingMemory): AskedCase {
   const family = familyOfDetector(finding.detector);
   const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
   const place = placeText(finding);
   const rca = finding.kind === "opened" ? rcaGate(finding, place, settings, memory) : null;
-  const of: AskedCase = { finding, family, settings, sources, gates: [], memory, place, score: anomalyScore(finding.z), rca };
-  const ownTier = tierOfScore(of.score);
-  if (!passesFindingGates(of)) return { decision: decisionOf(of, ownTier, "suppressed", null), ended: undefined };
-  const tier = raiseTier(of, ownTier);
+  return { finding, family, settings, sources, gates: [], memory, place, score: anomalyScore(finding.z), rca };
+}
+
+/** Of a finding that has passed its own gates. */
+function decideTier(of: AskedCase): FireOutcome {
+  const { finding, memory } = of;
+  const tier = raiseTier(of, tierOfScore(of.score));
   const isAlert = atLeast("tier", RANK[tier], RANK.medium);
   of.gates.push(isAlert);
   if (!isAlert.passed) return { decision: decisionOf(of, tier, "logged", null), ended: undefined };
@@ -78,7 +123,7 @@ export function decideFire(finding: Finding, sources: PagingSources, memory: Pag
   return { decision: decisionOf(of, tier, outcome, alert.state.id, hold), ended };
 }
 
-/** Takes an anomaly out of its alert; the decision where it was the last that was open. */
+/** Takes an anomaly out of its alert; the decision where it was the last that was open. One that was held back keeps why nobody was told. */
 export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision | undefined {
   const alert = memory.alert(end.alertId);
   if (alert === undefined) return undefined;
@@ -89,11 +134,11 @@ export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision |
   }
   const { tier } = alert.state;
   const change = { atMs: end.atMs, kind: "resolved", tier, by: end.by, note: null } as const;
-  memory.keep(withChange({ ...alert, open, heldBy: null, state: resolveAlert(alert.state, end.atMs) }, change));
+  memory.keep(withChange({ ...alert, open, state: resolveAlert(alert.state, end.atMs) }, change));
   return decisionOn(alert, end, "resolved", []);
 }
 
-/** Asks again what has held back an alert that still fires: the decision where it pages now, or where it is confirmed and something else holds it. To be called once a cycle. */
+/** Asks again what has held back an alert that still fires: the decision where it pages now, or where something else holds it. To be called once a cycle. */
 export function decideAgain(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision | undefined {
   if (alert.heldBy === null || !isFiring(alert)) return undefined;
   const asked = holdGates(alert.state.key.tenant, alert.labels, sources, memory, nowMs);
@@ -108,7 +153,7 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
     memory.keep(told(alert, nowMs));
     return decisionOn(alert, by, "paged", gates);
   }
-  if (alert.heldBy !== CONFIRMATION_GATE || failed === CONFIRMATION_GATE) return undefined;
+  if (failed === alert.heldBy) return undefined;
   // What is confirmed once stays so, whatever else holds it back then.
   memory.keep({ ...alert, heldBy: failed, updatedAtMs: nowMs });
   return decisionOn(alert, by, "suppressed", gates, asked.hold);
@@ -127,14 +172,24 @@ function rcaGate({ metricName, atMs }: Finding, place: string, settings: Watchdo
   return gate;
 }
 
-/** Only what has come this far corroborates others. A single detector holds nothing back: the gate is told where it has raised the tier. */
-function raiseTier({ finding, family, memory, place, gates }: AskedCase, tier: Tier): Tier {
-  const { metricName, atMs } = finding;
-  const own = { family, metricName, atMs };
-  const raised = ensembleTier(tier, own, memory.signals(place));
-  memory.addSignal(place, own);
+/**
+ * Only what has come this far corroborates others. A single detector holds nothing back: the gate is told where it has raised the tier. What was raised once stays
+ * so, whatever is remembered by then.
+ */
+function raiseTier(of: AskedCase, tier: Tier): Tier {
+  const { finding, memory, place, gates } = of;
+  const raised = ensembleTier(tier, signalOf(of, false), memory.signals(place));
+  if (raised.gate.passed) memory.addSignal(place, signalOf(of, true));
   if (raised.tier !== tier) gates.push(raised.gate);
-  return raised.tier;
+  const { kind, tierBefore } = finding;
+  return kind === "raised" && tierBefore !== null && RANK[tierBefore] > RANK[raised.tier] ? tierBefore : raised.tier;
+}
+
+/** As the ensemble remembers the finding, from when it fired on: an anomaly that opened again has fired then. */
+function signalOf({ finding, family, memory, place }: AskedCase, isRaised: boolean): FiredSignal {
+  const { kind, anomalyId, metricName, firedAtMs } = finding;
+  const known = kind === "raised" ? memory.signals(place).find((signal) => signal.anomalyId === anomalyId) : undefined;
+  return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaised || known?.isRaised === true };
 }
 
 function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outcome: PageOutcome; readonly hold?: Hold | undefined } {
@@ -159,14 +214,15 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
     return { alert: { ...alert, state, heldBy: isUntold ? held : null }, outcome: "suppressed", hold: asked.hold };
   }
   if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
-  gates.push(...effect.gates.filter(({ name }) => name === "flapping"));
+  gates.push(...effect.gates.filter(({ name }) => name === FLAPPING_GATE));
   if (known?.acknowledged != null && firstFailed(gates) === undefined) {
     gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[known.state.tier]));
   }
   const failed = firstFailed(gates)?.name;
   if (failed === undefined) return { alert: told(alert, atMs), outcome: "paged" };
   return {
-    alert: { ...alert, heldBy: failed === "flapping" ? failed : alert.heldBy },
+    // What held it back before it was resolved is over with it.
+    alert: { ...alert, heldBy: failed === FLAPPING_GATE ? failed : effect.kind === "reopened" ? null : alert.heldBy },
     outcome: failed === "dedup" ? "absorbed" : "suppressed",
   };
 }

@@ -3,6 +3,7 @@
  * A memory made over another one reads through it and keeps its own changes until they are taken over: what a transaction does to alerts can be thrown away.
  */
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
+import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
 import { mayInhibit } from "../inhibition/built-in-inhibitions.ts";
@@ -12,8 +13,12 @@ import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
 import { placeText } from "./service-place.ts";
 
-/** Signals older than this corroborate nothing (ensemble.ts). */
-const SIGNAL_MS = 120_000;
+/** A finding as the ensemble remembers it. */
+export interface FiredSignal extends EnsembleSignal {
+  readonly anomalyId: string;
+  /** The ensemble has raised it. */
+  readonly isRaised: boolean;
+}
 
 export class PagingMemory {
   readonly #base: PagingMemory | undefined;
@@ -22,7 +27,7 @@ export class PagingMemory {
   readonly ruleInhibitors: InhibitorIndex;
   /** The newest alert of each key, by its id. */
   readonly #newest = new Map<string, string>();
-  readonly #signals = new Map<string, readonly EnsembleSignal[]>();
+  readonly #signals = new Map<string, readonly FiredSignal[]>();
   readonly #rcaMs = new Map<string, number>();
   /** The cascade that each service was last a member of. */
   readonly #cascades = new Map<string, string>();
@@ -117,16 +122,19 @@ export class PagingMemory {
     return alert !== undefined && isFiring(alert) ? alert.state.key : undefined;
   }
 
-  /** What was found on a service lately. */
-  signals(place: string): readonly EnsembleSignal[] {
+  /** What fired on a service last, of each detector and metric; the oldest first. */
+  signals(place: string): readonly FiredSignal[] {
     return this.#signalsOf(place);
   }
 
-  /** Remembers a signal in place of that of its source and of those that are too old. */
-  addSignal(place: string, signal: EnsembleSignal): void {
-    const source = sourceOf(signal);
-    const others = this.#signalsOf(place).filter((other) => signal.atMs - other.atMs <= SIGNAL_MS && sourceOf(other) !== source);
-    putLast(this.#signals, place, [...others, signal].slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
+  /** Remembers a signal in place of that of its detector and metric, if that has not fired later. */
+  addSignal(place: string, signal: FiredSignal): void {
+    const known = this.#signalsOf(place);
+    const isOfSource = (other: FiredSignal) =>
+      sourceOf(other) === sourceOf(signal) && baseNameOf(other.metricName) === baseNameOf(signal.metricName);
+    if (known.some((other) => isOfSource(other) && other.atMs > signal.atMs)) return;
+    const fired = [...known.filter((other) => !isOfSource(other)), signal].sort((a, b) => a.atMs - b.atMs);
+    putLast(this.#signals, place, fired.slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
   }
 
   /** When analysis of a pair was last due; null where it was not for as long as is remembered. */
@@ -153,7 +161,7 @@ export class PagingMemory {
     return this.#cascades.get(place) ?? (this.#base === undefined ? undefined : this.#base.#cascadeId(place));
   }
 
-  #signalsOf(place: string): readonly EnsembleSignal[] {
+  #signalsOf(place: string): readonly FiredSignal[] {
     return this.#signals.get(place) ?? (this.#base === undefined ? [] : this.#base.#signalsOf(place));
   }
 

@@ -12,7 +12,7 @@ const EVALUATION_US = 30;
 export class BurnRule implements BacktestRule {
   readonly costUs: number;
   readonly #records: readonly SloRecord[];
-  readonly #windows = new Map<string, BurningSlo & { objective: number | null }>();
+  readonly #windows = new Map<string, BurningSlo & { objective: number | null; newestMs: number }>();
   readonly #episodes = new RuleEpisodeSet(DETECTOR_BURN);
   #next = 0;
 
@@ -29,19 +29,19 @@ export class BurnRule implements BacktestRule {
       this.#take(record);
     }
     if (this.#windows.size === 0) return [];
-    const worst = new WorstBurns();
+    const worst = new WorstBurns((place) => this.#episodes.isOpen(place));
     for (const window of this.#windows.values()) worst.add(window, nowMs);
-    const { frames, apply } = this.#episodes.settle(worst.findings, nowMs);
+    const { frames, apply } = this.#episodes.settle(worst.findings, (place) => worst.fateOf(place));
     apply();
     return frames;
   }
 
   #take({ timeMs, ratio, objective, ...of }: SloRecord): void {
     const key = keyOf(of);
-    const window = this.#windows.get(key) ?? { ...of, burn: new SloBurn(), objective: null };
+    const window = this.#windows.get(key) ?? { ...of, burn: new SloBurn(), objective: null, newestMs: 0 };
     this.#windows.set(key, window);
     window.burn.observeRatio(timeMs, ratio);
-    window.objective = objective;
+    Object.assign(window, { objective, newestMs: timeMs });
   }
 }
 

@@ -35,7 +35,7 @@ export class CascadeRule implements BacktestRule {
         findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
     }
     if (findings.length === 0 && this.#episodes.openCount === 0) return [];
-    const { frames, apply } = this.#episodes.settle(findings, nowMs);
+    const { frames, apply } = this.#episodes.settle(findings);
     apply();
     return frames;
   }

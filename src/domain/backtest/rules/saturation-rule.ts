@@ -6,8 +6,15 @@ import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinato
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { Anomaly } from "../../incident/anomaly.ts";
 import { kindOfName } from "../../saturation/bounded-name.ts";
-import { DETECTOR_SATURATION, type SaturationFinding } from "../../saturation/saturation-finding.ts";
-import { frameOfFire, SATURATION_EVERY_CYCLES, type ToldFinding, toldNext, transitionOf } from "../../saturation/saturation-fire.ts";
+import { DETECTOR_SATURATION } from "../../saturation/saturation-finding.ts";
+import {
+  type FoundFinding,
+  frameOfFire,
+  SATURATION_EVERY_CYCLES,
+  type ToldFinding,
+  toldNext,
+  transitionOf,
+} from "../../saturation/saturation-fire.ts";
 import { SaturationSeries } from "../../saturation/saturation-series.ts";
 import { type SaturationUnit, saturationUnits } from "../../saturation/saturation-units.ts";
 import type { BacktestFacts, BacktestSeries } from "../history.ts";
@@ -66,7 +73,9 @@ export class SaturationRule implements BacktestRule {
     const confirming = confirmingMetrics(openAnomalies());
     const [ended, told]: [EpisodeFrame[], EpisodeFrame[]] = [[], []];
     for (const watched of this.#units) {
-      feed(watched, nowMs);
+      const sampleMs = feed(watched, nowMs);
+      // Without a new value nothing is found, and nothing is over.
+      if (sampleMs === undefined) continue;
       const { tenant, environment, serviceId, metricName } = watched.unit.name;
       const metrics = confirming.get(JSON.stringify([tenant, environment, serviceId]));
       const { finding } = watched.series.evaluate(nowMs, {
@@ -74,29 +83,31 @@ export class SaturationRule implements BacktestRule {
         corroborated: metrics !== undefined && metrics.size > (metrics.has(metricName) ? 1 : 0),
       });
       if (finding === null) {
-        if (watched.told !== undefined) ended.push(frameOfFire(watched.unit.name, watched.told, "close", nowMs));
+        if (watched.told !== undefined) ended.push(frameOfFire(watched.unit.name, watched.told, "close"));
         watched.told = undefined;
-      } else told.push(...tell(watched, finding, nowMs));
+      } else told.push(...tell(watched, { finding, sampleMs }, nowMs));
     }
     return [...ended, ...told];
   }
 }
 
-function tell(watched: WatchedUnit, finding: SaturationFinding, nowMs: number): EpisodeFrame[] {
+function tell(watched: WatchedUnit, found: FoundFinding, nowMs: number): EpisodeFrame[] {
   const before = watched.told;
-  const next = toldNext(before, watched.unit.key, finding, nowMs);
+  const next = toldNext(before, watched.unit.key, found, nowMs);
   watched.told = next;
   const transition = transitionOf(before, next);
-  return transition === undefined ? [] : [frameOfFire(watched.unit.name, next, transition, nowMs)];
+  return transition === undefined ? [] : [frameOfFire(watched.unit.name, next, transition)];
 }
 
-/** Values of one stream as they are, those of several as means of each minute. */
-function feed({ unit, series, fed }: WatchedUnit, nowMs: number): void {
+/** Values of one stream as they are, those of several as means of each minute; the time of the newest, undefined where there is none. */
+function feed({ unit, series, fed }: WatchedUnit, nowMs: number): number | undefined {
+  let newestMs = Number.NEGATIVE_INFINITY;
   const sums = new Map<number, { sum: number; count: number }>();
   for (const [place, { series: of }] of unit.streams.entries()) {
     let at = fed[place] as number;
     for (; at < of.times.length && (of.times[at] as number) <= nowMs; at++) {
       const [time, value] = [of.times[at] as number, of.values[at] as number];
+      newestMs = Math.max(newestMs, time);
       if (unit.streams.length === 1) series.observe(time, value);
       else if (Number.isFinite(value)) {
         const minute = Math.floor(time / MINUTE_MS);
@@ -109,6 +120,7 @@ function feed({ unit, series, fed }: WatchedUnit, nowMs: number): void {
     fed[place] = at;
   }
   for (const [minute, { sum, count }] of [...sums].sort(([a], [b]) => a - b)) series.observe(minute * MINUTE_MS, sum / count);
+  return Number.isFinite(newestMs) ? newestMs : undefined;
 }
 
 /** Metrics of other detectors' open anomalies, by service and environment. */

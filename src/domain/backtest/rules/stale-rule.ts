@@ -1,11 +1,11 @@
 // Services that are silent for too long, from their stored samples (actors/engine/watchdog/arrivals does so live).
 
-import { groupBy } from "../../../core/base/grouping.ts";
-import type { StaleService } from "../../../core/protocol/arrivals.ts";
+import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import { ArrivalRhythm, SILENCE_MS_MIN } from "../../detection/service/arrival-rhythm.ts";
+import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../detection/service/arrival-rhythm.ts";
 import { RuleEpisodeSet } from "../../detection/service/rule-episode-set.ts";
-import { DETECTOR_STALE, staleFindings } from "../../detection/service/stale-finding.ts";
+import { SilentTenants } from "../../detection/service/silent-tenants.ts";
+import { DETECTOR_STALE } from "../../detection/service/stale-finding.ts";
 import { serviceKey } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
 import { placeAfter } from "../request-counts.ts";
@@ -26,12 +26,23 @@ interface WatchedService {
   /** Of each stream how many values have come. */
   readonly passed: Uint32Array;
   readonly rhythm: ArrivalRhythm;
+  /** All of its streams do. */
+  readonly endsWithHistory: boolean;
+}
+
+/** Of one tenant, in one cycle. */
+interface Arrivals {
+  watched: number;
+  readonly silent: SilentService[];
+  readonly pending: number[];
+  readonly isUnheard: boolean;
 }
 
 export class StaleRule implements BacktestRule {
   readonly costUs: number;
   readonly #services: readonly WatchedService[];
   readonly #episodes = new RuleEpisodeSet(DETECTOR_STALE);
+  readonly #tenants = new SilentTenants((place) => this.#episodes.isOpen(place));
   #startedMs = Number.NaN;
 
   constructor(all: readonly PlacedSeries[]) {
@@ -39,7 +50,9 @@ export class StaleRule implements BacktestRule {
       const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
       const streams = members.map(({ series }) => series);
       const passed = new Uint32Array(streams.length);
-      return { tenant, service: serviceKey(tenant, serviceId), environment, streams, passed, rhythm: new ArrivalRhythm() };
+      const endsWithHistory = streams.every((series) => series.endsWithHistory === true);
+      const service = serviceKey(tenant, serviceId);
+      return { tenant, service, environment, streams, passed, rhythm: new ArrivalRhythm(), endsWithHistory };
     });
     this.costUs = 1 + STREAM_US * all.length;
   }
@@ -50,16 +63,18 @@ export class StaleRule implements BacktestRule {
 
   cycle({ nowMs }: RuleCycle): readonly EpisodeFrame[] {
     if (Number.isNaN(this.#startedMs)) this.#startedMs = nowMs;
-    const stale: Array<StaleService & { readonly tenant: string }> = [];
+    const tenants = new Map<string, Arrivals>();
     for (const service of this.#services) {
       this.#feed(service, nowMs);
-      const found = this.#judge(service, nowMs);
-      if (found !== undefined) stale.push({ ...found, tenant: service.tenant });
+      const arrivals = tenants.get(service.tenant) ?? { watched: 0, silent: [], pending: [], isUnheard: false };
+      tenants.set(service.tenant, arrivals);
+      this.#judge(service, arrivals, nowMs);
     }
-    if (stale.length === 0 && this.#episodes.openCount === 0) return [];
-    const byTenant = groupBy(stale, ({ tenant }) => tenant);
-    const findings = [...byTenant].flatMap(([tenant, found]) => staleFindings(tenant, found, this.#watched(tenant, nowMs), nowMs));
-    const { frames, apply } = this.#episodes.settle(findings, nowMs);
+    const isQuiet = [...tenants.values()].every(({ silent }) => silent.every(({ isStale }) => !isStale));
+    if (isQuiet && this.#episodes.openCount === 0) return [];
+    const findings = [...tenants].flatMap(([tenant, arrivals]) => this.#tenants.findings(tenant, arrivals, nowMs));
+    this.#tenants.takeHeld();
+    const { frames, apply } = this.#episodes.settle(findings);
     apply();
     return frames;
   }
@@ -82,21 +97,19 @@ export class StaleRule implements BacktestRule {
     for (let at = Math.max(from, count - RING_VALUES); at < count; at++) rhythm.observe(times[at] as number);
   }
 
-  #judge({ service, environment, rhythm }: WatchedService, nowMs: number): StaleService | undefined {
-    if (!(nowMs - rhythm.lastSeenMs > SILENCE_MS_MIN)) return undefined;
+  /** A service of which nothing comes any more because what was imported ends there is not silent: it is as if it were not known from there on. */
+  #judge({ service, environment, streams, rhythm, endsWithHistory }: WatchedService, arrivals: Arrivals, nowMs: number): void {
     const gates = rhythm.staleGates(nowMs, this.#startedMs);
-    if (!gates.every(({ passed }) => passed)) return undefined;
+    if (!gates.slice(0, 2).every(({ passed }) => passed)) return;
+    const { lastSeenMs } = rhythm;
+    if (endsWithHistory && streams.every(({ times }) => (times[times.length - 1] ?? 0) <= lastSeenMs)) return;
+    arrivals.watched++;
+    const sinceMs = Math.max(lastSeenMs, this.#startedMs);
+    if (nowMs - sinceMs < OVERDUE_MS_MIN) return;
     const [usualIntervalMs, limitMs] = [rhythm.usualIntervalMs(), rhythm.silenceLimitMs()];
-    return { service, environment, lastSeenMs: rhythm.lastSeenMs, usualIntervalMs, limitMs, gates };
-  }
-
-  /** Services whose rhythm is known. */
-  #watched(tenant: string, nowMs: number): number {
-    const known = ({ rhythm }: WatchedService) =>
-      rhythm
-        .staleGates(nowMs, this.#startedMs)
-        .slice(0, 2)
-        .every(({ passed }) => passed);
-    return this.#services.filter((service) => service.tenant === tenant && known(service)).length;
+    const isStale = gates.every(({ passed }) => passed);
+    if (isStale || nowMs > overdueFromMs(sinceMs, usualIntervalMs)) {
+      arrivals.silent.push({ service, environment, lastSeenMs, sinceMs, usualIntervalMs, limitMs, isStale, gates });
+    } else arrivals.pending.push(sinceMs, usualIntervalMs);
   }
 }

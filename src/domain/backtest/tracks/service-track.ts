@@ -2,14 +2,8 @@
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
-import {
-  SERVICE_AT_REST,
-  type ServiceEpisodePlace,
-  serviceFrame,
-  serviceTransition,
-} from "../../detection/multivariate/service-episode.ts";
+import { type ServiceEpisodePlace, serviceFrame, serviceTransition } from "../../detection/multivariate/service-episode.ts";
 import { decodeServiceModel } from "../../detection/multivariate/service-model-coding.ts";
-import { valueAgeMsMax } from "../../detection/multivariate/service-vector.ts";
 import { type ServiceFinding, serviceVerdict, serviceZ } from "../../detection/multivariate/service-verdict.ts";
 
 /** Of a model. */
@@ -66,14 +60,6 @@ export class ServiceTrack {
     const [verdict, detector] = [this.#verdict, this.#detector];
     if (verdict === undefined || detector === undefined) return undefined;
     return { verdict, sampleMs: this.#sampleMs, bar: detector.gate.bar, record: serviceVerdict(detector, this.#finding(verdict)) };
-  }
-
-  /** A cycle without a new vector: an alert of which nothing more is heard is over. */
-  rest(cycleMs: number, intervalMs: number): EpisodeFrame | undefined {
-    const detector = this.#detector as ServiceDetector;
-    if (!detector.isFiring || cycleMs - this.#sampleMs <= valueAgeMsMax(intervalMs)) return undefined;
-    detector.gate.end();
-    return this.#frame("close", SERVICE_AT_REST);
   }
 
   #finding(verdict: ServiceVerdict): ServiceFinding {

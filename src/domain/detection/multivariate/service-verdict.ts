@@ -2,7 +2,7 @@
 import { anomalyScore } from "../anomaly-score.ts";
 import { atLeast, holds } from "../gates/gate-result.ts";
 import { equivalentZ, logNormalTail, reportedProbability, Z_MAX } from "../tail-probability.ts";
-import { figure } from "../verdict.ts";
+import { figure, zText } from "../verdict.ts";
 import { EVIDENCE_BAR, type MetricShare, type ServiceDetector, type ServiceVerdict } from "./service-detector.ts";
 
 export const DETECTOR_SERVICE = "isolation_forest";
@@ -63,7 +63,7 @@ export function serviceVerdict(detector: ServiceDetector, finding: ServiceFindin
   };
 }
 
-/** One plain sentence, such as: 6 metrics were not as they are together: latency_ms was 412 (120 would fit the others, 71 % of it), ... */
+/** One plain sentence, such as: 6 metrics were not as they usually are together (equivalent z 7.2): latency_ms was 412 (120 would fit the others, 71 % of it), ... */
 export function explainService(detector: ServiceDetector, { names, verdict }: Pick<ServiceFinding, "names" | "verdict">): string {
   const parts = detector
     .contributions(names)
@@ -72,8 +72,7 @@ export function explainService(detector: ServiceDetector, { names, verdict }: Pi
       ({ feature, value, usual, share }) =>
         `${feature} was ${figure(value)} (${figure(usual)} would fit the others, ${percent(share)} of it)`,
     );
-  const distance = verdict.evidence >= Z_MAX ? `more than ${Z_MAX}` : verdict.evidence.toFixed(1);
-  return `${names.length} metrics were not as they usually are together, ${distance} standard deviations beyond the usual: ${parts.join(", ")}`;
+  return `${names.length} metrics were not as they usually are together (${zText(verdict.evidence)}): ${parts.join(", ")}`;
 }
 
 function percent(share: number): string {

@@ -4,7 +4,7 @@ import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-resu
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 import { hourOf } from "../seasonal/hour-profile.ts";
 import { logNormalTail, reportedProbability, Z_MAX } from "../tail-probability.ts";
-import { figure } from "../verdict.ts";
+import { figure, zText } from "../verdict.ts";
 import { LEARNING_VALUES, type PairVerdict } from "./pair-detector.ts";
 
 export const DETECTOR_ADAPTIVE = "adaptive";
@@ -76,15 +76,13 @@ function pairGates({ verdict, baseline, direction }: PairObservation): GateResul
   ];
 }
 
-/** A plain sentence, such as: latency_ms was 61.2 on average over its last 12 values, 5.3 standard deviations above the 40.1 that is usual on a working day at 14:00 (expected 32 to 48). */
+/** A plain sentence, such as: latency_ms was 61.2 on average over its last 12 values (equivalent z 5.3), above the 40.1 that is usual on a working day at 14:00 (expected 32 to 48). */
 export function explainPair({ verdict, localMs, baseline }: PairObservation, metricName: string): string {
   const { mean, width, usual, scale, levelBar, isSeasonal, side } = verdict;
   const what = width === 1 ? figure(mean) : `${figure(mean)} on average over its last ${width} values`;
   const when = isSeasonal ? `is usual on a ${bucketOf(localMs)}` : `the last ${baseline.n} values had`;
   const range = `expected ${figure(usual - levelBar * scale)} to ${figure(usual + levelBar * scale)}`;
-  const distance = Math.abs(pairZ(verdict));
-  const far = distance >= Z_MAX ? `more than ${Z_MAX}` : distance.toFixed(1);
-  return `${metricName} was ${what}, ${far} standard deviations ${side < 0 ? "below" : "above"} the ${figure(usual)} that ${when} (${range})`;
+  return `${metricName} was ${what} (${zText(pairZ(verdict))}), ${side < 0 ? "below" : "above"} the ${figure(usual)} that ${when} (${range})`;
 }
 
 function bucketOf(localMs: number): string {

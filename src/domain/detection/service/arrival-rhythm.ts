@@ -8,10 +8,18 @@ const ARRIVAL_MS_MIN = 1000;
 const SILENCE_INTERVALS = 5;
 /** No service is stale before. */
 export const SILENCE_MS_MIN = 180_000;
+/** A service that has missed samples for so many intervals is overdue; no service is before it has been silent for OVERDUE_MS_MIN. */
+const OVERDUE_INTERVALS = 2;
+export const OVERDUE_MS_MIN = 120_000;
 /** Coefficient of variation of the gaps from which a service comes and goes by nature, such as a job. */
 const VARIATION_MAX = 1.5;
 /** A serialised rhythm: newest arrival, number of gaps, the gaps. */
 const RHYTHM_VALUES = 2 + GAPS_KEPT;
+
+/** When a service that was last heard at `sinceMs` is overdue. */
+export function overdueFromMs(sinceMs: number, usualIntervalMs: number): number {
+  return sinceMs + Math.max(OVERDUE_INTERVALS * usualIntervalMs, OVERDUE_MS_MIN);
+}
 
 export class ArrivalRhythm {
   private readonly gaps = new Float32Array(GAPS_KEPT);

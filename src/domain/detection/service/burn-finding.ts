@@ -1,6 +1,6 @@
 // An SLO that burns its error budget too fast, as a finding of its service.
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
-import type { RuleFinding } from "./rule-episode-set.ts";
+import type { EpisodeFate, RuleFinding, RulePlace } from "./rule-episode-set.ts";
 import { type BurnEvaluation, type BurnFinding, OBJECTIVE_DEFAULT, type SloBurn } from "./slo-burn.ts";
 
 export const DETECTOR_BURN = "slo_burn";
@@ -15,17 +15,29 @@ export interface BurningSlo {
   readonly burn: SloBurn;
   /** Null where its records name none. */
   readonly objective: number | null;
+  /** Time of its newest record. */
+  readonly newestMs: number;
 }
 
 /** Of several SLOs of one service in one environment the one that burns fastest is told. */
 export class WorstBurns {
+  readonly #isOpen: (place: RulePlace) => boolean;
   readonly #worst = new Map<string, RuleFinding>();
+  readonly #judged = new Set<string>();
 
-  /** Judges one at `nowMs`: 10 to 30 us. */
+  /** `isOpen` says of a place whether it is told already. */
+  constructor(isOpen: (place: RulePlace) => boolean) {
+    this.#isOpen = isOpen;
+  }
+
+  /** Judges one at `nowMs`: 10 to 30 us. One that is told is judged again with its next record: without records nothing is over. */
   add(slo: BurningSlo, nowMs: number): void {
-    const finding = findingOf(slo, nowMs);
+    const { tenant, environment, serviceId } = slo;
+    const key = placeKey(slo);
+    this.#judged.add(key);
+    const isOpen = this.#isOpen({ tenant, environment, serviceId, metricName: METRIC });
+    const finding = findingOf(slo, nowMs) ?? (isOpen && slo.newestMs < nowMs ? findingOf(slo, slo.newestMs) : undefined);
     if (finding === undefined) return;
-    const key = JSON.stringify([finding.tenant, finding.environment, finding.serviceId]);
     const other = this.#worst.get(key);
     if (other === undefined || finding.verdict.z > other.verdict.z) this.#worst.set(key, finding);
   }
@@ -33,6 +45,15 @@ export class WorstBurns {
   get findings(): RuleFinding[] {
     return [...this.#worst.values()];
   }
+
+  /** What becomes of a finding that is no longer one: over, or without any record left. */
+  fateOf(place: RulePlace): EpisodeFate {
+    return this.#judged.has(placeKey(place)) ? "close" : "end";
+  }
+}
+
+function placeKey({ tenant, environment, serviceId }: Pick<RulePlace, "tenant" | "environment" | "serviceId">): string {
+  return JSON.stringify([tenant, environment, serviceId]);
 }
 
 function findingOf(window: BurningSlo, nowMs: number): RuleFinding | undefined {
@@ -48,6 +69,7 @@ function findingOf(window: BurningSlo, nowMs: number): RuleFinding | undefined {
     attributes: { slo: metricName, objective, long_minutes: finding.longMinutes, short_minutes: finding.shortMinutes },
     direction: "high",
     startedAtMs: nowMs,
+    observedAtMs: Math.min(window.newestMs, nowMs),
     verdict: burnVerdict(finding, gates),
     explanation: burnText(metricName, objective, finding),
   };

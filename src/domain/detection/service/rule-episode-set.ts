@@ -16,18 +16,25 @@ export interface RuleFinding {
   readonly attributes: Attributes;
   readonly direction: "high" | "low";
   readonly startedAtMs: number;
+  /** Time of the sample that it is told with. */
+  readonly observedAtMs: number;
+  /** Told again whenever its attributes change; else only where its z has grown. */
+  readonly isRestated?: boolean;
   readonly verdict: RuleVerdict;
   readonly explanation: string;
 }
 
 /** What an open episode was told with. */
-export type ToldFinding = Omit<RuleFinding, "verdict"> & { readonly z: number; readonly verdict: unknown };
+export type ToldFinding = Omit<RuleFinding, "verdict" | "isRestated"> & { readonly z: number; readonly verdict: unknown };
 
 interface OpenEpisode {
   readonly id: string;
   readonly startedAtMs: number;
-  readonly frame: Omit<EpisodeFrame, "transition" | "observedAtMs">;
+  readonly frame: Omit<EpisodeFrame, "transition">;
 }
+
+/** What becomes of an episode that is not found again: it is over (close), nobody hears of it any more (end), or nothing is known of it yet. */
+export type EpisodeFate = "close" | "end" | "goes on";
 
 /** What one cycle changes; `apply` takes it over. */
 export interface RuleChanges {
@@ -48,6 +55,10 @@ export class RuleEpisodeSet {
     return this.#open.size;
   }
 
+  isOpen(place: RulePlace): boolean {
+    return this.#open.has(keyOf(place));
+  }
+
   /** When the open episode of a place began. */
   startOf(place: RulePlace): number | undefined {
     return this.#open.get(keyOf(place))?.startedAtMs;
@@ -60,8 +71,8 @@ export class RuleEpisodeSet {
     this.#open.set(keyOf(told), { id, startedAtMs, frame: { ...told, episodeId: id, detector: this.#detector, arrivalMs: 0 } });
   }
 
-  /** What one cycle changes. `stays` says of an episode that was not found again whether it goes on all the same, as nothing is known of it yet. */
-  settle(findings: readonly RuleFinding[], nowMs: number, stays: (place: RulePlace) => boolean = () => false): RuleChanges {
+  /** What one cycle changes. `fate` says what becomes of an episode that was not found again. */
+  settle(findings: readonly RuleFinding[], fate: (place: RulePlace) => EpisodeFate = () => "close"): RuleChanges {
     const after = new Map<string, OpenEpisode>();
     const frames: EpisodeFrame[] = [];
     for (const finding of findings) {
@@ -69,15 +80,14 @@ export class RuleEpisodeSet {
       const before = this.#open.get(key);
       const episode = this.#episodeOf(finding, before);
       after.set(key, episode);
-      const grows = before !== undefined && Math.abs(episode.frame.z) > Math.abs(before.frame.z);
-      if (before === undefined || grows) {
-        frames.push({ ...episode.frame, transition: before === undefined ? "open" : "update", observedAtMs: nowMs });
-      }
+      if (before === undefined) frames.push({ ...episode.frame, transition: "open" });
+      else if (episode.frame !== before.frame) frames.push({ ...episode.frame, transition: "update" });
     }
     for (const [key, episode] of this.#open) {
       if (after.has(key)) continue;
-      if (stays(episode.frame)) after.set(key, episode);
-      else frames.push({ ...episode.frame, transition: "close", observedAtMs: nowMs });
+      const is = fate(episode.frame);
+      if (is === "goes on") after.set(key, episode);
+      else frames.push({ ...episode.frame, transition: is });
     }
     return {
       frames,
@@ -90,16 +100,21 @@ export class RuleEpisodeSet {
   #episodeOf(finding: RuleFinding, before: OpenEpisode | undefined): OpenEpisode {
     const startedAtMs = before?.startedAtMs ?? finding.startedAtMs;
     const id = before?.id ?? this.#idOf(finding, startedAtMs);
-    const { tenant, environment, serviceId, metricName, attributes, direction, verdict, explanation } = finding;
-    const frame = { tenant, environment, serviceId, metricName, attributes, direction, startedAtMs, z: verdict.z, verdict, explanation };
-    const isPeak = before === undefined || Math.abs(verdict.z) > Math.abs(before.frame.z);
-    const told = isPeak ? { ...frame, episodeId: id, detector: this.#detector, arrivalMs: 0 } : before.frame;
+    const { tenant, environment, serviceId, metricName, attributes, direction, observedAtMs, verdict, explanation } = finding;
+    const name = { tenant, environment, serviceId, metricName, attributes };
+    const frame = { ...name, direction, startedAtMs, observedAtMs, z: verdict.z, verdict, explanation };
+    const isNews = before === undefined || Math.abs(verdict.z) > Math.abs(before.frame.z) || isRestated(finding, before.frame);
+    const told = isNews ? { ...frame, episodeId: id, detector: this.#detector, arrivalMs: 0 } : before.frame;
     return { id, startedAtMs, frame: told };
   }
 
   #idOf({ tenant, environment, serviceId, metricName }: RulePlace, startedAtMs: number): string {
     return hash128(JSON.stringify([this.#detector, tenant, environment, serviceId, metricName, startedAtMs]));
   }
+}
+
+function isRestated({ isRestated: mayBe, attributes }: RuleFinding, before: OpenEpisode["frame"]): boolean {
+  return mayBe === true && JSON.stringify(attributes) !== JSON.stringify(before.attributes);
 }
 
 function keyOf({ tenant, environment, serviceId, metricName }: RulePlace): string {

@@ -3,6 +3,7 @@
 // One ring of 4,320 minutes (3 days), 35 KB per SLO; an evaluation adds up 4,320 minutes, about 10 us.
 import type { Tier } from "../anomaly-score.ts";
 import { atLeast, firstFailed, type GateResult } from "../gates/gate-result.ts";
+import { isRatio } from "./slo-record.ts";
 
 const MINUTE_MS = 60_000;
 /** Where a record names none. */
@@ -65,7 +66,7 @@ export class SloBurn {
 
   /** A record that tells the good ratio (0..1) of its period alone. */
   observeRatio(timeMs: number, ratio: number): void {
-    if (ratio >= 0 && ratio <= 1) this.add(timeMs, 1 - ratio, 1);
+    if (isRatio(ratio)) this.add(timeMs, 1 - ratio, 1);
   }
 
   /** Burn rates against an objective in (0, 1). */

@@ -1,77 +1,98 @@
 // Silent services as findings: each one of its own, or one on ingestion where most of a tenant's fell silent together.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import type { StaleService } from "../../../core/protocol/arrivals.ts";
+import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
-import type { RuleFinding } from "./rule-episode-set.ts";
-import { INGESTION_SERVICE, tenantSilence } from "./tenant-silence.ts";
+import type { RuleFinding, RulePlace } from "./rule-episode-set.ts";
+import { INGESTION_SERVICE } from "./tenant-silence.ts";
 
 export const DETECTOR_STALE = "stale";
 const STALE_METRIC = "service.stale";
-/** Services that are named in an attribute. */
+/** Services that are named in an attribute and in the text. */
 const NAMED_MAX = 50;
+const TOLD_MAX = 10;
 /** Silence of so many limits is high. */
 const LONG_SILENCE = 3;
 
-/** Of the silent services of a tenant, of which so many are watched. */
-export function staleFindings(tenant: string, stale: readonly StaleService[], watched: number, nowMs: number): RuleFinding[] {
-  const byKey = new Map(stale.map((service) => [`${service.environment}\0${service.service}`, service]));
-  const sending = Array.from({ length: Math.max(0, watched - stale.length) }, () => ({ serviceId: "", lastSeenMs: nowMs, stale: false }));
-  const silent = [...byKey].map(([serviceId, { lastSeenMs }]) => ({ serviceId, lastSeenMs, stale: true }));
-  const { ingestion, single, gates } = tenantSilence([...silent, ...sending]);
-  const of = (keys: readonly string[]) => keys.map((key) => byKey.get(key) as StaleService);
-  const findings = of(single).map((service) => staleFinding(tenant, service, nowMs));
-  return ingestion.length === 0 ? findings : [ingestionFinding(tenant, of(ingestion), watched, gates, nowMs), ...findings];
-}
-
-function staleFinding(
+/** A service that is silent for too long. */
+export function staleFinding(
   tenant: string,
-  { service, environment, lastSeenMs, usualIntervalMs, limitMs, gates }: StaleService,
+  { service, environment, lastSeenMs, usualIntervalMs, limitMs, gates }: SilentService,
   nowMs: number,
 ): RuleFinding {
-  const [, serviceId] = JSON.parse(service) as [string, string];
   const silentMs = nowMs - lastSeenMs;
   const tier = silentMs > LONG_SILENCE * limitMs ? "high" : "medium";
   return {
-    tenant,
-    environment,
-    serviceId,
-    metricName: STALE_METRIC,
+    ...stalePlace(tenant, serviceIdOf(service), environment),
     attributes: { silent_since: formatRfc3339(lastSeenMs) },
     direction: "low",
     startedAtMs: nowMs,
+    observedAtMs: lastSeenMs,
     verdict: silenceVerdict({ silentMs, usualMs: usualIntervalMs, limitMs, z: -TIER_Z[tier], gates }),
-    explanation: `no sample of ${serviceId} for ${duration(silentMs)}; it usually sends every ${duration(usualIntervalMs)}`,
+    explanation: `${silenceText(service, silentMs)}; it usually sends every ${duration(usualIntervalMs)}`,
   };
 }
 
-function ingestionFinding(
-  tenant: string,
-  services: readonly StaleService[],
-  watched: number,
-  gates: StaleService["gates"],
-  nowMs: number,
-): RuleFinding {
-  const names = services.map(({ service }) => (JSON.parse(service) as [string, string])[1]);
-  const environments = new Set(services.map(({ environment }) => environment));
-  const lastSeenMs = Math.min(...services.map((service) => service.lastSeenMs));
-  const usualMs = Math.min(...services.map(({ usualIntervalMs }) => usualIntervalMs));
-  const limitMs = Math.min(...services.map((service) => service.limitMs));
-  const silentMs = nowMs - lastSeenMs;
-  const since = new Date(lastSeenMs).toISOString().slice(0, 16);
+/** Where the silence of a service is told. */
+export function stalePlace(tenant: string, serviceId: string, environment: string): RulePlace {
+  return { tenant, environment, serviceId, metricName: STALE_METRIC };
+}
+
+/** Such as: no sample of api for 6 min. */
+export function silenceText(service: string, silentMs: number): string {
+  return `no sample of ${serviceIdOf(service)} for ${duration(silentMs)}`;
+}
+
+/** What the alert on a tenant's silence says. */
+export interface ToldSilence {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly onsetMs: number;
+  /** Services that were silent at once, at the most, and those that were watched then. */
+  readonly most: number;
+  readonly watched: number;
+  readonly gates: SilentService["gates"];
+}
+
+/** One on the way in, for services that fell silent together and still are. */
+export function ingestionFinding(of: ToldSilence, services: readonly SilentService[], nowMs: number): RuleFinding {
+  const { tenant, environment, onsetMs, gates } = of;
+  const names = services.map(({ service }) => serviceIdOf(service));
+  const least = (numberOf: (service: SilentService) => number) =>
+    services.reduce((min, service) => Math.min(min, numberOf(service)), Number.POSITIVE_INFINITY);
+  const [usualMs, limitMs] = [least(({ usualIntervalMs }) => usualIntervalMs), least((service) => service.limitMs)];
   return {
-    tenant,
-    environment: environments.size === 1 ? ([...environments][0] as string) : "",
-    serviceId: INGESTION_SERVICE,
-    metricName: STALE_METRIC,
-    attributes: { services: names.slice(0, NAMED_MAX), silent: names.length, watched },
+    ...stalePlace(tenant, INGESTION_SERVICE, environment),
+    attributes: {
+      services: names.slice(0, NAMED_MAX),
+      silent: names.length,
+      silent_most: of.most,
+      silent_since: formatRfc3339(onsetMs),
+      watched: of.watched,
+    },
     direction: "low",
     startedAtMs: nowMs,
-    verdict: silenceVerdict({ silentMs, usualMs, limitMs, z: -TIER_Z.high, gates }),
-    explanation: `${names.length} of ${watched} services have been silent together since ${since}Z: their way in is broken rather than they; look at collectors, network and credentials`,
+    observedAtMs: onsetMs,
+    isRestated: true,
+    verdict: silenceVerdict({ silentMs: nowMs - onsetMs, usualMs, limitMs, z: -TIER_Z.high, gates }),
+    explanation: ingestionText(of, names),
   };
 }
 
-function silenceVerdict(of: { silentMs: number; usualMs: number; limitMs: number; z: number; gates: StaleService["gates"] }) {
+function ingestionText({ onsetMs, most, watched }: ToldSilence, names: readonly string[]): string {
+  const since = `${new Date(onsetMs).toISOString().slice(0, 16)}Z`;
+  const rest = names.length > TOLD_MAX ? ` and ${names.length - TOLD_MAX} more` : "";
+  const which = `${names.slice(0, TOLD_MAX).join(", ")}${rest}`;
+  if (names.length < most) {
+    return `${names.length} of ${most} services that fell silent together are still silent, since ${since}: ${which}; the others send again`;
+  }
+  return `${names.length} of ${watched} services have been silent together since ${since}: their way in is broken rather than they; look at collectors, network and credentials: ${which}`;
+}
+
+function serviceIdOf(service: string): string {
+  return (JSON.parse(service) as [string, string])[1];
+}
+
+function silenceVerdict(of: { silentMs: number; usualMs: number; limitMs: number; z: number; gates: SilentService["gates"] }) {
   return ruleVerdict({
     detector: DETECTOR_STALE,
     observed: of.silentMs / 1000,

@@ -3,7 +3,7 @@
 // Sketch: 3 ns table when records come in the order of earlier bodies (else 5, 20 at a million streams), 3 ns row.
 import { STATUS_DONE, STATUS_OK, STATUS_ODD_RECORD, STATUS_UNKNOWN_STREAM } from "../../../core/layout/kernel-status";
 import { ENTRY_BYTES, ENTRY_END, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_IS_ODD, ENTRY_OFFSET, ENTRY_START, ENTRY_VALUE, INDEX } from "./json-record-index";
-import { indexEnd, scanBody, setFrame } from "./json-record-scan";
+import { failedAt, indexEnd, scanBody, setFrame } from "./json-record-scan";
 import { stageRow } from "./lane-staging";
 import { foundDestination, foundRef, laneFind, laneFindNext, laneTouchEntry, laneTouchSlot } from "./lane-table";
 
@@ -16,18 +16,34 @@ let touchedEnd: usize = INDEX;
 let lastTouched: u32 = 0; // so that the loads are not optimised away
 
 /**
- * Scans a body, one record or with `isBatch` an array of them, and sets the steps to its start. Zero bytes (BODY_PADDING_BYTES) must follow it, and
- * its bytes must not change until the last step. Answers the number of records, or STATUS_ODD_BODY and nothing was staged: the body is no JSON, or
- * has more than `recordsMax` records or more than `depthMax` brackets inside each other. Times are ms; records from `min` to `max` are admitted.
+ * Scans a body in one of the forms of json-record-scan.ts and sets the steps to its start. Zero bytes (BODY_PADDING_BYTES) must follow it, or for a run the
+ * rest of a body that they follow, and its bytes must not change until the last step. Answers the number of records, or that nothing was staged:
+ * STATUS_TOO_LARGE for more than `recordsMax`, of which the others were not looked at; STATUS_ODD_BODY for a body that is no JSON or has more than
+ * `depthMax` brackets inside each other. Times are ms; records from `min` to `max` are admitted.
  */
 export function jsonRecordsBegin(
-  pointer: usize, bytes: u32, isBatch: bool, tenantIndex: u32, base: f64, min: f64, max: f64, recordsMax: u32, depthMax: i32,
+  pointer: usize, bytes: u32, form: i32, tenantIndex: u32, base: f64, min: f64, max: f64, recordsMax: u32, depthMax: i32,
 ): i32 {
   tenant = tenantIndex;
   setFrame(tenantIndex, base, min, max);
-  const records = scanBody(pointer, bytes, isBatch, recordsMax, depthMax);
+  const records = scanBody(pointer, bytes, form, recordsMax, depthMax);
   next = touchedEnd = INDEX;
   return records;
+}
+
+/** Where the record begins at which a body was found to be odd. */
+export function jsonFailedAt(): usize {
+  return failedAt;
+}
+
+/** Where the record behind the one that the last step stopped at begins; 0 behind the last. */
+export function jsonRecordNext(): usize {
+  return next < indexEnd ? load<u32>(next, ENTRY_START) : 0;
+}
+
+/** Where the last record ends. */
+export function jsonRecordsEnd(): usize {
+  return load<u32>(indexEnd - ENTRY_BYTES, ENTRY_END);
 }
 
 /** Address of the record that the last step stopped at. */

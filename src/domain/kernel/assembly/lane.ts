@@ -17,11 +17,16 @@ export {
   remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
   unknownBytes, unknownPointer,
 } from "./remote-write-walk";
+export { otlpElementsLeft, otlpElementsMax } from "./otlp-elements";
+export { checkTraces as otlpRequestCheck } from "./otlp-traces-check";
 export { otlpDistributions } from "./otlp-metrics-index";
 export { otlpMetricsBegin, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp-metrics-walk";
 export { otlpTracesBegin, otlpTracesStep } from "./otlp-traces-walk";
 export { spanTextBytes, spanTextPointer, spanTextsFirst } from "./span-texts";
 export { jsonDepth } from "./json-depth";
-export { jsonRecordBytes, jsonRecordIndex, jsonRecordPointer, jsonRecordsBegin, jsonRecordsStep } from "./json-record-stage";
+export {
+  jsonFailedAt, jsonRecordBytes, jsonRecordIndex, jsonRecordNext, jsonRecordPointer, jsonRecordsBegin, jsonRecordsEnd, jsonRecordsStep,
+} from "./json-record-stage";
+export { jsonRun, jsonRunElements, jsonRunEnd, jsonRunNext, jsonRunObjects, jsonRunOthers, jsonSpaceEnd, jsonValueEnd } from "./json-run";
 export { packRows, unpackRows } from "./row-pack";
 export { translatedRows, translateRows } from "./row-translation";

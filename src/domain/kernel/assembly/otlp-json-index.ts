@@ -6,10 +6,13 @@
 import { SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_ODD_BODY } from "../../../core/layout/kernel-status";
 import {
-  afterSpace, ARRAY_CLOSE, ARRAY_OPEN, closingQuote, COLON, COMMA, escapedStrings, isDigit, OBJECT_CLOSE, OBJECT_OPEN, QUOTE, valueEnd,
+  afterSpace, ARRAY_CLOSE, ARRAY_OPEN, closingQuote, COLON, COMMA, escapedStrings, isDigit, OBJECT_CLOSE, OBJECT_OPEN, QUOTE, setTextLimit,
+  valueEnd,
 } from "./json-text";
+import { beginElements, takeElement } from "./otlp-elements";
 import {
-  METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE, METRIC_RESOURCE_BYTES, setIndexed,
+  METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE, METRIC_RESOURCE_BYTES,
+  METRIC_UNIT, setIndexed,
 } from "./otlp-metrics-index";
 
 /** Brackets that a value here may open: less than JSON_DEPTH_MAX of core/config/limits.ts, so that deeper bodies are judged elsewhere. */
@@ -27,6 +30,8 @@ let resourceBytes: u32 = 0;
 export function indexJsonMetrics(pointer: usize, bytes: u32): i32 {
   entryAt = SERIES_INDEX;
   points = distributions = 0;
+  setTextLimit(usize.MAX_VALUE);
+  beginElements();
   const start = afterSpace(pointer);
   const end = <u32>load<u8>(start) == OBJECT_OPEN ? requestEnd(start) : 0;
   const isGood = end != 0 && afterSpace(end) == pointer + bytes;
@@ -87,7 +92,7 @@ function sourcesEnd(p: usize): usize {
   if (<u32>load<u8>(p) != ARRAY_OPEN) return 0;
   p = afterSpace(p + 1);
   while (p != 0 && <u32>load<u8>(p) != ARRAY_CLOSE) {
-    p = <u32>load<u8>(p) == OBJECT_OPEN ? sourceEnd(p) : 0;
+    p = <u32>load<u8>(p) == OBJECT_OPEN && takeElement() ? sourceEnd(p) : 0;
     if (p != 0) p = nextAt(p, ARRAY_CLOSE);
   }
   return p == 0 ? 0 : p + 1;
@@ -126,7 +131,7 @@ function scopesEnd(p: usize): usize {
   if (<u32>load<u8>(p) != ARRAY_OPEN) return 0;
   p = afterSpace(p + 1);
   while (p != 0 && <u32>load<u8>(p) != ARRAY_CLOSE) {
-    p = <u32>load<u8>(p) == OBJECT_OPEN ? scopeEnd(p) : 0;
+    p = <u32>load<u8>(p) == OBJECT_OPEN && takeElement() ? scopeEnd(p) : 0;
     if (p != 0) p = nextAt(p, ARRAY_CLOSE);
   }
   return p == 0 ? 0 : p + 1;
@@ -155,7 +160,7 @@ function metricsEndOf(p: usize): usize {
   if (<u32>load<u8>(p) != ARRAY_OPEN) return 0;
   p = afterSpace(p + 1);
   while (p != 0 && <u32>load<u8>(p) != ARRAY_CLOSE) {
-    p = <u32>load<u8>(p) == OBJECT_OPEN ? metricEnd(p) : 0;
+    p = <u32>load<u8>(p) == OBJECT_OPEN && takeElement() ? metricEnd(p) : 0;
     if (p != 0) p = nextAt(p, ARRAY_CLOSE);
   }
   return p == 0 ? 0 : p + 1;
@@ -180,7 +185,7 @@ function kindOfMember(): u32 {
 
 /** {"name": "...", "gauge": {...}} */
 function metricEnd(p: usize): usize {
-  let metric: usize = p, metricBytes: u32 = 0, isNamed = false, kind = KIND_NONE;
+  let metric: usize = p, metricBytes: u32 = 0, isNamed = false, kind = KIND_NONE, unit: usize = 0;
   p = afterSpace(p + 1);
   while (p != 0 && <u32>load<u8>(p) != OBJECT_CLOSE) {
     p = memberAt(p);
@@ -194,6 +199,13 @@ function metricEnd(p: usize): usize {
       if (quote == 0 || escapedStrings != escaped) return 0;
       metric = p + 1;
       metricBytes = <u32>(quote - metric);
+      p = quote + 1;
+    } else if (nameBytes == 4 && load<u32>(name) == 0x74696e75 && byte == QUOTE) { // unit
+      const escaped = escapedStrings;
+      unit = p + 1;
+      const quote = closingQuote(unit);
+      if (quote == 0) return 0;
+      if (escapedStrings != escaped) unit = 0;
       p = quote + 1;
     } else {
       const found = kindOfMember();
@@ -216,7 +228,8 @@ function metricEnd(p: usize): usize {
     store<u32>(entryAt, metricBytes, METRIC_NAME_BYTES);
     store<u32>(entryAt, <u32>pointsAt, METRIC_POINTS);
     store<u32>(entryAt, <u32>pointsEnd, METRIC_END);
-    store<u32>(entryAt, kind == KIND_SUM && isMonotonic && temporality == CUMULATIVE ? 1 : 0, METRIC_IS_COUNTER);
+    store<u32>(entryAt, kind != KIND_SUM || !isMonotonic ? 0 : temporality == CUMULATIVE ? 1 : 2, METRIC_IS_COUNTER);
+    store<u32>(entryAt, <u32>unit, METRIC_UNIT);
     entryAt += METRIC_BYTES;
   }
   return p + 1;
@@ -274,7 +287,7 @@ function pointListEnd(p: usize, kind: u32): usize {
   p = afterSpace(p + 1);
   pointsAt = p;
   while (p != 0 && <u32>load<u8>(p) != ARRAY_CLOSE) {
-    p = valueEnd(p, DEPTH);
+    p = takeElement() ? valueEnd(p, DEPTH) : 0;
     if (kind == KIND_DISTRIBUTION) distributions++;
     else points++;
     if (p != 0) p = nextAt(p, ARRAY_CLOSE);

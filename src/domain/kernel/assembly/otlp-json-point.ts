@@ -95,7 +95,7 @@ function readValue(p: usize, isInteger: bool): usize {
     const end = readNumber(p);
     pointValue = numberValue;
     if (!numberIsExact) pointIsOdd = true;
-    return end;
+    return end == 0 ? oddEnd(p) : end; // -Infinity
   }
   if (!isInteger || byte != QUOTE) return oddEnd(p);
   const isNegative = <u32>load<u8>(p, 1) == MINUS;

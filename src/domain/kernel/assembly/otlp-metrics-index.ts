@@ -1,16 +1,18 @@
 // First pass over a decompressed OTLP metrics body (ExportMetricsServiceRequest): checks its structure down to the fields of each point, so that an
 // undecodable body stores nothing and the walk behind it may trust tags and lengths, and notes each metric of number points in SERIES_INDEX.
 // What attributes hold is judged where a stream is defined: the bytes of a known stream's were.
-// Request {1: ResourceMetrics {1: Resource, 2: ScopeMetrics {2: Metric {1: name, 5: Gauge, 7: Sum, 9: Histogram, 10: ExponentialHistogram,
+// Request {1: ResourceMetrics {1: Resource, 2: ScopeMetrics {2: Metric {1: name, 3: unit, 5: Gauge, 7: Sum, 9: Histogram, 10: ExponentialHistogram,
 // 11: Summary}}}}, Gauge {1: point}, Sum {1: point, 2: temporality, 3: monotonic}.
 // https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/metrics/v1/metrics.proto
 // Sketch: 2 ns a field of a point.
 import { SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../core/layout/memory-map";
 import { STATUS_BAD_PROTOBUF, STATUS_ODD_BODY } from "../../../core/layout/kernel-status";
+import { beginElements, takeElement } from "./otlp-elements";
 import { isResource } from "./otlp-resource";
 import { fieldNumber, payload, readField, readRepeated, varint, readVarint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "./protobuf-wire";
 
 const FIELD_NAME: u32 = 1;
+const FIELD_UNIT: u32 = 3;
 const FIELD_GAUGE: u32 = 5;
 const FIELD_SUM: u32 = 7;
 const FIELD_SUMMARY: u32 = 11;
@@ -29,7 +31,9 @@ export const METRIC_NAME: usize = 8; // u32
 export const METRIC_NAME_BYTES: usize = 12; // u32
 export const METRIC_POINTS: usize = 16; // u32, content of its Gauge or Sum
 export const METRIC_END: usize = 20; // u32
-export const METRIC_IS_COUNTER: usize = 24; // u32, 1 for a cumulative monotonic sum
+export const METRIC_IS_COUNTER: usize = 24; // u32, 1 for a cumulative monotonic sum, 2 for one of deltas
+export const METRIC_UNIT: usize = 28; // u32, 0 = none
+const UNIT_BYTES_MAX: usize = 63; // its length is one byte
 const INDEX_END: usize = SERIES_INDEX + SERIES_INDEX_BYTES;
 
 /** The end of the entries in the index. */
@@ -56,10 +60,12 @@ export function indexMetrics(pointer: usize, bytes: u32): i32 {
   points = distributions = 0;
   odd = false;
   metricsEnd = SERIES_INDEX;
+  beginElements();
   const end = pointer + bytes;
   for (let p = pointer; p < end; ) {
     p = readField(p, end);
     if (p == 0) return STATUS_BAD_PROTOBUF;
+    if (!takeElement()) return STATUS_BAD_PROTOBUF;
     if (fieldNumber != 1) continue;
     if (wireType != WIRE_BYTES || !indexResource(payload, p)) return STATUS_BAD_PROTOBUF;
   }
@@ -77,6 +83,7 @@ function indexResource(start: usize, end: usize): bool {
   for (let p = start; p < end; ) {
     p = readField(p, end);
     if (p == 0 || (fieldNumber <= 3 && wireType != WIRE_BYTES)) return false;
+    if (!takeElement()) return false;
     if (fieldNumber != 1) continue;
     resources++;
     resource = payload;
@@ -99,6 +106,7 @@ function indexScope(p: usize, end: usize): bool {
   while (p < end) {
     p = readField(p, end);
     if (p == 0 || (fieldNumber <= 3 && wireType != WIRE_BYTES)) return false;
+    if (!takeElement()) return false;
     if (fieldNumber != 2) continue;
     const content = payload;
     if (!indexMetric(content, p)) return false;
@@ -108,7 +116,7 @@ function indexScope(p: usize, end: usize): bool {
 
 function indexMetric(p: usize, end: usize): bool {
   let name: usize = p, nameBytes: u32 = 0, names: u32 = 0, kinds: u32 = 0;
-  let data: usize = 0, dataEnd: usize = 0, kind: u32 = 0;
+  let data: usize = 0, dataEnd: usize = 0, kind: u32 = 0, unit: usize = 0;
   while (p < end) {
     p = readField(p, end);
     if (p == 0) return false;
@@ -118,6 +126,8 @@ function indexMetric(p: usize, end: usize): bool {
       names++;
       name = payload;
       nameBytes = <u32>(p - payload);
+    } else if (fieldNumber == FIELD_UNIT) {
+      unit = p > payload && p - payload <= UNIT_BYTES_MAX ? payload : 0;
     } else if (fieldNumber >= FIELD_GAUGE) {
       kinds++;
       kind = fieldNumber;
@@ -138,7 +148,8 @@ function indexMetric(p: usize, end: usize): bool {
   store<u32>(metricsEnd, nameBytes, METRIC_NAME_BYTES);
   store<u32>(metricsEnd, <u32>data, METRIC_POINTS);
   store<u32>(metricsEnd, <u32>dataEnd, METRIC_END);
-  store<u32>(metricsEnd, kind == FIELD_SUM && monotonic && temporality == CUMULATIVE ? 1 : 0, METRIC_IS_COUNTER);
+  store<u32>(metricsEnd, kind != FIELD_SUM || !monotonic ? 0 : temporality == CUMULATIVE ? 1 : 2, METRIC_IS_COUNTER);
+  store<u32>(metricsEnd, <u32>unit, METRIC_UNIT);
   metricsEnd += METRIC_BYTES;
   return true;
 }
@@ -157,7 +168,7 @@ function checkData(kind: u32, p: usize, end: usize): bool {
     p = readRepeated(p, end, TAG_POINT);
     if (p == 0) return false;
     if (fieldNumber == FIELD_POINT) {
-      if (wireType != WIRE_BYTES) return false;
+      if (wireType != WIRE_BYTES || !takeElement()) return false;
       if (isNumber ? !isNumberPoint(payload, p) : !isReadable(payload, p)) return false;
       if (isNumber) points++;
       else distributions++;

@@ -4,7 +4,7 @@
 // Sketch for a point of four attributes: 15 ns its fields, 15 ns hash, 5 ns table, 3 ns row.
 import {
   OTLP_POINT, OTLP_POINT_BYTES, OTLP_POINT_COUNTER, OTLP_POINT_NAME, OTLP_POINT_NAME_BYTES, OTLP_POINT_RESOURCE, OTLP_POINT_RESOURCE_BYTES,
-  SCRATCH, SCRATCH_BYTES, SERIES_INDEX,
+  OTLP_POINT_UNIT, SCRATCH, SCRATCH_BYTES, SERIES_INDEX,
 } from "../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../core/layout/row-frame";
 import { STATUS_DONE, STATUS_ODD_RECORD, STATUS_OK, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM } from "../../../core/layout/kernel-status";
@@ -13,7 +13,7 @@ import { foundDestination, foundRef, laneFind, laneFindNext, laneInsert, laneSta
 import { stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "./lane-staging";
 import {
   FIELD_POINT, indexMetrics, METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE,
-  METRIC_RESOURCE_BYTES, metricsEnd, TAG_POINT,
+  METRIC_RESOURCE_BYTES, METRIC_UNIT, metricsEnd, TAG_POINT,
 } from "./otlp-metrics-index";
 import { indexJsonMetrics } from "./otlp-json-index";
 import {
@@ -126,7 +126,7 @@ function enterMetric(): void {
     resourceLow = hashLow;
     resourceHigh = hashHigh;
   }
-  isCounter = converts && load<u32>(entry, METRIC_IS_COUNTER) != 0;
+  isCounter = converts && load<u32>(entry, METRIC_IS_COUNTER) == 1;
   hashInContext(name, nameBytes, resourceLow + (isCounter ? 1 : 0) + (isJson ? 2 : 0), resourceHigh);
   contextLow = hashLow;
   contextHigh = hashHigh;
@@ -137,6 +137,7 @@ function enterMetric(): void {
   store<u32>(OTLP_POINT, <u32>name, OTLP_POINT_NAME);
   store<u32>(OTLP_POINT, nameBytes, OTLP_POINT_NAME_BYTES);
   store<u32>(OTLP_POINT, load<u32>(entry, METRIC_IS_COUNTER), OTLP_POINT_COUNTER);
+  store<u32>(OTLP_POINT, load<u32>(entry, METRIC_UNIT), OTLP_POINT_UNIT);
 }
 
 /** Stages the points of the metric at hand, from fieldsAt on. */

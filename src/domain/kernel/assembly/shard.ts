@@ -7,7 +7,7 @@ import {
 import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
 import { ARRIVAL_HISTORY, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame";
 import {
-  FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
+  FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_HISTORY, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
   SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { takeChunk } from "./chunk-waiting";
@@ -92,7 +92,10 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
         continue;
       }
     }
-    if (!take(slot, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), arrivalMs)) return i;
+    const time = baseMs + <f64>load<u32>(row, ROW_OFFSET);
+    const isNewest = isHistory && time > load<f64>(recordOf(slot), SR_LAST_TIME);
+    if (!take(slot, time, load<f64>(row, ROW_VALUE), arrivalMs)) return i;
+    if (isNewest) markHistory(recordOf(slot), time);
     if (eventsCount() != 0) return i + 1;
   }
   return rows;
@@ -143,6 +146,11 @@ function touchRuns(row: usize, end: usize): usize {
   return row;
 }
 
+/** Of a row that was newer than all before: where it was a value, the stream ends with history for now. The next live value takes the mark away. */
+function markHistory(r: usize, time: f64): void {
+  if (time == load<f64>(r, SR_LAST_TIME)) store<u32>(r, load<u32>(r, SR_FLAGS) | FLAG_HISTORY, SR_FLAGS);
+}
+
 /** One row of a bound stream. False when its ring has no place yet. */
 // @ts-ignore
 @inline
@@ -165,7 +173,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   const elapsed = last > 0 ? time - last : 0;
   if (last == 0) store<f64>(r, time, SR_FIRST_TIME);
   const flags = load<u32>(r, SR_FLAGS);
-  if ((flags & FLAG_ENDED) != 0) store<u32>(r, flags & ~(<u32>FLAG_ENDED), SR_FLAGS);
+  if ((flags & (FLAG_ENDED | FLAG_HISTORY)) != 0) store<u32>(r, flags & ~(<u32>(FLAG_ENDED | FLAG_HISTORY)), SR_FLAGS);
   if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, 0, elapsed, arrivalMs);
   else {
     if (!isHistory && (flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, arrivalMs);

@@ -28,7 +28,16 @@ import { decodeFirstAlert } from "./first-version.ts";
 
 const VERSION = 2;
 /** Part of the format. */
-const KINDS: ReadonlyArray<AlertChange["kind"]> = ["opened", "raised", "reopened", "paged", "acknowledged", "assigned", "resolved"];
+const KINDS: ReadonlyArray<AlertChange["kind"]> = [
+  "opened",
+  "raised",
+  "reopened",
+  "paged",
+  "acknowledged",
+  "assigned",
+  "resolved",
+  "updated",
+];
 const DAMAGE = "a stored alert is damaged";
 
 const sink = new ByteSink(8192);

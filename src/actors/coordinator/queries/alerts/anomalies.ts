@@ -45,7 +45,7 @@ export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly, made?: 
   const rowId = paging === null ? "" : ledgerRowId(anomaly.id, paging.serial);
   const decision = made ?? (paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, rowId));
   return {
-    ...anomalyView(anomaly),
+    ...anomalyView(anomaly, state.alerts.ofAnomaly(anomaly)),
     contributions: (verdict as Partial<Verdict> | null)?.contributions ?? [],
     decision: decision === undefined ? null : decisionView(decision),
     feedback_by: feedback?.by ?? null,
@@ -58,7 +58,7 @@ export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly, made?: 
 function readPage({ state }: QueryContext, tenant: string, page: readonly AnomalyEntry[]) {
   return page.flatMap(({ id, detectedAtMs }) => {
     const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
-    return anomaly === undefined ? [] : [anomalyView(anomaly)];
+    return anomaly === undefined ? [] : [anomalyView(anomaly, state.alerts.ofAnomaly(anomaly))];
   });
 }
 

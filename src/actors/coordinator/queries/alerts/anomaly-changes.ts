@@ -1,7 +1,7 @@
 // PATCH /api/v1/anomalies/{id} and POST /api/v1/anomalies: what people say of anomalies, and those that they declare.
 import { anomalyView } from "../../../../api/anomaly-view.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
-import { OPINION_SERVICES_MAX, OPINIONS_PER_SERVICE_MAX } from "../../../../core/config/limits.ts";
+import { OPINIONS_PER_SERVICE_MAX } from "../../../../core/config/limits.ts";
 import { withOpinion } from "../../../../domain/alerting/feedback.ts";
 import { familyOfDetector } from "../../../../domain/alerting/paging/detector-family.ts";
 import type { Anomaly } from "../../../../domain/incident/anomaly.ts";
@@ -26,7 +26,7 @@ export function changeAnomaly(context: QueryContext, request: QueryRequest<"chan
     if (after === before) return { ok: "unchanged", outcome: done(anomalyDetail(context, before)) };
     const opinions = after.feedback === before.feedback ? undefined : opinionsWith(context, after);
     if (opinions === "full")
-      return refused("unprocessable", `${OPINION_SERVICES_MAX} services have opinions already; they wear off in two weeks`);
+      return refused("unprocessable", `${state.alerts.feedback.shares.taken} services have opinions already; they wear off in two weeks`);
     const draft = context.draftAlerts();
     if (after.resolvedAtMs !== before.resolvedAtMs) draft.end(after, subject);
     const row = { table: "anomalies", key: tenantTimeKey(tenant, after.detectedAtMs, id), value: encodeAnomaly(after) };
@@ -37,7 +37,7 @@ export function changeAnomaly(context: QueryContext, request: QueryRequest<"chan
       apply: () => {
         state.anomalies.put(after);
         if (opinions !== undefined) state.alerts.feedback.put(opinions);
-        context.tell([{ event: "anomaly", tenant, data: JSON.stringify(anomalyView(after)) }]);
+        context.tell([{ event: "anomaly", tenant, data: JSON.stringify(anomalyView(after, draft.ofAnomaly(after))) }]);
         context.takeAlerts(draft);
         return [];
       },
@@ -95,7 +95,11 @@ function opinionsWith(
 ): ServiceOpinions | "full" | undefined {
   if (feedback === null) return undefined;
   const known = state.alerts.feedback.of(tenant, serviceId);
-  if (known.length === 0 && state.alerts.feedback.size >= OPINION_SERVICES_MAX) return "full";
+  const { shares } = state.alerts.feedback;
+  if (known.length === 0 && shares.room(tenant) < 1) {
+    shares.refuse(tenant);
+    return "full";
+  }
   const { opinion, atMs } = feedback;
   const added = { anomalyId: id, family: familyOfDetector(detector), opinion, atMs };
   return { tenant, serviceId, opinions: withOpinion(known, added, OPINIONS_PER_SERVICE_MAX) };

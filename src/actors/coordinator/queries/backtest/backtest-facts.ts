@@ -3,7 +3,7 @@ import { BACKTEST_RECORDS_MAX } from "../../../../core/config/backtest-limits.ts
 import type { Call } from "../../../../domain/alerting/cascade.ts";
 import type { BacktestFacts, BacktestLayer } from "../../../../domain/backtest/history.ts";
 import { KeyReader } from "../../../../domain/codec/key.ts";
-import type { SloRecord } from "../../../../domain/detection/service/slo-record.ts";
+import { isRatio, type SloRecord } from "../../../../domain/detection/service/slo-record.ts";
 import { deploymentOf } from "../../../../domain/incident/deployment.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "../../tables/record-row.ts";
 import { readCalls } from "../../tables/stored-calls.ts";
@@ -96,7 +96,7 @@ async function sloRecordsOf(
       const record = decodeStored<SloRecord>(value);
       const isSelected =
         (serviceId === null || record.serviceId === serviceId) && (environment === null || record.environment === environment);
-      if (isSelected) found.push(record);
+      if (isSelected && isRatio(record.ratio)) found.push(record);
     }
     looked += rows.length;
     const last = rows.at(-1)?.key;

@@ -114,5 +114,11 @@ async function readSeries(
   const { times, values, complete } = await readSamples(context, data, bounds);
   if (!complete) return undefined;
   const flags = flagsOfRecord("metric", metricName, attributes) | flagsOfPoint(metricName, summary.kind === "counter");
-  return { name: { tenant, environment, serviceId, metricName, attributes }, flags: flags & KEPT_FLAGS, times, values };
+  return {
+    name: { tenant, environment, serviceId, metricName, attributes },
+    flags: flags & KEPT_FLAGS,
+    times,
+    values,
+    endsWithHistory: summary.endsWithHistory,
+  };
 }

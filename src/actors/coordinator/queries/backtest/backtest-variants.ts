@@ -34,7 +34,7 @@ export function variantsOf(
       settingsOf: (...of) => effectiveSettings(settingsOf(...of), overrides),
       silences: [...present.filter(({ id }) => !removed.has(id)), ...addedSilences(tenant, body.silences?.add ?? [])],
       inhibitions: INHIBITIONS,
-      inhibitionRules: changedRules(tenant, inhibitions, body.inhibitions),
+      inhibitionRules: changedRules(tenant, state.configured, body.inhibitions),
     },
   };
 }
@@ -50,10 +50,14 @@ function addedSilences(tenant: string, added: NonNullable<NonNullable<Body["sile
 }
 
 /** The tenant's rules without those that are removed, and with those that are added, which are asked last. */
-function changedRules(tenant: string, present: InhibitionRules, changes: Body["inhibitions"]): InhibitionRules {
+function changedRules(
+  tenant: string,
+  { inhibitions: present, patterns }: QueryContext["state"]["configured"],
+  changes: Body["inhibitions"],
+): InhibitionRules {
   const removed = new Set(changes?.remove);
   const added = (changes?.add ?? []).map(({ source_matchers: sourceMatchers, target_matchers: targetMatchers, equal, comment }, number) =>
-    compileInhibition({ id: `added ${number + 1}`, tenant, sourceMatchers, targetMatchers, equal, comment }),
+    compileInhibition({ id: `added ${number + 1}`, tenant, sourceMatchers, targetMatchers, equal, comment }, patterns),
   );
   const rules = [...present.rulesOf(tenant).filter(({ rule }) => !removed.has(rule.id)), ...added];
   return { rulesOf: (of) => (of === tenant ? rules : []) };

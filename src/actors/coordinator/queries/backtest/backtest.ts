@@ -1,12 +1,18 @@
 // POST /api/v1/backtest.
 import { backtestView } from "../../../../api/backtest-view.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
-import { BACKTEST_CYCLES_MAX, BACKTEST_MS_MAX } from "../../../../core/config/backtest-limits.ts";
-import { matcherProblem } from "../../../../domain/alerting/label-matcher.ts";
+import {
+  BACKTEST_CYCLES_MAX,
+  BACKTEST_MS_MAX,
+  BACKTEST_WAIT_MS_MAX,
+  BACKTESTS_PER_TENANT_MAX,
+} from "../../../../core/config/backtest-limits.ts";
 import { backtest, cycles, firstCycle } from "../../../../domain/backtest/backtest.ts";
 import { TimeZoneHours } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { CommittedState } from "../../committed-state.ts";
+import { matchersProblem, patternSumProblem } from "../../control/pattern-room.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
+import { TurnGate } from "../turn-gate.ts";
 import { backtestFacts } from "./backtest-facts.ts";
 import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
@@ -14,15 +20,32 @@ import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
 /** Of the Watchdog where nothing is set. */
 const CYCLE_MS = 60_000;
 
-/** Servers that run one now, with the share of it that is done: a second would take the time of the first, and both would be late. */
-const running = new WeakMap<CommittedState, number>();
+/** The backtests of a server: one at a time, since a second would take the time of the first, and both would be late. */
+interface Backtests {
+  readonly gate: TurnGate;
+  /** Of the one that runs, what is done. */
+  share: number;
+}
+const backtests = new WeakMap<CommittedState, Backtests>();
+
+function backtestsOf({ state, nowMs }: QueryContext): Backtests {
+  const known = backtests.get(state);
+  if (known !== undefined) return known;
+  const options = {
+    perTenantMax: BACKTESTS_PER_TENANT_MAX,
+    waitMsMax: BACKTEST_WAIT_MS_MAX,
+    shares: state.shares.ledger("backtests_waiting"),
+  };
+  const made = { gate: new TurnGate(options, nowMs), share: 0 };
+  backtests.set(state, made);
+  return made;
+}
 
 /** Ends one that takes too long: nobody waits for its answer any more. */
 class BacktestLateError extends Error {}
 
 /** Runs the present settings and the changed ones over stored history. */
 export async function runBacktest(context: QueryContext, request: QueryRequest<"backtest">): Promise<Outcome<unknown>> {
-  const { state } = context;
   const { since: sinceMs, until: untilMs } = request.body;
   if (sinceMs >= untilMs) return refused("bad_request", "since must be before until");
   const { silences, inhibitions } = request.body;
@@ -30,22 +53,33 @@ export async function runBacktest(context: QueryContext, request: QueryRequest<"
     ...(silences?.add ?? []).flatMap((silence) => silence.matchers),
     ...(inhibitions?.add ?? []).flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]),
   ];
-  const problem = matchers.map(matcherProblem).find((each) => each !== null);
-  if (problem !== undefined) return refused("bad_request", problem);
-  const share = running.get(state);
-  if (share !== undefined)
-    return refused("overloaded", `a backtest runs already, ${Math.floor(100 * share)} % of it done; try again when it is through`);
-  running.set(state, 0);
+  const { patterns } = context.state.configured;
+  const problem = (await matchersProblem(matchers, patterns, context.breathe)) ?? patternSumProblem(patterns, [], matchers);
+  if (problem !== null) return refused("bad_request", problem);
+  const all = backtestsOf(context);
+  const outcome = await all.gate.run(request.principal.tenant, () => runOne(context, request, sinceMs, untilMs));
+  if (outcome === "late") return refused("overloaded", `other backtests took ${BACKTEST_WAIT_MS_MAX / 1000} s; try again later`);
+  if (outcome !== "full") return outcome;
+  const done = `the one that runs is ${Math.floor(100 * all.share)} % done`;
+  return refused("overloaded", `as many backtests wait or run already as may, and ${done}; try again when one of yours is through`);
+}
+
+async function runOne(
+  context: QueryContext,
+  request: QueryRequest<"backtest">,
+  sinceMs: number,
+  untilMs: number,
+): Promise<Outcome<unknown>> {
+  const all = backtestsOf(context);
+  all.share = 0;
   try {
     return await compare(context, request, sinceMs, untilMs);
   } catch (error) {
     if (!(error instanceof BacktestLateError)) throw error;
     return refused(
       "overloaded",
-      `the backtest was ended after ${BACKTEST_MS_MAX / 1000} s, ${Math.floor(100 * (running.get(state) ?? 0))} % of it done: the server has other work; give a shorter time or fewer series, or try again later`,
+      `the backtest was ended after ${BACKTEST_MS_MAX / 1000} s, ${Math.floor(100 * all.share)} % of it done: the server has other work; give a shorter time or fewer series, or try again later`,
     );
-  } finally {
-    running.delete(state);
   }
 }
 
@@ -58,7 +92,7 @@ async function compare(
   const endMs = context.nowMs() + BACKTEST_MS_MAX;
   const pause = async (share: number) => {
     if (context.nowMs() > endMs) throw new BacktestLateError();
-    running.set(context.state, share);
+    backtestsOf(context).share = share;
     await context.breathe();
   };
   const { tenant } = request.principal;

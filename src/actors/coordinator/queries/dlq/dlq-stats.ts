@@ -16,7 +16,7 @@ export function dlqStats({ state }: QueryContext, { principal }: QueryRequest<"d
     return entry === undefined ? null : formatRfc3339(readLetter(entry).receivedMs);
   };
   return done({
-    total_failed: counts.total,
+    total_failed: counts.records,
     by_reason: counts.byReason,
     oldest_entry: edge(false),
     newest_entry: edge(true),

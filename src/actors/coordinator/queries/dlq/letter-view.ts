@@ -6,7 +6,7 @@ import { letterId } from "../../replay/letter-id.ts";
 
 /** The entry of a list. */
 export function letterView(letter: DeadLetterEnvelope) {
-  const { reason, field, message, topic, receivedMs, payload, correctedMs } = letter;
+  const { reason, field, message, topic, receivedMs, payload, count = 1, places = [], correctedMs } = letter;
   return {
     dlq_id: letterId(letter),
     reason,
@@ -15,6 +15,8 @@ export function letterView(letter: DeadLetterEnvelope) {
     topic,
     received_at: formatRfc3339(receivedMs),
     payload,
+    count,
+    places,
     ...(correctedMs !== undefined && { corrected_at: formatRfc3339(correctedMs) }),
   };
 }

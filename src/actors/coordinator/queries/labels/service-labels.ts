@@ -91,6 +91,7 @@ export async function listLabels(context: QueryContext, { principal, query }: Qu
   const last = groups.length > limit ? page.at(-1)?.[0] : endedAt;
   return done({
     labels: page.map(labelView),
+    total: context.state.configured.labels.count(tenant, query.service_id, query.key),
     page_token: last === undefined ? "" : issuePageToken(context.state.pageSecret, scope, [last.serviceId, last.key]),
   });
 }

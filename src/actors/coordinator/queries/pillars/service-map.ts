@@ -1,7 +1,7 @@
 // PUT and GET /api/v1/pillars/service-map. One PUT is stored as a whole or not at all; only entries that say something new are written.
 import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { done, type Outcome, refused } from "../../../../api/refusal.ts";
-import { SERVICE_MAP_ENTRIES_TOTAL_MAX, SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../../core/config/declaration-limits.ts";
+import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../../../domain/pillars/service-entry.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "../../control/service-map-book.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
@@ -66,12 +66,14 @@ function entryView({ serviceId, tenantId, productId, customKeys }: ServiceEntry)
 }
 
 function roomFor(book: ServiceMapBook, tenant: string, created: number): Outcome<null> {
+  const hasRoom = book.shares.room(tenant) >= created;
+  if (!hasRoom) book.shares.refuse(tenant, created);
   const bounds = [
-    ["the tenant", book.sizeOf(tenant), SERVICE_MAP_TENANT_ENTRIES_MAX],
-    ["the server", book.size, SERVICE_MAP_ENTRIES_TOTAL_MAX],
+    ["the tenant", book.sizeOf(tenant), SERVICE_MAP_TENANT_ENTRIES_MAX, book.sizeOf(tenant) + created <= SERVICE_MAP_TENANT_ENTRIES_MAX],
+    ["the server", book.size, book.shares.most, hasRoom],
   ] as const;
-  for (const [whose, held, most] of bounds) {
-    if (held + created <= most) continue;
+  for (const [whose, held, most, fits] of bounds) {
+    if (fits) continue;
     return refused(
       "unprocessable",
       `${created} new services do not fit: ${whose} has ${held} of ${most} mapped; nothing was stored`,

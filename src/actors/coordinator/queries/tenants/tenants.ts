@@ -1,4 +1,4 @@
-// /api/v1/tenants: who shares this server. Contact addresses are written only; nothing here shows them.
+// /api/v1/tenants: who shares this server. A contact address stands in the answer of the write that sets or keeps it; no list and no audit row shows it.
 import { cutPage, type PageScope, readPageToken } from "../../../../api/page-token.ts";
 import { created, done, type Outcome, refused } from "../../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
@@ -10,7 +10,7 @@ import { eventsOf, readUsage } from "../../usage/usage-rows.ts";
 import type { QueryContext, QueryRequest } from "../query-context.ts";
 import { takeCounts } from "./current-usage.ts";
 
-/** A tenant as configuration writes answer it. */
+/** A tenant as lists and audit rows show it. */
 function tenantView({ id, name, plan, createdMs }: Tenant) {
   return { tenant_id: id, name, plan, created_at: formatRfc3339(createdMs) };
 }
@@ -48,6 +48,7 @@ export function changeTenant(context: QueryContext, request: QueryRequest<"chang
 
 function changeTo({ state }: QueryContext, after: Tenant, before: Tenant | undefined): Change<unknown> {
   const view = tenantView(after);
+  const stored = { ...view, contact_email: after.contactEmail };
   return {
     ok: true,
     note: {
@@ -61,7 +62,7 @@ function changeTo({ state }: QueryContext, after: Tenant, before: Tenant | undef
       state.configured.tenants.put(after);
       return [tenantChange(after)];
     },
-    outcome: before === undefined ? created(view) : done(view),
+    outcome: before === undefined ? created(stored) : done(stored),
   };
 }
 

@@ -1,15 +1,25 @@
 // The Watchdog's stage over arrivals: a service that is silent for too long is an anomaly of its own, unless most of its tenant's fell silent with it: then it is
 // the way in that is broken, and that is one anomaly.
-import { groupBy } from "../../../../core/base/grouping.ts";
-import type { ArrivalsFound, StaleService } from "../../../../core/protocol/arrivals.ts";
-import type { RuleFinding, RulePlace } from "../../../../domain/detection/service/rule-episode-set.ts";
-import { DETECTOR_STALE, staleFindings } from "../../../../domain/detection/service/stale-finding.ts";
+import { hash128 } from "../../../../core/base/hash128.ts";
+import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
+import type { ArrivalsFound, SilentService } from "../../../../core/protocol/arrivals.ts";
+import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
+import { anomalyScore, tierOfScore } from "../../../../domain/detection/anomaly-score.ts";
+import { holds } from "../../../../domain/detection/gates/gate-result.ts";
+import type { EpisodeFate, RuleFinding, RulePlace } from "../../../../domain/detection/service/rule-episode-set.ts";
+import { type HeldService, SilentTenants } from "../../../../domain/detection/service/silent-tenants.ts";
+import { DETECTOR_STALE, silenceText, staleFinding } from "../../../../domain/detection/service/stale-finding.ts";
 import { INGESTION_SERVICE } from "../../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+import { ledgerRowId } from "../../alerts/ledger-book.ts";
 import { enginePass } from "../engine-pass.ts";
 import { RuleEpisodes } from "../rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
+import { ArrivalsTally } from "./arrivals-tally.ts";
+
+/** Gate by which findings wait for what the tenant's other services do. */
+const HOLD_GATE = "tenant_silence";
 
 export class ArrivalsStage implements WatchdogStage {
   readonly name = "arrivals";
@@ -17,54 +27,103 @@ export class ArrivalsStage implements WatchdogStage {
   readonly #context: StagesContext;
   readonly #episodes: RuleEpisodes;
   readonly #pass: WatchdogStage;
-  #stale: StaleService[] = [];
+  readonly #tenants: SilentTenants;
   #found: ArrivalsFound[] = [];
-  readonly #unheard = new Set<string>();
-  readonly #unheardTenants = new Set<string>();
-  #watched = new Map<string, number>();
+  #tally = new ArrivalsTally();
+  /** Services whose holding stands in the ledger, and until when that says it lasts. */
+  #toldHeld = new Map<string, number>();
 
   constructor(context: StagesContext) {
     this.#context = context;
     this.#episodes = new RuleEpisodes(DETECTOR_STALE, context);
+    this.#tenants = new SilentTenants((place) => this.#episodes.isOpen(place));
     this.#pass = enginePass("arrivals", 1, { ...context, take: (_engine, found) => this.#take(found as ArrivalsFound) });
   }
 
   async run(cycle: Cycle): Promise<StageOutcome> {
     const { state, counters, monotonicMs } = this.#context;
-    this.#episodes.load();
-    this.#stale = [];
+    this.#episodes.load((told) => this.#tenants.restore(told));
     this.#found = [];
-    this.#unheard.clear();
-    this.#unheardTenants.clear();
-    this.#watched = new Map();
+    this.#tally = new ArrivalsTally();
     const outcome = await this.#pass.run(cycle);
     state.services.replace(this.#found);
     this.#found = [];
     const startMs = monotonicMs();
-    await this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (place) => this.#isUnheard(place));
-    counters.set("servicesStale", this.#stale.length);
+    await this.#episodes.settle(this.#findings(cycle.nowMs), (place) => this.#fateOf(place));
+    this.#tellHeld(this.#tenants.takeHeld(), cycle.nowMs);
+    counters.set("servicesStale", this.#tally.stale);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }
 
-  /** After a restart nothing is known of a silence before its limit has passed again; of that of a tenant, before none of its services is. */
-  #isUnheard({ tenant, environment, serviceId }: RulePlace): boolean {
-    if (serviceId === INGESTION_SERVICE) return this.#unheardTenants.has(tenant);
-    return this.#unheard.has(`${environment}\0${serviceKey(tenant, serviceId)}`);
-  }
-
   #take(found: ArrivalsFound): void {
-    const { stale, unheard, watched } = found;
     if (found.young.length + found.requests.length > 0) this.#found.push(found);
-    for (const [service, environment] of unheard) {
-      this.#unheard.add(`${environment}\0${service}`);
-      this.#unheardTenants.add((JSON.parse(service) as [string])[0]);
-    }
-    this.#stale.push(...stale);
-    for (const [tenant, count] of Object.entries(watched)) this.#watched.set(tenant, (this.#watched.get(tenant) ?? 0) + count);
+    this.#tally.add(found);
   }
 
   #findings(nowMs: number): RuleFinding[] {
-    const byTenant = groupBy(this.#stale, ({ service }) => (JSON.parse(service) as [string, string])[0]);
-    return [...byTenant].flatMap(([tenant, stale]) => staleFindings(tenant, stale, this.#watched.get(tenant) ?? stale.length, nowMs));
+    const tenants = new Set([...this.#tally.tenants, ...this.#tenants.tenants]);
+    return [...tenants].sort().flatMap((tenant) => this.#tenants.findings(tenant, this.#tally.of(tenant), nowMs));
   }
+
+  /**
+   * After a restart nothing is known of a silence before its limit has passed again; of that of a tenant, before none of its services is unheard. A service that
+   * has left memory while it was silent has not been heard again.
+   */
+  #fateOf({ tenant, environment, serviceId }: RulePlace): EpisodeFate {
+    if (serviceId === INGESTION_SERVICE) return this.#fateOfAll(tenant);
+    const key = `${environment}\0${serviceKey(tenant, serviceId)}`;
+    if (this.#tally.unheard.has(key)) return "goes on";
+    return this.#tally.gone.has(key) ? "end" : "close";
+  }
+
+  #fateOfAll(tenant: string): EpisodeFate {
+    if (this.#tally.unheardTenants.has(tenant)) return "goes on";
+    return this.#tally.goneTenants.has(tenant) || this.#tally.of(tenant).watched === 0 ? "end" : "close";
+  }
+
+  /** Of each that is held a row of the ledger says until when and for what. */
+  #tellHeld(held: readonly HeldService[], nowMs: number): void {
+    const told = new Map<string, number>();
+    const rows = [];
+    for (const one of held) {
+      const key = `${one.service.environment}\0${one.service.service}`;
+      told.set(key, one.untilMs);
+      if (this.#toldHeld.get(key) === one.untilMs) continue;
+      const decision = heldDecision(one, nowMs);
+      rows.push({ id: ledgerRowId(decision.anomalyId, 0), decision });
+    }
+    this.#toldHeld = told;
+    if (rows.length > 0) this.#context.state.alerts.ledger.add(rows);
+  }
+}
+
+/** The decision that holds a finding; the anomaly is the one that it would have been. */
+function heldDecision({ tenant, service, untilMs, gates }: HeldService, nowMs: number): PageDecision {
+  const finding = staleFinding(tenant, service, nowMs);
+  const { environment, serviceId, metricName, verdict } = finding;
+  const score = anomalyScore(verdict.z);
+  return {
+    atMs: nowMs,
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    detector: DETECTOR_STALE,
+    family: "stale",
+    anomalyId: hash128(JSON.stringify([HOLD_GATE, tenant, environment, serviceId, service.lastSeenMs, nowMs])),
+    alertId: null,
+    tier: tierOfScore(score),
+    score,
+    z: verdict.z,
+    outcome: "suppressed",
+    suppressedBy: HOLD_GATE,
+    gates: [holds(HOLD_GATE, false), ...gates],
+    rca: null,
+    explanation: heldText(service, untilMs, gates, nowMs),
+  };
+}
+
+function heldText({ service, lastSeenMs }: SilentService, untilMs: number, gates: HeldService["gates"], nowMs: number): string {
+  const silent = gates.find(({ name }) => name === "silent_services")?.value ?? 0;
+  return `${silenceText(service, nowMs - lastSeenMs)}; ${silent} services fell silent together, and until ${formatRfc3339(untilMs)} others may show whether the whole tenant is silent: held until then`;
 }

@@ -43,7 +43,7 @@ export class CascadeStage implements WatchdogStage {
       for (const cascade of findCascades(place.onsets, calls))
         findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
     }
-    await this.#episodes.settle(findings, nowMs);
+    await this.#episodes.settle(findings);
     counters.set("cascadesOpen", this.#episodes.openCount);
     return { counts: { evaluated, learning: 0, skipped: {} }, workMs: monotonicMs() - startMs };
   }

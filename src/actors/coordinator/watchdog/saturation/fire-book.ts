@@ -20,6 +20,18 @@ export interface SaturationFire extends StreamName, ToldFinding {
   readonly endedAtMs: number | null;
 }
 
+/** What a pass says of the series that have or had a finding. */
+export interface FireFindings {
+  readonly reports: readonly SaturationReport[];
+  /** Keys of open ones: nothing new, no longer found in new values, and not judged any more. */
+  readonly waiting: ReadonlySet<string>;
+  readonly over: ReadonlySet<string>;
+  readonly ended: ReadonlySet<string>;
+}
+
+/** One whose series has left memory ends once it has not been heard of for so long. */
+const UNHEARD_MS_MAX = 24 * 3600 * 1000;
+
 /** What one pass changes. */
 export interface FireChanges {
   readonly operations: readonly StoreOperation[];
@@ -40,7 +52,11 @@ export class FireBook {
   readonly #tenants = new Map<string, TenantFires>();
 
   load(store: KeyValueStore): void {
-    const all = [...scan(store, "saturation_fires")].map(({ value }) => decodeStored<SaturationFire>(value));
+    const all = [...scan(store, "saturation_fires")].map(({ value }) => {
+      const fire = decodeStored<SaturationFire>(value);
+      // Rows of before know when they were judged.
+      return { ...fire, sampleMs: fire.sampleMs ?? fire.updatedAtMs };
+    });
     for (const fire of all.sort((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0))) this.#put(fire);
   }
 
@@ -61,12 +77,16 @@ export class FireBook {
     return [...open, ...ended];
   }
 
-  /** What a pass that came to its end says: what it has not reported is over, but for series that wait for their past. */
-  settle(reports: readonly SaturationReport[], waiting: ReadonlySet<string>, nowMs: number): FireChanges {
+  /** What a pass that came to its end says. What it says nothing of goes on. */
+  settle(found: FireFindings, nowMs: number): FireChanges {
+    const { reports, over } = found;
     const told = new Set(reports.map(({ key }) => key));
     const after = reports.map((report) => this.#fireOf(report, nowMs));
-    const over = [...this.open()].filter(({ key }) => !told.has(key) && !waiting.has(key));
-    const ended = over.map((fire) => ({ ...fire, endedAtMs: nowMs }));
+    const isGone = ({ key, updatedAtMs }: SaturationFire) =>
+      found.ended.has(key) || (!found.waiting.has(key) && updatedAtMs < nowMs - UNHEARD_MS_MAX);
+    const ended = [...this.open()]
+      .filter((fire) => !told.has(fire.key) && (over.has(fire.key) || isGone(fire)))
+      .map((fire) => ({ ...fire, endedAtMs: nowMs }));
     const changed = after.filter((fire) => this.#before(fire)?.finding.tier !== fire.finding.tier);
     const evicted = this.#evictedBy(ended);
     return {
@@ -75,10 +95,10 @@ export class FireBook {
         ...evicted.map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: undefined })),
       ],
       frames: [
-        ...ended.map((fire) => frameOfFire(fire, fire, "close", nowMs)),
+        ...ended.map((fire) => frameOfFire(fire, fire, over.has(fire.key) ? "close" : "end")),
         ...after.flatMap((fire) => {
           const transition = transitionOf(this.#before(fire), fire);
-          return transition === undefined ? [] : [frameOfFire(fire, fire, transition, nowMs)];
+          return transition === undefined ? [] : [frameOfFire(fire, fire, transition)];
         }),
       ],
       apply: () => {
@@ -91,8 +111,9 @@ export class FireBook {
     return this.#tenants.get(tenant)?.open.get(key);
   }
 
-  #fireOf({ key, finding: told, ...name }: SaturationReport, nowMs: number): SaturationFire {
-    const next = toldNext(this.#before({ tenant: name.tenant, key }), key, told as SaturationFinding, nowMs);
+  #fireOf({ key, finding, sampleMs, ...name }: SaturationReport, nowMs: number): SaturationFire {
+    const found = { finding: finding as SaturationFinding, sampleMs };
+    const next = toldNext(this.#before({ tenant: name.tenant, key }), key, found, nowMs);
     return { ...name, ...next, key, updatedAtMs: nowMs, endedAtMs: null };
   }
 

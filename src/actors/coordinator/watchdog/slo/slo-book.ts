@@ -3,10 +3,11 @@
  * from `slo_records`, which holds what windows need of each record. One that nobody sends any more is let go when its window is empty.
  */
 import type { KeyValueStore, StoreOperation } from "../../../../adapters/storage/key-value-store.ts";
-import { SLO_WINDOWS_MAX } from "../../../../core/config/limits.ts";
+import { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { SLOS_OUTSIDE_MAX } from "../../../../core/config/limits.ts";
 import type { RecordEnvelope } from "../../../../core/protocol/coordinator-frame.ts";
 import { SloBurn } from "../../../../domain/detection/service/slo-burn.ts";
-import type { SloRecord } from "../../../../domain/detection/service/slo-record.ts";
+import { isRatio, type SloRecord } from "../../../../domain/detection/service/slo-record.ts";
 import { scan, scanTenants } from "../../tables/scan.ts";
 import { decodeStored, encodeStored } from "../../tables/stored-json.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../../tables/tables.ts";
@@ -21,10 +22,16 @@ export const SLO_WINDOW_MS = 3 * 24 * 3600 * 1000;
 const ROWS_PER_BREATH = 5_000;
 const ROWS_DELETED_PER_STEP = 1_000;
 
-/** The part of a record that windows need; undefined where it is no SLO record, or one whose value is no ratio. */
+/** An SLO whose newest record gives a value that is no ratio. */
+export interface OutsideSlo extends Pick<SloRecord, "tenant" | "environment" | "serviceId" | "metricName"> {
+  readonly value: number;
+  readonly atMs: number;
+}
+
+/** The part of a record that windows need; undefined where it is no SLO record. */
 export function sloRecordOf({ tenant, environment, timeMs, record }: RecordEnvelope): SloRecord | undefined {
   const { type, service_id: serviceId, metric_name: metricName, value, attributes } = record;
-  if (type !== "slo" || typeof value !== "number" || !(value >= 0 && value <= 1)) return undefined;
+  if (type !== "slo" || typeof value !== "number") return undefined;
   if (typeof serviceId !== "string" || typeof metricName !== "string") return undefined;
   const given = Number((attributes as Record<string, unknown> | undefined)?.objective);
   const objective = given > 0 && given < 1 ? given : null;
@@ -36,15 +43,27 @@ export function sloOperation(record: SloRecord, id: string): StoreOperation {
   return { table: "slo_records", key: tenantTimeKey(record.tenant, record.timeMs, id), value: encodeStored(record) };
 }
 
-/** Bounded by SLO_WINDOWS_MAX, at 35 KiB each. */
+/** Bounded by the ledger of its windows, at 35 KiB each. */
 export class SloBook {
+  readonly #shares: ShareLedger;
   readonly #windows = new Map<string, SloWindow>();
+  /** By tenant, at most SLOS_OUTSIDE_MAX of each: what one sends wrong hides nothing of another. */
+  readonly #outside = new Map<string, Map<string, OutsideSlo>>();
   /** Ids of what was stored while rows are read; undefined at other times. */
   #meanwhile: Set<string> | undefined;
   refused = 0;
 
+  constructor(shares = ShareLedger.alone()) {
+    this.#shares = shares;
+  }
+
   get windows(): Iterable<SloWindow> {
     return this.#windows.values();
+  }
+
+  /** A tenant's SLOs whose newest record gives no ratio. */
+  outside(tenant: string): Iterable<OutsideSlo> {
+    return this.#outside.get(tenant)?.values() ?? [];
   }
 
   get size(): number {
@@ -61,8 +80,9 @@ export class SloBook {
     const { tenant, environment, serviceId, metricName } = record;
     const key = JSON.stringify([tenant, environment, serviceId, metricName]);
     let window = this.#windows.get(key);
+    if (this.#noteOutside(key, record, window)) return;
     if (window === undefined) {
-      if (this.#windows.size >= SLO_WINDOWS_MAX) {
+      if (!this.#shares.take(tenant)) {
         this.refused++;
         return;
       }
@@ -73,9 +93,37 @@ export class SloBook {
     if (record.timeMs >= window.newestMs) Object.assign(window, { objective: record.objective, newestMs: record.timeMs });
   }
 
+  /** Whether the record's value is no ratio; the newest record of an SLO says what is told of it. */
+  #noteOutside(
+    key: string,
+    { ratio: value, timeMs: atMs, tenant, environment, serviceId, metricName }: SloRecord,
+    window?: SloWindow,
+  ): boolean {
+    const isOutside = !isRatio(value);
+    const known = this.#outside.get(tenant);
+    if (!isOutside && known === undefined) return false;
+    const isNewest = atMs >= Math.max(known?.get(key)?.atMs ?? 0, window?.newestMs ?? 0);
+    if (!isNewest) return isOutside;
+    const outside = known ?? new Map<string, OutsideSlo>();
+    outside.delete(key);
+    if (isOutside && outside.size < SLOS_OUTSIDE_MAX) outside.set(key, { tenant, environment, serviceId, metricName, value, atMs });
+    if (outside.size > 0) this.#outside.set(tenant, outside);
+    else this.#outside.delete(tenant);
+    return isOutside;
+  }
+
+  #forgetOutside(beforeMs: number): void {
+    for (const [tenant, outside] of this.#outside) {
+      for (const [key, { atMs }] of outside) if (atMs < beforeMs) outside.delete(key);
+      if (outside.size === 0) this.#outside.delete(tenant);
+    }
+  }
+
   /** Reads what was stored before this process began; what is stored meanwhile is counted once. */
   async restore(store: KeyValueStore, nowMs: number, breathe: () => Promise<void>): Promise<void> {
     this.#windows.clear();
+    this.#shares.clear();
+    this.#outside.clear();
     this.#meanwhile = new Set();
     let rows = 0;
     for (const tenant of [...scanTenants(store, "slo_records")]) {
@@ -95,7 +143,12 @@ export class SloBook {
 
   /** Lets rows and windows go that are past three days. */
   async forget(store: KeyValueStore, nowMs: number): Promise<void> {
-    for (const [key, { newestMs }] of this.#windows) if (newestMs < nowMs - SLO_WINDOW_MS) this.#windows.delete(key);
+    for (const [key, { tenant, newestMs }] of this.#windows) {
+      if (newestMs >= nowMs - SLO_WINDOW_MS) continue;
+      this.#windows.delete(key);
+      this.#shares.give(tenant);
+    }
+    this.#forgetOutside(nowMs - SLO_WINDOW_MS);
     for (const tenant of [...scanTenants(store, "slo_records")]) {
       const to = tenantTimeBound(tenant, nowMs - SLO_WINDOW_MS);
       await store.deleteRange("slo_records", tenantTimeBound(tenant, 0), to, ROWS_DELETED_PER_STEP);

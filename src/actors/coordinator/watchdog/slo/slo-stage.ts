@@ -29,13 +29,13 @@ export class SloStage implements WatchdogStage {
       await state.slo.restore(state.series, nowMs, breathe);
       this.#isRestored = true;
     }
-    const worst = new WorstBurns();
+    const worst = new WorstBurns((place) => this.#episodes.isOpen(place));
     let evaluated = 0;
     for (const window of [...state.slo.windows]) {
       worst.add(window, nowMs);
       if (++evaluated % WINDOWS_PER_BREATH === 0) await breathe();
     }
-    await this.#episodes.settle(worst.findings, nowMs);
+    await this.#episodes.settle(worst.findings, (place) => worst.fateOf(place));
     if (number % FORGET_CYCLES === 0) await edit(() => state.slo.forget(state.series, nowMs));
     counters.set("sloWindows", state.slo.size);
     counters.set("sloWindowsRefused", state.slo.refused);

@@ -2,13 +2,11 @@
  * Gives engines the models of their services: what is stored, or else a new one, trained elsewhere on stored history. One service after another, those with a
  * stored model first; whoever finds no place, or whose training fails, asks again later. It runs beside the steps of the coordinator.
  */
+
 import { StoreError } from "../../../../adapters/storage/key-value-store.ts";
-import {
-  SERVICE_MODEL_AGE_MS_MAX,
-  SERVICE_VECTORS_MAX,
-  SERVICE_VECTORS_MIN,
-  SERVICES_WAITING_MAX,
-} from "../../../../core/config/limits.ts";
+import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { TurnQueue } from "../../../../core/base/turn-queue.ts";
+import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../../../core/config/limits.ts";
 import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../../../core/config/pace-limits.ts";
 import { DETECTOR_SERVICE_MODELS, DETECTOR_SERVICES } from "../../../../core/protocol/coordinator-frame.ts";
 import type {
@@ -67,14 +65,17 @@ interface Wanted extends ServiceWanting {
 export class TrainingDesk {
   readonly #options: TrainingDeskOptions;
   readonly #dependencies: TrainingDeskDependencies;
-  /** By what is wanted and the service. */
-  readonly #waiting = { stored: new Map<string, Wanted>(), model: new Map<string, Wanted>() };
+  /** By what is wanted, the tenant and the service. */
+  readonly #waiting = { stored: new TurnQueue<Wanted>(), model: new TurnQueue<Wanted>() };
+  /** Of the places in both. */
+  readonly #shares: ShareLedger;
   readonly #paced: PacedWork;
   #running: Promise<void> | undefined;
 
   constructor(options: TrainingDeskOptions, dependencies: TrainingDeskDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#shares = dependencies.state.shares.ledger("services_waiting");
     this.#paced = new PacedWork({ share: TRAINING_READ_SHARE, pieceMs: TRAINING_READ_MS }, dependencies);
   }
 
@@ -82,7 +83,9 @@ export class TrainingDesk {
   take(engine: number, { services }: ServicesWanting): void {
     for (const service of services) {
       const waiting = this.#waiting[service.wants];
-      if (waiting.size < SERVICES_WAITING_MAX) waiting.set(serviceHash(service.key, service.environment), { ...service, engine });
+      const key = serviceHash(service.key, service.environment);
+      const [tenant] = JSON.parse(service.key) as [string];
+      if (waiting.has(tenant, key) || this.#shares.take(tenant)) waiting.put(tenant, key, { ...service, engine });
     }
     this.#count();
     this.#running ??= this.#run().finally(() => {
@@ -97,12 +100,12 @@ export class TrainingDesk {
 
   async #run(): Promise<void> {
     for (let loads = 1; !this.#dependencies.isStopping(); loads++) {
-      const next = first(this.#waiting.stored) ?? first(this.#waiting.model);
+      const next = this.#waiting.stored.take() ?? this.#waiting.model.take();
       if (next === undefined) return;
-      this.#waiting[next[1].wants].delete(next[0]);
+      this.#shares.give(next.tenant);
       this.#count();
       if (loads % LOADS_PER_BREATH === 0) await this.#dependencies.breathe();
-      await this.#serve(...next);
+      await this.#serve(next.key, next.item);
     }
   }
 
@@ -206,8 +209,4 @@ export class TrainingDesk {
     const nothing = { model: null, state: null, sampleMs: 0, trainedMs: 0, rows: 0, dueMs: 0 };
     this.#dependencies.engines.tell(engine, { ...nothing, ...known, type: "service-model", key, environment, columns });
   }
-}
-
-function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
-  return map.entries().next().value;
 }

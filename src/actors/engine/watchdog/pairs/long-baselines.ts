@@ -1,5 +1,6 @@
 // The long baselines of one engine, put together: their pass, their store, and the deployments that they bear in mind.
 import type { EngineMemory, ProcessWords } from "../../../../adapters/runtime/engine-memory.ts";
+import { PAIRS_MAX_INITIAL } from "../../../../core/config/shared-limits.ts";
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { episodeKind } from "../../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted, StoredDeployments } from "../../../../core/protocol/engine-control.ts";
@@ -7,14 +8,13 @@ import { TimeZoneHours } from "../../../../domain/detection/seasonal/time-zone-h
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../../domain/placement/partition.ts";
 import type { EngineCounters } from "../../engine-counters.ts";
+import type { EngineShares } from "../../engine-shares.ts";
 import type { Outbox } from "../../outbox.ts";
 import type { Shard } from "../../shard.ts";
 import { Deployments } from "./deployments.ts";
 import { PairPass } from "./pair-pass.ts";
+import { PairPlaces } from "./pair-places.ts";
 import { PairStore } from "./pair-store.ts";
-
-/** WATCHDOG_PAIRS_MAX where it is not given. */
-const PAIRS_MAX_INITIAL = 200_000;
 
 export interface LongBaselinesOptions {
   readonly engine: number;
@@ -31,6 +31,9 @@ export interface LongBaselinesDependencies {
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly processWords: ProcessWords;
+  readonly shares: EngineShares;
+  readonly tenantIndex: (tenant: string) => number;
+  readonly tenants: () => number;
   readonly ask: (wanted: DetectorStatesWanted) => void;
 }
 
@@ -44,16 +47,16 @@ export class LongBaselines {
     { engine, engines, timeZone = "UTC", pairsMax = PAIRS_MAX_INITIAL }: LongBaselinesOptions,
     dependencies: LongBaselinesDependencies,
   ) {
-    const { memory, kernel, shard, outbox, counters, processWords, ask } = dependencies;
+    const { memory, kernel, shard, outbox, counters, shares, ask } = dependencies;
     this.#counters = counters;
     this.pass = new PairPass(
-      { pairsMax, offsetMs: new TimeZoneHours(timeZone).offsetMs },
+      { offsetMs: new TimeZoneHours(timeZone).offsetMs },
       {
         records: kernel.records,
         words: memory.words,
         settings: shard.profiles,
         deployments: this.#deployments,
-        processWords,
+        places: new PairPlaces(pairsMax, { ...dependencies, shares: shares.ledger("long_baselines") }),
         nameOf: (slot) => shard.nameOf(slot),
         hashText: (text) => shard.hashText(text),
         send: (frame) => outbox.sendJson(episodeKind(frame), frame),

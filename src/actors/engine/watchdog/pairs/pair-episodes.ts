@@ -64,7 +64,7 @@ export class PairEpisodes {
   #goOn({ pair, slot }: EpisodeStream, timeMs: number, verdict: PairVerdict): void {
     const { arena } = this.#dependencies;
     if (!verdict.gate.isFiring) {
-      this.end(pair, slot, timeMs);
+      this.end(pair, slot, timeMs, "close");
       return;
     }
     const z = pairZ(verdict);
@@ -80,12 +80,12 @@ export class PairEpisodes {
     this.#risen = undefined;
   }
 
-  /** Ends the episode of a pair, if it has one. */
-  end(pair: number, slot: number, timeMs: number): void {
+  /** Ends the episode of a pair, if it has one: it has recovered (close), or its stream is not judged any more (end). */
+  end(pair: number, slot: number, timeMs: number, transition: "close" | "end"): void {
     const { arena, send } = this.#dependencies;
     if (arena.openedMs(pair) === 0) return;
     this.flush();
-    send(this.#frame(pair, slot, "close", { timeMs, verdict: null, explanation: "" }));
+    send(this.#frame(pair, slot, transition, { timeMs, verdict: null, explanation: "" }));
     arena.setEpisode(pair, 0, 0);
   }
 

@@ -18,6 +18,7 @@ import type { WatchdogDetector } from "../engine-watchdog.ts";
 import type { Deployments } from "./deployments.ts";
 import { hashNumber, PairArena } from "./pair-arena.ts";
 import { PairEpisodes } from "./pair-episodes.ts";
+import type { PairPlaces } from "./pair-places.ts";
 
 /** What is set for streams. */
 export interface PairSettings {
@@ -28,8 +29,6 @@ export interface PairSettings {
 }
 
 export interface PairPassOptions {
-  /** WATCHDOG_PAIRS_MAX, of the whole process. */
-  readonly pairsMax: number;
   /** Of DETECTION_TIMEZONE. */
   readonly offsetMs: OffsetMs;
 }
@@ -40,7 +39,7 @@ export interface PairPassDependencies {
   readonly words: Uint32Array;
   readonly settings: PairSettings;
   readonly deployments: Deployments;
-  readonly processWords: { takePair(limit: number): boolean; returnPair(): void };
+  readonly places: PairPlaces;
   readonly nameOf: (slot: number) => StreamName;
   /** 32 hex digits of a text. */
   readonly hashText: (text: string) => string;
@@ -79,7 +78,6 @@ const NO_SERVICE: ServiceAtHand = {
 /** The pairs of one engine. */
 export class PairPass implements WatchdogDetector {
   readonly arena: PairArena;
-  readonly #options: PairPassOptions;
   readonly #dependencies: PairPassDependencies;
   readonly #detector: PairDetector;
   readonly #episodes: PairEpisodes;
@@ -102,7 +100,6 @@ export class PairPass implements WatchdogDetector {
   #isLimited = false;
 
   constructor(options: PairPassOptions, dependencies: PairPassDependencies) {
-    this.#options = options;
     this.#dependencies = dependencies;
     this.#detector = new PairDetector(undefined, options.offsetMs);
     this.arena = new PairArena(this.#detector.state);
@@ -173,7 +170,7 @@ export class PairPass implements WatchdogDetector {
 
   /** Takes a pair from the store. */
   restored(pair: number, hash: number): void {
-    if (this.#dependencies.processWords.takePair(this.#options.pairsMax)) this.#unclaimed.set(hash, pair);
+    if (this.#dependencies.places.restore()) this.#unclaimed.set(hash, pair);
     else this.arena.free(pair);
   }
 
@@ -185,6 +182,17 @@ export class PairPass implements WatchdogDetector {
       this.#free(pair);
       this.#pairs[slot] = 0;
     }
+  }
+
+  /** Whether an alert of the stream is open. */
+  isFiring(slot: number): boolean {
+    const pair = this.#pairs[slot] ?? 0;
+    return pair !== 0 && this.arena.openedMs(pair) !== 0;
+  }
+
+  /** Ends the alert of a stream of which nothing more is heard. */
+  endSilent(slot: number): void {
+    this.#episodes.end(this.#pairs[slot] as number, slot, this.#dependencies.records.lastTimeMs(slot), "end");
   }
 
   /** Takes history of a stream in that its ring holds, and judges none of it. Only once what is stored is here. */
@@ -234,7 +242,7 @@ export class PairPass implements WatchdogDetector {
   #skip(reason: Skipped, slot: number): number {
     this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
     const pair = this.#pairs[slot] ?? 0;
-    if (pair !== 0) this.#episodes.end(pair, slot, this.#dependencies.records.lastTimeMs(slot));
+    if (pair !== 0) this.#episodes.end(pair, slot, this.#dependencies.records.lastTimeMs(slot), "end");
     return 0;
   }
 
@@ -277,7 +285,7 @@ export class PairPass implements WatchdogDetector {
     const marks = (this.#dependencies.records.flags(slot) & FLAG_COUNTER) === 0 ? 0 : COUNTS;
     if (this.arena.marks(pair) === marks) return;
     if (this.arena.count(pair) > 0) {
-      this.#episodes.end(pair, slot, this.arena.lastTimeMs(pair));
+      this.#episodes.end(pair, slot, this.arena.lastTimeMs(pair), "end");
       this.arena.reset(pair);
     }
     this.arena.setMarks(pair, marks);
@@ -291,13 +299,19 @@ export class PairPass implements WatchdogDetector {
   #pairAt(slot: number): number {
     const known = this.#pairs[slot] ?? 0;
     if (known !== 0) return known;
-    const { records, words, processWords } = this.#dependencies;
+    const { records, words, places, nameOf } = this.#dependencies;
     const at = (records.address(slot) + SR_HASH) >>> 2;
     const hash = hashNumber(words, at);
     let pair = this.#unclaimed.get(hash) ?? 0;
-    if (pair !== 0 && this.arena.isOf(pair, words, at)) this.#unclaimed.delete(hash);
-    else if (!processWords.takePair(this.#options.pairsMax)) return 0;
-    else pair = this.arena.take(records.partition(slot), words, at);
+    const { tenant } = nameOf(slot);
+    if (pair !== 0 && this.arena.isOf(pair, words, at)) {
+      this.#unclaimed.delete(hash);
+      places.claim(pair, tenant);
+    } else if (!places.take(tenant)) return 0;
+    else {
+      pair = this.arena.take(records.partition(slot), words, at);
+      places.enter(pair, tenant);
+    }
     this.#setPair(slot, pair);
     return pair;
   }
@@ -313,6 +327,6 @@ export class PairPass implements WatchdogDetector {
 
   #free(pair: number): void {
     this.arena.free(pair);
-    this.#dependencies.processWords.returnPair();
+    this.#dependencies.places.give(pair);
   }
 }

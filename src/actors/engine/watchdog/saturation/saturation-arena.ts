@@ -1,5 +1,6 @@
 // The states of an engine's bounded series: numbers in pages, without an object for each. A place is found by the key of its series; one that no pass has
 // asked for since the one before is given back.
+import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 import { HISTORY_RING_VALUES } from "../../../../domain/saturation/saturation-history.ts";
 import { clearPlace, SATURATION_HEAD_VALUES, type SaturationPlace } from "../../../../domain/saturation/saturation-series.ts";
 
@@ -17,16 +18,16 @@ interface Page {
   readonly rings: Float32Array;
 }
 
-/** Bounded by `placesMax`. */
+/** Bounded by the ledger of its places. */
 export class SaturationArena {
-  readonly #placesMax: number;
+  readonly #shares: ShareLedger;
   readonly #pages: Page[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #places = new Map<string, { readonly place: number; readonly tenant: string }>();
   readonly #free: number[] = [];
   #made = 0;
 
-  constructor(placesMax: number) {
-    this.#placesMax = placesMax;
+  constructor(shares: ShareLedger) {
+    this.#shares = shares;
   }
 
   /** Places in use. */
@@ -34,19 +35,19 @@ export class SaturationArena {
     return this.#places.size;
   }
 
-  /** The place of a series, a new one where it has none; undefined where there is no room. */
-  placeOf(key: string): number | undefined {
-    const known = this.#places.get(key);
+  /** The place of a tenant's series, a new one where it has none; undefined where there is no room. */
+  placeOf(key: string, tenant: string): number | undefined {
+    const known = this.find(key);
     if (known !== undefined) return known;
+    if (!this.#shares.take(tenant)) return undefined;
     const place = this.#free.pop() ?? this.#make();
-    if (place === undefined) return undefined;
-    this.#places.set(key, place);
+    this.#places.set(key, { place, tenant });
     this.clear(place);
     return place;
   }
 
   find(key: string): number | undefined {
-    return this.#places.get(key);
+    return this.#places.get(key)?.place;
   }
 
   /** Forgets what a place holds; it then waits for what is stored. */
@@ -99,15 +100,15 @@ export class SaturationArena {
 
   /** Gives back the places that this pass has not marked. */
   sweep(pass: number): void {
-    for (const [key, place] of this.#places) {
+    for (const [key, { place, tenant }] of this.#places) {
       if (this.#get(place, PASS_AT) === pass) continue;
       this.#places.delete(key);
+      this.#shares.give(tenant);
       this.#free.push(place);
     }
   }
 
-  #make(): number | undefined {
-    if (this.#made >= this.#placesMax) return undefined;
+  #make(): number {
     if (this.#made % PAGE_PLACES === 0) {
       this.#pages.push({
         heads: new Float64Array(PAGE_PLACES * HEAD_VALUES),

@@ -1,7 +1,8 @@
 // Values of streams' rings on their way into the history of a series: those of one stream as they are, those of several as means of each minute.
-import { WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
+import { FLAG_ENDED, FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import type { SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { SILENT_STREAM_MS } from "../arrivals/silent-streams.ts";
 
 const MINUTE_MS = 60_000;
 /** A stream that is silent for longer has ended for its roll-up. */
@@ -36,6 +37,19 @@ export class SaturationFeed {
     const { records } = this.#kernel;
     const live = slots.filter((slot) => nowMs - records.lastTimeMs(slot) <= SILENCE_MS_MAX);
     return Math.min(nowMs, ...live.map((slot) => records.unchunkedFromMs(slot)));
+  }
+
+  /** Whether all slots were ended by their senders, all are silent for a day, and all end with history. */
+  stateOf(
+    slots: readonly number[],
+    nowMs: number,
+  ): { readonly hasEnded: boolean; readonly isSilent: boolean; readonly endsWithHistory: boolean } {
+    const { records } = this.#kernel;
+    return {
+      hasEnded: slots.every((slot) => (records.flags(slot) & FLAG_ENDED) !== 0),
+      isSilent: slots.every((slot) => records.lastTimeMs(slot) < nowMs - SILENT_STREAM_MS),
+      endsWithHistory: slots.every((slot) => (records.flags(slot) & FLAG_HISTORY) !== 0),
+    };
   }
 
   /** Gives a series the values that are newer than `sinceMs`; returns the time of the newest, `sinceMs` where there is none. */

@@ -3,6 +3,7 @@
  * from their rings and judged; findings go to the coordinator, which makes episodes of them. A series whose past is in the store and not in a ring waits for
  * it: the coordinator folds what is stored and tells it. So nothing has to be saved, and a restart or an import loses nothing.
  */
+import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 import { SATURATION_ROLLUP_STREAMS_MAX, SATURATION_WANTED_PER_SLICE } from "../../../../core/config/limits.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { WatchdogCounts, WatchdogNotice } from "../../../../core/protocol/engine-control.ts";
@@ -16,7 +17,7 @@ import type {
 import { EVALUATED, LEARNING } from "../../../../domain/detection/coverage.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
-import { holdTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { holdTier, releaseTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
 import { type BoundedStream, type SaturationUnit, saturationUnits } from "../../../../domain/saturation/saturation-units.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../../engine-counters.ts";
@@ -26,12 +27,9 @@ import { SaturationArena } from "./saturation-arena.ts";
 import { SaturationFeed } from "./saturation-feed.ts";
 import { ToldKnowledge } from "./told-knowledge.ts";
 
-export interface SaturationPassOptions {
-  /** Series of this engine. */
-  readonly seriesMax: number;
-}
-
 export interface SaturationPassDependencies {
+  /** Who holds how many series of this engine. */
+  readonly shares: ShareLedger;
   readonly kernel: ShardKernel;
   readonly counters: EngineCounters;
   nameOf(slot: number): StreamName;
@@ -43,6 +41,9 @@ export interface SaturationPassDependencies {
 /** Streams looked at in one visit, where names are known and where they have to be read. */
 const LOOKED_PER_VISIT = 2_000;
 const NAMES_PER_VISIT = 100;
+
+/** What is older is not judged (domain/saturation/saturation-series.ts). */
+const RECENT_MS_MAX = 16 * 60_000;
 
 /** A bounded stream where it lies. */
 interface SlotStream extends BoundedStream {
@@ -73,14 +74,16 @@ export class SaturationPass implements WatchdogDetector {
   #service: ServiceAtHand | undefined;
   #reports: SaturationReport[] = [];
   #waiting: string[] = [];
+  #over: string[] = [];
+  #ended: string[] = [];
   #wanted: WantedHistory[] = [];
   #evaluated = 0;
   #learning = 0;
   #skipped: Record<string, number> = {};
 
-  constructor({ seriesMax }: SaturationPassOptions, dependencies: SaturationPassDependencies) {
+  constructor(dependencies: SaturationPassDependencies) {
     this.#dependencies = dependencies;
-    this.#arena = new SaturationArena(seriesMax);
+    this.#arena = new SaturationArena(dependencies.shares);
     this.#slots = new BoundedSlots(dependencies.kernel, (slot) => this.#isBounded(slot));
     this.#feed = new SaturationFeed(dependencies.kernel);
   }
@@ -140,9 +143,10 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   takeFound(): SaturationFound | undefined {
-    const found = { reports: this.#reports, waiting: this.#waiting, wanted: this.#wanted, series: this.#arena.size };
-    if (found.reports.length + found.waiting.length + found.wanted.length === 0) return undefined;
-    [this.#reports, this.#waiting, this.#wanted] = [[], [], []];
+    const [reports, waiting, over, ended, wanted] = [this.#reports, this.#waiting, this.#over, this.#ended, this.#wanted];
+    if (reports.length + waiting.length + over.length + ended.length + wanted.length === 0) return undefined;
+    const found = { reports, waiting, over, ended, wanted, series: this.#arena.size };
+    [this.#reports, this.#waiting, this.#over, this.#ended, this.#wanted] = [[], [], [], [], []];
     return found;
   }
 
@@ -173,7 +177,7 @@ export class SaturationPass implements WatchdogDetector {
     const unit = service.units[service.unit++];
     // A stream that has left its slot since it was looked at is found again when it is back.
     if (!unit?.streams.every(({ slot, tag }) => this.#slots.tag(slot) === tag)) return;
-    const state = this.#judge(unit);
+    const state = this.#judge(unit, service);
     if (state === EVALUATED) this.#evaluated++;
     else if (state === LEARNING) this.#learning++;
     else this.#skip(state);
@@ -181,28 +185,60 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   /** What became of it, in the words of domain/detection/coverage.ts. */
-  #judge(unit: SlotUnit): string {
-    const place = this.#arena.placeOf(unit.key);
-    if (place === undefined) return "series_limit";
+  #judge(unit: SlotUnit, service: ServiceAtHand): string {
+    const place = this.#arena.placeOf(unit.key, unit.name.tenant);
+    if (place === undefined) return this.#rest(unit, "series_limit");
     this.#arena.markPass(place, this.#pass);
     const slots = unit.streams.map(({ slot }) => slot);
-    if (!this.#prepare(place, unit, slots)) return LEARNING;
-    const { tenant, environment, serviceId, metricName } = unit.name;
+    if (!this.#prepare(place, unit, slots)) return this.#rest(unit, LEARNING);
     const at = this.#arena.open(place);
-    const series = SaturationSeries.attach(
-      { metricName, unit: this.#dependencies.unitOf(tenant, metricName), instance: unit.instance },
-      at,
-    );
-    this.#arena.setFedMs(place, this.#feed.feed(series, slots, this.#arena.fedMs(place)));
+    const { tenant, metricName } = unit.name;
+    const names = { metricName, unit: this.#dependencies.unitOf(tenant, metricName), instance: unit.instance };
+    const series = SaturationSeries.attach(names, at);
+    const sinceMs = this.#arena.fedMs(place);
+    const fedMs = this.#feed.feed(series, slots, sinceMs);
+    this.#arena.setFedMs(place, fedMs);
+    const { hasEnded, isSilent, endsWithHistory } = this.#feed.stateOf(slots, this.#nowMs);
+    const isGone = hasEnded || (isSilent && this.#goesOn(unit, service));
+    const isJudged = !isGone && !endsWithHistory && fedMs > sinceMs;
+    const state = isJudged ? this.#evaluate(unit, series, fedMs) : this.#rest(unit, this.#restState(fedMs, hasEnded), isGone);
+    series.detach(at);
+    if (isGone) releaseTier(at);
+    return state;
+  }
+
+  #evaluate(unit: SlotUnit, series: SaturationSeries, sampleMs: number): string {
+    const { tenant, environment, serviceId, metricName } = unit.name;
     const { finding, gates } = series.evaluate(this.#nowMs, {
       limit: this.#told.limitFor(tenant, serviceId, metricName),
       corroborated: this.#told.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
     });
-    series.detach(at);
     const unknown = gates.find(({ name, passed }) => !passed && (name === "limit_known" || name === "recent_value"));
-    if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, finding });
-    if (unknown === undefined) return EVALUATED;
-    return unknown.name === "limit_known" ? "no_declared_limit" : "no_recent_value";
+    if (unknown?.name === "recent_value") return this.#rest(unit, "no_recent_value");
+    if (unknown !== undefined) return this.#rest(unit, "no_declared_limit", true);
+    if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, sampleMs, finding });
+    else if (this.#told.isOpen(unit.key)) this.#over.push(unit.key);
+    return EVALUATED;
+  }
+
+  /** Without new values nothing is over: a finding that is told goes on, unless nothing more will come. */
+  #rest(unit: SlotUnit, state: string, isGone = false): string {
+    if (this.#told.isOpen(unit.key)) (isGone ? this.#ended : this.#waiting).push(unit.key);
+    return state;
+  }
+
+  #restState(fedMs: number, hasEnded: boolean): string {
+    if (hasEnded) return "ended";
+    return this.#nowMs - fedMs <= RECENT_MS_MAX ? EVALUATED : "no_recent_value";
+  }
+
+  /** Whether other streams of the pair have sent within the day in which these were silent. */
+  #goesOn(unit: SlotUnit, { streams }: ServiceAtHand): boolean {
+    const { environment, metricName } = unit.name;
+    return streams.some(
+      ({ name, slot }) =>
+        name.metricName === metricName && name.environment === environment && !this.#feed.stateOf([slot], this.#nowMs).isSilent,
+    );
   }
 
   /** Whether a series has its past; asks for what is stored where the rings do not hold all of it, again after an import of older values. */
@@ -217,7 +253,6 @@ export class SaturationPass implements WatchdogDetector {
       this.#begin(place, unit.key);
       return true;
     }
-    if (this.#told.held(unit.key) !== undefined) this.#waiting.push(unit.key);
     if (this.#wanted.length < SATURATION_WANTED_PER_SLICE) this.#wanted.push(this.#want(unit));
     return false;
   }

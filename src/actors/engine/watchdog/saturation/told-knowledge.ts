@@ -9,15 +9,17 @@ export class ToldKnowledge {
   #limits = new SaturationLimits();
   #version = 0;
   readonly #held = new Map<string, HeldFinding>();
+  #open: ReadonlySet<string> = new Set();
   #confirming = new Map<string, Set<string>>();
 
-  take({ limits, held, corroborations }: SaturationTold): void {
+  take({ limits, held, open, corroborations }: SaturationTold): void {
     if (limits !== null) {
       this.#limits = new SaturationLimits();
       for (const limit of limits) this.#limits.put(limit);
       this.#version++;
     }
     for (const finding of held ?? []) this.#held.set(finding.key, finding);
+    this.#open = new Set(open);
     this.#confirming = new Map();
     for (const [service, environment, metricName] of corroborations) {
       const key = placeOf(service, environment);
@@ -40,6 +42,11 @@ export class ToldKnowledge {
   isCorroborated(service: string, environment: string, metricName: string): boolean {
     const metrics = this.#confirming.get(placeOf(service, environment));
     return metrics !== undefined && metrics.size > (metrics.has(metricName) ? 1 : 0);
+  }
+
+  /** Whether a finding of the series is told. */
+  isOpen(key: string): boolean {
+    return this.#open.has(key);
   }
 
   /** A finding that was open at the start and whose series has not been judged since. */

@@ -3,6 +3,7 @@ import { hash128 } from "../../../../core/base/hash128.ts";
 import { encodeStatesFrame, episodeKind, FRAME_DETECTOR_STATES } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../../engine-counters.ts";
+import type { EngineShares } from "../../engine-shares.ts";
 import type { Outbox } from "../../outbox.ts";
 import type { Shard } from "../../shard.ts";
 import { ServicesPass } from "./services-pass.ts";
@@ -21,16 +22,18 @@ interface EngineParts {
   readonly shard: Shard;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
+  readonly shares: EngineShares;
 }
 
 /** Connects the pass with the engine's streams, its outbox and its counters. */
 export function makeServicesPass(
-  { engines, servicesMax = 0, watchdogIntervalMs: intervalMs = DEFAULT_INTERVAL_MS }: ServicesSettings,
-  { kernel, shard, outbox, counters }: EngineParts,
+  { watchdogIntervalMs: intervalMs = DEFAULT_INTERVAL_MS }: ServicesSettings,
+  { kernel, shard, outbox, counters, shares }: EngineParts,
 ): ServicesPass {
   return new ServicesPass(
-    { servicesMax: Math.ceil(servicesMax / engines), intervalMs },
+    { intervalMs },
     {
+      shares: shares.ledger("monitored_services"),
       records: kernel.records,
       nameOf: (slot) => shard.nameOf(slot),
       hashOf: (slot) => shard.hashOf(slot),

@@ -32,7 +32,7 @@ export class ServiceEpisodes {
     const detector = service.detector();
     if (detector?.isFiring !== true) return false;
     detector.gate.end();
-    this.#send(service, detector, SERVICE_AT_REST, "close");
+    this.#send(service, detector, SERVICE_AT_REST, "end");
     return true;
   }
 

@@ -1,4 +1,5 @@
 // The newest vector of a service, read from its streams' records.
+import { FLAG_HISTORY } from "../../../../core/layout/stream-record.ts";
 import { Aggregate, valueAgeMsMax } from "../../../../domain/detection/multivariate/service-vector.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 import type { ServicePlan } from "./service-plan.ts";
@@ -28,7 +29,8 @@ export class ServiceVectorReader {
       for (let place = starts[column] as number; place < (starts[column + 1] as number); place++) {
         const slot = slots[place] as number;
         const timeMs = records.lastTimeMs(slot);
-        if (timeMs > this.newestMs) this.newestMs = timeMs;
+        // What is newest by an import is not judged.
+        if (timeMs > this.newestMs && (records.flags(slot) & FLAG_HISTORY) === 0) this.newestMs = timeMs;
         if (nowMs - timeMs <= this.#ageMsMax && records.count(slot) > 0) this.#aggregate.add(records.lastValue(slot));
       }
       const value = this.#aggregate.value(aggregations[column] as number);

@@ -1,5 +1,6 @@
 // The pass over services: one vector of each service and environment a cycle, judged by its joint detector. It visits services in the order of the index; names
 // are read in slices where a service's streams have changed, everything else is done in one visit.
+import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 import {
   SERVICE_ASKS_AGAIN_CYCLES,
   SERVICE_COLUMNS_HELD_MS,
@@ -19,7 +20,8 @@ import type {
 } from "../../../../core/protocol/engine-control.ts";
 import { servicePage } from "../../../../core/protocol/service-rows.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
-import { isVectorFull, valueAgeMsMax } from "../../../../domain/detection/multivariate/service-vector.ts";
+import { isVectorFull } from "../../../../domain/detection/multivariate/service-vector.ts";
+import { SILENT_STREAM_MS } from "../arrivals/silent-streams.ts";
 import type { WatchdogDetector } from "../engine-watchdog.ts";
 import { MonitoredService } from "./monitored-service.ts";
 import { ServiceEpisodes, type ServiceEpisodesDependencies } from "./service-episodes.ts";
@@ -28,13 +30,13 @@ import { ServicePlanner, type ServicePlannerDependencies } from "./service-plan.
 import { ServiceVectorReader } from "./service-vector-reader.ts";
 
 export interface ServicesPassOptions {
-  /** Services of this engine that are judged, each environment for itself. */
-  readonly servicesMax: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms. */
   readonly intervalMs: number;
 }
 
 export interface ServicesPassDependencies extends ServicePlannerDependencies, ServiceHistoryDependencies, ServiceEpisodesDependencies {
+  /** Who holds how many of the services of this engine that are judged, each environment for itself. */
+  readonly shares: ShareLedger;
   /** Has a row of the table of states stored; no bytes delete it. */
   readonly store: (at: StatesPage, row: Uint8Array) => void;
   /** Told at the end of a cycle. */
@@ -60,7 +62,6 @@ export class ServicesPass implements WatchdogDetector {
   readonly #reader: ServiceVectorReader;
   readonly #episodes: ServiceEpisodes;
   readonly #known = new Map<string, KnownService>();
-  #services = 0;
   #cycle = 0;
   #nowMs = 0;
   #bytes = 0;
@@ -90,7 +91,7 @@ export class ServicesPass implements WatchdogDetector {
     if (first === 0) {
       this.#signature = this.#signatureOf(slots, looked);
       const known = this.#known.get(key);
-      const hasPlace = this.#services < this.#options.servicesMax;
+      const hasPlace = this.#dependencies.shares.room(tenantOf(key)) > 0;
       if (known?.signature === this.#signature && !(known.isLimited && hasPlace)) {
         this.#judgeAll(known);
         return slots.length;
@@ -112,7 +113,7 @@ export class ServicesPass implements WatchdogDetector {
       for (const service of known.environments) this.#giveUp(service);
       this.#known.delete(key);
     }
-    this.#dependencies.publish({ services: this.#services, bytes: this.#bytes });
+    this.#dependencies.publish({ services: this.#dependencies.shares.taken, bytes: this.#bytes });
   }
 
   takeCounts(): WatchdogCounts {
@@ -186,9 +187,8 @@ export class ServicesPass implements WatchdogDetector {
       }
       const plan = this.#planner.plan(environment, undefined);
       if (plan.shape.names.length < METRICS_MIN) continue;
-      isLimited ||= this.#services >= this.#options.servicesMax;
+      isLimited ||= !this.#dependencies.shares.take(tenantOf(key));
       if (isLimited) continue;
-      this.#services++;
       const partition = this.#dependencies.records.partition(slot);
       environments.push(new MonitoredService({ key, environment, partition }, plan, this.#nowMs));
     }
@@ -260,14 +260,15 @@ export class ServicesPass implements WatchdogDetector {
     this.#wanting.push({ key, environment, partition, columns: service.plan.shape.columns, wants });
   }
 
-  /** An alert of which nothing more is heard is over. */
+  /** Without values nothing is over. Where the service goes on for a day and its vector is never full, what was found of it has ended. */
   #endSilent(service: MonitoredService): void {
-    if (this.#nowMs - service.sampleMs <= valueAgeMsMax(this.#options.intervalMs)) return;
+    const silentFromMs = this.#nowMs - SILENT_STREAM_MS;
+    if (service.sampleMs > silentFromMs || this.#reader.newestMs <= silentFromMs) return;
     if (this.#episodes.end(service)) this.#store(service);
   }
 
   #giveUp(service: MonitoredService): void {
-    this.#services--;
+    this.#dependencies.shares.give(tenantOf(service.key));
     this.#episodes.end(service);
     const at = { partition: service.partition, page: servicePage(service.hash) };
     for (const detector of [DETECTOR_SERVICES, DETECTOR_SERVICE_MODELS]) this.#dependencies.store({ ...at, detector }, NO_ROW);
@@ -288,4 +289,9 @@ export class ServicesPass implements WatchdogDetector {
   #skip(reason: string, count = 1): void {
     this.#skipped[reason] = (this.#skipped[reason] ?? 0) + count;
   }
+}
+
+function tenantOf(key: string): string {
+  const [tenant] = JSON.parse(key) as [string];
+  return tenant;
 }

@@ -1,0 +1,87 @@
+// Bodies made to hold an engine, from one tenant over and over: what another tenant notices of each shape, and what memory is left behind.
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { clientCore } from "../clients/detection-turn.mjs";
+import { shown } from "../measure.mjs";
+import { TOKEN_ENV, tenantHeader } from "../servers/bench-tenants.mjs";
+import { JSON_HEADERS, SINGLE_PATH } from "../servers/vedette.mjs";
+import { takeTurns } from "../turns.mjs";
+
+const sender = fileURLToPath(new URL("../clients/odd-senders.mjs", import.meta.url));
+const shapes = ["records", "logs in OTLP", "metrics in OTLP", "messages in protobuf", "members", "spaces", "legal logs"];
+const requestsPerSecond = 200;
+const seconds = 5;
+/** The odd bodies are sent for as long as the neighbour sends, and made before. */
+const oddSeconds = seconds + 1;
+const oddConnections = 4;
+/** Garbage is collected, and pages go back, in so many seconds without a request. */
+const restMs = 3_000;
+
+/** @type {import("../turns.mjs").Row} */
+export const oddBodies = {
+  name: "odd-bodies",
+  what:
+    "answer p99 of one tenant, open loop, 200 single records a second over 5 connections for 5 s, alone and beside another tenant that sends gzip of one shape over 4 connections " +
+    "again and again: 22 million empty records, OTLP resources, metrics, 33 million empty messages in protobuf, an object of 2.4 million members, 64 MiB of spaces (65 KB each), " +
+    "and 32,000 legal logs in OTLP JSON, 4 MiB; resident memory 3 s after each, against that before the first. Both senders are on one core. Once, whatever the repeats",
+  quick: false,
+  async run(context) {
+    const file = await context.bodies.get("json-singles", { records: 150_000, shards: 1_000 });
+    const { all } = await takeTurns({ ...context, repeats: 1 }, { all: () => turn(context, file) });
+    const [{ alone, beside, rssMiB }] = all;
+    return {
+      lines: [
+        { label: "alone, p99", values: [alone.p99Ms], unit: "ms" },
+        ...beside.flatMap(({ shape, neighbour, odd, rssMiB: after }) => [
+          {
+            label: `beside ${shape}, p99`,
+            values: [neighbour.p99Ms],
+            unit: "ms",
+            note: `${shown(odd.sentBytes / 1000)} KB become ${shown(odd.inflatedBytes / 2 ** 20)} MiB; answers ${JSON.stringify(odd.statuses)}, the slowest after ${shown(odd.slowestMs)} ms`,
+          },
+          {
+            label: `memory after ${shape}`,
+            values: [after - rssMiB],
+            unit: "MiB more",
+            note: `${shown(after)} MiB, ${shown(rssMiB)} before the first`,
+          },
+        ]),
+      ],
+      notMeasured: [],
+    };
+  },
+};
+
+async function turn(context, file) {
+  const server = await context.startServer("vedette", { env: TOKEN_ENV });
+  try {
+    const neighbour = [...JSON_HEADERS, await tenantHeader(server, "neighbour", "enterprise")];
+    const odd = await tenantHeader(server, "odd", "enterprise");
+    const asked = (coldRequests) =>
+      context.send({
+        server,
+        file,
+        path: SINGLE_PATH,
+        headers: neighbour,
+        connections: 5,
+        coldRequests,
+        requestsPerSecond,
+        maxRequests: coldRequests + requestsPerSecond * seconds,
+      });
+    const alone = (await asked(3 * requestsPerSecond)).warm;
+    await pause(restMs);
+    const rssMiB = server.rssBytes() / 2 ** 20;
+    const beside = [];
+    for (const shape of shapes) {
+      const args = [sender, server.port, shape, oddConnections, oddSeconds, odd.replace("Authorization: ", "")].map(String);
+      const sending = context.runPinned(process.execPath, args, clientCore(context)).then(JSON.parse);
+      const result = await asked(requestsPerSecond);
+      const sent = await sending;
+      await pause(restMs);
+      beside.push({ shape, neighbour: result.warm, odd: sent, rssMiB: server.rssBytes() / 2 ** 20 });
+    }
+    return { alone, beside, rssMiB, warm: alone };
+  } finally {
+    await server.kill();
+  }
+}

@@ -1,0 +1,60 @@
+// Dead letters of one unit of work before they are written: those of one body that differ in nothing but their place in it are one letter, with their number
+// and their places. A body that goes on in a further unit begins new groups there; a unit ends by its bytes, and a letter that repeats another adds none.
+import { LETTER_PLACES_MAX } from "../../core/config/limits.ts";
+import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
+
+/** Hex digits of a letter's id behind its request: the place of the record among those of the body, or among those that were refused. */
+const PLACE_DIGITS = 12;
+
+interface Group {
+  readonly letter: Omit<DeadLetterEnvelope, "payload">;
+  /** The payload as JSON. */
+  readonly payload: string;
+  count: number;
+  /** First and last of each run of places. */
+  readonly places: Array<[first: number, last: number]>;
+}
+
+/** Collects letters, in the order in which the first of each group came. */
+export class DeadLetterGroups {
+  readonly #groups = new Map<string, Group>();
+  /** Characters that the letters take as JSON, without their places. */
+  bytes = 0;
+
+  /** Takes one letter of one record. */
+  add({ payload: given, ...letter }: DeadLetterEnvelope): void {
+    const payload = JSON.stringify(given) ?? "null";
+    const place = Number.parseInt(letter.id.slice(-PLACE_DIGITS), 16);
+    const request = letter.id.slice(0, -PLACE_DIGITS);
+    const key = [request, letter.tenant, letter.topic, letter.reason, letter.field ?? "", letter.message, payload].join("\u0000");
+    const group = this.#groups.get(key);
+    if (group === undefined) {
+      this.#groups.set(key, { letter, payload, count: 1, places: [[place, place]] });
+      this.bytes += key.length;
+    } else repeat(group, place);
+  }
+
+  /** The letters as JSON DeadLetterEnvelopes; none are left. */
+  take(): string[] {
+    const letters = [...this.#groups.values()].map(encode);
+    this.clear();
+    return letters;
+  }
+
+  clear(): void {
+    this.#groups.clear();
+    this.bytes = 0;
+  }
+}
+
+function repeat(group: Group, place: number): void {
+  group.count++;
+  const run = group.places.at(-1) as [number, number];
+  if (place === run[1] + 1) run[1] = place;
+  else if (group.places.length < LETTER_PLACES_MAX) group.places.push([place, place]);
+}
+
+function encode({ letter, payload, count, places }: Group): string {
+  const head = JSON.stringify(count === 1 ? letter : { ...letter, count, places });
+  return `${head.slice(0, -1)},"payload":${payload}}`;
+}

@@ -1,0 +1,147 @@
+/**
+ * Keeps servers of other containers out of the data folder, which the link of folder-lock.ts cannot tell from dead ones: a Unix socket <dataDir>/owner.<generation>
+ * that the holder listens on. Whoever mounts the folder on the same machine can ask it, whatever pid namespace it is in; behind kill -9 nobody answers.
+ *
+ * The highest generation holds, as of the link. The socket listens under a name of its own before it is linked to its generation, which only one can make: so one that
+ * is found answers, or its holder is dead.
+ */
+import { randomBytes } from "node:crypto";
+import { linkSync, readdirSync, unlinkSync } from "node:fs";
+import { createConnection, createServer, type Server } from "node:net";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { errorCode } from "./log-file-system.ts";
+
+const NAME = /^owner\.(\d{1,15})$/;
+/** Others may come and go between listing and making the link; nobody does so this often. */
+const ATTEMPTS_MAX = 10;
+/** What a holder that is busy with its start may take to say who it is. */
+const ANSWER_MS_MAX = 2_000;
+/** Of a socket's path, by sockaddr_un. */
+const PATH_BYTES_MAX = 107;
+/** Of what a holder says. */
+const HOLDER_CHARACTERS_MAX = 200;
+
+/** A folder that is held. */
+export interface FolderOwner {
+  /** Gives the folder back. */
+  release(): void;
+}
+
+/** The folder belongs to a server that answers. */
+export class FolderOwnedError extends Error {
+  constructor(dataDir: string, holder: string) {
+    super(
+      `${dataDir} is in use by another server, ${holder}, perhaps in another container; stop that one first, or give DATA_DIR another folder`,
+    );
+    this.name = "FolderOwnedError";
+  }
+}
+
+/**
+ * Takes the folder, which must exist. Rejects with FolderOwnedError, or the system's error; resolves with null where a socket cannot be had: a file system without
+ * them, or a path longer than they may have.
+ */
+export async function ownFolder(dataDir: string): Promise<FolderOwner | null> {
+  const own = join(dataDir, `owner.new.${randomBytes(6).toString("hex")}`);
+  const server = Buffer.byteLength(own) > PATH_BYTES_MAX ? null : await listen(own);
+  if (server === null) return null;
+  try {
+    const path = await takeGeneration(dataDir, own);
+    return { release: () => close(server, path) };
+  } catch (error) {
+    server.close();
+    throw error;
+  } finally {
+    remove(own);
+  }
+}
+
+/** Links the listening socket to the next generation and returns its path. */
+async function takeGeneration(dataDir: string, own: string): Promise<string> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const generations = generationsIn(dataDir);
+    const highest = generations.at(-1) ?? 0;
+    const holder = highest === 0 ? DEAD : await ask(pathOf(dataDir, highest));
+    if (holder === GONE) continue;
+    if (holder !== DEAD) throw new FolderOwnedError(dataDir, holder);
+    const path = pathOf(dataDir, highest + 1);
+    if (!link(own, path)) continue;
+    for (const generation of generations) if (generation < highest) remove(pathOf(dataDir, generation));
+    return path;
+  }
+  throw new FolderOwnedError(dataDir, "one that comes and goes");
+}
+
+const DEAD = Symbol("nobody listens");
+const GONE = Symbol("the socket is not there any more");
+
+/** What the holder says of itself; a connection that is taken and not answered is a holder as well. */
+function ask(path: string): Promise<string | typeof DEAD | typeof GONE> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const socket = createConnection(path);
+    const answer = () => resolve(said === "" ? "one that does not say who it is" : said.slice(0, HOLDER_CHARACTERS_MAX));
+    socket.setTimeout(ANSWER_MS_MAX, () => socket.destroy());
+    socket.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    socket.on("error", (error) => {
+      const code = errorCode(error);
+      if (code === "ECONNREFUSED") resolve(DEAD);
+      else if (code === "ENOENT") resolve(GONE);
+      else reject(error);
+    });
+    socket.on("close", answer);
+  });
+}
+
+/** A server that says who it is; null where the file system has no sockets. It keeps no process alive. */
+function listen(path: string): Promise<Server | null> {
+  const server = createServer((connection) => {
+    connection.on("error", () => undefined); // whoever asked is gone
+    connection.end(`process ${process.pid} on ${hostname()}`);
+  });
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => {
+      const isWithout = ["EPERM", "EOPNOTSUPP", "ENOTSUP", "EINVAL", "ENOSYS"].includes(errorCode(error) ?? "");
+      if (isWithout) resolve(null);
+      else reject(error);
+    });
+    server.listen(path, () => resolve(server.unref()));
+  });
+}
+
+function close(server: Server, path: string): void {
+  server.close();
+  remove(path);
+}
+
+function generationsIn(dataDir: string): number[] {
+  return readdirSync(dataDir)
+    .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+function pathOf(dataDir: string, generation: number): string {
+  return join(dataDir, `owner.${generation}`);
+}
+
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * <dataDir>/log-inventory.json: {"version":1,"segments":{"e0000000001-0000-00000000.log":4096, ...}}, the segments that hold blocks and how much of each has been flushed, 40 bytes each.
+ * A start that finds less knows that something is gone: without it a folder whose log was deleted looks like one that holds nothing.
+ *
+ * Written beside the flushes of the log, once a second while the log grows, so a damaged end that nobody is told of is no more than what a loss of power may cost. A full disk leaves
+ * the last one, which stays true but for segments that were deleted since: those are covered by what the stores hold, which the coordinator looks up. Segments that came since
+ * have a note of their own (segment-note.ts).
+ */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { open, rename, unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { LogFlaw } from "../../core/protocol/data-fault.ts";
+import type { LogPosition } from "./block-format.ts";
+import { errorCode } from "./log-file-system.ts";
+import { type LogSegment, listSegments, parseSegmentName } from "./log-segment.ts";
+import { logDirectory } from "./meta-file.ts";
+import { notedSegments, notePath } from "./segment-note.ts";
+
+const VERSION = 1;
+const NAME = "log-inventory.json";
+
+/** Bytes by the names of segments. */
+export type LogInventory = ReadonlyMap<string, number>;
+
+/** What is missing in a folder by its inventory. */
+export interface MissingLog {
+  readonly segments: readonly LogSegment[];
+  /** Ends of segments that are there. */
+  readonly cutOff: readonly LogFlaw[];
+}
+
+/** Reads the inventory, without notes; undefined where there is none, as in a folder of an earlier version, or one that is damaged. */
+export function readInventory(dataDir: string): LogInventory | undefined {
+  try {
+    const stored = JSON.parse(readFileSync(join(dataDir, NAME), "utf8")) as { version?: unknown; segments?: unknown };
+    if (stored.version !== VERSION || typeof stored.segments !== "object" || stored.segments === null) return undefined;
+    const entries = Object.entries(stored.segments).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1]));
+    return new Map(entries);
+  } catch (error) {
+    if (error instanceof SyntaxError || errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** What of the inventory is not in the folder. */
+export function missingLog(dataDir: string, inventory: LogInventory): MissingLog {
+  const directory = logDirectory(dataDir);
+  const there = new Map(listSegments(directory).map((segment) => [basename(segment.path), segment]));
+  const segments = [...inventory.keys()].filter((name) => !there.has(name)).flatMap((name) => parseSegmentName(directory, name) ?? []);
+  const cutOff: LogFlaw[] = [];
+  for (const [name, { path }] of there) {
+    const { size } = statSync(path);
+    const known = inventory.get(name) ?? 0;
+    if (size < known) cutOff.push({ kind: "damaged", path, offset: size, bytes: known - size, isGone: true, blocks: null, rows: null });
+  }
+  return { segments, cutOff };
+}
+
+/** Keeps the inventory of a running server. */
+export class InventoryKeeper {
+  readonly #dataDir: string;
+  readonly #epoch: number;
+  #text = "";
+
+  constructor(dataDir: string, epoch: number) {
+    this.#dataDir = dataDir;
+    this.#epoch = epoch;
+  }
+
+  /** Takes over what was flushed, by path; `placed` are positions of this epoch's lanes from before that flush. One call at a time; rejects with the system's error. */
+  async note(flushed: ReadonlyMap<string, number>, placed: readonly LogPosition[]): Promise<void> {
+    const entries = [...flushed].map(([path, bytes]): [string, number] => [basename(path), this.#wholeBytes(path, bytes, placed)]);
+    const segments = Object.fromEntries(entries.filter(([, bytes]) => bytes > 0));
+    const text = JSON.stringify({ version: VERSION, segments });
+    if (text !== this.#text) await replaceLater(join(this.#dataDir, NAME), text);
+    this.#text = text;
+    await this.#dropNotes(segments);
+  }
+
+  /** Notes of segments that the inventory has, or that were deleted: a segment is there before its note. */
+  async #dropNotes(segments: Readonly<Record<string, number>>): Promise<void> {
+    const directory = logDirectory(this.#dataDir);
+    const done = notedSegments(this.#dataDir).filter((name) => name in segments || !existsSync(join(directory, name)));
+    if (done.length === 0) return;
+    const folder = await open(this.#dataDir, "r");
+    try {
+      await folder.sync(); // the inventory's new name, before the notes go
+    } finally {
+      await folder.close();
+    }
+    for (const name of done) await unlink(notePath(this.#dataDir, name));
+  }
+
+  /** Bytes up to the end of a block: the file may hold a part of one more, which a write that fails takes back. */
+  #wholeBytes(path: string, bytes: number, placed: readonly LogPosition[]): number {
+    const segment = parseSegmentName("", basename(path));
+    const position = segment?.epoch === this.#epoch ? placed[segment.lane] : undefined;
+    if (segment === undefined || position === undefined || segment.segment < position.segment) return bytes;
+    return segment.segment === position.segment ? Math.min(bytes, position.offset) : 0;
+  }
+}
+
+async function replaceLater(path: string, text: string): Promise<void> {
+  const beside = `${path}.new`;
+  const file = await open(beside, "w", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(beside, path);
+}

@@ -1,0 +1,76 @@
+// Paths of the contract that no part of the server answers yet. They say so with 501 `not_built`: a 404 would make a caller look for a typing error.
+
+/** One path that will be an endpoint, with its methods and what it will do. */
+interface PlannedPath {
+  /** Parameters stand in braces and take one whole segment. */
+  readonly path: string;
+  readonly methods: readonly string[];
+  /** Completes "it will ...". */
+  readonly purpose: string;
+}
+
+const ML = "/api/v1/ml";
+const RUNBOOKS = "/api/v1/runbooks";
+
+/** In the order of the contract. */
+export const PLANNED: readonly PlannedPath[] = [
+  { path: "/api/v1/alerts/webhook", methods: ["POST"], purpose: "take alerts of an Alertmanager" },
+  { path: "/api/v1/resolutions/webhook", methods: ["POST"], purpose: "store how an incident was resolved" },
+  { path: "/api/v1/rca/correlations", methods: ["GET"], purpose: "list services that move with a service" },
+  { path: "/api/v1/rca/similar", methods: ["GET"], purpose: "list the most similar incidents of the past" },
+  { path: "/api/v1/rca/reports", methods: ["GET"], purpose: "list root-cause reports" },
+  { path: "/api/v1/rca/scorecard", methods: ["GET"], purpose: "score root-cause reports against resolutions" },
+  { path: `${ML}/analyze`, methods: ["POST"], purpose: "analyse the cause of an anomaly" },
+  { path: `${ML}/blast-radius`, methods: ["GET"], purpose: "name the services that a failure reaches" },
+  { path: `${ML}/predict`, methods: ["GET"], purpose: "predict anomalies of a service" },
+  { path: `${ML}/degradation`, methods: ["GET"], purpose: "list trends that lead to a limit" },
+  { path: `${ML}/forecast`, methods: ["GET"], purpose: "forecast a metric" },
+  { path: `${ML}/causal`, methods: ["GET"], purpose: "list what causes what within a service" },
+  { path: `${ML}/validate-causality`, methods: ["POST"], purpose: "test whether one metric causes another" },
+  { path: `${ML}/train`, methods: ["POST"], purpose: "train a model of a service" },
+  { path: `${ML}/promote`, methods: ["POST"], purpose: "put a shadow model into production" },
+  { path: `${ML}/rollback`, methods: ["POST"], purpose: "put the former model back" },
+  { path: `${ML}/drift`, methods: ["GET"], purpose: "compare a model with what comes in today" },
+  { path: `${ML}/models`, methods: ["GET"], purpose: "list models" },
+  { path: `${ML}/jobs`, methods: ["GET"], purpose: "list training jobs" },
+  { path: `${ML}/jobs/{id}`, methods: ["GET"], purpose: "show a training job" },
+  { path: `${ML}/jobs/{id}/cancel`, methods: ["POST"], purpose: "cancel a training job" },
+  { path: "/api/v1/webhooks", methods: ["GET", "POST"], purpose: "keep the outbound webhooks" },
+  { path: "/api/v1/webhooks/test", methods: ["POST"], purpose: "send a test event to a webhook" },
+  { path: "/api/v1/webhooks/public-key", methods: ["GET"], purpose: "give the key that signs events" },
+  { path: "/api/v1/webhooks/{name}", methods: ["GET", "PUT", "DELETE"], purpose: "keep one outbound webhook" },
+  { path: "/api/v1/webhooks/{name}/deliveries", methods: ["GET"], purpose: "list delivery attempts of a webhook" },
+  { path: "/api/v1/routing/rules", methods: ["GET", "POST"], purpose: "keep the rules that send alerts to channels" },
+  { path: "/api/v1/routing/rules/{id}", methods: ["PUT", "DELETE"], purpose: "change one routing rule" },
+  { path: "/api/v1/routing/test", methods: ["POST"], purpose: "say where an alert would go" },
+  { path: "/api/v1/routing/budgets/{team}", methods: ["PUT"], purpose: "set how many pages a team may get" },
+  { path: "/api/v1/reports/pages", methods: ["GET"], purpose: "count pages by team and service" },
+  { path: "/api/v1/drill", methods: ["POST"], purpose: "try the way from a sample to a receiver" },
+  { path: RUNBOOKS, methods: ["GET", "POST"], purpose: "keep runbooks" },
+  { path: `${RUNBOOKS}/executions`, methods: ["GET"], purpose: "list runs of runbooks" },
+  { path: `${RUNBOOKS}/executions/{id}`, methods: ["GET"], purpose: "show a run of a runbook" },
+  { path: `${RUNBOOKS}/executions/{id}/approve`, methods: ["POST"], purpose: "approve a step of a run" },
+  { path: `${RUNBOOKS}/executions/{id}/reject`, methods: ["POST"], purpose: "reject a step of a run" },
+  { path: `${RUNBOOKS}/executions/{id}/cancel`, methods: ["POST"], purpose: "cancel a run" },
+  { path: `${RUNBOOKS}/{id}`, methods: ["GET", "PUT", "DELETE"], purpose: "keep one runbook" },
+  { path: `${RUNBOOKS}/{id}/execute`, methods: ["POST"], purpose: "run a runbook" },
+  { path: "/api/v1/services", methods: ["GET"], purpose: "list services with their state" },
+  { path: "/api/v1/graph", methods: ["GET"], purpose: "show which service calls which" },
+  { path: "/api/v1/backup", methods: ["POST"], purpose: "make a backup while the server runs" },
+  { path: "/api/v1/config", methods: ["GET", "POST"], purpose: "export and import the configuration of a tenant" },
+  { path: "/sign-in", methods: ["POST"], purpose: "turn a token into a session" },
+  { path: "/sign-out", methods: ["POST"], purpose: "end a session" },
+  { path: "/", methods: ["GET"], purpose: "be the user interface; /docs describes the endpoints that there are" },
+];
+
+/** What the path will do once it is built; undefined where nothing is planned under this path and method. */
+export function plannedPurpose(method: string, path: string): string | undefined {
+  return PLANNED.find((planned) => planned.methods.includes(method) && matches(planned.path, path))?.purpose;
+}
+
+function matches(pattern: string, path: string): boolean {
+  const given = path.split("/");
+  const expected = pattern.split("/");
+  if (given.length !== expected.length) return false;
+  return expected.every((segment, place) => (segment.startsWith("{") ? given[place] !== "" : segment === given[place]));
+}

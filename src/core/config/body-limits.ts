@@ -1,0 +1,53 @@
+// Maxima of one request body on its way from gzip to records, so that none holds a thread that others wait for; the sizes of bodies and records are in limits.ts.
+import { ATTRIBUTES_MAX, DECOMPRESSED_BYTES_MAX, LOG_BODY_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "./limits.ts";
+
+/**
+ * A body may inflate to so many bytes whatever was sent, and beyond to so many times that. Deflate makes 258 bytes of two bits, 1,030 times what is sent; telemetry
+ * has a time in each record, 4 bytes or more: a log of 8.8 KB that is the same as the one before but for that takes 34 bits' matches and is 260 times
+ * smaller, the most of what was measured (docs/adr/0083). What clients sent here is 1.3 to 6 times smaller, long batches of them 13 to 155 times.
+ */
+export const INFLATED_RATIO_BYTES_FREE = 4 * 1024 * 1024;
+export const INFLATED_RATIO_MAX = 300;
+/** Bodies that are inflated at a time, in all (the thread pool has four threads) and of one tenant. */
+export const INFLATING_MAX = 4;
+export const INFLATING_PER_TENANT_MAX = 2;
+/** No further one begins while so many bytes have been inflated and not handed over: with those that are under way 3 x 64 MiB more at most. */
+export const INFLATING_BYTES_MAX = 64 * 1024 * 1024;
+/** Bodies that are inflated or wait for it, and bytes of them as sent; a tenant has half of each at most. Collectors send gzip as a rule, 8 to 100 KiB at a time. */
+export const INFLATIONS_WAITING_MAX = 256;
+export const INFLATION_BYTES_WAITING_MAX = 64 * 1024 * 1024;
+/** Bytes of an inflated body that the main thread copies in one turn: 0.5 ms where the pages are new. */
+export const COPIED_BYTES_PER_TURN = 1024 * 1024;
+
+/** Text of JSON that JSON.parse is given at a time, in whole elements of its arrays: 2 ms at 30 MB/s, which is also as much as the kernel refuses and JSON.parse explains. */
+export const JSON_PARSED_BYTES_MAX = 64 * 1024;
+/**
+ * A longer element is parsed by itself: 20 ms. It is as long as the limits of a record, log or span allow it to be, 64 attributes of 9 KiB and a text of
+ * 8 KiB; a longer one is refused unread.
+ */
+export const JSON_ELEMENT_BYTES_MAX = 640 * 1024;
+/** Text of JSON that the kernel checks in one turn, 2 ns a byte at worst; no element of a body may be longer than that. */
+export const JSON_SCANNED_BYTES_MAX = 4 * 1024 * 1024;
+/**
+ * Objects in the arrays of an OTLP request (resources, items, points, attributes): so many, and one for every eight bytes of the body. A log of a time alone has
+ * 11 bytes in protobuf, an attribute 33 in JSON; {} has two or three.
+ */
+export const OTLP_ELEMENTS_FREE = 65_536;
+export const OTLP_ELEMENT_BYTES_MIN = 8;
+
+/** Text that is decoded item by item for one unit, 40 us a KiB at worst, so 10 ms; an item costs as much as so many bytes besides its own. */
+export const WORK_TEXT_BYTES_MAX = 256 * 1024;
+export const ITEM_TEXT_BYTES = 128;
+
+const ties: Array<[boolean, string]> = [
+  [
+    ATTRIBUTES_MAX * (NAME_BYTES_MAX + VALUE_BYTES_MAX) + LOG_BODY_BYTES_MAX <= JSON_ELEMENT_BYTES_MAX,
+    "an item that keeps to its limits may be parsed",
+  ],
+  [
+    JSON_PARSED_BYTES_MAX <= JSON_ELEMENT_BYTES_MAX && JSON_ELEMENT_BYTES_MAX <= JSON_SCANNED_BYTES_MAX,
+    "what may be parsed may be scanned",
+  ],
+  [INFLATED_RATIO_BYTES_FREE <= DECOMPRESSED_BYTES_MAX, "the ratio counts below the largest body"],
+];
+for (const [holds, what] of ties) if (!holds) throw new Error(`body-limits.ts: it must hold that ${what}`);

@@ -1,0 +1,79 @@
+// Limits whose places all tenants share, by the thread that counts them. Each is kept by a ledger (core/base/share-ledger.ts), so that no tenant keeps others out;
+// a limit of one request or of one tenant is none of these, nor is a memory that forgets the oldest.
+import type { CoordinatorSharedLimit, EngineSharedLimit, FrontSharedLimit } from "../layout/counters.ts";
+import { BACKTESTS_WAITING_MAX } from "./backtest-limits.ts";
+import { LABEL_BYTES_MAX, LABELS_MAX, SATURATION_LIMITS_MAX, SERVICE_MAP_ENTRIES_TOTAL_MAX } from "./declaration-limits.ts";
+import {
+  ARRIVAL_SERVICES_MAX,
+  BUCKET_FAMILIES_MAX,
+  DISTRIBUTION_BYTES_MAX,
+  DISTRIBUTIONS_MAX,
+  EVENT_STREAMS_MAX,
+  FOLD_CELLS_MAX,
+  FOLDED_SERVICES_MAX,
+  INHIBITIONS_MAX,
+  JOIN_SERVICES_MAX,
+  METRIC_METADATA_MAX,
+  OPINION_SERVICES_MAX,
+  PARTITION_CALLS_MAX,
+  PILLAR_VALUES_MAX,
+  QUERIES_WAITING_MAX,
+  SATURATION_SERIES_MAX,
+  SERVICES_WAITING_MAX,
+  SILENCES_MAX,
+  SLO_WINDOWS_MAX,
+  WATCHDOG_PLACES_MAX,
+  WINDOW_IDS_MAX,
+} from "./limits.ts";
+
+/** WATCHDOG_PAIRS_MAX where it is not given. */
+export const PAIRS_MAX_INITIAL = 200_000;
+
+/** Rows on tenants that were refused, in the answer of one thread and in one status. */
+export const SHARE_REFUSALS_TOLD_MAX = 100;
+
+/** Of each engine; those that are of the whole server are divided by its engines, long baselines are WATCHDOG_PAIRS_MAX of the whole process, edges of calls those of each partition of traces. */
+export function engineSharedLimits(engines: number, pairsMax: number, servicesMax: number): Readonly<Record<EngineSharedLimit, number>> {
+  return {
+    span_services: FOLDED_SERVICES_MAX,
+    span_cells: FOLD_CELLS_MAX,
+    span_ids: WINDOW_IDS_MAX,
+    log_services: FOLDED_SERVICES_MAX,
+    log_cells: FOLD_CELLS_MAX,
+    log_ids: WINDOW_IDS_MAX,
+    call_services: JOIN_SERVICES_MAX,
+    histograms: DISTRIBUTIONS_MAX,
+    histogram_bytes: DISTRIBUTION_BYTES_MAX,
+    bucket_families: BUCKET_FAMILIES_MAX,
+    metric_metadata: METRIC_METADATA_MAX,
+    call_edges: PARTITION_CALLS_MAX,
+    long_baselines: pairsMax,
+    monitored_services: Math.ceil(servicesMax / engines),
+    bounded_series: Math.ceil(SATURATION_SERIES_MAX / engines),
+    arrival_services: Math.ceil(ARRIVAL_SERVICES_MAX / engines),
+  };
+}
+
+/** Of the coordinator. */
+export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>> = {
+  stored_metadata: METRIC_METADATA_MAX,
+  slo_windows: SLO_WINDOWS_MAX,
+  pillar_values: PILLAR_VALUES_MAX,
+  opinion_services: OPINION_SERVICES_MAX,
+  silences: SILENCES_MAX,
+  inhibitions: INHIBITIONS_MAX,
+  labels: LABELS_MAX,
+  label_bytes: LABEL_BYTES_MAX,
+  saturation_limits: SATURATION_LIMITS_MAX,
+  watchdog_places: WATCHDOG_PLACES_MAX,
+  mapped_services: SERVICE_MAP_ENTRIES_TOTAL_MAX,
+  services_waiting: SERVICES_WAITING_MAX,
+  queries_running: QUERIES_WAITING_MAX,
+  backtests_waiting: BACKTESTS_WAITING_MAX,
+};
+
+/** Of the front. */
+export const FRONT_LIMITS: Readonly<Record<FrontSharedLimit, number>> = {
+  event_streams: EVENT_STREAMS_MAX,
+  queries_waiting: QUERIES_WAITING_MAX,
+};

@@ -1,0 +1,51 @@
+// All ledgers of one thread: who holds how many places of each limit that tenants share there, and who was refused.
+import { ShareLedger } from "../../core/base/share-ledger.ts";
+import type { ShareRow } from "../../core/protocol/shares.ts";
+
+export interface TenantSharesDependencies<L extends string> {
+  /** Tenants that are known. */
+  readonly tenants: () => number;
+  /** Told of each refusal, without a tenant. */
+  readonly refused?: (limit: L, count: number) => void;
+}
+
+export class TenantShares<L extends string> {
+  readonly #ledgers: ReadonlyMap<L, ShareLedger>;
+
+  /** `limits` are the places of each. */
+  constructor(limits: Readonly<Record<L, number>>, { tenants, refused = () => undefined }: TenantSharesDependencies<L>) {
+    const entries = Object.entries<number>(limits) as Array<[L, number]>;
+    this.#ledgers = new Map(
+      entries.map(([limit, most]) => [limit, new ShareLedger({ most, tenants, refused: (count) => refused(limit, count) })]),
+    );
+  }
+
+  ledger(limit: L): ShareLedger {
+    return this.#ledgers.get(limit) as ShareLedger;
+  }
+
+  /** Places of each limit that tenants were refused, without saying whose. */
+  totals(): Array<readonly [limit: L, refused: number]> {
+    return [...this.#ledgers].map(([limit, ledger]) => [
+      limit,
+      [...ledger.tenants].reduce((sum, tenant) => sum + ledger.refused(tenant), 0),
+    ]);
+  }
+
+  /** What a tenant holds of each limit. */
+  of(tenant: string): ShareRow[] {
+    return [...this.#ledgers].map(([limit, ledger]) => row(limit, ledger, tenant));
+  }
+
+  /** Tenants that were refused, by limit: those that were refused most, at most so many rows. */
+  refusals(rowsMax: number): ShareRow[] {
+    const rows = [...this.#ledgers].flatMap(([limit, ledger]) =>
+      [...ledger.tenants].filter((tenant) => ledger.refused(tenant) > 0).map((tenant) => row(limit, ledger, tenant)),
+    );
+    return rows.sort((a, b) => b.refused - a.refused).slice(0, rowsMax);
+  }
+}
+
+function row(limit: string, ledger: ShareLedger, tenant: string): ShareRow {
+  return { limit, tenant, held: ledger.held(tenant), share: ledger.share, most: ledger.most, refused: ledger.refused(tenant) };
+}

@@ -1,0 +1,113 @@
+// The silences of tenants from cycle to cycle: which services are told of their own, which by one alert on ingestion, and which wait for more to be known.
+// An alert on ingestion goes on for as long as one of its services is silent: what has been told with it is not told again service by service.
+import { parseRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { SilentService } from "../../../core/protocol/arrivals.ts";
+import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
+import { SILENCE_MS_MIN } from "./arrival-rhythm.ts";
+import type { RuleFinding, RulePlace } from "./rule-episode-set.ts";
+import { ingestionFinding, staleFinding, stalePlace, type ToldSilence } from "./stale-finding.ts";
+import { INGESTION_SERVICE, type TenantArrivals, type TenantSilence, tenantSilence } from "./tenant-silence.ts";
+
+/** A service whose finding waits. */
+export interface HeldService {
+  readonly tenant: string;
+  readonly service: SilentService;
+  readonly untilMs: number;
+  readonly gates: TenantSilence["gates"];
+}
+
+/** What is known of a tenant's arrivals in a cycle. */
+export interface KnownArrivals extends TenantArrivals {
+  /** After a restart services are still to be heard of: what is told of a silence of all stands until then. */
+  readonly isUnheard: boolean;
+}
+
+/** An alert that is open. */
+export interface OpenAlert extends RulePlace {
+  readonly attributes: Attributes;
+  readonly startedAtMs: number;
+}
+
+interface OpenSilence extends ToldSilence {
+  /** Services that were named last. */
+  readonly members: string;
+}
+
+/** All tenants of one server, or of one backtest. */
+export class SilentTenants {
+  readonly #isOpen: (place: RulePlace) => boolean;
+  readonly #open = new Map<string, OpenSilence>();
+  readonly #heldSinceMs = new Map<string, number>();
+  #held: HeldService[] = [];
+
+  /** `isOpen` says of a place whether an alert of it is open. */
+  constructor(isOpen: (place: RulePlace) => boolean) {
+    this.#isOpen = isOpen;
+  }
+
+  /** Tenants of which something is known besides the arrivals of a cycle. */
+  get tenants(): Iterable<string> {
+    return this.#open.keys();
+  }
+
+  /** Takes the alert on ingestion that was open before a restart. One of an earlier version does not say since when: it was told once the least limit had passed. */
+  restore({ tenant, environment, serviceId, attributes, startedAtMs }: OpenAlert): void {
+    if (serviceId !== INGESTION_SERVICE) return;
+    const { silent, silent_since, silent_most = silent, watched, services } = attributes;
+    const told = typeof silent_since === "string" ? parseRfc3339(silent_since) : undefined;
+    const onsetMs = told ?? startedAtMs - SILENCE_MS_MIN;
+    const counts = { most: Number(silent_most), watched: Number(watched), members: JSON.stringify(services) };
+    this.#open.set(tenant, { tenant, environment, onsetMs, gates: [], ...counts });
+  }
+
+  /** What has been held since the last call. */
+  takeHeld(): readonly HeldService[] {
+    const held = this.#held;
+    this.#held = [];
+    return held;
+  }
+
+  /** What is to be told of a tenant in this cycle. */
+  findings(tenant: string, arrivals: KnownArrivals, nowMs: number): RuleFinding[] {
+    const open = this.#open.get(tenant);
+    const isTold = ({ service, environment }: SilentService) =>
+      this.#isOpen(stalePlace(tenant, (JSON.parse(service) as [string, string])[1], environment));
+    const silence = tenantSilence(arrivals, { isTold, onsetMs: open?.onsetMs, heldSinceMs: this.#heldSinceMs.get(tenant) }, nowMs);
+    this.#hold(tenant, silence, nowMs);
+    const single = silence.single.map((service) => staleFinding(tenant, service, nowMs));
+    const isWaiting = open !== undefined && arrivals.isUnheard;
+    if (isWaiting) return single;
+    if (silence.ingestion.length === 0) {
+      this.#open.delete(tenant);
+      return single;
+    }
+    const told = toldOf(tenant, silence, arrivals.watched, open);
+    this.#open.set(tenant, told);
+    return [ingestionFinding(told, silence.ingestion, nowMs), ...single];
+  }
+
+  #hold(tenant: string, { held, heldUntilMs, gates }: TenantSilence, nowMs: number): void {
+    if (held.length === 0) this.#heldSinceMs.delete(tenant);
+    else if (!this.#heldSinceMs.has(tenant)) this.#heldSinceMs.set(tenant, nowMs);
+    for (const service of held) this.#held.push({ tenant, service, untilMs: heldUntilMs, gates });
+  }
+}
+
+/** The environment is that of the opening, where all had one: an alert keeps its place. How many were watched is counted anew when services come or go. */
+function toldOf(tenant: string, { ingestion, onsetMs, gates }: TenantSilence, watched: number, open: OpenSilence | undefined): OpenSilence {
+  const members = JSON.stringify(ingestion.map(({ service }) => (JSON.parse(service) as [string, string])[1]));
+  const isSame = open?.members === members;
+  const isJudged = gates.every(({ passed }) => passed);
+  const environments = new Set(ingestion.map(({ environment }) => environment));
+  const shared = environments.size === 1 ? ([...environments][0] as string) : "";
+  return {
+    tenant,
+    environment: open?.environment ?? shared,
+    onsetMs,
+    most: Math.max(open?.most ?? 0, ingestion.length),
+    watched: isSame ? open.watched : watched,
+    // Of what is told already there is nothing to judge.
+    gates: open === undefined || isJudged ? gates : open.gates,
+    members,
+  };
+}

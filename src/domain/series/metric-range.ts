@@ -1,0 +1,67 @@
+// What values a metric can have at all, as its name, its unit and its kind say: no duration, count or size is below 0, no percentage above 100. Names are read by
+// whole words; a name of a quantity that has a sign (offset, delta, temperature) says nothing.
+import { nameWords } from "./name-words.ts";
+
+/** Both inclusive; infinite where nothing is said. */
+export interface MetricRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** How a series is named. `unit` is what its sender tells of it, null where it does not. */
+export interface MetricDescription {
+  readonly metricName: string;
+  readonly unit: string | null;
+  readonly isCounter: boolean;
+}
+
+const ANY: MetricRange = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
+
+const SIGNED = words(
+  "offset drift skew delta diff difference change derivative deviation budget balance net temperature temp celsius fahrenheit degrees " +
+    "gain margin profit growth trend slope correlation latitude longitude altitude score zscore dbm",
+);
+const DURATIONS = words(
+  "duration durations latency latencies elapsed time times seconds second secs sec milliseconds millis ms microseconds micros us nanoseconds nanos ns " +
+    "minutes hours age uptime wait lag delay p50 p75 p90 p95 p99 p999",
+);
+const SIZES = words("bytes byte kilobytes megabytes gigabytes kb mb gb tb kib mib gib tib bits size length");
+const COUNTS = words(
+  "count counts total requests request calls queries jobs messages events packets errors failures failed hits misses retries restarts connections sessions " +
+    "threads users orders queue depth open active pending rps qps throughput",
+);
+const SHARES = words("percent pct percentage ratio fraction share utilization utilisation usage used free available");
+const PERCENT = words("percent pct percentage");
+const RATIO = words("ratio fraction");
+/** Units that tell of a quantity without a sign: time, information, shares. UCUM's braces annotate what is counted. */
+const UNSIGNED_UNIT = /^(?:n?s|us|ms|min|h|d|seconds?|milliseconds?|bytes?|by|[kmgt]i?by|bits?|%|percent|\{.*\})(?:\/.*)?$/i;
+const PERCENT_UNIT = /^(?:%|percent)$/i;
+
+/** What such a metric can have. */
+export function rangeOfMetric({ metricName, unit, isCounter }: MetricDescription): MetricRange {
+  const of = nameWords(metricName);
+  const isUnsigned = [DURATIONS, SIZES, COUNTS, SHARES].some((family) => has(of, family)) || (unit !== null && UNSIGNED_UNIT.test(unit));
+  // A counter's values are what was added.
+  if (isCounter) return { least: 0, most: Number.POSITIVE_INFINITY };
+  if (!isUnsigned || has(of, SIGNED)) return ANY;
+  if (has(of, PERCENT) || (unit !== null && PERCENT_UNIT.test(unit))) return { least: 0, most: 100 };
+  return { least: 0, most: has(of, RATIO) ? 1 : Number.POSITIVE_INFINITY };
+}
+
+/** The range without the ends that the values themselves pass: a processor of four at 240 %, a ratio of compression. */
+export function rangeOver({ least, most }: MetricRange, values: Float64Array): MetricRange {
+  let [low, high] = [least, most];
+  for (const value of values) {
+    if (value < low) low = Number.NEGATIVE_INFINITY;
+    if (value > high) high = Number.POSITIVE_INFINITY;
+  }
+  return { least: low, most: high };
+}
+
+function has(of: readonly string[], family: ReadonlySet<string>): boolean {
+  return of.some((word) => family.has(word));
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env -S node --no-memory-reducer
+// The command `vedette`: `serve` runs the server as a child process and says one line where a signal ends it, which a process cannot do for itself; everything else is main's own.
+// It passes signals on and ends as the server does. A server of its own, `node dist/main.js`, needs no parent.
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { fileURLToPath } from "node:url";
+
+const MAIN = new URL("./main.js", import.meta.url);
+const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** What a shell adds to the number of the signal that ended a program. */
+const SIGNAL_CODE = 128;
+
+/** What to do about the signals that end a server that nobody has stopped. */
+const ADVICE: Readonly<Record<string, string>> = {
+  SIGKILL: "somebody killed it, or the system had no memory left for it (its log says so: dmesg)",
+  SIGSEGV: 'a defect, or a store that is damaged: see what is left of it with "vedette doctor"',
+  SIGBUS: 'a file of the data folder was cut while it was in use, or its disk fails: see what is left with "vedette doctor"',
+  SIGABRT: "it ended itself, out of memory or by a defect; the lines above say more",
+};
+
+function endedBy(signal: NodeJS.Signals): void {
+  const advice = ADVICE[signal];
+  if (advice !== undefined) {
+    process.stderr.write(
+      `vedette: the server was ended by ${signal}: ${advice}. Acknowledged data is in its log: the next start reads it\n`,
+    );
+  }
+  process.exitCode = SIGNAL_CODE + constants.signals[signal];
+}
+
+function serve(args: readonly string[]): void {
+  const child = spawn(process.execPath, ["--no-memory-reducer", fileURLToPath(MAIN), ...args], { stdio: "inherit" });
+  for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
+  child.once("error", (error) => {
+    process.stderr.write(`vedette: the server cannot be started: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  child.once("exit", (code, signal) => {
+    for (const each of PASSED_ON) process.removeAllListeners(each);
+    if (signal !== null) endedBy(signal);
+    else process.exitCode = code ?? 1;
+  });
+}
+
+const args = process.argv.slice(2);
+const isServing = args.length === 0 || args[0] === "serve" || args[0]?.startsWith("-") === true;
+if (isServing) serve(args);
+else await import(MAIN.href);

@@ -1,0 +1,90 @@
+// dist/vedette.js, the command: it runs the server as a child, passes signals and exit codes on, and says one line where a signal ends the server.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PATIENCE_MS } from "../support/patience.ts";
+
+let folder: string;
+let parent: ChildProcess;
+let [output, errors] = ["", ""];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "vedette-parent-"));
+  [output, errors] = ["", ""];
+});
+afterEach(() => {
+  for (const pid of holders()) killQuietly(pid);
+  parent.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Processes that the folder's locks name: the server. */
+function holders(): number[] {
+  const locks = readdirSync(folder).filter((name) => /^lock\.\d+$/.test(name));
+  return locks.map((name) => Number.parseInt(readlinkSync(join(folder, name)), 10));
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended
+  }
+}
+
+function start(settings: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<[number | null, string | null]> {
+  parent = spawn(process.execPath, ["dist/vedette.js", ...args], {
+    env: { PORT: "0", OTLP_PORT: "0", ENGINES: "1", DATA_DIR: folder, ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  parent.stdout?.on("data", (text: Buffer) => (output += text.toString()));
+  parent.stderr?.on("data", (text: Buffer) => (errors += text.toString()));
+  return once(parent, "close") as Promise<[number | null, string | null]>;
+}
+
+/** Resolves once it serves; `ended` is its end. */
+async function startServing(): Promise<{ readonly ended: Promise<[number | null, string | null]> }> {
+  const ended = start();
+  for (const deadlineMs = performance.now() + PATIENCE_MS; !output.includes(" listens on "); ) {
+    if (performance.now() > deadlineMs) throw new Error(`it does not serve: ${output}${errors}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return { ended };
+}
+
+describe("the command", () => {
+  it.each([
+    ["SIGSEGV", 139],
+    ["SIGBUS", 135],
+    ["SIGABRT", 134],
+    ["SIGKILL", 137],
+  ] as const)("says one line where %s ends the server, and ends with %i", async (signal, expected) => {
+    const { ended } = await startServing();
+    const [pid] = holders() as [number];
+    expect(pid).not.toBe(parent.pid);
+    process.kill(pid, signal);
+    expect(await ended).toEqual([expected, null]);
+    expect(errors).toMatch(new RegExp(`^vedette: the server was ended by ${signal}: [^\\n]+\\n$`));
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("passes %s on: the server stops in order", async (signal) => {
+    const { ended } = await startServing();
+    parent.kill(signal);
+    expect(await ended).toEqual([0, null]);
+    expect(output).toMatch(/\nstopped\n$/);
+    expect(errors).toBe("");
+  });
+
+  it("ends as a server that refuses to start, with its line alone", async () => {
+    expect(await start({ PORT: "99999" })).toEqual([1, null]);
+    expect(output + errors).toMatch(/^vedette: PORT [^\n]+\n$/);
+  });
+
+  it("runs other commands by itself", async () => {
+    expect(await start({}, ["--version"])).toEqual([0, null]);
+    expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

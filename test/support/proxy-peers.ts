@@ -1,0 +1,100 @@
+// Debian's nginx and HAProxy as processes of a test, each with the plainest configuration that there is: on free ports, over a folder of their own, ended with
+// the test.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PATIENCE_MS } from "./patience.ts";
+
+/** Debian has them in a folder that is root's. */
+const ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH ?? ""}:/usr/sbin:/usr/local/sbin` };
+
+/** Whether a program is installed here. */
+function isInstalled(program: string): boolean {
+  try {
+    execFileSync(program, ["-v"], { stdio: "ignore", env: ENVIRONMENT });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Which of the two proxies is not installed here; undefined where both are. */
+export function missingProxy(): string | undefined {
+  return ["nginx", "haproxy"].find((program) => !isInstalled(program));
+}
+
+/** Proxies of one test, by what they are. */
+export class ProxyPeers {
+  readonly #folder = mkdtempSync(join(tmpdir(), "vedette-proxies-"));
+  readonly #children: ChildProcess[] = [];
+
+  /** An nginx with nothing but `proxy_pass` and `lines` in its location; the port it listens on. */
+  async nginx(target: string, lines: readonly string[] = []): Promise<number> {
+    const port = await freePort();
+    const folder = mkdtempSync(join(this.#folder, "nginx-"));
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
+    const location = [`proxy_pass ${target};`, ...lines].join(" ");
+    const http = ["access_log off;", ...temporary, `server { listen 127.0.0.1:${port}; location / { ${location} } }`].join("\n");
+    writeFileSync(join(folder, "nginx.conf"), `pid ${folder}/pid;\nevents {}\nhttp {\n${http}\n}\n`);
+    await this.#launch(
+      "nginx",
+      ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", "stderr", "-g", "daemon off; master_process off;"],
+      port,
+    );
+    return port;
+  }
+
+  /** A HAProxy with nothing but a frontend and a server; the port it listens on. */
+  async haproxy(address: string): Promise<number> {
+    const port = await freePort();
+    const file = join(mkdtempSync(join(this.#folder, "haproxy-")), "haproxy.cfg");
+    const defaults = ["defaults", " mode http", " timeout connect 5s", " timeout client 30s", " timeout server 30s"];
+    const proxy = ["listen vedette", ` bind 127.0.0.1:${port}`, ` server one ${address}`];
+    writeFileSync(file, `${[...defaults, ...proxy].join("\n")}\n`);
+    await this.#launch("haproxy", ["-db", "-f", file], port);
+    return port;
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.#children.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #launch(program: string, args: readonly string[], port: number): Promise<void> {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: ENVIRONMENT });
+    this.#children.push(child);
+    let log = "";
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (log += text.toString()));
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!(await accepts(port))) {
+      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`${program} does not listen: ${log.slice(-2_000)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await once(probe.listen(0, "127.0.0.1"), "listening");
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  return port;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect({ port, host: "127.0.0.1" });
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", () => resolve(false));
+  });
+}
