@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined).each(ENGINES)("behind real proxies over $
     expect(server.output.match(/warn: .*READ_AUTH=required/g)).toHaveLength(1);
   });
 
-  test("HAProxy passes on a Host that looks local: READ_AUTH=required holds, as README says", async () => {
+  test("HAProxy passes on a Host that looks local: READ_AUTH=required holds, as docs/proxy.md says", async () => {
     const locked = await bench.start({ ENGINES: "1", HTTP_ENGINE: kind, READ_AUTH: "required" });
     const lockedAddress = locked.origin.slice("http://".length);
     const proxied = through(await peers.haproxy(lockedAddress));

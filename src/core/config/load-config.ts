@@ -1,4 +1,4 @@
-// Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and the README list are made from this table.
+// Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and docs/reference/settings.md are made from this table.
 import type { Secret } from "../base/secret.ts";
 import { ConfigError } from "./config-error.ts";
 import { readSecret, type SecretFileReader, type SecretSetting } from "./secret-setting.ts";

@@ -1,0 +1,78 @@
+// Writes the tables of docs/reference that are made from the source: settings (load-config.ts) and endpoints (endpoints.ts), as built in dist/.
+// usage: node scripts/reference.mjs [--check], after `make build`; with --check it writes nothing and exits with 1 when a page is stale
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+
+const access = {
+  public: "anyone",
+  viewer: "viewer",
+  ingest: "`INGEST_AUTH`",
+  operator: "operator",
+  admin: "admin",
+  super_admin: "super-admin",
+  system: "system",
+};
+
+/** One line of a Markdown table. */
+function row(cells) {
+  return `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function table(heads, rows) {
+  return [row(heads), row(heads.map(() => "---")), ...rows.map(row)].join("\n");
+}
+
+function values(setting) {
+  if (setting.kind === "number") return `${setting.whole ? "" : "real, "}${setting.least} to ${setting.most}`;
+  if (setting.kind === "secret") return `(secret; also \`${setting.name}_FILE\`)`;
+  return setting.choices === undefined ? "text" : setting.choices.map((choice) => `\`${choice}\``).join(", ");
+}
+
+function settingsTable(settings) {
+  const rows = settings.map((setting) => [`\`${setting.name}\``, `\`${setting.initial}\``, values(setting), setting.meaning]);
+  return table(["Variable", "Default", "Values", "Meaning"], rows);
+}
+
+function endpointsTable(endpoints) {
+  const rows = endpoints.map(({ method, path, access: who, query, summary }) => {
+    const parameters = Object.keys(query.shape).map((name) => `\`${name}\``);
+    return [`\`${method} ${path}\``, access[who], parameters.join(", ") || "-", summary];
+  });
+  return table(["Endpoint", "Open to", "Query parameters", "What it does"], rows);
+}
+
+/** The pages and what is made of each. */
+const PAGES = [
+  ["docs/reference/settings.md", ({ SETTINGS }) => settingsTable(SETTINGS)],
+  ["docs/reference/endpoints.md", ({ ENDPOINTS }) => endpointsTable(ENDPOINTS)],
+];
+const BEGIN = "<!-- begin, made by scripts/reference.mjs -->";
+const END = "<!-- end -->";
+
+/** The page with `text` between its markers. */
+function replaceTable(path, page, text) {
+  const from = page.indexOf(BEGIN);
+  const to = page.indexOf(END);
+  if (from < 0 || to < from) throw new Error(`${path} has nothing between "${BEGIN}" and "${END}"`);
+  return `${page.slice(0, from + BEGIN.length)}\n${text}\n${page.slice(to)}`;
+}
+
+async function main() {
+  const sources = ["core/config/load-config.js", "api/endpoints.js"].map((path) => new URL(`../dist/${path}`, import.meta.url));
+  if (!sources.every((source) => existsSync(source))) throw new Error("dist/ is not built: run `make build` first");
+  const modules = Object.assign({}, ...(await Promise.all(sources.map((source) => import(source.href)))));
+  for (const [path, make] of PAGES) {
+    const before = readFileSync(path, "utf8");
+    const after = replaceTable(path, before, make(modules));
+    if (before === after) continue;
+    if (!process.argv.includes("--check")) writeFileSync(path, after);
+    else {
+      console.log(`${path} is stale: run node scripts/reference.mjs`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+await main().catch((error) => {
+  console.log(error.message);
+  process.exitCode = 1;
+});
