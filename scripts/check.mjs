@@ -17,6 +17,7 @@ const steps = [
   { name: "unused code", command: [`${bin}/knip`, "--no-config-hints"] },
   { name: "lock", command: ["node", "scripts/check-lock.mjs"] },
   { name: "advisories", command: ["node", "scripts/check-advisories.mjs"], judge: judgeAdvisories },
+  { name: "links", command: ["node", "scripts/check-links.mjs"] },
   { name: "tidy", command: ["node", "scripts/tidy.mjs"], judge: judgeTidy },
 ];
 
