@@ -26,6 +26,34 @@ const floors = [
   { name: "core", path: "^src/core/", ordered: ["base", "layout", "protocol", "config", "telemetry"] },
 ];
 
+/** Rooms inside an actor: a room imports the rooms before it; files beside the rooms come last. No two rooms import each other. */
+const inside = [
+  {
+    name: "coordinator",
+    path: "src/actors/coordinator/",
+    // What all nouns use, the nouns, then what commits and steps them all.
+    // biome-ignore format: one row reads as an order
+    ordered: [
+      "state", "engines", "queries",
+      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "pillars", "status", "watchdog", "saturation", "backtest", "analysis", "notification",
+      "commits", "loop",
+    ],
+    // Each goes once the nouns hand their parts to a list: books to the state, handlers to the queries, stages to the Watchdog.
+    known: [
+      { from: "state/committed-state", to: ".+-(book|table|rows)" },
+      { from: "state/control-state", to: ".+-book|silences/pattern-room" },
+      { from: "state/tables", to: "anomalies/anomaly-dictionary" },
+      { from: "queries/query-context", to: ".+/.+" },
+      { from: "queries/answer-query", to: "handlers" },
+      { from: "engines/engine-client", to: "series/cold/cold-stream-loader|commits/frame-intake" },
+      { from: "usage/billing-handler", to: "access/tenant-book" },
+      { from: "alerts/held-alerts", to: "watchdog/watchdog" },
+      { from: "alerts/ledger-handler", to: "backtest/moment-layers" },
+      { from: "loop/pacer", to: "coordinator" },
+    ],
+  },
+];
+
 /** Things outside the project that one folder owns. */
 const owned = [
   { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
@@ -64,6 +92,26 @@ function sideways() {
   });
 }
 
+/** The order of the rooms inside an actor, with what is known to stand against it. */
+function insideActors() {
+  return inside.flatMap(({ name, path, ordered, known }) => {
+    const files = (pattern) => `^${path}(${pattern})[.]ts$`;
+    const rooms = [...ordered.map((room) => `^${path}${room}/`), files("[^/]+")];
+    const comment = `order in ${name}: ${ordered.join(" < ")} < files beside them`;
+    const backward = ordered.map((room, index) => {
+      const from = { path: rooms[index], pathNot: known.map((one) => files(one.from)) };
+      return error(`backward-in-${name}-from-${room}`, comment, from, { path: rooms.slice(index + 1) });
+    });
+    const beyondKnown = known.map(({ from, to }) => {
+      const room = ordered.indexOf(from.split("/")[0]);
+      const barred = { path: rooms.slice(room + 1), pathNot: files(to) };
+      return error(`backward-in-${name}-from-${from.replace("/", "-")}`, comment, { path: files(from) }, barred);
+    });
+    const unlistedRoom = error(`unlisted-room-in-${name}`, comment, {}, { path: `^${path}`, pathNot: rooms });
+    return [...backward, ...beyondKnown, unlistedRoom];
+  });
+}
+
 /** Every file stands in a listed room (`api` may have any), else the rules above would not see it. */
 function unlisted() {
   const known = floors.flatMap((floor) => {
@@ -81,6 +129,7 @@ module.exports = {
   forbidden: [
     ...upward(),
     ...sideways(),
+    ...insideActors(),
     ...unlisted(),
     ...owned.map(({ name, to, owner }) =>
       error(`only-owner-of-${name}`, `only ${owner} imports ${name}`, { path: "^src/", pathNot: owner }, { path: to }),

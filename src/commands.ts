@@ -1,6 +1,6 @@
 // The commands beside `serve`, by name: each of one file of cli, with what it needs of the tree.
-import { RescuedCheckpoints } from "./actors/coordinator/tables/rescued-checkpoints.ts";
-import { CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./actors/coordinator/tables/tables.ts";
+import { RescuedCheckpoints } from "./actors/coordinator/state/rescued-checkpoints.ts";
+import { CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./actors/coordinator/state/tables.ts";
 import { runBacktest } from "./cli/backtest/backtest.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor/doctor.ts";

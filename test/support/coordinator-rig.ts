@@ -1,10 +1,10 @@
 // A coordinator over memory stores, with engines that hold what a test gives them and a clock that a test moves.
 
 import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src/actors/coordinator/coordinator.ts";
-import type { FaultKeeper } from "../../src/actors/coordinator/data-faults.ts";
-import type { EngineLink } from "../../src/actors/coordinator/engine-client.ts";
-import type { LogFloor } from "../../src/actors/coordinator/log-floor.ts";
-import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
+import type { EngineLink } from "../../src/actors/coordinator/engines/engine-client.ts";
+import type { LogFloor } from "../../src/actors/coordinator/state/log-coverage.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
+import type { FaultKeeper } from "../../src/actors/coordinator/status/data-faults.ts";
 import { NO_COUNTS } from "../../src/actors/engine/watchdog/engine-watchdog.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";

@@ -1,5 +1,5 @@
 // The states of all streams as an orderly stop leaves them in the checkpoints, in a form in which two runs can be compared.
-import { decodeCheckpointRow } from "../../src/actors/coordinator/tables/checkpoint-row.ts";
+import { decodeCheckpointRow } from "../../src/actors/coordinator/state/checkpoint-row.ts";
 import { readPartitionPart } from "../../src/actors/engine/partition-state.ts";
 import {
   SR_CHUNK_AT,

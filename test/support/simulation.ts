@@ -1,7 +1,7 @@
 // One simulation: a workload posted to a server whose every step, delay and fault a seed decides, and the comparison of what it holds at the
 // end with the oracle. The same seed gives the same run.
 import { createHash } from "node:crypto";
-import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
+import { decodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
 import { eventsOf as eventsOfRow, type UsageRow } from "../../src/actors/coordinator/usage/usage-rows.ts";
 import { BLOCK_HEADER_BYTES, readBlockSize } from "../../src/adapters/log/block-format.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ledgerRowId } from "../../src/actors/coordinator/alerts/ledger-book.ts";
 import { decodeAlert, encodeAlert } from "../../src/actors/coordinator/alerts/rows/alert-row.ts";
 import { decodeDecision, encodeDecision } from "../../src/actors/coordinator/alerts/rows/decision-row.ts";
-import { encodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
+import { encodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
 import type { Alert } from "../../src/domain/alerting/paging/alert.ts";
 import type { PageDecision } from "../../src/domain/alerting/paging/page-decision.ts";
 import { anomalyScore } from "../../src/domain/detection/anomaly-score.ts";

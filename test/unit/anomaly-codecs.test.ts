@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { decodeAnomaly, encodeAnomaly } from "../../src/actors/coordinator/tables/anomaly-row.ts";
-import { encodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
+import { decodeAnomaly, encodeAnomaly } from "../../src/actors/coordinator/anomalies/anomaly-row.ts";
+import { encodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
 import { type Verdict, zScoreVerdict } from "../../src/domain/detection/verdict.ts";
 import type { Anomaly } from "../../src/domain/incident/anomaly.ts";
 import { decodeEpisode, encodeEpisode, type PackedEpisode } from "../../src/domain/incident/episode-codec.ts";

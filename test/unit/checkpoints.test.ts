@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readCheckpointHeader } from "../../src/actors/coordinator/tables/checkpoint-row.ts";
+import { readCheckpointHeader } from "../../src/actors/coordinator/state/checkpoint-row.ts";
 import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
 import type { MessageHandler } from "../../src/actors/engine/messages/message-handler.ts";
 import { Partition } from "../../src/actors/engine/partition.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { AuditBook } from "../../src/actors/coordinator/control/audit-book.ts";
-import { Changes } from "../../src/actors/coordinator/control/changes.ts";
-import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
-import { CONTROL_TABLES, TABLE_END, TABLE_START } from "../../src/actors/coordinator/tables/tables.ts";
+import { AuditBook } from "../../src/actors/coordinator/access/audit-book.ts";
+import { Changes } from "../../src/actors/coordinator/access/changes.ts";
+import { decodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
+import { CONTROL_TABLES, TABLE_END, TABLE_START } from "../../src/actors/coordinator/state/tables.ts";
 import { refused } from "../../src/api/refusal.ts";
 import type { CoordinatorMessage, Principal } from "../../src/core/protocol/query.ts";
 import { MemoryStore } from "../support/memory-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { floorHasRisen, LogCoverage } from "../../src/actors/coordinator/log-floor.ts";
+import { floorHasRisen, LogCoverage } from "../../src/actors/coordinator/state/log-coverage.ts";
 import type { EngineFrame } from "../../src/core/protocol/coordinator-frame.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, checkpoint, checkpointPart, deadLetter, episode, laneMark, Rig, record, START_MS } from "../support/coordinator-rig.ts";

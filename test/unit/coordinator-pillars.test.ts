@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { decodeStored } from "../../src/actors/coordinator/tables/stored-json.ts";
-import { TABLE_END, TABLE_START } from "../../src/actors/coordinator/tables/tables.ts";
+import { decodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
+import { TABLE_END, TABLE_START } from "../../src/actors/coordinator/state/tables.ts";
 import {
   CUSTOM_KEYS_MAX,
   PILLAR_VALUE_BYTES_MAX,

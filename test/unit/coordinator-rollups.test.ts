@@ -1,6 +1,6 @@
 // Hourly roll-ups in the coordinator: what a client sees as hours stays the same while samples become roll-ups, wherever that is interrupted.
 import { describe, expect, it } from "vitest";
-import { blockKey } from "../../src/actors/coordinator/tables/tables.ts";
+import { blockKey } from "../../src/actors/coordinator/state/tables.ts";
 import { ROLLUP_SHARE_MIN } from "../../src/core/config/pace-limits.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { chunkBlock } from "../support/chunk-block.ts";

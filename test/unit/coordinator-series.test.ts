@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bucketMeans, expectationAt } from "../../src/actors/coordinator/queries/expected-values.ts";
-import { maturityOf } from "../../src/actors/coordinator/queries/series.ts";
+import { maturityOf } from "../../src/actors/coordinator/series/series-handler.ts";
+import { bucketMeans, expectationAt } from "../../src/domain/detection/expected-values.ts";
 import { windowStatistics } from "../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { rangeOfMetric } from "../../src/domain/series/metric-range.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SilenceBook } from "../../src/actors/coordinator/control/silence-book.ts";
+import { SilenceBook } from "../../src/actors/coordinator/silences/silence-book.ts";
 import { PatternCache } from "../../src/domain/alerting/pattern/pattern-cache.ts";
 import { answerSchema } from "../support/answer-schema.ts";
 import { Rig, START_MS } from "../support/coordinator-rig.ts";

@@ -1,6 +1,6 @@
 // Events on their way from the coordinator to the readers of the event stream.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventChunks } from "../../src/actors/coordinator/event-chunks.ts";
+import { eventChunks } from "../../src/actors/coordinator/loop/event-chunks.ts";
 import { EventStreams } from "../../src/actors/front/event-streams.ts";
 import type { HttpStream } from "../../src/adapters/http/http-server.ts";
 

@@ -2,8 +2,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { CoordinatorCounters } from "../../src/actors/coordinator/coordinator-counters.ts";
-import { EngineUnavailableError } from "../../src/actors/coordinator/engine-client.ts";
+import { EngineUnavailableError } from "../../src/actors/coordinator/engines/engine-client.ts";
+import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { CyclePace } from "../../src/actors/coordinator/watchdog/cycle-pace.ts";
 import { Watchdog } from "../../src/actors/coordinator/watchdog/watchdog.ts";
 import { Heartbeat } from "../../src/actors/front/heartbeat.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lostLog } from "../../src/actors/coordinator/lost-log.ts";
+import { lostLog } from "../../src/actors/coordinator/loop/lost-log.ts";
 import { FlushRounds } from "../../src/adapters/log/flush-rounds.ts";
 import { InventoryKeeper, readInventory } from "../../src/adapters/log/log-inventory.ts";
 import { listSegments, segmentPath } from "../../src/adapters/log/log-segment.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { expectationAt } from "../../src/actors/coordinator/queries/expected-values.ts";
+import { expectationAt } from "../../src/domain/detection/expected-values.ts";
 import { rangeOfMetric, rangeOver } from "../../src/domain/series/metric-range.ts";
 
 const range = (metricName: string, unit: string | null = null, isCounter = false) => {

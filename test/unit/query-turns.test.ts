@@ -1,8 +1,8 @@
 // The coordinator's time between tenants that ask, on a clock that moves with the work.
 import { describe, expect, it } from "vitest";
-import { EngineAsks } from "../../src/actors/coordinator/queries/engine-asks.ts";
+import { EngineAsks } from "../../src/actors/coordinator/engines/engine-asks.ts";
 import { QueryTurns, ShareOfTimeError } from "../../src/actors/coordinator/queries/query-turns.ts";
-import { TurnGate } from "../../src/actors/coordinator/queries/turn-gate.ts";
+import { TurnGate } from "../../src/core/base/turn-gate.ts";
 import { TurnQueue } from "../../src/core/base/turn-queue.ts";
 import { QUERY_TURNS_MS_MAX } from "../../src/core/config/limits.ts";
 

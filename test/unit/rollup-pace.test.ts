@@ -1,6 +1,6 @@
 // What roll-ups take of the coordinator's time, on a virtual clock.
 import { describe, expect, it } from "vitest";
-import { RollupPace } from "../../src/actors/coordinator/retention/rollup-pace.ts";
+import { RollupPace } from "../../src/actors/coordinator/series/rollups/rollup-pace.ts";
 import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../src/core/config/pace-limits.ts";
 
 const INTERVAL_MS = 60_000;

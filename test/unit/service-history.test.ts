@@ -1,9 +1,9 @@
 // What a training reads of the store: gathered beside whatever the coordinator does, the newest first, and not after a stop has begun.
 import { describe, expect, it } from "vitest";
-import { PacedWork } from "../../src/actors/coordinator/paced-work.ts";
-import { blockOperations } from "../../src/actors/coordinator/tables/block-rows.ts";
-import { SERIES_TABLES } from "../../src/actors/coordinator/tables/tables.ts";
+import { blockOperations } from "../../src/actors/coordinator/series/block-rows.ts";
+import { SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
 import { serviceHistory } from "../../src/actors/coordinator/watchdog/training/stored-history.ts";
+import { PacedWork } from "../../src/core/base/paced-work.ts";
 import { SERIES_DATA_BLOCKS_MAX } from "../../src/core/config/limits.ts";
 import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../src/core/config/pace-limits.ts";
 import type { ServiceHistoryAnswer } from "../../src/core/protocol/engine-control.ts";

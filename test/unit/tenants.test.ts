@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Tenant, tenantOperation } from "../../src/actors/coordinator/control/tenant-book.ts";
+import { type Tenant, tenantOperation } from "../../src/actors/coordinator/access/tenant-book.ts";
 import { TENANTS_MAX } from "../../src/core/layout/memory-map.ts";
 import { answerSchema } from "../support/answer-schema.ts";
 import { DAY_MS, laneMark, Rig, START_MS } from "../support/coordinator-rig.ts";

@@ -1,7 +1,7 @@
 // The Watchdog's loop on a virtual clock: passes in their order, no overlap, one catch-up however many were missed.
 import { describe, expect, it } from "vitest";
-import { CoordinatorCounters } from "../../src/actors/coordinator/coordinator-counters.ts";
-import { EngineUnavailableError } from "../../src/actors/coordinator/engine-client.ts";
+import { EngineUnavailableError } from "../../src/actors/coordinator/engines/engine-client.ts";
+import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { CyclePace } from "../../src/actors/coordinator/watchdog/cycle-pace.ts";
 import { Watchdog, type WatchdogStage } from "../../src/actors/coordinator/watchdog/watchdog.ts";
 import { COORDINATOR_SLOTS } from "../../src/core/layout/counters.ts";

@@ -36,12 +36,12 @@ import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol
 import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
-import type { DiskMeasure } from "./disk-usage.ts";
-import type { EngineLink } from "./engine-client.ts";
-import { eventChunks } from "./event-chunks.ts";
-import { type LogGap, lostLog } from "./lost-log.ts";
-import { openStores, type StoresToOpen } from "./opened-stores.ts";
-import { Pacer } from "./pacer.ts";
+import type { EngineLink } from "./engines/engine-client.ts";
+import type { DiskMeasure } from "./loop/disk-usage.ts";
+import { eventChunks } from "./loop/event-chunks.ts";
+import { type LogGap, lostLog } from "./loop/lost-log.ts";
+import { openStores, type StoresToOpen } from "./loop/opened-stores.ts";
+import { Pacer } from "./loop/pacer.ts";
 
 /** What main gives the coordinator's thread. */
 export interface CoordinatorThreadData {

@@ -1,7 +1,8 @@
 // What a start reads back: checkpoints with the state of a partition, records, keys. They are behind no checksum of ours; they may refuse by an exception,
 // which stops the start, but must not loop, take memory without bound, or put a stream into a state that the kernel would run out of its record with.
-import { decodeCheckpointRow, encodeCheckpointRow, readPartFrame } from "../../../src/actors/coordinator/tables/checkpoint-row.ts";
-import { decodeRecordRow, encodeRecordRow, rowMatches, serviceBytes } from "../../../src/actors/coordinator/tables/record-row.ts";
+
+import { decodeRecordRow, encodeRecordRow, rowMatches, serviceBytes } from "../../../src/actors/coordinator/records/record-row.ts";
+import { decodeCheckpointRow, encodeCheckpointRow, readPartFrame } from "../../../src/actors/coordinator/state/checkpoint-row.ts";
 import { type PartitionStateVisitor, readPartitionPart } from "../../../src/actors/engine/partition-state.ts";
 import { IDENTITY_BYTES_MAX } from "../../../src/core/config/limits.ts";
 import { BINDINGS, STAGING, TENANT_HEAD } from "../../../src/core/layout/memory-map.ts";

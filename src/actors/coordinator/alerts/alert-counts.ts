@@ -1,5 +1,5 @@
-import type { CommittedState } from "../committed-state.ts";
-import type { CoordinatorCounters } from "../coordinator-counters.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { AlertCounts } from "./alert-draft.ts";
 
 /** Takes what a draft has done over into the metrics. */

@@ -13,7 +13,7 @@ import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
 import type { Anomaly, EpisodeEffect } from "../../../domain/incident/anomaly.ts";
-import { tenantTimeKey } from "../tables/tables.ts";
+import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertBook } from "./alert-book.ts";
 import type { AlertEntry } from "./alert-index.ts";
 import { type LedgerRow, ledgerRowId } from "./ledger-book.ts";

@@ -5,8 +5,8 @@ import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import { type AnomalyOpinion, FEEDBACK_MS, feedbackFactor } from "../../../domain/alerting/feedback.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
-import { scan } from "../tables/scan.ts";
-import { decodeStored, encodeStored } from "../tables/stored-json.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
 
 /** The opinions on one service. */
 export interface ServiceOpinions {

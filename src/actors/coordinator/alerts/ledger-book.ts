@@ -5,9 +5,9 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { LEDGER_GATHER_MS_MAX, LEDGER_ROWS_GATHERED_MAX } from "../../../core/config/limits.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
-import { scan } from "../tables/scan.ts";
-import { decodeStored, encodeStored } from "../tables/stored-json.ts";
-import { byKey, tenantTimeKey } from "../tables/tables.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { byKey, tenantTimeKey } from "../state/tables.ts";
 import { decodeDecision, encodeDecision } from "./rows/decision-row.ts";
 
 interface LedgerCount {

@@ -1,7 +1,7 @@
 // What the pipeline to a page asks of this server.
 import { INHIBITIONS } from "../../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
-import type { CommittedState } from "../committed-state.ts";
+import type { CommittedState } from "../state/committed-state.ts";
 
 export interface LiveSourcesOptions {
   readonly startedAtMs: number;

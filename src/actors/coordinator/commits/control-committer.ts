@@ -4,9 +4,9 @@ import type { CoordinatorMessage, StreamEvents } from "../../../core/protocol/qu
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { countAlerts } from "../alerts/alert-counts.ts";
 import { AlertDraft } from "../alerts/alert-draft.ts";
-import type { CommittedState } from "../committed-state.ts";
-import type { CoordinatorCounters } from "../coordinator-counters.ts";
-import { VerdictDraft, type VerdictLimits } from "../verdict-draft.ts";
+import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { ControlTransaction } from "./control-transaction.ts";
 
 /** What the committer needs of the world. */

@@ -13,11 +13,11 @@ import {
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { decodeEpisode } from "../../../domain/incident/episode-codec.ts";
 import { AlertDraft } from "../alerts/alert-draft.ts";
-import type { CommittedState } from "../committed-state.ts";
-import { LabelDraft } from "../control/label-draft.ts";
-import { DeadLetterDraft } from "../dead-letter-draft.ts";
-import { decodePayload } from "../tables/stored-json.ts";
-import { VerdictDraft, type VerdictLimits } from "../verdict-draft.ts";
+import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
+import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
+import { LabelDraft } from "../labels/label-draft.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import { decodePayload } from "../state/stored-json.ts";
 
 /** Drafts of one transaction over the committed state; those of what comes seldom are made when it comes. */
 export class ControlTransaction {

@@ -1,10 +1,10 @@
 // Makes records, blocks, checkpoints and marks durable, and raises the floor of the logs behind them.
 import type { EngineFrame, MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";
-import { type CommittedState, laneMarkKey } from "../committed-state.ts";
-import type { CoordinatorCounters } from "../coordinator-counters.ts";
-import { floorHasRisen, type LogFloor } from "../log-floor.ts";
-import { TABLE_START } from "../tables/tables.ts";
+import { type CommittedState, laneMarkKey } from "../state/committed-state.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { floorHasRisen, type LogFloor } from "../state/log-coverage.ts";
+import { TABLE_START } from "../state/tables.ts";
 import { SeriesTransaction } from "./series-transaction.ts";
 
 /** What the committer needs of the world. */

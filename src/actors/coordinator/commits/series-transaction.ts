@@ -28,23 +28,17 @@ import type { Deployment } from "../../../core/protocol/engine-control.ts";
 import type { SloRecord } from "../../../domain/detection/service/slo-record.ts";
 import { deploymentOf } from "../../../domain/incident/deployment.ts";
 import { readSpanBlockHead, spanBlockId } from "../../../domain/trace/span-block.ts";
-import { ColdDraft } from "../cold/cold-draft.ts";
-import { type CommittedState, laneMarkKey } from "../committed-state.ts";
-import { metadataOperation } from "../metadata-table.ts";
-import { blockOperations } from "../tables/block-rows.ts";
-import { callSumsKey, readCallsFrame } from "../tables/call-rows.ts";
-import {
-  decodeCheckpointRow,
-  encodeCheckpointRow,
-  readCheckpointHeader,
-  readColdChanges,
-  readPartFrame,
-} from "../tables/checkpoint-row.ts";
-import { detectorStatesOperation } from "../tables/detector-states.ts";
-import { encodeRecordRow } from "../tables/record-row.ts";
-import { decodePayload, encodeStored } from "../tables/stored-json.ts";
-import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../tables/tables.ts";
+import { callSumsKey, readCallsFrame } from "../calls/call-rows.ts";
+import { encodeRecordRow } from "../records/record-row.ts";
+import { blockOperations } from "../series/block-rows.ts";
+import { ColdDraft } from "../series/cold/cold-draft.ts";
+import { metadataOperation } from "../series/metadata-table.ts";
+import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "../state/checkpoint-row.ts";
+import { type CommittedState, laneMarkKey } from "../state/committed-state.ts";
+import { decodePayload, encodeStored } from "../state/stored-json.ts";
+import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../state/tables.ts";
 import { UsageDraft } from "../usage/usage-draft.ts";
+import { detectorStatesOperation } from "../watchdog/detector-states.ts";
 import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "../watchdog/slo/slo-book.ts";
 
 /** Drafts of one transaction over the committed state. */

@@ -6,8 +6,8 @@ import { refusalBody } from "../../../api/error-answer.ts";
 import { parseQuery } from "../../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
 import type { QueryCall } from "../../../core/protocol/query.ts";
-import { EngineUnavailableError } from "../engine-client.ts";
-import { AFTER_COMMIT, HANDLERS } from "./handlers.ts";
+import { EngineUnavailableError } from "../engines/engine-client.ts";
+import { AFTER_COMMIT, HANDLERS } from "../handlers.ts";
 import type { QueryContext } from "./query-context.ts";
 import { ShareOfTimeError } from "./query-turns.ts";
 

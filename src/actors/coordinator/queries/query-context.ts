@@ -7,15 +7,15 @@ import type { Listeners, Principal, StreamEvents } from "../../../core/protocol/
 import type { ShareRow } from "../../../core/protocol/shares.ts";
 import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import type { ChangePlan } from "../access/changes.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
-import type { CommittedState } from "../committed-state.ts";
-import type { ChangePlan } from "../control/changes.ts";
-import type { DataFaults } from "../data-faults.ts";
-import type { DiskFill } from "../disk-usage.ts";
-import type { EngineClient } from "../engine-client.ts";
-import type { StoreRefusal } from "../store-guard.ts";
-import type { VectorizerFacts } from "../vectorizer/vectorizer.ts";
-import type { VerdictDraft } from "../verdict-draft.ts";
+import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
+import type { EngineClient } from "../engines/engine-client.ts";
+import type { DiskFill } from "../loop/disk-usage.ts";
+import type { StoreRefusal } from "../loop/store-guard.ts";
+import type { VectorizerFacts } from "../pillars/vectorizer.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import type { DataFaults } from "../status/data-faults.ts";
 import type { WatchdogFacts } from "../watchdog/watchdog.ts";
 
 /** What the status tells of the coordinator itself. */

@@ -1,9 +1,9 @@
 // Forgets the counts of accepted events of months that no bill asks for any more.
 import { USAGE_MONTHS_KEPT } from "../../../core/config/limits.ts";
 import { monthOf } from "../../../domain/access/billing-month.ts";
-import type { CommittedState } from "../committed-state.ts";
-import type { RetentionStep } from "../retention/retention-step.ts";
-import { TABLE_START } from "../tables/tables.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import type { RetentionStep } from "../state/retention-step.ts";
+import { TABLE_START } from "../state/tables.ts";
 import { usageBound } from "./usage-rows.ts";
 
 /** Deletes the months before those that are kept, `rowsPerStep` a commit. */

@@ -2,8 +2,8 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { RECORD_TYPES } from "../../../core/layout/counters.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
-import { scan } from "../tables/scan.ts";
-import { decodeStored, encodeStored } from "../tables/stored-json.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
 
 /** Events of a tenant in one month, by type. */
 export interface UsageRow {

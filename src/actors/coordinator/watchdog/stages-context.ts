@@ -3,7 +3,7 @@ import type { StoreOperation } from "../../../adapters/storage/key-value-store.t
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { HeldAlertsDependencies } from "../alerts/held-alerts.ts";
-import type { EngineClient } from "../engine-client.ts";
+import type { EngineClient } from "../engines/engine-client.ts";
 import type { CyclePace } from "./cycle-pace.ts";
 
 export interface StagesContext extends HeldAlertsDependencies {

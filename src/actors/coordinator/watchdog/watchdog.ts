@@ -5,8 +5,8 @@
  */
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import type { WatchdogCounts } from "../../../core/protocol/engine-control.ts";
-import type { CoordinatorCounters } from "../coordinator-counters.ts";
-import { EngineUnavailableError } from "../engine-client.ts";
+import { EngineUnavailableError } from "../engines/engine-client.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { CyclePace } from "./cycle-pace.ts";
 
 /** While a cycle takes longer than its interval, its end is looked for this often. */

@@ -23,7 +23,7 @@ import {
   writeOptionalNumber,
   writeOptionalText,
   writeTier,
-} from "../../tables/row-fields.ts";
+} from "../../state/row-fields.ts";
 import { decodeFirstAlert } from "./first-version.ts";
 
 const VERSION = 2;

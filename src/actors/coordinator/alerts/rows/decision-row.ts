@@ -14,8 +14,8 @@ import { readPhrased, writePhrased } from "../../../../domain/codec/phrase-text.
 import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
 import { readGate, readGates, writeGate, writeGates } from "../../../../domain/incident/packed-gates.ts";
 import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
-import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../../tables/row-fields.ts";
-import { ID_BYTES, type RowPlace } from "../../tables/tables.ts";
+import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../../state/row-fields.ts";
+import { ID_BYTES, type RowPlace } from "../../state/tables.ts";
 import { decodeFirstDecision } from "./first-version.ts";
 import { decodeSecondDecision } from "./second-version.ts";
 

@@ -5,7 +5,7 @@ import { familyOfDetector } from "../../../../domain/alerting/paging/detector-fa
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
 import type { GateResult } from "../../../../domain/detection/gates/gate-result.ts";
-import { decodeStored } from "../../tables/stored-json.ts";
+import { decodeStored } from "../../state/stored-json.ts";
 
 /** Part of the format. */
 const DECISION_FIELDS = [

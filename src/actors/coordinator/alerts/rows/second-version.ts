@@ -10,7 +10,7 @@ import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
 import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
 import type { GateResult } from "../../../../domain/detection/gates/gate-result.ts";
 import { readOptionalWord, readWord } from "../../../../domain/incident/verdict-codec.ts";
-import { readId, readList, readOptionalId, readOutcome, readTier, TEXT_BYTES_MAX } from "../../tables/row-fields.ts";
+import { readId, readList, readOptionalId, readOutcome, readTier, TEXT_BYTES_MAX } from "../../state/row-fields.ts";
 
 /** Part of the format, both. */
 const GATE_PASSED = 1;

@@ -6,17 +6,17 @@ import type { ArrivalsFound, SilentService } from "../../../../core/protocol/arr
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import { anomalyScore, tierOfScore } from "../../../../domain/detection/anomaly-score.ts";
 import { holds } from "../../../../domain/detection/gates/gate-result.ts";
+import { ArrivalsTally } from "../../../../domain/detection/service/arrivals-tally.ts";
 import type { EpisodeFate, RuleFinding, RulePlace } from "../../../../domain/detection/service/rule-episode-set.ts";
 import { type HeldService, SilentTenants } from "../../../../domain/detection/service/silent-tenants.ts";
 import { DETECTOR_STALE, silenceText, staleFinding } from "../../../../domain/detection/service/stale-finding.ts";
 import { INGESTION_SERVICE } from "../../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import { ledgerRowId } from "../../alerts/ledger-book.ts";
+import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
 import { enginePass } from "../engine-pass.ts";
-import { RuleEpisodes } from "../rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
-import { ArrivalsTally } from "./arrivals-tally.ts";
 
 /** Gate by which findings wait for what the tenant's other services do. */
 const HOLD_GATE = "tenant_silence";

@@ -4,8 +4,8 @@ import { CASCADE_EDGES_MAX, CASCADE_ONSETS_MAX } from "../../../../core/config/l
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../../../domain/alerting/cascade.ts";
 import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../../../domain/alerting/cascade-finding.ts";
 import type { RuleFinding } from "../../../../domain/detection/service/rule-episode-set.ts";
-import { readCalls } from "../../tables/stored-calls.ts";
-import { RuleEpisodes } from "../rule-episodes.ts";
+import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
+import { readCalls } from "../../calls/stored-calls.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 

@@ -8,9 +8,9 @@ import { SLOS_OUTSIDE_MAX } from "../../../../core/config/limits.ts";
 import type { RecordEnvelope } from "../../../../core/protocol/coordinator-frame.ts";
 import { SloBurn } from "../../../../domain/detection/service/slo-burn.ts";
 import { isRatio, type SloRecord } from "../../../../domain/detection/service/slo-record.ts";
-import { scan, scanTenants } from "../../tables/scan.ts";
-import { decodeStored, encodeStored } from "../../tables/stored-json.ts";
-import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../../tables/tables.ts";
+import { scan, scanTenants } from "../../state/scan.ts";
+import { decodeStored, encodeStored } from "../../state/stored-json.ts";
+import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../../state/tables.ts";
 
 export interface SloWindow extends Pick<SloRecord, "tenant" | "environment" | "serviceId" | "metricName"> {
   readonly burn: SloBurn;

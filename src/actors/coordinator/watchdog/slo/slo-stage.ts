@@ -1,6 +1,6 @@
 // The Watchdog's stage over SLOs: how fast each burns its error budget. Of several of one service the worst is told.
 import { DETECTOR_BURN, WorstBurns } from "../../../../domain/detection/service/burn-finding.ts";
-import { RuleEpisodes } from "../rule-episodes.ts";
+import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
 import type { StagesContext } from "../stages-context.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 

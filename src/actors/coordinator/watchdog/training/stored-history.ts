@@ -1,11 +1,11 @@
 // The samples behind a service's vectors, from everywhere they lie: what its engine holds, and the stored blocks of its partition, each read once for all
 // streams. Chunks are gathered as they are; whoever trains decodes them. Where two places hold a sample of the same time, the newer place wins, as for queries
-// (queries/stored-samples.ts).
+// (series/stored-samples.ts).
 import { SERIES_DATA_BLOCKS_MAX, SERVICE_TRAINING_SAMPLES_MAX } from "../../../../core/config/limits.ts";
 import type { ServiceHistoryAnswer } from "../../../../core/protocol/engine-control.ts";
 import { type ChunkBlock, STREAM_ID_BYTES } from "../../../../domain/codec/chunk-block.ts";
 import { ChunkPile, type StreamHistory } from "../../../../domain/detection/multivariate/stream-history.ts";
-import { newestBlocks, type StoredBlocksDependencies } from "../stored-blocks.ts";
+import { newestBlocks, type StoredBlocksDependencies } from "../../series/stored-blocks.ts";
 
 /**
  * History of each stream from `fromMs` on. It ends where SERVICE_TRAINING_SAMPLES_MAX samples, or SERIES_DATA_BLOCKS_MAX blocks, are gathered; newer blocks come first, so

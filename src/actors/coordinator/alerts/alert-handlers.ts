@@ -1,0 +1,129 @@
+// GET /api/v1/alerts and /api/v1/alerts/{alert_id}; acknowledging and assigning. Newest start first; `total` counts all that match the filters.
+import { alertView, decisionView, historyView } from "../../../api/alert-view.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { ALERT_DECISIONS_MAX, LEDGER_SCANNED_MAX } from "../../../core/config/limits.ts";
+import { type Alert, isFiring, withChange } from "../../../domain/alerting/paging/alert.ts";
+import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
+import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
+import type { Change } from "../access/changes.ts";
+import { type QueryContext, type QueryRequest, settleLedger } from "../queries/query-context.ts";
+import { timeRange } from "../queries/time-range.ts";
+import { scan } from "../state/scan.ts";
+import { tenantTimeBound, tenantTimePlace } from "../state/tables.ts";
+import type { AlertFilter } from "./alert-index.ts";
+import { decodeDecision } from "./rows/decision-row.ts";
+
+const ROWS_PER_TURN = 500;
+
+/** A page of alerts. */
+export function listAlerts({ state }: QueryContext, { principal, query }: QueryRequest<"alerts">): Outcome<unknown> {
+  const { limit, page_token: given, ...filters } = query;
+  const range = timeRange(query.since, query.until);
+  if (!range.ok) return range;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "alerts", filters };
+  const token = readPageToken(state.pageSecret, scope, given);
+  if (!token.ok) return token;
+  const { state: of, severity, service_id: serviceId, environment, family, since: sinceMs, until: untilMs } = query;
+  const filter: AlertFilter = { state: of, severity, serviceId, environment, family, sinceMs, untilMs };
+  const index = state.alerts.index(principal.tenant);
+  const [createdAtMs, id] = (token.value ?? []) as [number, string];
+  const entries = index.page(filter, token.value && { createdAtMs, id }, limit + 1);
+  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, (last) => [last.createdAtMs, last.id]);
+  const alerts = page.flatMap((entry) => state.alerts.find(principal.tenant, entry.id) ?? []);
+  return done({ alerts: alerts.map(alertView), total: index.count(filter), page_token });
+}
+
+/** One alert. */
+export async function oneAlert(context: QueryContext, { principal, path }: QueryRequest<"alert">): Promise<Outcome<unknown>> {
+  const { state } = context;
+  const alert = state.alerts.find(principal.tenant, path.alert_id ?? "");
+  if (alert === undefined) return unknownAlert(path);
+  const members = alert.members.map(({ anomalyId, serviceId, metricName }) => {
+    const anomaly = state.anomalies.find(principal.tenant, anomalyId);
+    return {
+      anomaly_id: anomalyId,
+      service_id: serviceId,
+      metric_name: metricName,
+      severity: anomaly === undefined ? null : (anomaly.paging?.tier ?? tierOfZ(anomaly.z)),
+      resolved: anomaly === undefined ? null : anomaly.resolvedAtMs !== null,
+    };
+  });
+  const { decisions, isComplete } = await decisionsOn(alert, context);
+  return done({
+    ...alertView(alert),
+    members,
+    history: historyView(alert),
+    decisions: decisions.map(decisionView),
+    decisions_complete: isComplete,
+  });
+}
+
+/** Acknowledges an alert. */
+export function acknowledgeAlert(context: QueryContext, request: QueryRequest<"acknowledgeAlert">): Promise<Outcome<unknown>> {
+  const { by = request.principal.subject, note = null } = request.body;
+  return context.change(request, () => {
+    const before = context.state.alerts.find(request.principal.tenant, request.path.alert_id ?? "");
+    if (before === undefined) return unknownAlert(request.path);
+    if (!isFiring(before)) return refused("conflict", "the alert is resolved already; only one that fires can be acknowledged");
+    const atMs = context.nowMs();
+    const change = { atMs, kind: "acknowledged", tier: before.state.tier, by, note } as const;
+    const after = withChange({ ...before, acknowledged: { by, note, atMs }, heldBy: null }, change);
+    return changed(context, "alert.acknowledge", before, after);
+  });
+}
+
+/** Assigns an alert. */
+export function assignAlert(context: QueryContext, request: QueryRequest<"assignAlert">): Promise<Outcome<unknown>> {
+  const { assignee } = request.body;
+  return context.change(request, () => {
+    const before = context.state.alerts.find(request.principal.tenant, request.path.alert_id ?? "");
+    if (before === undefined) return unknownAlert(request.path);
+    if (before.assignee === assignee) return { ok: "unchanged", outcome: done(alertView(before)) };
+    const { subject } = request.principal;
+    const change = { atMs: context.nowMs(), kind: "assigned", tier: before.state.tier, by: subject, note: assignee } as const;
+    return changed(context, "alert.assign", before, withChange({ ...before, assignee }, change));
+  });
+}
+
+function changed(context: QueryContext, action: string, before: Alert, after: Alert): Change<unknown> {
+  const draft = context.draftAlerts();
+  draft.keep(after);
+  return {
+    ok: true,
+    note: { action, object: after.state.id, before: byHand(before), after: byHand(after) },
+    operations: draft.operations(),
+    apply: () => {
+      context.takeAlerts(draft);
+      return [];
+    },
+    outcome: done(alertView(after)),
+  };
+}
+
+/** What people change of an alert. */
+function byHand(alert: Alert) {
+  const { acknowledged_by, note, assignee } = alertView(alert);
+  return { acknowledged_by, note, assignee };
+}
+
+function unknownAlert(path: Readonly<Record<string, string>>) {
+  return refused("not_found", `no alert has the id ${shown(path.alert_id ?? "")}; it never existed or is past its retention`);
+}
+
+/** The first decisions on an alert, from the tenant's rows of the time in which it fired. */
+async function decisionsOn(alert: Alert, context: QueryContext): Promise<{ decisions: PageDecision[]; isComplete: boolean }> {
+  await settleLedger(context);
+  const { id, key, createdAtMs } = alert.state;
+  const from = tenantTimeBound(key.tenant, createdAtMs);
+  const to = tenantTimeBound(key.tenant, alert.updatedAtMs + 1);
+  const decisions: PageDecision[] = [];
+  let scanned = 0;
+  for (const { key, value } of scan(context.state.series, "ledger", from, to)) {
+    if (scanned === LEDGER_SCANNED_MAX || decisions.length === ALERT_DECISIONS_MAX) return { decisions, isComplete: false };
+    if (++scanned % ROWS_PER_TURN === 0) await context.breathe();
+    const decision = decodeDecision(value, tenantTimePlace(key));
+    if (decision.alertId === id) decisions.push(decision);
+  }
+  return { decisions, isComplete: true };
+}

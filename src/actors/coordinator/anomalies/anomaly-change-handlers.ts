@@ -1,0 +1,111 @@
+// PATCH /api/v1/anomalies/{id} and POST /api/v1/anomalies: what people say of anomalies, and those that they declare.
+import { anomalyView } from "../../../api/anomaly-view.ts";
+import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { OPINIONS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
+import { withOpinion } from "../../../domain/alerting/feedback.ts";
+import { familyOfDetector } from "../../../domain/alerting/paging/detector-family.ts";
+import type { Anomaly } from "../../../domain/incident/anomaly.ts";
+import { manualEpisode } from "../../../domain/incident/manual-finding.ts";
+import { feedbackOperation, type ServiceOpinions } from "../alerts/feedback-book.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { tenantTimeKey } from "../state/tables.ts";
+import { anomalyDetail, unknownAnomaly } from "./anomaly-handlers.ts";
+import { encodeAnomaly } from "./anomaly-row.ts";
+
+const MANUAL_METRIC = "service.manual";
+
+/** Resolves an anomaly, or takes what somebody says of it. */
+export function changeAnomaly(context: QueryContext, request: QueryRequest<"changeAnomaly">): Promise<Outcome<unknown>> {
+  const { state } = context;
+  const { tenant, subject } = request.principal;
+  const id = request.path.id ?? "";
+  return context.change(request, () => {
+    const before = state.anomalies.find(tenant, id);
+    if (before === undefined) return unknownAnomaly(id);
+    const after = changed(before, request.body, subject, context.nowMs());
+    if (after === before) return { ok: "unchanged", outcome: done(anomalyDetail(context, before)) };
+    const opinions = after.feedback === before.feedback ? undefined : opinionsWith(context, after);
+    if (opinions === "full")
+      return refused("unprocessable", `${state.alerts.feedback.shares.taken} services have opinions already; they wear off in two weeks`);
+    const draft = context.draftAlerts();
+    if (after.resolvedAtMs !== before.resolvedAtMs) draft.end(after, subject);
+    const row = { table: "anomalies", key: tenantTimeKey(tenant, after.detectedAtMs, id), value: encodeAnomaly(after) };
+    return {
+      ok: true,
+      note: { action: "anomaly.change", object: id, before: byHand(before), after: byHand(after) },
+      operations: [row, ...draft.operations(), ...(opinions === undefined ? [] : [feedbackOperation(opinions)])],
+      apply: () => {
+        state.anomalies.put(after);
+        if (opinions !== undefined) state.alerts.feedback.put(opinions);
+        context.tell([{ event: "anomaly", tenant, data: JSON.stringify(anomalyView(after, draft.ofAnomaly(after))) }]);
+        context.takeAlerts(draft);
+        return [];
+      },
+      outcome: done(anomalyDetail(context, after)),
+    };
+  });
+}
+
+/** Declares an anomaly by hand. */
+export function declareAnomaly(context: QueryContext, request: QueryRequest<"declareAnomaly">): Promise<Outcome<unknown>> {
+  const { tenant, subject } = request.principal;
+  const { service_id: serviceId, metric_name: metricName = MANUAL_METRIC, environment = "", severity, explanation } = request.body;
+  return context.change(request, () => {
+    const frame = manualEpisode({ tenant, environment, serviceId, metricName, severity, explanation, by: subject }, context.nowMs());
+    const draft = context.draftAlerts();
+    const verdicts = context.draftVerdicts(draft);
+    const { anomaly, kind } = verdicts.add(frame);
+    if (anomaly === undefined) return refused("conflict", "the same anomaly was declared at this very moment; read it under its service");
+    const after = anomalyDetail(context, anomaly, draft.decisionOn(anomaly.id));
+    return {
+      ok: true,
+      note: {
+        action: "anomaly.declare",
+        object: anomaly.id,
+        before: null,
+        after: { service_id: serviceId, metric_name: metricName, severity, explanation },
+      },
+      operations: [...verdicts.operations(), ...draft.operations()],
+      apply: () => {
+        context.takeVerdicts(verdicts);
+        context.takeAlerts(draft);
+        return [];
+      },
+      outcome: kind === "opened" ? { ok: true, value: after, status: 201 } : done(after),
+    };
+  });
+}
+
+function changed(before: Anomaly, body: QueryRequest<"changeAnomaly">["body"], by: string, atMs: number): Anomaly {
+  const { resolved, feedback, note = null } = body;
+  const ends = resolved === true && before.resolvedAtMs === null;
+  const says = feedback !== undefined && (before.feedback?.opinion !== feedback || (note !== null && before.feedback.note !== note));
+  if (!ends && !says) return before;
+  return {
+    ...before,
+    ...(ends && { resolvedAtMs: atMs, resolvedBy: by }),
+    ...(says && { feedback: { opinion: feedback, note, by, atMs } }),
+  };
+}
+
+/** The service's opinions with this one; "full" where no further service may have any. */
+function opinionsWith(
+  { state }: QueryContext,
+  { tenant, serviceId, id, detector, feedback }: Anomaly,
+): ServiceOpinions | "full" | undefined {
+  if (feedback === null) return undefined;
+  const known = state.alerts.feedback.of(tenant, serviceId);
+  const { shares } = state.alerts.feedback;
+  if (known.length === 0 && shares.room(tenant) < 1) {
+    shares.refuse(tenant);
+    return "full";
+  }
+  const { opinion, atMs } = feedback;
+  const added = { anomalyId: id, family: familyOfDetector(detector), opinion, atMs };
+  return { tenant, serviceId, opinions: withOpinion(known, added, OPINIONS_PER_SERVICE_MAX) };
+}
+
+/** What people change of an anomaly. */
+function byHand({ resolvedAtMs, resolvedBy, feedback }: Anomaly) {
+  return { resolved: resolvedAtMs !== null, resolved_by: resolvedBy, feedback: feedback?.opinion ?? null, note: feedback?.note ?? null };
+}

@@ -1,0 +1,68 @@
+// GET /api/v1/anomalies and /api/v1/anomalies/{id}. Newest detection first; `total` counts all that match the filters, whatever the page.
+import { decisionView } from "../../../api/alert-view.ts";
+import { anomalyView } from "../../../api/anomaly-view.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
+import type { Verdict } from "../../../domain/detection/verdict.ts";
+import type { Anomaly } from "../../../domain/incident/anomaly.ts";
+import { ledgerRowId } from "../alerts/ledger-book.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { timeRange } from "../queries/time-range.ts";
+import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "./anomaly-index.ts";
+
+/** A page of anomalies. */
+export function listAnomalies(context: QueryContext, { principal, query }: QueryRequest<"anomalies">): Outcome<unknown> {
+  const { limit, page_token: given, ...filters } = query;
+  const range = timeRange(query.since, query.until);
+  if (!range.ok) return range;
+  const { state } = context;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "anomalies", filters };
+  const token = readPageToken(state.pageSecret, scope, given);
+  if (!token.ok) return token;
+  const filter: AnomalyFilter = { serviceId: query.service_id, sinceMs: query.since, untilMs: query.until, minScore: query.min_score };
+  const index = state.anomalies.index(principal.tenant);
+  const entries = index.page(filter, token.value && positionOf(token.value), limit + 1);
+  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id }) => [detectedAtMs, id]);
+  return done({ anomalies: readPage(context, principal.tenant, page), total: index.count(filter), page_token });
+}
+
+/** One anomaly. */
+export function oneAnomaly(context: QueryContext, { principal, path }: QueryRequest<"anomaly">): Outcome<unknown> {
+  const id = path.id ?? "";
+  const anomaly = context.state.anomalies.find(principal.tenant, id);
+  return anomaly === undefined ? unknownAnomaly(id) : done(anomalyDetail(context, anomaly));
+}
+
+export function unknownAnomaly(id: string) {
+  return refused("not_found", `no anomaly has the id ${shown(id)}; it never existed or is past its retention`);
+}
+
+/** An anomaly with the last decision on it; `made` is one that is not stored yet. */
+export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly, made?: PageDecision) {
+  const { paging, feedback, verdict } = anomaly;
+  const rowId = paging === null ? "" : ledgerRowId(anomaly.id, paging.serial);
+  const decision = made ?? (paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, rowId));
+  return {
+    ...anomalyView(anomaly, state.alerts.ofAnomaly(anomaly)),
+    contributions: (verdict as Partial<Verdict> | null)?.contributions ?? [],
+    decision: decision === undefined ? null : decisionView(decision),
+    feedback_by: feedback?.by ?? null,
+    feedback_at: feedback === null ? null : formatRfc3339(feedback.atMs),
+    feedback_note: feedback?.note ?? null,
+  };
+}
+
+/** Retention may have deleted a row between index and store: it is then left out. */
+function readPage({ state }: QueryContext, tenant: string, page: readonly AnomalyEntry[]) {
+  return page.flatMap(({ id, detectedAtMs }) => {
+    const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
+    return anomaly === undefined ? [] : [anomalyView(anomaly, state.alerts.ofAnomaly(anomaly))];
+  });
+}
+
+function positionOf(position: readonly unknown[]): AnomalyPosition {
+  const [detectedAtMs, id] = position as [number, string];
+  return { detectedAtMs, id };
+}

@@ -1,0 +1,66 @@
+// Open episodes of detectors that judge in cycles, kept so that one whose engine has lost it (it was killed before it stored its state, or its stream
+// left memory) is closed all the same. Those of the stream's own detector lie in checkpoints with their streams and are never lost.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { type EpisodeFrame, isClosing } from "../../../core/protocol/coordinator-frame.ts";
+import { DETECTOR_Z_SCORE } from "../../../domain/detection/verdict.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { idBytes } from "../state/tables.ts";
+
+const TABLE = "standing_episodes";
+
+/** What it takes to close an episode. */
+export type StandingEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z" | "verdict" | "explanation" | "arrivalMs">;
+
+/** By episode id; undefined where it has ended. */
+export type StandingChanges = ReadonlyMap<string, StandingEpisode | undefined>;
+
+/** As committed. */
+export class StandingEpisodes {
+  readonly #open = new Map<string, StandingEpisode>();
+
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, TABLE)) {
+      const episode = decodeStored<StandingEpisode>(value);
+      this.#open.set(episode.episodeId, episode);
+    }
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Takes over changes that were committed. */
+  apply(changes: StandingChanges): void {
+    for (const [id, episode] of changes) {
+      if (episode === undefined) this.#open.delete(id);
+      else this.#open.set(id, episode);
+    }
+  }
+
+  /** Those of a detector that are not among `known`, at most `most`. */
+  othersOf(detector: string, known: ReadonlySet<string>, most: number): StandingEpisode[] {
+    const others: StandingEpisode[] = [];
+    for (const [id, episode] of this.#open) {
+      if (others.length === most) break;
+      if (episode.detector === detector && !known.has(id)) others.push(episode);
+    }
+    return others;
+  }
+}
+
+/** Notes what a frame changes: `isOpen` says what became of its episode, undefined for nothing. */
+export function noteStanding(changes: Map<string, StandingEpisode | undefined>, frame: EpisodeFrame, isOpen: boolean | undefined): void {
+  if (frame.detector === DETECTOR_Z_SCORE) return;
+  const { transition, observedAtMs: _, z: _z, verdict: _v, explanation: _e, arrivalMs: _a, ...standing } = frame;
+  if (isClosing(transition)) changes.set(frame.episodeId, undefined);
+  else if (isOpen === true) changes.set(frame.episodeId, standing);
+}
+
+export function standingOperations(changes: StandingChanges): StoreOperation[] {
+  return [...changes].map(([id, episode]) => ({
+    table: TABLE,
+    key: idBytes(id),
+    value: episode === undefined ? undefined : encodeStored(episode),
+  }));
+}

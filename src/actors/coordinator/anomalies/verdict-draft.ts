@@ -1,0 +1,212 @@
+// What a run of verdict frames changes: collected over the committed state, turned into one list of operations, taken over once committed.
+// It may be thrown away and made again from the same frames after a failed commit.
+import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { anomalyView } from "../../../api/anomaly-view.ts";
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { StreamEvents } from "../../../core/protocol/query.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import {
+  type Anomaly,
+  anomalyIdOf,
+  applyEpisode,
+  type Episode,
+  type EpisodeEffect,
+  foundingEpisode,
+  openKeyOf,
+} from "../../../domain/incident/anomaly.ts";
+import type { AlertDraft } from "../alerts/alert-draft.ts";
+import { encodeStored } from "../state/stored-json.ts";
+import { byKey, idBytes, tenantTimeKey } from "../state/tables.ts";
+import type { AnomalyBook } from "./anomaly-book.ts";
+import type { AnomalyEntry } from "./anomaly-index.ts";
+import { encodeAnomaly } from "./anomaly-row.ts";
+import { noteStanding, type StandingEpisode, standingOperations } from "./open-episodes.ts";
+
+/** Bounds of the book. */
+export interface VerdictLimits {
+  /** Anomalies of a tenant. */
+  readonly anomaliesMax: number;
+  /** Alerts of a tenant. */
+  readonly alertsMax: number;
+  /** Openings of samples older than this are forgotten already: only a replay brings them. */
+  readonly retentionMs: number;
+}
+
+const TOLD: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated", "resolved"]);
+
+/** Whether a client of the event stream learns something: a further member alone is no news, a pair may have thousands. */
+function isNews({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): boolean {
+  return TOLD.has(kind) || (kind === "joined" && (anomaly?.z !== before?.z || before?.resolvedAtMs !== null));
+}
+
+/** Key of the order in which episodes are forgotten. */
+export function episodeTimeKey(wallMs: number, episodeId: Uint8Array): Uint8Array {
+  return new KeyBuilder().time(wallMs).fixed(episodeId).finish();
+}
+
+/** An anomaly that a transaction has changed. */
+interface ChangedAnomaly {
+  anomaly: Anomaly;
+  readonly openKey: string;
+  /** Whether the event stream is told. */
+  isNews: boolean;
+  /** As it goes to the store. */
+  row: Uint8Array | undefined;
+}
+
+/** One transaction's verdicts. */
+export class VerdictDraft {
+  readonly #book: AnomalyBook;
+  readonly #limits: VerdictLimits;
+  readonly #wallNowMs: number;
+  readonly #alerts: AlertDraft;
+  /** By the id of the anomaly. */
+  readonly #changed = new Map<string, ChangedAnomaly>();
+  readonly #open = new Map<string, Anomaly>();
+  readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
+  readonly #standing = new Map<string, StandingEpisode | undefined>();
+  /** Episodes that got a row of their own because their anomaly goes. */
+  #orphans = 0;
+  /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
+  readonly openedArrivalsMs: number[] = [];
+  #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
+
+  constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number, alerts: AlertDraft) {
+    this.#book = book;
+    this.#alerts = alerts;
+    this.#limits = limits;
+    this.#wallNowMs = wallNowMs;
+  }
+
+  /** Applies a frame on top of those before; says what it did to which anomaly. */
+  add(frame: EpisodeFrame): EpisodeEffect {
+    const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
+    if (isForgotten) return { kind: "ignored" };
+    const id = anomalyIdOf(frame);
+    const founded = this.#read(frame.tenant, id);
+    const episode =
+      foundingEpisode(founded, frame.episodeId) ?? this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
+    const openKey = openKeyOf(frame);
+    const before = this.#anomalyOf(openKey, { episode, founded });
+    const effect = applyEpisode({ episode, anomaly: before, id }, frame, this.#wallNowMs);
+    const isFounder = effect.anomaly?.founder?.episodeId === frame.episodeId;
+    if (effect.episode !== undefined && !isFounder) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
+    noteStanding(this.#standing, frame, effect.episode?.open);
+    const { anomaly, raised } = this.#alerts.take(effect, before, (tenant, other) => this.#read(tenant, other));
+    for (const other of raised) this.#keepAnomaly(other, openKeyOf(other), true);
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isNews(effect, before));
+    if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
+    return anomaly === undefined ? effect : { ...effect, anomaly };
+  }
+
+  /** The operations of the transaction; also decides which old anomalies make room. */
+  operations(): StoreOperation[] {
+    this.#orphans = 0;
+    const operations: StoreOperation[] = [];
+    for (const changed of this.#changed.values()) {
+      const { tenant, detectedAtMs, id } = changed.anomaly;
+      changed.row = encodeAnomaly(changed.anomaly);
+      operations.push({ table: "anomalies", key: tenantTimeKey(tenant, detectedAtMs, id), value: changed.row });
+    }
+    operations.sort(byKey);
+    for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
+    operations.push(...standingOperations(this.#standing));
+    this.#evicted = this.#chooseEvicted();
+    for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
+    for (const { tenant, entry } of this.#evicted) {
+      operations.push(...this.#founderOperations(tenant, entry));
+      operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
+    }
+    return operations;
+  }
+
+  /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
+  apply(): number {
+    for (const { anomaly, openKey, row } of this.#changed.values()) this.#book.put(anomaly, openKey, row);
+    this.#book.standing.apply(this.#standing);
+    for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
+    this.#book.addEpisodes(this.#orphans);
+    for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
+    return this.#evicted.length;
+  }
+
+  /** What the event stream is told. */
+  events(): StreamEvents["events"] {
+    const told = [...this.#changed.values()].filter((changed) => changed.isNews);
+    return told.map(({ anomaly }) => {
+      return { event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly, this.#alerts.ofAnomaly(anomaly))) };
+    });
+  }
+
+  /** `founded` is the anomaly that the frame would open, where it is stored already. */
+  #anomalyOf(
+    openKey: string,
+    { episode, founded }: { readonly episode: Episode | undefined; readonly founded: Anomaly | undefined },
+  ): Anomaly | undefined {
+    if (episode === undefined) return this.#openAnomaly(openKey) ?? founded;
+    return episode.anomalyId === founded?.id ? founded : this.#read(episode.tenant, episode.anomalyId);
+  }
+
+  #read(tenant: string, id: string): Anomaly | undefined {
+    return this.#changed.get(id)?.anomaly ?? this.#book.find(tenant, id);
+  }
+
+  /** An anomaly that this draft has touched decides by its new state, whatever the book says. */
+  #openAnomaly(openKey: string): Anomaly | undefined {
+    const drafted = this.#open.get(openKey);
+    if (drafted !== undefined) return drafted;
+    const place = this.#book.openAnomaly(openKey);
+    if (place === undefined || this.#changed.has(place.id)) return undefined;
+    return this.#book.read(place);
+  }
+
+  /** The frame that changed it has its pair and direction, and so its key. */
+  #keepAnomaly(anomaly: Anomaly, openKey: string, isNews: boolean): void {
+    const changed = this.#changed.get(anomaly.id);
+    if (changed === undefined) this.#changed.set(anomaly.id, { anomaly, openKey, isNews, row: undefined });
+    else {
+      changed.anomaly = anomaly;
+      changed.isNews ||= isNews;
+    }
+    if (anomaly.resolvedAtMs === null) this.#open.set(openKey, anomaly);
+    else if (this.#open.get(openKey)?.id === anomaly.id) this.#open.delete(openKey);
+  }
+
+  #keepEpisode(id: string, episode: Episode, isNew: boolean): void {
+    this.#episodes.set(id, { episode, isNew: isNew || (this.#episodes.get(id)?.isNew ?? false) });
+  }
+
+  #episodeOperations(id: string, episode: Episode, isNew: boolean): StoreOperation[] {
+    const row = { table: "episodes", key: idBytes(id), value: encodeStored(episode) };
+    if (!isNew) return [row];
+    return [row, { table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) }];
+  }
+
+  /** An episode outlives the anomaly that remembered it: a replay must not open it again. */
+  #founderOperations(tenant: string, { id, detectedAtMs }: AnomalyEntry): StoreOperation[] {
+    const anomaly = this.#changed.get(id)?.anomaly ?? this.#book.read({ tenant, id, detectedAtMs });
+    if (anomaly === undefined || anomaly.founder === null) return [];
+    const { episodeId, open } = anomaly.founder;
+    this.#orphans++;
+    return this.#episodeOperations(episodeId, { tenant, anomalyId: id, detectedAtMs, open }, true);
+  }
+
+  /** An anomaly that is dropped while it is open keeps no alert firing. */
+  #leaveAlert(tenant: string, { id, openKey }: AnomalyEntry): void {
+    const anomaly = openKey === null ? undefined : this.#read(tenant, id);
+    if (anomaly?.resolvedAtMs === null) this.#alerts.end(anomaly, null);
+  }
+
+  #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {
+    const added = new Map<string, number>();
+    for (const { anomaly } of this.#changed.values()) {
+      const { tenant, id } = anomaly;
+      if (this.#book.index(tenant).get(id) === undefined) added.set(tenant, (added.get(tenant) ?? 0) + 1);
+    }
+    return [...added].flatMap(([tenant, count]) => {
+      const index = this.#book.index(tenant);
+      const over = Math.max(0, index.size + count - this.#limits.anomaliesMax);
+      return index.oldest(over).map((entry) => ({ tenant, entry }));
+    });
+  }
+}

@@ -1,0 +1,59 @@
+// Which letters a selection means, and what each would become.
+import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
+import { TIMESTAMP_AGE_MS_MAX } from "../../../core/config/limits.ts";
+import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import { KeyReader } from "../../../domain/codec/key.ts";
+import { recordOfLetter, serviceOfLetter } from "../../../domain/series/dead-letter-record.ts";
+import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../../domain/series/telemetry-record.ts";
+import { decodeStored } from "../state/stored-json.ts";
+import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
+import type { LetterPlace } from "./dead-letter-id.ts";
+import type { LetterSelection } from "./replay-book.ts";
+
+/** Reads a stored letter. */
+export function readLetter({ value }: StoreEntry): DeadLetterEnvelope {
+  return decodeStored<DeadLetterEnvelope>(value);
+}
+
+/** Whether a filter takes the letter; its time is for the range to say. */
+export function selects({ reason, topic, serviceId }: LetterSelection, letter: DeadLetterEnvelope): boolean {
+  if (reason !== undefined && letter.reason !== reason) return false;
+  if (topic !== undefined && letter.topic !== topic) return false;
+  return serviceId === undefined || serviceOfLetter(letter.payload) === serviceId;
+}
+
+/** The oldest letters of a range behind a place, at most `limit`. */
+export function lettersAfter(
+  store: KeyValueStore,
+  tenant: string,
+  { fromMs, toMs }: LetterSelection,
+  after: LetterPlace | null,
+  limit: number,
+): StoreEntry[] {
+  const to = tenantTimeBound(tenant, toMs ?? Number.POSITIVE_INFINITY);
+  if (after === null) return store.range("dead_letters", { from: tenantTimeBound(tenant, fromMs ?? Number.NEGATIVE_INFINITY), to, limit });
+  const last = tenantTimeKey(tenant, after.receivedMs, after.id);
+  const behind = new Uint8Array(last.length + 1);
+  behind.set(last);
+  return store.range("dead_letters", { from: behind, to, limit });
+}
+
+/** Where a letter lies. */
+export function placeOf(key: Uint8Array): LetterPlace {
+  const reader = new KeyReader(key);
+  reader.text();
+  const receivedMs = reader.time();
+  return { receivedMs, id: idText(reader.fixed(ID_BYTES)) };
+}
+
+/** What becomes of a letter now: refused again, or taken as live telemetry or, when its time is over a day ago, as history. */
+export type LetterFate =
+  | { readonly outcome: "refused"; readonly refusal: Refusal }
+  | { readonly outcome: "live" | "history"; readonly record: TelemetryRecord };
+
+/** Judges a letter's record by when it first came: what was in time then is in time now. */
+export function fateOf(letter: DeadLetterEnvelope, nowMs: number): LetterFate {
+  const judged = judgeRecord(recordOfLetter(letter.payload), letter.receivedMs);
+  if (isRefusal(judged)) return { outcome: "refused", refusal: judged };
+  return { outcome: judged.timeMs < nowMs - TIMESTAMP_AGE_MS_MAX ? "history" : "live", record: judged };
+}

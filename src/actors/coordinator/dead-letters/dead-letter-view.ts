@@ -1,0 +1,27 @@
+// A dead letter as answers show it.
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import type { Refusal } from "../../../domain/series/telemetry-record.ts";
+import { letterId } from "./dead-letter-id.ts";
+
+/** The entry of a list. */
+export function letterView(letter: DeadLetterEnvelope) {
+  const { reason, field, message, topic, receivedMs, payload, count = 1, places = [], correctedMs } = letter;
+  return {
+    dlq_id: letterId(letter),
+    reason,
+    field,
+    message,
+    topic,
+    received_at: formatRfc3339(receivedMs),
+    payload,
+    count,
+    places,
+    ...(correctedMs !== undefined && { corrected_at: formatRfc3339(correctedMs) }),
+  };
+}
+
+/** What is still wrong with a record, in the words of an entry; null for nothing. */
+export function problemView(refusal: Refusal | undefined) {
+  return refusal === undefined ? null : { reason: refusal.reason, field: refusal.field, message: refusal.message };
+}

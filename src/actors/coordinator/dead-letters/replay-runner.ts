@@ -1,0 +1,208 @@
+/**
+ * Replays dead letters: one body at a time leaves for an engine, beside live telemetry and slower than it.
+ *
+ *   1. a batch of letters is read behind the job's cursor and judged by their first arrival; those still refused stay
+ *   2. the others go to an engine, some hundred a body; it logs their rows and records in one block with the word that these letters have ended
+ *   3. that word comes back in the engine's frames and takes the letters out of the queue (dead-letter-draft.ts)
+ *   4. behind the last of the batch the cursor moves
+ *
+ * A crash between 2 and 4 repeats what is left of a batch: letters that have ended are gone, and rows and records that are there already change nothing.
+ */
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { restMsAfter } from "../../../core/base/paced-work.ts";
+import {
+  REPLAY_BUSY_SHARE,
+  REPLAY_LATENCY_MS_MAX,
+  REPLAY_LETTERS_PER_SECOND_MAX,
+  REPLAY_RETRY_MS_FIRST,
+  REPLAY_RETRY_MS_MAX,
+  REPLAY_SCAN_ROWS,
+  REPLAY_YIELD_MS_MAX,
+} from "../../../core/config/limits.ts";
+import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { encodeStored } from "../state/stored-json.ts";
+import { END_REPLAYED } from "./dead-letter-draft.ts";
+import { letterKey } from "./dead-letter-id.ts";
+import { lettersAfter, placeOf, readLetter } from "./dead-letter-selection.ts";
+import { countFailure, LetterSorter, type ReplayBody, type ReplayTally, withTally } from "./replay-batcher.ts";
+import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
+
+export interface ReplayDeskDependencies {
+  readonly control: KeyValueStore;
+  readonly replays: ReplayBook;
+  readonly counters: CoordinatorCounters;
+  nowMs(): number;
+  monotonicMs(): number;
+  emit(message: CoordinatorMessage): void;
+}
+
+/** What is under way for a job, and how the job stands once it is done. */
+interface Batch {
+  readonly job: ReplayJob;
+  readonly moved: Partial<ReplayJob>;
+  readonly tally: ReplayTally;
+  /** Those that have not been answered; the first may be at an engine. */
+  readonly bodies: ReplayBody[];
+  /** Rounds since the last answer. */
+  rounds: number;
+}
+
+/** Rounds in which the word of a batch comes through, at the latest, where engines send so much that they never seem done. */
+const ROUNDS_MAX = 8;
+const encoder = new TextEncoder();
+
+/** The jobs of one server. */
+export class ReplayDesk {
+  readonly #dependencies: ReplayDeskDependencies;
+  #batch: Batch | undefined;
+  /** Number of the body that is at an engine; 0 for none. */
+  #sent = 0;
+  #bodies = 0;
+  #sentMs = 0;
+  #answer: ReplayAnswer | undefined;
+  #dueMs = 0;
+  #retryMs = REPLAY_RETRY_MS_FIRST;
+  /** Of the verdicts since the last body was answered. */
+  #slowestMs = 0;
+  #yieldMs = REPLAY_RETRY_MS_FIRST;
+  /** The job that had its turn last. */
+  #lastJob = "";
+
+  constructor(dependencies: ReplayDeskDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** A verdict was stored so long after its bytes had come. */
+  observeLatency(seconds: number): void {
+    this.#slowestMs = Math.max(this.#slowestMs, 1000 * seconds);
+  }
+
+  /** Takes what became of the body that is at an engine. */
+  take(answer: ReplayAnswer): void {
+    if (answer.batch === this.#sent) this.#answer = answer;
+  }
+
+  /** Monotonic time at which `step` has something to do; none until an answer or a job comes. */
+  get dueMs(): number {
+    const isIdle = this.#sent !== 0 ? this.#answer === undefined : this.#batch === undefined && !this.#dependencies.replays.hasUnfinished;
+    return isIdle ? Number.POSITIVE_INFINITY : this.#dueMs;
+  }
+
+  /**
+   * Moves the jobs on in turn; to be called when it is due. `isDrained`: nothing of what engines had sent is left to commit. Rejects with StoreError; a later
+   * call then does the same again.
+   */
+  async step(isDrained: boolean): Promise<void> {
+    if (this.#answer !== undefined) this.#takeAnswer(this.#answer);
+    else if (this.#batch === undefined) this.#begin();
+    else if (this.#batch.bodies.length > 0) this.#send(this.#batch);
+    else if (isDrained || ++this.#batch.rounds >= ROUNDS_MAX) await this.#finish(this.#batch);
+  }
+
+  #begin(): void {
+    const jobs = this.#dependencies.replays.unfinished();
+    this.#dependencies.counters.set("replayJobs", jobs.length);
+    const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % jobs.length] as ReplayJob;
+    this.#lastJob = job.id;
+    const sorter = new LetterSorter(this.#dependencies.nowMs());
+    const moved = job.selection.ids === undefined ? this.#readFilter(job, sorter) : this.#readIds(job, job.selection.ids, sorter);
+    const bodies = sorter.bodies();
+    this.#batch = { job, moved, tally: sorter.tally, bodies, rounds: 0 };
+  }
+
+  /** Letters behind the cursor that the filter selects. */
+  #readFilter(job: ReplayJob, sorter: LetterSorter): Partial<ReplayJob> {
+    const { control, nowMs } = this.#dependencies;
+    const entries = lettersAfter(control, job.tenant, { ...job.selection, toMs: job.untilMs }, job.cursor, REPLAY_SCAN_ROWS);
+    let looked = 0;
+    for (const entry of entries) {
+      if (sorter.isFull(entry.value.length)) break;
+      sorter.look(readLetter(entry), entry.value.length, job.selection);
+      looked++;
+    }
+    const last = entries[looked - 1];
+    const isEnd = entries.length < REPLAY_SCAN_ROWS && looked === entries.length;
+    return { cursor: last === undefined ? job.cursor : placeOf(last.key), finishedMs: isEnd ? nowMs() : null };
+  }
+
+  /** The next of the letters that are named. */
+  #readIds(job: ReplayJob, ids: readonly string[], sorter: LetterSorter): Partial<ReplayJob> {
+    const { control, nowMs } = this.#dependencies;
+    let idsDone = job.idsDone;
+    for (; idsDone < ids.length; idsDone++) {
+      const key = letterKey(job.tenant, ids[idsDone] as string);
+      const value = key && control.get("dead_letters", key);
+      if (sorter.isFull(value?.length ?? 0)) break;
+      if (key !== undefined && value !== undefined) sorter.look(readLetter({ key, value }), value.length, {});
+      else sorter.miss(key !== undefined && control.get("dead_letter_ends", key)?.[0] === END_REPLAYED);
+    }
+    return { idsDone, finishedMs: idsDone === ids.length ? nowMs() : null };
+  }
+
+  #send({ job, bodies }: Batch): void {
+    const [{ letters, isHistory }] = bodies as [ReplayBody];
+    const body = { job: job.id, letters: letters.map(({ receivedMs, id, payload }) => [receivedMs, id, payload]) };
+    this.#answer = undefined;
+    this.#sent = ++this.#bodies;
+    this.#sentMs = this.#dependencies.monotonicMs();
+    this.#dependencies.emit({
+      type: "replay-batch",
+      batch: this.#sent,
+      tenant: job.tenant,
+      isHistory,
+      body: encoder.encode(JSON.stringify(body)),
+    });
+  }
+
+  #takeAnswer({ status, body }: ReplayAnswer): void {
+    const { counters, monotonicMs } = this.#dependencies;
+    const batch = this.#batch as Batch;
+    this.#sent = 0;
+    this.#answer = undefined;
+    if (status !== 200) {
+      // Engines are behind or cannot write: live telemetry goes first.
+      counters.add("replayBackOffs", 1);
+      this.#dueMs = monotonicMs() + this.#retryMs;
+      this.#retryMs = Math.min(REPLAY_RETRY_MS_MAX, 2 * this.#retryMs);
+      return;
+    }
+    this.#retryMs = REPLAY_RETRY_MS_FIRST;
+    const { letters } = batch.bodies.shift() as ReplayBody;
+    const { failures } = JSON.parse(body as string) as ReplayOutcome;
+    for (const { reason } of failures) countFailure(batch.tally, reason);
+    const tookMs = monotonicMs() - this.#sentMs;
+    const pauseMs = Math.max(
+      (letters.length / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
+      restMsAfter(tookMs, REPLAY_BUSY_SHARE),
+      this.#yield(),
+    );
+    this.#dueMs = monotonicMs() + pauseMs;
+  }
+
+  /** The job's counts as they are now: the transactions since have moved `replayed` on. */
+  async #finish({ job, moved, tally }: Batch): Promise<void> {
+    const { control, replays, counters } = this.#dependencies;
+    const now = replays.find(job.tenant, job.id) ?? job;
+    const after: ReplayJob = { ...withTally(now, tally), ...moved };
+    await control.commit([{ table: "replay_jobs", key: replayJobKey(after), value: encodeStored(after) }]);
+    replays.put(after);
+    counters.add("lettersNotReplayed", tally.failed);
+    if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);
+    this.#batch = undefined;
+  }
+
+  /** Milliseconds to leave to live telemetry, longer and longer while its verdicts come late. */
+  #yield(): number {
+    const isLate = this.#slowestMs > REPLAY_LATENCY_MS_MAX;
+    this.#slowestMs = 0;
+    if (!isLate) {
+      this.#yieldMs = REPLAY_RETRY_MS_FIRST;
+      return 0;
+    }
+    this.#dependencies.counters.add("replayBackOffs", 1);
+    const yieldMs = this.#yieldMs;
+    this.#yieldMs = Math.min(REPLAY_YIELD_MS_MAX, 2 * yieldMs);
+    return yieldMs;
+  }
+}

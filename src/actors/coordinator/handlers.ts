@@ -1,0 +1,113 @@
+// Who answers each endpoint of the coordinator.
+import type { CoordinatorEndpoint } from "../../api/endpoints.ts";
+import { listAudit } from "./access/audit-handler.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./access/key-handlers.ts";
+import { permissions } from "./access/permission-handler.ts";
+import { changeTenant, createTenant, listTenants } from "./access/tenant-handlers.ts";
+import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/user-handlers.ts";
+import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alerts/alert-handlers.ts";
+import { readLedger } from "./alerts/ledger-handler.ts";
+import { changeAnomaly, declareAnomaly } from "./anomalies/anomaly-change-handlers.ts";
+import { listAnomalies, oneAnomaly } from "./anomalies/anomaly-handlers.ts";
+import { runBacktest } from "./backtest/backtest-handler.ts";
+import { callGraph } from "./calls/call-graph-handler.ts";
+import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dead-letters/dead-letter-handlers.ts";
+import { dlqStats } from "./dead-letters/dead-letter-stats-handler.ts";
+import { replayDeadLetters, replayJob } from "./dead-letters/replay-handlers.ts";
+import { importCatalog } from "./labels/catalog-handler.ts";
+import { deleteLabel, listLabels, setLabel } from "./labels/label-handlers.ts";
+import { pillarScores } from "./pillars/pillar-handler.ts";
+import { listServiceMap, setServiceMap } from "./pillars/service-map-handlers.ts";
+import type { QueryHandler } from "./queries/query-context.ts";
+import { listRecords } from "./records/record-handler.ts";
+import { saturationFires } from "./saturation/fire-handler.ts";
+import { declareLimit, deleteLimit, listLimits } from "./saturation/limit-handlers.ts";
+import { seriesData } from "./series/series-data-handler.ts";
+import { listSeries } from "./series/series-handler.ts";
+import { createInhibition, deleteInhibition, listInhibitions, oneInhibition } from "./silences/inhibition-handlers.ts";
+import { createSilence, deleteSilence, listSilences, oneSilence } from "./silences/silence-handlers.ts";
+import { coverage } from "./status/coverage-handler.ts";
+import { acknowledgeDataFaults, listDataFaults } from "./status/data-fault-handlers.ts";
+import { status } from "./status/status-handler.ts";
+import { billingUsage } from "./usage/billing-handler.ts";
+import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } from "./watchdog/watchdog-settings-handlers.ts";
+
+/** By the endpoint's name. */
+export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
+  status,
+  dataFaults: listDataFaults,
+  acknowledgeDataFaults,
+  permissions,
+  createKey,
+  keys: listKeys,
+  revokeKey,
+  rotateKey,
+  rotateKeyOtherSpelling: rotateKey,
+  users: listUsers,
+  createUser,
+  putUser,
+  patchUser,
+  deleteUser,
+  dlqStats,
+  anomalies: listAnomalies,
+  anomaly: oneAnomaly,
+  changeAnomaly,
+  declareAnomaly,
+  alerts: listAlerts,
+  alert: oneAlert,
+  acknowledgeAlert,
+  assignAlert,
+  coverage,
+  series: listSeries,
+  seriesData,
+  records: listRecords,
+  deadLetters: listDeadLetters,
+  deadLetter: oneDeadLetter,
+  correctDeadLetter,
+  deleteDeadLetter,
+  replayDeadLetters,
+  replayJob,
+  callGraph,
+  createTenant,
+  tenants: listTenants,
+  changeTenant,
+  billingUsage,
+  setLabel,
+  labels: listLabels,
+  deleteLabel,
+  importCatalog,
+  declareLimit,
+  limits: listLimits,
+  deleteLimit,
+  saturationFires,
+  alertLedger: readLedger,
+  createSilence,
+  silences: listSilences,
+  silence: oneSilence,
+  deleteSilence,
+  createInhibition,
+  inhibitions: listInhibitions,
+  inhibition: oneInhibition,
+  deleteInhibition,
+  watchdogSettings: listWatchdogSettings,
+  setWatchdogSettings,
+  deleteWatchdogSettings,
+  backtest: runBacktest,
+  audit: listAudit,
+  setServiceMap,
+  serviceMap: listServiceMap,
+  pillarScores,
+};
+
+const DLQ = ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"] as const;
+/** Answers that show what is stored: first what the engines have sent is committed, so that a sender finds what it was answered for. */
+export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<CoordinatorEndpoint>([
+  "anomalies",
+  "anomaly",
+  "alerts",
+  "alert",
+  "records",
+  "callGraph",
+  "labels",
+  ...DLQ,
+]);

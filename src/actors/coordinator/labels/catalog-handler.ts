@@ -1,0 +1,136 @@
+// POST /api/v1/atlas/import/catalog: the owners of components become labels of the source `catalog`, all in one change. What a component said before goes: one
+// that changes from a team to a person has no team any more. Components that the catalog does not name keep what they have.
+import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { CATALOG_ENTITIES_MAX } from "../../../core/config/declaration-limits.ts";
+import type { ComponentLabel } from "../../../domain/catalog/catalog-entity.ts";
+import { CatalogError, isLabel, type PlacedEntity, readCatalog } from "../../../domain/catalog/catalog-reader.ts";
+import { ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { LabelBook, ServiceLabel } from "./label-book.ts";
+import { LabelDraft } from "./label-draft.ts";
+
+/** Entities read before others of the thread have their turn: some 5 ms. */
+const ENTITIES_PER_TURN = 20;
+/** Changes that the audit row of an import shows. */
+const CHANGES_AUDITED = 100;
+
+interface EntityResult {
+  readonly index: number;
+  readonly line: number | null;
+  readonly kind: string | null;
+  readonly service_id: string | null;
+  readonly outcome: "set" | "unchanged" | "skipped";
+  readonly key: string | null;
+  readonly value: string | null;
+  /** The source that is in force all the same. */
+  readonly overridden_by: string | null;
+  readonly reason: string | null;
+  readonly message: string | null;
+}
+
+/** Imports a catalog. */
+export async function importCatalog(context: QueryContext, request: QueryRequest<"importCatalog">): Promise<Outcome<unknown>> {
+  const read = await readEntities(context, request);
+  if (!read.ok) return read;
+  const { tenant } = request.principal;
+  const { labels } = context.state.configured;
+  const isDry = request.query.dry_run === "true";
+  if (isDry) return done(reportOf(true, resultsOf(read.value, tenant, labels, new LabelDraft(labels), context.nowMs())));
+  return context.change(request, () => {
+    const draft = new LabelDraft(labels);
+    const results = resultsOf(read.value, tenant, labels, draft, context.nowMs());
+    const report = reportOf(false, results);
+    const operations = draft.operations();
+    if (operations.length === 0) return { ok: "unchanged", outcome: done(report) };
+    const { results: _results, ...counts } = report;
+    const changed = results.filter(({ outcome }) => outcome === "set");
+    const before = changed.slice(0, CHANGES_AUDITED).map(({ service_id }) => spoken(labels, tenant, service_id as string));
+    const after = changed.slice(0, CHANGES_AUDITED).map(({ service_id, key, value }) => ({ service_id, key, value }));
+    return {
+      ok: true,
+      note: { action: "catalog.import", object: "catalog", before: { labels: before.flat() }, after: { ...counts, labels: after } },
+      operations,
+      apply: () => {
+        draft.apply();
+        return [];
+      },
+      outcome: done(report),
+    };
+  });
+}
+
+async function readEntities(context: QueryContext, { body, mediaType }: QueryRequest<"importCatalog">): Promise<Outcome<PlacedEntity[]>> {
+  const entities: PlacedEntity[] = [];
+  try {
+    for (const entity of readCatalog(body, mediaType === "application/json" ? "json" : "yaml")) {
+      entities.push(entity);
+      if (entities.length > CATALOG_ENTITIES_MAX)
+        return refused("payload_too_large", `a catalog may have ${CATALOG_ENTITIES_MAX} entities, got more; send it in parts`);
+      if (entities.length % ENTITIES_PER_TURN === 0) await context.breathe();
+    }
+  } catch (error) {
+    if (error instanceof CatalogError) return refused("invalid_json", error.message);
+    throw error;
+  }
+  if (entities.length === 0) return refused("bad_request", "the body holds no entity; send Backstage entities in YAML or JSON");
+  const [first] = entities;
+  const nothing = entities.every(({ entity }) => !isLabel(entity) && (entity.reason === "unreadable" || entity.reason === "not_an_entity"));
+  if (first !== undefined && !isLabel(first.entity) && nothing)
+    return refused("unprocessable", `nothing in the body is an entity; the first document ${first.entity.message}`);
+  return done(entities);
+}
+
+/** Puts the labels into the draft and says what became of each entity. */
+function resultsOf(entities: readonly PlacedEntity[], tenant: string, labels: LabelBook, draft: LabelDraft, nowMs: number): EntityResult[] {
+  return entities.map(({ index, line, entity }) => {
+    if (!isLabel(entity)) {
+      const { kind, name, reason, message } = entity;
+      const nothing = { key: null, value: null, overridden_by: null };
+      return { index, line, kind, service_id: name, outcome: "skipped", ...nothing, reason, message };
+    }
+    const { kind, name, key, value } = entity;
+    const place = { index, line, kind, service_id: name, key, value };
+    const set = setLabel(entity, tenant, draft, nowMs);
+    if (typeof set === "object")
+      return { ...place, outcome: "skipped", overridden_by: null, reason: "limit", message: `${set.full}; remove others first` };
+    const manual = labels.find({ tenant, serviceId: name, key, source: "manual" });
+    return { ...place, outcome: set, overridden_by: manual === undefined ? null : "manual", reason: null, message: null };
+  });
+}
+
+function setLabel({ name: serviceId, key, value }: ComponentLabel, tenant: string, draft: LabelDraft, nowMs: number) {
+  const label: ServiceLabel = { tenant, serviceId, key, source: "catalog", value, updatedMs: nowMs };
+  const outcome = draft.set(label);
+  if (typeof outcome === "object") return outcome;
+  let isChanged = outcome === "set";
+  for (const other of ROUTING_KEYS) {
+    const place = { tenant, serviceId, key: other, source: "catalog" } as const;
+    if (other === key || draft.find(place) === undefined) continue;
+    draft.remove(place);
+    isChanged = true;
+  }
+  return isChanged ? "set" : "unchanged";
+}
+
+function reportOf(isDry: boolean, results: readonly EntityResult[]) {
+  const byReason = new Map<string, number>();
+  for (const { reason } of results) if (reason !== null) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+  const count = (outcome: EntityResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
+  return {
+    dry_run: isDry,
+    entities: results.length,
+    set: count("set"),
+    unchanged: count("unchanged"),
+    skipped: count("skipped"),
+    skipped_by_reason: Object.fromEntries(byReason),
+    results,
+  };
+}
+
+/** What the catalog says of a service until now. */
+function spoken(labels: LabelBook, tenant: string, serviceId: string) {
+  return labels
+    .of(tenant, serviceId)
+    .filter(({ source }) => source === "catalog")
+    .map(({ key, value }) => ({ service_id: serviceId, key, value }));
+}

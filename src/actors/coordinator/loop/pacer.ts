@@ -1,0 +1,85 @@
+// When the coordinator steps: at once for a command and for the first frame after a pause, else with what comes within a few milliseconds. A commit
+// costs about the same for one frame as for ten, and what engines, front and commits need of the processor they take from each other.
+import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../../core/config/limits.ts";
+import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
+import type { StepReport } from "../coordinator.ts";
+
+/** What is paced, and its clock. */
+export interface PacerDependencies {
+  step(): Promise<StepReport>;
+  /** Has the engines send word of the next of such frames; true when there is one already. */
+  awaitFrames(awaited: AwaitedFrames): boolean;
+  monotonicMs(): number;
+}
+
+const REST_MS_MAX = 60_000;
+
+/** Twice what the commit took, so that commits have a third of the time at most, within bounds. */
+function gatherMs(commitMs: number): number {
+  return Math.min(COMMIT_GATHER_MS_MAX, Math.max(COMMIT_GATHER_MS_MIN, 2 * commitMs));
+}
+
+/** Steps the coordinator while there is work, then waits for a command, for frames or for its due time. */
+export class Pacer {
+  readonly #dependencies: PacerDependencies;
+  #timer: NodeJS.Timeout | undefined;
+  #running = false;
+  #again = false;
+  #stopped = false;
+  /** Whether the timer ends a pause in which frames gather. */
+  #gathers = false;
+  #isNudged = false;
+
+  constructor(dependencies: PacerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** There may be work now. */
+  wake(): void {
+    if (this.#running || this.#stopped) {
+      this.#again = true;
+      return;
+    }
+    this.#running = true;
+    void this.#run();
+  }
+
+  /** The same, but frames may go on gathering: there will be a step when they have. */
+  nudge(): void {
+    if (this.#running) this.#isNudged = true;
+    else if (!this.#gathers) this.wake();
+  }
+
+  async #run(): Promise<void> {
+    const { step, awaitFrames, monotonicMs } = this.#dependencies;
+    clearTimeout(this.#timer);
+    let report: StepReport;
+    let tookMs = 0;
+    let framesWait = false;
+    let mayRepeat = true;
+    do {
+      this.#again = false;
+      this.#isNudged = false;
+      const startMs = monotonicMs();
+      report = await step();
+      tookMs = monotonicMs() - startMs;
+      if (report.more) this.#again ||= !report.mayGather;
+      this.#again ||= this.#isNudged && !report.mayGather;
+      // Whoever is about to rest asks for word, each time: the one that was asked for may have come and gone while a step ran.
+      framesWait = !report.more && !report.isPaused && awaitFrames(report.awaits);
+      // No word comes of frames that are there already: a step more at once, and if they are not taken even then, after a short rest.
+      this.#again ||= framesWait && mayRepeat;
+      mayRepeat &&= !framesWait;
+    } while (this.#again && !this.#stopped);
+    this.#running = false;
+    if (this.#stopped) return;
+    this.#gathers = report.mayGather || framesWait;
+    const restMs = this.#gathers ? gatherMs(tookMs) : report.dueMs - monotonicMs();
+    this.#timer = setTimeout(() => this.wake(), Math.min(REST_MS_MAX, Math.max(1, restMs)));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#stopped = true;
+  }
+}

@@ -1,0 +1,93 @@
+// PUT and GET /api/v1/pillars/service-map. One PUT is stored as a whole or not at all; only entries that say something new are written.
+import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../core/config/declaration-limits.ts";
+import { isSameEntry, type ServiceEntry } from "../../../domain/pillars/service-entry.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
+
+type GivenEntry = QueryRequest<"setServiceMap">["body"]["entries"][number];
+
+/** Entries that one row of the audit log shows; the others are counted. */
+const SAMPLE = 10;
+
+interface EntryChange {
+  readonly before: ServiceEntry | undefined;
+  readonly after: ServiceEntry;
+}
+
+/** Maps services. */
+export function setServiceMap(context: QueryContext, request: QueryRequest<"setServiceMap">): Promise<Outcome<unknown>> {
+  const { tenant } = request.principal;
+  // The last entry of a service wins.
+  const given = new Map(request.body.entries.map((entry) => [entry.service_id, entryOf(entry)]));
+  return context.change(request, () => {
+    const book = context.state.configured.serviceMap;
+    const changes = [...given.values()]
+      .map((after): EntryChange => ({ before: storedEntry(context.state.control, tenant, after.serviceId), after }))
+      .filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
+    const created = changes.filter(({ before }) => before === undefined).length;
+    const room = roomFor(book, tenant, created);
+    if (!room.ok) return room;
+    const updated = changes.length - created;
+    const outcome = done({ status: "ok", upserted: given.size, created, updated, unchanged: given.size - changes.length });
+    if (changes.length === 0) return { ok: "unchanged", outcome };
+    return {
+      ok: true,
+      note: { action: "service_map.set", object: "service-map", ...auditViews(changes, created) },
+      operations: changes.map(({ after }) => entryRow(tenant, after)),
+      apply: () => {
+        for (const { before, after } of changes) book.set(tenant, after, before === undefined);
+        return [];
+      },
+      outcome,
+    };
+  });
+}
+
+/** A page of the map, by service. */
+export function listServiceMap({ state }: QueryContext, { principal, query }: QueryRequest<"serviceMap">): Outcome<unknown> {
+  const { tenant } = principal;
+  const scope: PageScope = { tenant, endpoint: "serviceMap", filters: {} };
+  const token = readPageToken(state.pageSecret, scope, query.page_token);
+  if (!token.ok) return token;
+  const entries = storedEntries(state.control, tenant, token.value?.[0] as string | undefined, query.limit + 1);
+  const { page, page_token } = cutPage(state.pageSecret, scope, entries, query.limit, ({ serviceId }) => [serviceId]);
+  return done({ entries: page.map(entryView), total: state.configured.serviceMap.sizeOf(tenant), page_token });
+}
+
+function entryOf({ service_id, tenant_id = "", product_id = "", custom_keys = {} }: GivenEntry): ServiceEntry {
+  const customKeys = Object.entries(custom_keys).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { serviceId: service_id, tenantId: tenant_id, productId: product_id, customKeys };
+}
+
+function entryView({ serviceId, tenantId, productId, customKeys }: ServiceEntry) {
+  return { service_id: serviceId, tenant_id: tenantId, product_id: productId, custom_keys: Object.fromEntries(customKeys) };
+}
+
+function roomFor(book: ServiceMapBook, tenant: string, created: number): Outcome<null> {
+  const hasRoom = book.shares.room(tenant) >= created;
+  if (!hasRoom) book.shares.refuse(tenant, created);
+  const bounds = [
+    ["the tenant", book.sizeOf(tenant), SERVICE_MAP_TENANT_ENTRIES_MAX, book.sizeOf(tenant) + created <= SERVICE_MAP_TENANT_ENTRIES_MAX],
+    ["the server", book.size, book.shares.most, hasRoom],
+  ] as const;
+  for (const [whose, held, most, fits] of bounds) {
+    if (fits) continue;
+    return refused(
+      "unprocessable",
+      `${created} new services do not fit: ${whose} has ${held} of ${most} mapped; nothing was stored`,
+      "entries",
+    );
+  }
+  return done(null);
+}
+
+/** Counts and a sample: ten thousand objects would be no use to a reader. */
+function auditViews(changes: readonly EntryChange[], created: number) {
+  const shown = changes.slice(0, SAMPLE);
+  return {
+    before: { entries: shown.flatMap(({ before }) => (before === undefined ? [] : entryView(before))) },
+    after: { created, updated: changes.length - created, entries: shown.map(({ after }) => entryView(after)) },
+  };
+}

@@ -1,0 +1,71 @@
+// Takes queries: each has a place, its tenant's share of the coordinator's time and of the engines', and an answer.
+import type { Clock } from "../../../adapters/runtime/clock.ts";
+import type { CoordinatorMessage, QueryCall } from "../../../core/protocol/query.ts";
+import { EngineAsks } from "../engines/engine-asks.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { type Answered, answerQuery, refusalAnswer } from "./answer-query.ts";
+import type { QueryContext } from "./query-context.ts";
+import { type QueryTicket, QueryTurns } from "./query-turns.ts";
+
+export interface QueryDeskDependencies extends Pick<Clock, "monotonicMs"> {
+  readonly context: QueryContext;
+  readonly counters: Pick<CoordinatorCounters, "add">;
+  emit(message: CoordinatorMessage): void;
+}
+
+/** Queries that take long whoever else asks, and are bounded in another way. */
+const PATIENT = new Set(["backtest"]);
+
+export class QueryDesk {
+  readonly #dependencies: QueryDeskDependencies;
+  readonly #turns: QueryTurns;
+  readonly #asks = new EngineAsks();
+
+  constructor(dependencies: QueryDeskDependencies) {
+    const { monotonicMs, context } = dependencies;
+    this.#dependencies = dependencies;
+    this.#turns = new QueryTurns({ monotonicMs, breathe: () => context.breathe() });
+  }
+
+  /** Answers a call. A defect in one answer ends neither the coordinator nor the others' answers. */
+  async answer(call: QueryCall): Promise<Answered> {
+    const { context, counters, emit } = this.#dependencies;
+    const { tenant } = call.principal;
+    const places = context.state.shares.ledger("queries_running");
+    if (!places.take(tenant)) {
+      return refusalAnswer({ code: "overloaded", message: `${places.taken} queries are waiting already; try again` });
+    }
+    counters.add("queries", 1);
+    const ticket = this.#turns.begin(tenant, !PATIENT.has(call.endpoint));
+    try {
+      const turn = () => this.#turns.turn(ticket, false);
+      return await answerQuery(this.#shared(ticket), call, turn);
+    } catch (error) {
+      const line = `the query ${call.endpoint} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+      emit({ type: "log", level: "error", line });
+      return refusalAnswer({
+        code: "internal_error",
+        message: "the server failed on this query; its log has the reason under the request's time",
+      });
+    } finally {
+      this.#turns.end(ticket);
+      places.give(tenant);
+    }
+  }
+
+  /** The context of one query: whatever it waits for, it goes on when its tenant has its turn. */
+  #shared(ticket: QueryTicket): QueryContext {
+    const { context } = this.#dependencies;
+    const goOn = async <T>(waits: Promise<T>): Promise<T> => {
+      const value = await waits;
+      await this.#turns.turn(ticket, false);
+      return value;
+    };
+    return {
+      ...context,
+      engines: context.engines.through((engine, ask) => goOn(this.#asks.one(engine, ticket.tenant, ask))),
+      breathe: () => this.#turns.turn(ticket, true),
+      settle: () => goOn(context.settle()),
+    };
+  }
+}

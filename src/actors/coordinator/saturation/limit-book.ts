@@ -1,0 +1,38 @@
+// Declared saturation limits as they are stored.
+
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { type SaturationLimit, SaturationLimits } from "../../../domain/saturation/saturation-limits.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
+
+/** Place of a declaration. */
+export type LimitPlace = Pick<SaturationLimit, "tenant" | "serviceId" | "metric">;
+
+const OF_TENANT = 0;
+const OF_SERVICE = 1;
+
+/** A change of one declaration. Rows lie in the order of the list: metric, the default, services. */
+export function limitOperation({ tenant, serviceId, metric }: LimitPlace, limit: SaturationLimit | undefined): StoreOperation {
+  const key = new KeyBuilder()
+    .text(tenant)
+    .text(metric)
+    .u16(serviceId === null ? OF_TENANT : OF_SERVICE)
+    .text(serviceId ?? "")
+    .finish();
+  return { table: "saturation_limits", key, value: limit && encodeStored(limit) };
+}
+
+/** The committed declarations. */
+export class LimitBook {
+  readonly limits: SaturationLimits;
+
+  constructor(shares = ShareLedger.alone()) {
+    this.limits = new SaturationLimits(shares);
+  }
+
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, "saturation_limits")) this.limits.put(decodeStored<SaturationLimit>(value));
+  }
+}

@@ -1,0 +1,91 @@
+// PUT, GET and DELETE /api/v1/saturation/limits.
+import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
+import { compareLimits, type SaturationLimit } from "../../../domain/saturation/saturation-limits.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { type LimitPlace, limitOperation } from "./limit-book.ts";
+
+/** Declares a limit. */
+export function declareLimit(context: QueryContext, request: QueryRequest<"declareLimit">): Promise<Outcome<unknown>> {
+  const { limits } = context.state.configured.saturation;
+  const { service_id = null, metric, limit_value: limitValue, unit } = request.body;
+  const { tenant } = request.principal;
+  return context.change(request, () => {
+    const before = limits.find(tenant, service_id, metric);
+    if (before?.limitValue === limitValue && before.unit === unit) return { ok: "unchanged", outcome: done(limitView(before)) };
+    const hasRoom = before !== undefined || limits.shares.room(tenant) >= 1;
+    if (!hasRoom) limits.shares.refuse(tenant);
+    if (before === undefined && (!hasRoom || limits.sizeOf(tenant) >= SATURATION_LIMITS_PER_TENANT_MAX))
+      return refused("unprocessable", `${limits.sizeOf(tenant)} limits are declared, and there is room for no more; remove others first`);
+    const limit: SaturationLimit = { tenant, serviceId: service_id, metric, limitValue, unit, updatedMs: context.nowMs() };
+    const after = limitView(limit);
+    return {
+      ok: true,
+      note: { action: "limit.declare", object: nameOf(limit), before: before === undefined ? null : limitView(before), after },
+      operations: [limitOperation(limit, limit)],
+      apply: () => {
+        limits.put(limit);
+        return [];
+      },
+      outcome: before === undefined ? { ok: true, value: after, status: 201 } : done(after),
+    };
+  });
+}
+
+/** Removes a declaration. */
+export function deleteLimit(context: QueryContext, request: QueryRequest<"deleteLimit">): Promise<Outcome<unknown>> {
+  const { limits } = context.state.configured.saturation;
+  const { service = null, metric } = request.query;
+  const place: LimitPlace = { tenant: request.principal.tenant, serviceId: service, metric };
+  return context.change(request, () => {
+    const before = limits.find(place.tenant, service, metric);
+    if (before === undefined) {
+      const whose = service === null ? "no tenant-wide limit" : `no limit of ${shown(service)}`;
+      return refused("not_found", `${whose} is declared for ${shown(metric)}`);
+    }
+    return {
+      ok: true,
+      note: { action: "limit.delete", object: nameOf(place), before: limitView(before), after: null },
+      operations: [limitOperation(place, undefined)],
+      apply: () => {
+        limits.remove(place.tenant, service, metric);
+        return [];
+      },
+      outcome: noContent(),
+    };
+  });
+}
+
+/** A page of the tenant's declarations. */
+export function listLimits({ state }: QueryContext, { principal, query }: QueryRequest<"limits">): Outcome<unknown> {
+  const { limit, page_token: given, ...filters } = query;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "limits", filters };
+  const token = readPageToken(state.pageSecret, scope, given);
+  if (!token.ok) return token;
+  const { service, metric } = query;
+  const matching = state.configured.saturation.limits
+    .listOf(principal.tenant)
+    .filter((each) => (service === undefined || each.serviceId === service) && (metric === undefined || each.metric === metric));
+  const after = token.value && placeOf(token.value);
+  const rows = after === undefined ? matching : matching.filter((each) => compareLimits(each, after) > 0);
+  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, positionOf);
+  return done({ limits: page.map(limitView), total: matching.length, page_token });
+}
+
+function positionOf({ metric, serviceId }: SaturationLimit): PagePosition {
+  return [metric, serviceId !== null, serviceId ?? ""];
+}
+
+function placeOf([metric, isOfService, serviceId]: readonly unknown[]): Pick<SaturationLimit, "metric" | "serviceId"> {
+  return { metric: metric as string, serviceId: isOfService === true ? (serviceId as string) : null };
+}
+
+function nameOf({ serviceId, metric }: Pick<SaturationLimit, "metric" | "serviceId">): string {
+  return serviceId === null ? metric : `${serviceId}/${metric}`;
+}
+
+function limitView({ serviceId, metric, limitValue, unit, updatedMs }: SaturationLimit) {
+  return { service_id: serviceId, metric, limit_value: limitValue, unit, updated_at: formatRfc3339(updatedMs) };
+}

@@ -1,0 +1,56 @@
+// Types, units and helps of metrics as they are stored.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
+import type { MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { type MetricMetadata, metadataNames } from "../../../domain/series/metric-metadata.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
+
+const keyOf = (tenant: string, metricName: string) => `${tenant}\0${metricName}`;
+
+/** All that is stored, in memory; bounded by the ledger of its rows. */
+export class MetadataTable {
+  readonly shares: ShareLedger;
+  readonly #metrics = new Map<string, MetricMetadata>();
+
+  constructor(shares = ShareLedger.alone()) {
+    this.shares = shares;
+  }
+
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, "metric_metadata")) this.put(decodeStored<MetricMetadataEnvelope>(value));
+  }
+
+  get size(): number {
+    return this.#metrics.size;
+  }
+
+  get all(): readonly MetricMetadata[] {
+    return [...this.#metrics.values()];
+  }
+
+  has({ tenant, metricName }: MetricMetadata): boolean {
+    return this.#metrics.has(keyOf(tenant, metricName));
+  }
+
+  put(metadata: MetricMetadata): void {
+    if (!this.has(metadata)) this.shares.add(metadata.tenant);
+    this.#metrics.set(keyOf(metadata.tenant, metadata.metricName), metadata);
+  }
+
+  /** What is known of a series, under its own name or that of its family. */
+  ofSeries(tenant: string, seriesName: string): MetricMetadata | undefined {
+    for (const name of metadataNames(seriesName)) {
+      const found = this.#metrics.get(keyOf(tenant, name));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+/** Stores metadata. */
+export function metadataOperation(metadata: MetricMetadata): StoreOperation {
+  const key = new KeyBuilder().text(metadata.tenant).text(metadata.metricName).finish();
+  return { table: "metric_metadata", key, value: encodeStored(metadata) };
+}

@@ -1,0 +1,93 @@
+/**
+ * GET /api/v1/series/data: the newest `limit` points of the range, ascending, each with what was expected of it.
+ *
+ * Without `environment` or `attributes` the first matching stream in list order is answered, and `matches` says how many there were. Rolled-up
+ * points (1m, 1h) are means of the raw values in buckets aligned to UTC that begin in the range; their bounds come from the rolled-up values before them.
+ * Minutes are made from samples, so they reach back RETENTION_RAW_DAYS; hours from stored roll-ups and what is in none yet, RETENTION_DAYS. `complete`
+ * is false when a range needs more blocks or samples than one query may read: older points may then be missing.
+ */
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
+import type { SeriesDataAnswer, SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { bucketMeans, type ExpectationOptions, expectationAt, type ValueSeries } from "../../../domain/detection/expected-values.ts";
+import { partitionOf } from "../../../domain/placement/partition.ts";
+import { type MetricRange, rangeOfMetric, rangeOver } from "../../../domain/series/metric-range.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { type TimeRange, timeRange } from "../queries/time-range.ts";
+import { readHours } from "./rollups/stored-hours.ts";
+import { askSeriesData } from "./series-handler.ts";
+import { readSamples, type SampleRequest } from "./stored-samples.ts";
+
+const BUCKET_MS = { raw: 0, "1m": 60_000, "1h": 3_600_000 } as const;
+
+/** The values of one series. */
+export async function seriesData(context: QueryContext, { principal, query }: QueryRequest<"seriesData">): Promise<Outcome<unknown>> {
+  const range = timeRange(query.since, query.until);
+  if (!range.ok) return range;
+  const mark = context.state.rollups.mark(partitionOf(principal.tenant, query.service_id));
+  const answer = await askSeriesData(context, {
+    tenant: principal.tenant,
+    serviceId: query.service_id,
+    metricName: query.metric_name,
+    environment: query.environment ?? null,
+    attributes: query.attributes ?? null,
+  });
+  const { summary } = answer;
+  if (summary === null && context.isStoreFailing())
+    return refused(
+      "store_unavailable",
+      "the store takes nothing at present, and a stream that has just left memory is not in it yet; ask again later",
+    );
+  if (summary === null)
+    return refused(
+      "not_found",
+      `no series ${shown(query.metric_name)} of ${shown(query.service_id)} matches; /api/v1/series lists what there is`,
+    );
+  const resolution = query.resolution ?? "raw";
+  const { zThreshold } = context.state.configured.watchdog.settingsOf(principal.tenant, query.service_id, query.metric_name);
+  const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], query.limit, context.options.window);
+  const read = resolution === "1h" ? await readHours(context, answer, request, mark) : await readSamples(context, answer, request);
+  const series: ValueSeries = resolution === "1m" ? bucketMeans(read, BUCKET_MS[resolution]) : read;
+  return done({
+    service_id: summary.serviceId,
+    metric_name: summary.metricName,
+    environment: summary.environment,
+    attributes: summary.attributes,
+    kind: summary.kind,
+    resolution,
+    points: pointsOf(series, range.value, query.limit, { ...context.options, zThreshold, range: valueRange(context, summary, series) }),
+    matches: answer.matches,
+    complete: read.complete,
+  });
+}
+
+/** What the values of a series can be, as far as they themselves do not say otherwise. */
+function valueRange({ state }: QueryContext, { tenant, metricName, kind }: SeriesSummary, { values }: ValueSeries): MetricRange {
+  const unit = state.metadata.ofSeries(tenant, metricName)?.unit ?? null;
+  return rangeOver(rangeOfMetric({ metricName, unit, isCounter: kind === "counter" }), values);
+}
+
+/** What is to be read for so many points and the window before the first. */
+function sampleRequest(answer: SeriesDataAnswer, range: TimeRange, bucketMs: number, limit: number, window: number): SampleRequest {
+  if (bucketMs === 0) return { ...range, samplesMax: limit, contextMax: window, oldestMs: Number.NEGATIVE_INFINITY };
+  const newestMs = Math.min(range.toMs, answer.summary?.lastTimeMs ?? range.toMs);
+  const firstMs = Math.max(bucketStart(range.fromMs, bucketMs), bucketStart(newestMs, bucketMs) - limit * bucketMs);
+  const oldestMs = firstMs - window * bucketMs;
+  const toMs = Math.ceil(range.toMs / bucketMs) * bucketMs;
+  return { fromMs: firstMs, toMs, samplesMax: SERIES_DATA_SAMPLES_MAX, contextMax: Number.POSITIVE_INFINITY, oldestMs };
+}
+
+function bucketStart(ms: number, bucketMs: number): number {
+  return Math.floor(ms / bucketMs) * bucketMs;
+}
+
+/** The last `limit` places in range; those before them serve as their window. */
+function pointsOf({ times, values }: ValueSeries, range: TimeRange, limit: number, options: ExpectationOptions) {
+  const begin = times.findIndex((time) => time >= range.fromMs);
+  const first = begin < 0 ? times.length : Math.max(begin, times.length - limit);
+  return Array.from({ length: times.length - first }, (_, at) => {
+    const place = first + at;
+    return { timestamp: formatRfc3339(times[place] as number), value: values[place] as number, ...expectationAt(values, place, options) };
+  });
+}

@@ -1,0 +1,157 @@
+// Everything that the coordinator knows and has made durable. Transactions and retention change it after their commits; queries read it.
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { PAGE_SECRET_BYTES } from "../../../api/page-token.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import type { CheckpointHeader, LaneMark } from "../../../core/protocol/coordinator-frame.ts";
+import type { StatePartWanted, StoredCheckpoint } from "../../../core/protocol/engine-control.ts";
+import { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { AlertBook } from "../alerts/alert-book.ts";
+import { AnomalyBook } from "../anomalies/anomaly-book.ts";
+import { callSumsKey } from "../calls/call-rows.ts";
+import { DeadLetterBook } from "../dead-letters/dead-letter-book.ts";
+import { ReplayBook } from "../dead-letters/replay-book.ts";
+import { MetadataTable } from "../series/metadata-table.ts";
+import { RollupBook } from "../series/rollups/rollup-book.ts";
+import { SloBook } from "../watchdog/slo/slo-book.ts";
+import type { WatchdogEnvironment } from "../watchdog/watchdog-book.ts";
+import { decodeCheckpointRow } from "./checkpoint-row.ts";
+import { ControlState } from "./control-state.ts";
+import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "./coordinator-shares.ts";
+import { LogCoverage } from "./log-coverage.ts";
+import { scan } from "./scan.ts";
+import { decodeStored } from "./stored-json.ts";
+import { blockKey, checkpointPartKey, partitionKey } from "./tables.ts";
+
+/** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
+const VOID_BLOCKS_PER_STEP = 500;
+const PAGE_SECRET_KEY = new KeyBuilder().text("page_token").finish();
+
+/** The two environments; this object alone writes to them. */
+export interface CoordinatorStores {
+  readonly control: KeyValueStore;
+  readonly series: KeyValueStore;
+}
+
+/** Key of a lane's mark. */
+export function laneMarkKey(epoch: number, lane: number): Uint8Array {
+  return new KeyBuilder().u32(epoch).u16(lane).finish();
+}
+
+/** The state of one server. */
+export class CommittedState {
+  readonly control: KeyValueStore;
+  readonly series: KeyValueStore;
+  readonly anomalies: AnomalyBook;
+  readonly alerts: AlertBook;
+  readonly deadLetters = new DeadLetterBook();
+  readonly replays = new ReplayBook();
+  readonly coverage = new LogCoverage();
+  readonly rollups = new RollupBook();
+  /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
+  readonly generations = new Map<number, number>();
+  /** What tenants hold of the limits that they share here. */
+  readonly shares: CoordinatorShares;
+  readonly slo: SloBook;
+  readonly services = new ServiceFacts(() => this.configured.tenants.size);
+  readonly metadata: MetadataTable;
+  /** What people have configured. */
+  readonly configured: ControlState;
+  #pageSecret: Uint8Array = new Uint8Array(0);
+
+  constructor(stores: CoordinatorStores, watchdog: WatchdogEnvironment, shares: CoordinatorSharesOptions = {}) {
+    this.shares = makeCoordinatorShares(shares, () => this.configured.tenants.size);
+    this.slo = new SloBook(this.shares.ledger("slo_windows"));
+    this.metadata = new MetadataTable(this.shares.ledger("stored_metadata"));
+    this.control = stores.control;
+    this.series = stores.series;
+    this.anomalies = new AnomalyBook(stores.control);
+    this.configured = new ControlState(watchdog, this.shares);
+    const opinions = this.shares.ledger("opinion_services");
+    this.alerts = new AlertBook(stores.control, stores.series, this.configured.inhibitions, opinions);
+  }
+
+  /** Key that seals page tokens; made at the first start, so that tokens survive a restart. */
+  get pageSecret(): Uint8Array {
+    return this.#pageSecret;
+  }
+
+  /** Reads what is stored, and deletes blocks that no checkpoint knows of: the replay makes them again. Returns warnings for the log. */
+  async open(randomBytes: (count: number) => Uint8Array, nowMs: number): Promise<string[]> {
+    this.anomalies.load();
+    const warnings = this.configured.load(this.control, nowMs);
+    // Alerts that fire are asked for rules by which they keep others quiet.
+    this.alerts.load();
+    this.deadLetters.load(this.control);
+    this.replays.load(this.control);
+    this.metadata.load(this.series);
+    for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const checkpoint = this.#checkpoint(partition)?.header;
+      if (checkpoint !== undefined) this.putCheckpoint(checkpoint);
+      this.rollups.load(this.series, partition);
+      await this.#deleteVoidBlocks(partition, checkpoint?.nextBlock ?? 0);
+      await this.#deleteVoidParts(partition, checkpoint);
+      await this.#deleteVoidCalls(partition, checkpoint?.generation ?? 0);
+    }
+    await this.#loadSecret(randomBytes);
+    return warnings;
+  }
+
+  /** Takes over a checkpoint that is stored. */
+  putCheckpoint(checkpoint: Pick<CheckpointHeader, "partition" | "epoch" | "vector" | "nextBlock" | "generation">): void {
+    this.generations.set(checkpoint.partition, checkpoint.generation);
+    this.coverage.putCheckpoint(checkpoint);
+    this.rollups.putCheckpoint(checkpoint);
+  }
+
+  /** Yields the stored checkpoints, without their states. */
+  *checkpoints(): Generator<StoredCheckpoint> {
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const checkpoint = this.#checkpoint(partition);
+      if (checkpoint !== undefined) yield checkpoint.header;
+    }
+  }
+
+  /** A part of a partition's stored state. Throws when there is no such part: whoever asks has been told how many there are. */
+  statePart({ partition, part }: Omit<StatePartWanted, "type">): Uint8Array {
+    const checkpoint = this.#checkpoint(partition);
+    const { generation, parts } = checkpoint?.header ?? { generation: 0, parts: -1 };
+    const bytes = part < parts ? this.series.get("checkpoint_parts", checkpointPartKey(partition, generation, part)) : checkpoint?.last;
+    if (bytes === undefined || part > parts) throw new Error(`the state of partition ${partition} has no part ${part}`);
+    return bytes;
+  }
+
+  #checkpoint(partition: number): ReturnType<typeof decodeCheckpointRow> | undefined {
+    const row = this.series.get("checkpoints", partitionKey(partition));
+    return row === undefined ? undefined : decodeCheckpointRow(row);
+  }
+
+  async #deleteVoidBlocks(partition: number, nextBlock: number): Promise<void> {
+    const from = blockKey(partition, nextBlock);
+    const to = partitionKey(partition + 1);
+    await this.series.deleteRange("blocks", from, to, VOID_BLOCKS_PER_STEP);
+    await this.series.deleteRange("block_spans", from, to, VOID_BLOCKS_PER_STEP);
+  }
+
+  /** Parts of a checkpoint that did not come to its end. */
+  async #deleteVoidParts(partition: number, checkpoint: StoredCheckpoint | undefined): Promise<void> {
+    const from = partitionKey(partition);
+    const to = partitionKey(partition + 1);
+    const { generation = 0, parts = 0 } = checkpoint ?? {};
+    const kept = checkpointPartKey(partition, generation, 0);
+    await this.series.deleteRange("checkpoint_parts", from, kept, VOID_BLOCKS_PER_STEP);
+    await this.series.deleteRange("checkpoint_parts", checkpointPartKey(partition, generation, parts), to, VOID_BLOCKS_PER_STEP);
+  }
+
+  /** Calls that no checkpoint has sealed. */
+  async #deleteVoidCalls(partition: number, generation: number): Promise<void> {
+    await this.series.deleteRange("call_sums", callSumsKey(partition, generation), partitionKey(partition + 1), VOID_BLOCKS_PER_STEP);
+  }
+
+  async #loadSecret(randomBytes: (count: number) => Uint8Array): Promise<void> {
+    const stored = this.control.get("secrets", PAGE_SECRET_KEY);
+    this.#pageSecret = stored ?? randomBytes(PAGE_SECRET_BYTES);
+    if (stored === undefined) await this.control.commit([{ table: "secrets", key: PAGE_SECRET_KEY, value: this.#pageSecret }]);
+  }
+}

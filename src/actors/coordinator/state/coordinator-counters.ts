@@ -1,0 +1,45 @@
+// The coordinator's slots in the shared counters, by name.
+import {
+  COORDINATOR_COUNTERS,
+  COORDINATOR_SHARED_LIMITS,
+  type CoordinatorCounter,
+  type CoordinatorSharedLimit,
+  SLOT_COORDINATOR_SHARES,
+} from "../../../core/layout/counters.ts";
+
+const SLOT = Object.fromEntries(COORDINATOR_COUNTERS.map((name, slot) => [name, slot])) as Record<CoordinatorCounter, number>;
+
+/** Writes the slots; nobody else does. */
+export class CoordinatorCounters {
+  readonly #slots: Float64Array;
+
+  /** `slots` begins with one slot per name of COORDINATOR_COUNTERS. */
+  constructor(slots: Float64Array) {
+    this.#slots = slots;
+  }
+
+  get(name: CoordinatorCounter): number {
+    return this.#slots[SLOT[name]] as number;
+  }
+
+  set(name: CoordinatorCounter, value: number): void {
+    this.#slots[SLOT[name]] = value;
+  }
+
+  add(name: CoordinatorCounter, by: number): void {
+    this.#slots[SLOT[name]] = this.get(name) + by;
+  }
+
+  /** Counts places of a shared limit that a tenant was refused. */
+  shareRefused(limit: CoordinatorSharedLimit, count: number): void {
+    const slot = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.indexOf(limit);
+    this.#slots[slot] = (this.#slots[slot] as number) + count;
+  }
+
+  /** Counts a commit that took so long. */
+  commit(seconds: number): void {
+    this.add("commits", 1);
+    this.add("commitSecondsTotal", seconds);
+    this.set("commitMaxSeconds", Math.max(this.get("commitMaxSeconds"), seconds));
+  }
+}

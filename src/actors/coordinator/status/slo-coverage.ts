@@ -1,0 +1,59 @@
+// What coverage tells of SLOs: those that are judged, and those whose senders give something else than a good ratio.
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { CoverageQuery, LayerCounts } from "../../../core/protocol/coverage.ts";
+import { CoverageTally, EVALUATED } from "../../../domain/detection/coverage.ts";
+import type { QueryContext } from "../queries/query-context.ts";
+
+export interface SloCoverage {
+  readonly slo_burn: LayerCounts;
+  readonly slos_outside: ReadonlyArray<{
+    readonly service_id: string;
+    readonly environment: string;
+    readonly metric_name: string;
+    readonly value: number;
+    readonly at: string;
+  }>;
+}
+
+/** Of a tenant, or one of its services, or environments. */
+export function sloCoverage(
+  { state }: QueryContext,
+  { tenant, serviceId, environment }: Pick<CoverageQuery, "tenant" | "serviceId" | "environment">,
+): SloCoverage {
+  const isAsked = (slo: { readonly tenant: string; readonly serviceId: string; readonly environment: string }) =>
+    slo.tenant === tenant &&
+    (serviceId === null || slo.serviceId === serviceId) &&
+    (environment === null || slo.environment === environment);
+  const outside = [...state.slo.outside(tenant)].filter(isAsked);
+  const named = new Set(outside.map(nameOf));
+  const tally = new CoverageTally();
+  for (const _ of outside) tally.count("value_outside_0_to_1");
+  for (const window of state.slo.windows) if (isAsked(window) && !named.has(nameOf(window))) tally.count(EVALUATED);
+  const rows = outside.map((slo) => ({
+    service_id: slo.serviceId,
+    environment: slo.environment,
+    metric_name: slo.metricName,
+    value: slo.value,
+    at: formatRfc3339(slo.atMs),
+  }));
+  rows.sort(
+    (a, b) => compare(a.service_id, b.service_id) || compare(a.metric_name, b.metric_name) || compare(a.environment, b.environment),
+  );
+  return { slo_burn: tally.counts(), slos_outside: rows };
+}
+
+function nameOf({
+  environment,
+  serviceId,
+  metricName,
+}: {
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+}): string {
+  return JSON.stringify([environment, serviceId, metricName]);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

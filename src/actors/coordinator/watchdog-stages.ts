@@ -1,0 +1,53 @@
+// The stages of a Watchdog cycle, in their order (rule 1.1.1): behind the z-scores, which are judged as samples come, first the services' models, then the pairs'
+// long baselines, then what the coordinator itself looks at.
+import type { FiringEpisodes, ServicesWanting } from "../../core/protocol/engine-control.ts";
+import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
+import { heldAlertsStage } from "./alerts/held-alerts.ts";
+import { SaturationStage } from "./saturation/saturation-stage.ts";
+import { ArrivalsStage } from "./watchdog/arrivals/arrivals-stage.ts";
+import { CascadeStage } from "./watchdog/cascade/cascade-stage.ts";
+import { enginePass } from "./watchdog/engine-pass.ts";
+import { StandingAlerts } from "./watchdog/open-alerts.ts";
+import { SloStage } from "./watchdog/slo/slo-stage.ts";
+import type { StagesContext } from "./watchdog/stages-context.ts";
+import { TrainingDesk } from "./watchdog/training/model-training.ts";
+import type { WatchdogStage } from "./watchdog/watchdog.ts";
+
+export interface StagesOptions {
+  /** SATURATION_DETECTOR_ENABLED. */
+  readonly saturationEnabled?: boolean;
+  /** WATCHDOG_INTERVAL_SECONDS and RETENTION_RAW_DAYS in ms. */
+  readonly watchdogIntervalMs?: number;
+  readonly rawRetentionMs: number;
+}
+
+export function watchdogStages(options: StagesOptions, context: StagesContext): readonly WatchdogStage[] {
+  const adaptive = new StandingAlerts(DETECTOR_ADAPTIVE, {
+    standing: context.state.anomalies.standing,
+    declare: (frames) => context.declare(frames),
+  });
+  const pairs = {
+    ...context,
+    take: (_engine: number, found: unknown) => {
+      const { confirmed = [], ...firing } = found as FiringEpisodes;
+      adaptive.take(firing);
+      for (const pair of confirmed) context.paging.confirmations.take(pair, context.nowMs());
+    },
+  };
+  return [
+    servicesPass(options, context),
+    adaptive.after(enginePass("pairs", 1, pairs)),
+    new ArrivalsStage(context),
+    ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
+    new SloStage(context),
+    new CascadeStage(context),
+    heldAlertsStage(context),
+  ];
+}
+
+/** The pass over services, and the desk that gives it models. */
+function servicesPass({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: StagesOptions, context: StagesContext): WatchdogStage {
+  const { train = () => Promise.reject(new Error("there is no thread for trainings")) } = context;
+  const desk = new TrainingDesk({ intervalMs, rawRetentionMs }, { ...context, train: (job) => train(job) });
+  return enginePass("services", 1, { ...context, take: (engine, found) => desk.take(engine, found as ServicesWanting) });
+}

@@ -1,0 +1,212 @@
+/**
+ * Gives engines the models of their services: what is stored, or else a new one, trained elsewhere on stored history. One service after another, those with a
+ * stored model first; whoever finds no place, or whose training fails, asks again later. It runs beside the steps of the coordinator.
+ */
+
+import { StoreError } from "../../../../adapters/storage/key-value-store.ts";
+import { PacedWork } from "../../../../core/base/paced-work.ts";
+import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { TurnQueue } from "../../../../core/base/turn-queue.ts";
+import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../../../core/config/limits.ts";
+import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../../../core/config/pace-limits.ts";
+import { DETECTOR_SERVICE_MODELS, DETECTOR_SERVICES } from "../../../../core/protocol/coordinator-frame.ts";
+import type {
+  ServiceHistoryAnswer,
+  ServiceModelMessage,
+  ServicesWanting,
+  ServiceWanting,
+} from "../../../../core/protocol/engine-control.ts";
+import { decodeServiceRow, encodeServiceRow, type ServiceRow, serviceHash, servicePage } from "../../../../core/protocol/service-rows.ts";
+import type { TrainingJob, TrainingResult } from "../../../../domain/detection/multivariate/service-training.ts";
+import { type EngineClient, EngineUnavailableError } from "../../engines/engine-client.ts";
+import type { CommittedState } from "../../state/committed-state.ts";
+import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
+import { detectorStatesKey } from "../../state/tables.ts";
+import { serviceHistory } from "./stored-history.ts";
+
+/** A training that failed is tried again after this. */
+const FAILED_RETRY_MS = 3600 * 1000;
+/** Samples are looked for so many intervals back for each vector: a service may send at every second cycle only. */
+const INTERVALS_PER_VECTOR = 2;
+/** Rows of models read before others of the thread get a turn: 16 x 20 KB. */
+const LOADS_PER_BREATH = 16;
+
+export interface TrainingDeskOptions {
+  /** WATCHDOG_INTERVAL_SECONDS in ms. */
+  readonly intervalMs: number;
+  /** RETENTION_RAW_DAYS in ms. */
+  readonly rawRetentionMs: number;
+}
+
+export interface TrainingDeskDependencies {
+  readonly engines: EngineClient;
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+  nowMs(): number;
+  monotonicMs(): number;
+  breathe(): Promise<void>;
+  rest(ms: number): Promise<void>;
+  /** Commits what the engines have sent so far: then what they no longer hold is in the store. */
+  settle(): Promise<void>;
+  /** Does work that writes, between transactions. Rejects with StoreError. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
+  /** Trains in another thread; rejects where that could not be done. */
+  train(job: TrainingJob): Promise<TrainingResult>;
+  /** An orderly stop has begun: nothing is begun any more. */
+  isStopping(): boolean;
+  /** Tells the log. */
+  log(line: string): void;
+}
+
+interface Wanted extends ServiceWanting {
+  readonly engine: number;
+}
+
+export class TrainingDesk {
+  readonly #options: TrainingDeskOptions;
+  readonly #dependencies: TrainingDeskDependencies;
+  /** By what is wanted, the tenant and the service. */
+  readonly #waiting = { stored: new TurnQueue<Wanted>(), model: new TurnQueue<Wanted>() };
+  /** Of the places in both. */
+  readonly #shares: ShareLedger;
+  readonly #paced: PacedWork;
+  #running: Promise<void> | undefined;
+
+  constructor(options: TrainingDeskOptions, dependencies: TrainingDeskDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#shares = dependencies.state.shares.ledger("services_waiting");
+    this.#paced = new PacedWork({ share: TRAINING_READ_SHARE, pieceMs: TRAINING_READ_MS }, dependencies);
+  }
+
+  /** Takes what a slice of an engine's pass wants, and begins with it. */
+  take(engine: number, { services }: ServicesWanting): void {
+    for (const service of services) {
+      const waiting = this.#waiting[service.wants];
+      const key = serviceHash(service.key, service.environment);
+      const [tenant] = JSON.parse(service.key) as [string];
+      if (waiting.has(tenant, key) || this.#shares.take(tenant)) waiting.put(tenant, key, { ...service, engine });
+    }
+    this.#count();
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Resolves once nothing waits. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (let loads = 1; !this.#dependencies.isStopping(); loads++) {
+      const next = this.#waiting.stored.take() ?? this.#waiting.model.take();
+      if (next === undefined) return;
+      this.#shares.give(next.tenant);
+      this.#count();
+      if (loads % LOADS_PER_BREATH === 0) await this.#dependencies.breathe();
+      await this.#serve(next.key, next.item);
+    }
+  }
+
+  /** An engine or a store that does not answer, and a training that fails, leave the service to ask again. */
+  async #serve(service: string, wanted: Wanted): Promise<void> {
+    try {
+      if (wanted.wants === "stored") this.#load(service, wanted);
+      else await this.#train(service, wanted);
+    } catch (error) {
+      if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
+    }
+  }
+
+  #count(): void {
+    const { stored, model } = this.#waiting;
+    this.#dependencies.counters.set("servicesWaiting", stored.size + model.size);
+  }
+
+  #load(service: string, wanted: Wanted): void {
+    const model = this.#row(service, wanted, DETECTOR_SERVICE_MODELS);
+    const state = this.#row(service, wanted, DETECTOR_SERVICES);
+    if (model === undefined || state === undefined) return this.#tell(wanted, {});
+    this.#dependencies.counters.add("modelsLoaded", 1);
+    this.#tell(wanted, {
+      model: model.bytes,
+      state: new Float64Array(state.bytes.buffer),
+      sampleMs: state.timeMs,
+      trainedMs: model.timeMs,
+      rows: model.count,
+      dueMs: this.#dueMs(model.timeMs, model.count),
+    });
+  }
+
+  /** A stored row of the service and its metrics. */
+  #row(service: string, { partition, columns }: Wanted, detector: number): ServiceRow | undefined {
+    const bytes = this.#dependencies.state.series.get("detector_states", detectorStatesKey(partition, detector, servicePage(service)));
+    const row = bytes && decodeServiceRow(bytes);
+    return row?.service === service && row.columns === columns ? row : undefined;
+  }
+
+  async #train(service: string, wanted: Wanted): Promise<void> {
+    const { engines, nowMs, monotonicMs, counters, settle, log } = this.#dependencies;
+    const { intervalMs } = this.#options;
+    const { key, environment } = wanted;
+    const startMs = monotonicMs();
+    const answer = await engines.serviceHistory(wanted.engine, { key, environment });
+    if (answer.columns !== wanted.columns) return;
+    await settle();
+    const trainedMs = nowMs();
+    const job = await this.#job(service, wanted, answer, trainedMs);
+    if (job === undefined) return;
+    let result: TrainingResult;
+    try {
+      result = await this.#dependencies.train(job);
+    } catch (error) {
+      if (this.#dependencies.isStopping()) return;
+      counters.add("trainingFailures", 1);
+      log(
+        `a model of the service ${key} was not trained: ${error instanceof Error ? error.message : String(error)}; it is tried again in an hour`,
+      );
+      return this.#tell(wanted, { dueMs: trainedMs + FAILED_RETRY_MS });
+    } finally {
+      counters.add("trainingSeconds", (monotonicMs() - startMs) / 1000);
+    }
+    if (this.#dependencies.isStopping()) return;
+    const { rows, model, state } = result;
+    if (model === null) return this.#tell(wanted, { dueMs: trainedMs + (SERVICE_VECTORS_MIN - rows) * intervalMs });
+    await this.#store(service, wanted, { model, rows, trainedMs });
+    counters.add("modelsTrained", 1);
+    this.#tell(wanted, { model, state, trainedMs, rows, dueMs: this.#dueMs(trainedMs, rows) });
+  }
+
+  /** Undefined once a stop has begun. */
+  async #job(service: string, { partition }: Wanted, answer: ServiceHistoryAnswer, toMs: number): Promise<TrainingJob | undefined> {
+    const { intervalMs, rawRetentionMs } = this.#options;
+    const fromMs = toMs - Math.min(rawRetentionMs, INTERVALS_PER_VECTOR * SERVICE_VECTORS_MAX * intervalMs);
+    const { state, isStopping } = this.#dependencies;
+    const streams = await serviceHistory(answer, partition, fromMs, { series: state.series, paced: this.#paced, isStopping });
+    if (streams === undefined) return undefined;
+    const { starts, aggregations } = answer;
+    return { streams, starts, aggregations, toMs, intervalMs, rowsMax: SERVICE_VECTORS_MAX, seed: servicePage(service) };
+  }
+
+  async #store(
+    service: string,
+    { partition, columns }: Wanted,
+    { model, rows, trainedMs }: { readonly model: Uint8Array<ArrayBuffer>; readonly rows: number; readonly trainedMs: number },
+  ): Promise<void> {
+    const { edit, state } = this.#dependencies;
+    const value = encodeServiceRow({ count: rows, timeMs: trainedMs, service, columns, bytes: model });
+    const key = detectorStatesKey(partition, DETECTOR_SERVICE_MODELS, servicePage(service));
+    await edit(() => state.series.commit([{ table: "detector_states", key, value }]));
+  }
+
+  /** When history has doubled, and after a day at the latest. */
+  #dueMs(trainedMs: number, rows: number): number {
+    return trainedMs + Math.min(SERVICE_MODEL_AGE_MS_MAX, rows * this.#options.intervalMs);
+  }
+
+  #tell({ engine, key, environment, columns }: Wanted, known: Partial<ServiceModelMessage>): void {
+    const nothing = { model: null, state: null, sampleMs: 0, trainedMs: 0, rows: 0, dueMs: 0 };
+    this.#dependencies.engines.tell(engine, { ...nothing, ...known, type: "service-model", key, environment, columns });
+  }
+}

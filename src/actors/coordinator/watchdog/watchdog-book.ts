@@ -1,0 +1,119 @@
+// Settings of the Watchdog as they are stored, and the threshold profiles of the engines that follow from them.
+
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ShareLedger } from "../../../core/base/share-ledger.ts";
+import type { ToldSettings } from "../../../core/protocol/engine-control.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { SettingsTable } from "../../../domain/detection/settings-table.ts";
+import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
+import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../../../domain/detection/thresholds.ts";
+import type { PlacedOverrides, SettingsPlace, ThresholdProfile, WatchdogSettings } from "../../../domain/detection/watchdog-settings.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
+
+/** What is set at a place, as it is stored. */
+export interface StoredSettings extends PlacedOverrides {
+  readonly updatedMs: number;
+}
+
+/** Stores what is set at a place; nothing is any more where `settings` is undefined. */
+export function settingsOperation({ tenant, serviceId, metricName }: SettingsPlace, settings: StoredSettings | undefined): StoreOperation {
+  const key = new KeyBuilder()
+    .text(tenant)
+    .text(serviceId ?? "")
+    .text(metricName ?? "")
+    .finish();
+  return { table: "watchdog_settings", key, value: settings && encodeStored(settings) };
+}
+
+/** What the environment says: settings, and WATCHDOG_MIN_SAMPLES. */
+export interface WatchdogEnvironment {
+  readonly settings: WatchdogSettings;
+  readonly samplesMin: number;
+}
+
+/** The settings in force on one server. */
+export class WatchdogBook {
+  readonly table: SettingsTable;
+  readonly #samplesMin: number;
+  readonly #profiles: ThresholdProfiles;
+  /** When each place was last changed, by its key in JSON. */
+  readonly #updated = new Map<string, number>();
+
+  constructor({ settings, samplesMin }: WatchdogEnvironment, shares = ShareLedger.alone()) {
+    this.table = new SettingsTable(settings, shares);
+    this.#samplesMin = samplesMin;
+    this.#profiles = new ThresholdProfiles(settings.zThreshold);
+  }
+
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, "watchdog_settings")) {
+      const stored = decodeStored<StoredSettings>(value);
+      this.table.put(stored, stored.overrides);
+      this.#updated.set(placeKey(stored), stored.updatedMs);
+    }
+    this.#profiles.use(this.#thresholds());
+  }
+
+  /** The settings in force for a metric of a service. */
+  settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings {
+    return this.table.settingsOf(tenant, serviceId, metricName);
+  }
+
+  /** When a place was last changed; null for one at which nothing is set. */
+  updatedMs(place: SettingsPlace): number | null {
+    return this.#updated.get(placeKey(place)) ?? null;
+  }
+
+  /** Thresholds in use besides the environment's, ascending. */
+  get thresholds(): number[] {
+    return this.#profiles.all.map(({ threshold }) => threshold).sort((a, b) => a - b);
+  }
+
+  /** Whether the thresholds that would be in use after a change are few enough. */
+  takes(change: PlacedOverrides): boolean {
+    return this.#profiles.fit(this.#thresholds(change));
+  }
+
+  /** Takes a stored change over; what the engines are to be told of it. */
+  put(place: SettingsPlace, settings: StoredSettings | undefined): ToldSettings {
+    const { tenant, serviceId, metricName } = place;
+    this.table.put(place, settings?.overrides);
+    if (settings === undefined) this.#updated.delete(placeKey(place));
+    else this.#updated.set(placeKey(place), settings.updatedMs);
+    const added = this.#profiles.use(this.#thresholds());
+    return this.#told([{ tenant, serviceId, metricName, overrides: settings?.overrides ?? {} }], added);
+  }
+
+  /** Everything, for an engine that knows nothing yet. */
+  told(): ToldSettings {
+    return this.#told([...this.table.all()], this.#profiles.all);
+  }
+
+  #told(places: readonly PlacedOverrides[], added: readonly ThresholdProfile[]): ToldSettings {
+    const tables = added.map((each) => ({ ...each, tables: this.#tables(each.threshold) }));
+    return { type: "watchdog-settings", places, profiles: this.#profiles.all, tables };
+  }
+
+  /** About 20 ms: here and once, so that no engine's verdicts wait for it. */
+  #tables(threshold: number): Float64Array {
+    const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
+    fillThresholdTables(tables, threshold, this.#samplesMin);
+    return tables;
+  }
+
+  /** All thresholds that are set, as they would be after a change. */
+  #thresholds(change?: PlacedOverrides): number[] {
+    const thresholds: number[] = [];
+    for (const place of this.table.all()) {
+      const isChanged = change !== undefined && placeKey(place) === placeKey(change);
+      if (!isChanged && place.overrides.zThreshold !== undefined) thresholds.push(place.overrides.zThreshold);
+    }
+    if (change?.overrides.zThreshold !== undefined) thresholds.push(change.overrides.zThreshold);
+    return thresholds;
+  }
+}
+
+function placeKey({ tenant, serviceId, metricName }: SettingsPlace): string {
+  return JSON.stringify([tenant, serviceId, metricName]);
+}

@@ -1,0 +1,135 @@
+// GET, PUT and DELETE /api/v1/settings/watchdog.
+import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { changedOverrides, effectiveView, SETTING_NAMES, settingsView } from "../../../api/shapes/watchdog-settings.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { WATCHDOG_PLACES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
+import { comparePlaces } from "../../../domain/detection/settings-table.ts";
+import { THRESHOLDS_MAX } from "../../../domain/detection/threshold-profiles.ts";
+import type { PlacedOverrides, SettingsPlace } from "../../../domain/detection/watchdog-settings.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { type StoredSettings, settingsOperation, type WatchdogBook } from "./watchdog-book.ts";
+
+const METRIC_NEEDS_SERVICE = "metric_name needs service_id: settings are of a tenant, a service, or a metric of a service";
+
+/** Sets some members of a place. */
+export async function setWatchdogSettings(context: QueryContext, request: QueryRequest<"setWatchdogSettings">): Promise<Outcome<unknown>> {
+  const book = context.state.configured.watchdog;
+  const { service_id, metric_name, ...changes } = request.body;
+  const place = placeOf(request.principal.tenant, service_id, metric_name);
+  if (metric_name !== undefined && service_id === undefined) return refused("bad_request", METRIC_NEEDS_SERVICE);
+  if (Object.values(changes).every((value) => value === undefined))
+    return refused("bad_request", `nothing is set; give one of ${SETTING_NAMES.join(", ")}, null to take it away`);
+  const made = await context.change(request, () => {
+    const before = book.table.at(place);
+    const overrides = changedOverrides(before ?? {}, changes);
+    if (JSON.stringify(settingsView(overrides)) === JSON.stringify(settingsView(before ?? {})))
+      return { ok: "unchanged", outcome: done(null) };
+    const problem = problemOf(book, { ...place, overrides }, before === undefined);
+    if (problem !== undefined) return refused("unprocessable", problem);
+    const isEmpty = Object.keys(overrides).length === 0;
+    const stored: StoredSettings | undefined = isEmpty ? undefined : { ...place, overrides, updatedMs: context.nowMs() };
+    return {
+      ok: true,
+      note: { action: "settings.set", object: nameOf(place), before: before && settingsView(before), after: settingsView(overrides) },
+      operations: [settingsOperation(place, stored)],
+      apply: () => {
+        context.engines.tellAll(book.put(place, stored));
+        return [];
+      },
+      outcome: before === undefined ? { ok: true, value: null, status: 201 } : done(null),
+    };
+  });
+  return made.ok ? { ...made, value: placeView(book, place) } : made;
+}
+
+/** Takes all away that is set at a place. */
+export function deleteWatchdogSettings(context: QueryContext, request: QueryRequest<"deleteWatchdogSettings">): Promise<Outcome<unknown>> {
+  const book = context.state.configured.watchdog;
+  const { service_id, metric_name } = request.query;
+  const place = placeOf(request.principal.tenant, service_id, metric_name);
+  return context.change(request, () => {
+    const before = book.table.at(place);
+    if (before === undefined) return refused("not_found", `nothing is set for ${nameOf(place)} itself`);
+    return {
+      ok: true,
+      note: { action: "settings.delete", object: nameOf(place), before: settingsView(before), after: null },
+      operations: [settingsOperation(place, undefined)],
+      apply: () => {
+        context.engines.tellAll(book.put(place, undefined));
+        return [];
+      },
+      outcome: noContent(),
+    };
+  });
+}
+
+/** What is in force at a place, and a page of what is set there and below. */
+export function listWatchdogSettings({ state }: QueryContext, { principal, query }: QueryRequest<"watchdogSettings">): Outcome<unknown> {
+  const { limit, page_token: given, ...filters } = query;
+  if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);
+  const book = state.configured.watchdog;
+  const place = placeOf(principal.tenant, query.service_id, query.metric_name);
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "watchdogSettings", filters };
+  const token = readPageToken(state.pageSecret, scope, given);
+  if (!token.ok) return token;
+  const matching = book.table.listOf(principal.tenant).filter((each) => isWithin(each, place));
+  const after = token.value && readPosition(token.value);
+  const rows = after === undefined ? matching : matching.filter((each) => comparePlaces(each, after) > 0);
+  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, positionOf);
+  const overrides = page.map((each) => ({ ...namesOf(each), set: settingsView(each.overrides), updated_at: updatedAt(book, each) }));
+  return done({ ...placeView(book, place), overrides, total: matching.length, page_token });
+}
+
+function problemOf(book: WatchdogBook, change: PlacedOverrides, isNew: boolean): string | undefined {
+  const { table } = book;
+  const places = table.sizeOf(change.tenant);
+  const hasRoom = !isNew || table.shares.room(change.tenant) >= 1;
+  if (!hasRoom) table.shares.refuse(change.tenant);
+  if (!hasRoom || (isNew && places >= WATCHDOG_PLACES_PER_TENANT_MAX))
+    return `settings are set at ${places} places, and there is room for no more; take some away first`;
+  if (!book.takes(change))
+    return `z_threshold ${change.overrides.zThreshold} would be one more than the ${THRESHOLDS_MAX} thresholds that can be in use at once besides the environment's; use one of ${book.thresholds.join(", ")}, or take some away first`;
+  return undefined;
+}
+
+function isWithin(each: SettingsPlace, { serviceId, metricName }: SettingsPlace): boolean {
+  return (serviceId === null || each.serviceId === serviceId) && (metricName === null || each.metricName === metricName);
+}
+
+function placeOf(tenant: string, serviceId: string | undefined, metricName: string | undefined): SettingsPlace {
+  return { tenant, serviceId: serviceId ?? null, metricName: metricName ?? null };
+}
+
+function placeView(book: WatchdogBook, place: SettingsPlace) {
+  const { tenant, serviceId, metricName } = place;
+  const inForce = book.settingsOf(tenant, serviceId ?? "", metricName ?? "");
+  return {
+    ...namesOf(place),
+    settings: effectiveView(inForce, book.table.sourcesOf(place)),
+    set: settingsView(book.table.at(place) ?? {}),
+    updated_at: updatedAt(book, place),
+  };
+}
+
+function namesOf({ serviceId, metricName }: SettingsPlace) {
+  return { service_id: serviceId, metric_name: metricName };
+}
+
+function updatedAt(book: WatchdogBook, place: SettingsPlace): string | null {
+  const updatedMs = book.updatedMs(place);
+  return updatedMs === null ? null : formatRfc3339(updatedMs);
+}
+
+function positionOf({ serviceId, metricName }: SettingsPlace): PagePosition {
+  return [serviceId ?? "", metricName ?? ""];
+}
+
+function readPosition([serviceId, metricName]: readonly unknown[]): Pick<SettingsPlace, "serviceId" | "metricName"> {
+  return { serviceId: serviceId as string, metricName: metricName as string };
+}
+
+function nameOf({ serviceId, metricName }: SettingsPlace): string {
+  if (serviceId === null) return "the tenant";
+  return metricName === null ? shown(serviceId) : `${shown(metricName)} of ${shown(serviceId)}`;
+}

@@ -1,0 +1,50 @@
+// Work of which one runs at a time on a server, such as a backtest: whoever else wants some waits, tenants take turns, and each may have a few waiting.
+import { ShareLedger } from "./share-ledger.ts";
+import { TurnQueue } from "./turn-queue.ts";
+
+/** Why work was not done: too much of its tenant waits already, or its turn came too late. */
+export type TurnRefusal = "full" | "late";
+
+export interface TurnGateOptions {
+  /** Of one tenant, that which runs included. */
+  readonly perTenantMax: number;
+  readonly waitMsMax: number;
+  /** Who holds how many places, of those that run or wait. */
+  readonly shares?: ShareLedger;
+}
+
+export class TurnGate {
+  readonly #options: TurnGateOptions;
+  readonly #nowMs: () => number;
+  readonly #queue = new TurnQueue<() => void>();
+  readonly #shares: ShareLedger;
+  #isRunning = false;
+  #next = 0;
+
+  constructor(options: TurnGateOptions, nowMs: () => number) {
+    this.#options = options;
+    this.#shares = options.shares ?? ShareLedger.alone();
+    this.#nowMs = nowMs;
+  }
+
+  /** Does the work once it is its tenant's turn. */
+  async run<T>(tenant: string, work: () => Promise<T>): Promise<T | TurnRefusal> {
+    if (this.#shares.held(tenant) >= this.#options.perTenantMax || !this.#shares.take(tenant)) return "full";
+    const sinceMs = this.#nowMs();
+    if (this.#isRunning) await new Promise<void>((go) => this.#queue.put(tenant, String(this.#next++), go));
+    this.#isRunning = true;
+    try {
+      return this.#nowMs() - sinceMs > this.#options.waitMsMax ? "late" : await work();
+    } finally {
+      this.#leave(tenant);
+    }
+  }
+
+  /** The next goes on with the place of this one. */
+  #leave(tenant: string): void {
+    this.#shares.give(tenant);
+    const next = this.#queue.take();
+    if (next === undefined) this.#isRunning = false;
+    else next.item();
+  }
+}
