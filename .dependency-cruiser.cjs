@@ -52,6 +52,19 @@ const inside = [
       { from: "loop/pacer", to: "coordinator" },
     ],
   },
+  {
+    name: "engine",
+    path: "src/actors/engine/",
+    // What all use, the shard and what steps beside it, a room for each way in, and the lane that takes them.
+    // biome-ignore format: one row reads as an order
+    ordered: [
+      "report", "unit", "streams", "cold", "shard", "recovery", "queries", "watchdog",
+      "spans", "logs", "distributions", "json", "remote-write", "otlp", "history",
+      "lane",
+    ],
+    known: [],
+  },
+  { name: "engine-watchdog", path: "src/actors/engine/watchdog/", ordered: ["cycle", "passes", "pairs"], known: [] },
 ];
 
 /** Things outside the project that one folder owns. */

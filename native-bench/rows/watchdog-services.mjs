@@ -90,7 +90,7 @@ function jobOf(metrics) {
 
 /** A pass over services that have their models, its streams' records made up. */
 async function filledPass(trainService) {
-  const { ServicesPass } = await import("../../dist/actors/engine/watchdog/services/services-pass.js");
+  const { ServicesPass } = await import("../../dist/actors/engine/watchdog/passes/services-pass.js");
   let nowMs = START_MS + MINUTE_MS;
   let judged = 0;
   const records = {

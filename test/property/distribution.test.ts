@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Placed, PointHistory } from "../../src/actors/engine/distributions/point-history.ts";
 import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
 import { type Distribution, distributionProblem, EMPTY_DISTRIBUTION } from "../../src/domain/distribution/distribution.ts";
 import { readDistribution, writeDistribution } from "../../src/domain/distribution/distribution-coding.ts";
 import { intervalBetween } from "../../src/domain/distribution/interval.ts";
+import { type Placed, PointHistory } from "../../src/domain/distribution/point-history.ts";
 import { quantileOf } from "../../src/domain/distribution/quantile.ts";
 import { explicitPoint, exponentialPoint } from "../support/distribution-points.ts";
 import { generator } from "../support/generator.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ColdStreams, RETURNED } from "../../src/actors/engine/cold/cold-streams.ts";
-import { ReplayedRefs } from "../../src/actors/engine/replayed-refs.ts";
+import { ReplayedRefs } from "../../src/actors/engine/recovery/replayed-refs.ts";
 import type { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
 import { NumberMap } from "../../src/core/base/number-map.ts";
 import { COLD_SLOTS, REPLAYED_REFS, REPLAYED_REFS_MAX, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";

@@ -1,7 +1,7 @@
 // History in a shard: whatever order it and live samples come in, the ring holds the newest of both, every sample is in a chunk or in the ring, nothing of
 // it is declared, and what is live is judged as ever.
 import { describe, expect, it } from "vitest";
-import { HistoryRun } from "../../src/actors/engine/history/history-run.ts";
+import { HistoryRun } from "../../src/actors/engine/shard/history-run.ts";
 import { EVENT_CHUNK_DUE, EVENT_LATE, EVENT_OPEN } from "../../src/core/layout/kernel-event.ts";
 import { STAGING } from "../../src/core/layout/memory-map.ts";
 import { ARRIVAL_HISTORY, ROW_BYTES } from "../../src/core/layout/row-frame.ts";

@@ -1,7 +1,7 @@
 // What the kernel reads of a checkpoint against the reader in TypeScript: snapshots of every kind, bytes that are none, and whole parts of many tenants.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type PartitionStateVisitor, readPartitionPart } from "../../src/actors/engine/partition-state.ts";
+import { type PartitionStateVisitor, readPartitionPart } from "../../src/actors/engine/recovery/partition-state.ts";
 import { BINDINGS, SCRATCH, STAGING, TENANT_HEAD } from "../../src/core/layout/memory-map.ts";
 import { BINDING_BYTES, BINDING_IS_NEW, BINDING_PARTITION, BINDING_SLOT } from "../../src/core/layout/row-frame.ts";
 import {

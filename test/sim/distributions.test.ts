@@ -4,10 +4,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DistributionHandler } from "../../src/actors/engine/distributions/distribution-handler.ts";
 import { DistributionSink } from "../../src/actors/engine/distributions/distribution-sink.ts";
-import type { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import { JsonDecoder } from "../../src/actors/engine/json-decoder.ts";
-import type { DerivedSeries } from "../../src/actors/engine/messages/derived-series.ts";
-import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
+import { JsonDecoder } from "../../src/actors/engine/json/json-decoder.ts";
+import type { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
+import type { DerivedSeries } from "../../src/actors/engine/shard/derived-series.ts";
+import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import type { StreamName } from "../../src/core/protocol/coordinator-frame.ts";
 import { type Distribution, EMPTY_DISTRIBUTION } from "../../src/domain/distribution/distribution.ts";

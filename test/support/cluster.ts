@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import type { EngineLink } from "../../src/actors/coordinator/engines/engine-client.ts";
 import { Engine } from "../../src/actors/engine/engine.ts";
-import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import { replayStart } from "../../src/actors/engine/recovery.ts";
+import { replayStart } from "../../src/actors/engine/recovery/recovery.ts";
+import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
 import { laneKey, mergeBlocks } from "../../src/adapters/log/log-merge.ts";

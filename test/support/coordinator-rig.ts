@@ -5,7 +5,7 @@ import type { EngineLink } from "../../src/actors/coordinator/engines/engine-cli
 import type { LogFloor } from "../../src/actors/coordinator/state/log-coverage.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
 import type { FaultKeeper } from "../../src/actors/coordinator/status/data-faults.ts";
-import { NO_COUNTS } from "../../src/actors/engine/watchdog/engine-watchdog.ts";
+import { NO_COUNTS } from "../../src/actors/engine/watchdog/cycle/engine-watchdog.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import {

@@ -1,5 +1,5 @@
 // Has the lane kernel define remote-write series, and reads what it wrote; the oracle is TypeScript's way of doing the same.
-import { type Definition, decodeDefinitions } from "../../src/actors/engine/work-unit.ts";
+import { type Definition, decodeDefinitions } from "../../src/actors/engine/unit/work-unit.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, DEFINITIONS, SCRATCH, TENANT_HEAD } from "../../src/core/layout/memory-map.ts";
 import { DEFINE_COUNTED } from "../../src/core/layout/row-frame.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";

@@ -1,5 +1,5 @@
 // What a JSON body must become, by the slow way alone: JSON.parse (with the words of Python's json module read as text) and judgeRecord. The twin of
-// actors/engine/json-decoder.ts, whatever that decodes with.
+// actors/engine/json/json-decoder.ts, whatever that decodes with.
 import { isUtf8 } from "node:buffer";
 import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../src/core/config/limits.ts";
 import { decodeJson, holdsHalfCharacter } from "../../src/domain/codec/json-body.ts";

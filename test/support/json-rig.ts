@@ -1,11 +1,12 @@
 // A lane's JSON decoder over a memory of its own, and what it made of a body in terms that compare: two rigs, one with the kernel's records and one
 // without, must agree in all of it.
-import { type Body, readBody } from "../../src/actors/engine/body.ts";
-import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import { JsonDecoder } from "../../src/actors/engine/json-decoder.ts";
-import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
-import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
-import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/work-unit.ts";
+
+import { JsonDecoder } from "../../src/actors/engine/json/json-decoder.ts";
+import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
+import { type Body, readBody } from "../../src/actors/engine/unit/body.ts";
+import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
+import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
+import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";

@@ -1,15 +1,14 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
-import { type Body, readBody } from "../../src/actors/engine/body.ts";
-import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
+
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
-import { messagesOf } from "../../src/actors/engine/messages/shard-message.ts";
-import { MetricDescriptions } from "../../src/actors/engine/metric-descriptions.ts";
+import { MetricDescriptions } from "../../src/actors/engine/otlp/metric-descriptions.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
-import { MetadataBook } from "../../src/actors/engine/remote-write/metadata-book.ts";
+import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
-import { StreamDefiner } from "../../src/actors/engine/stream-definer.ts";
-import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/work-unit.ts";
+import { type Body, readBody } from "../../src/actors/engine/unit/body.ts";
+import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
+import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
+import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
@@ -27,8 +26,10 @@ import {
 import { SPAN_ROW_BYTES, SPAN_ROW_FLAGS, SPAN_ROW_ODD } from "../../src/core/layout/span-row.ts";
 import { FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
+import { messagesOf } from "../../src/domain/codec/shard-message.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
+import { MetadataBook } from "../../src/domain/series/metadata-book.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../src/domain/trace/join-message.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-block.ts";
 import { spanRecord, spanRecordId, spanTimeMs } from "../../src/domain/trace/span-record.ts";

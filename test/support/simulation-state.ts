@@ -1,6 +1,6 @@
 // The states of all streams as an orderly stop leaves them in the checkpoints, in a form in which two runs can be compared.
 import { decodeCheckpointRow } from "../../src/actors/coordinator/state/checkpoint-row.ts";
-import { readPartitionPart } from "../../src/actors/engine/partition-state.ts";
+import { readPartitionPart } from "../../src/actors/engine/recovery/partition-state.ts";
 import {
   SR_CHUNK_AT,
   SR_CLAMP_HIGH,

@@ -1,4 +1,4 @@
-/** Slow twin of src/domain/kernel/assembly/snappy.ts, written from the format: github.com/google/snappy/blob/main/format_description.txt. */
+/** Slow twin of src/domain/kernel/assembly/wire/snappy.ts, written from the format: github.com/google/snappy/blob/main/format_description.txt. */
 
 /** What a raw snappy block holds; undefined when it is none, "too large" when it says that it holds more than `capacity` bytes. */
 export function snappyDecode(block: Uint8Array, capacity: number): Uint8Array | "too large" | undefined {

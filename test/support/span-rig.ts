@@ -1,12 +1,12 @@
 // Lanes and a shard for spans without engines: what a sink gathers goes into a log of messages, which a handler takes, and takes again after a restart.
 
-import { messagesOf } from "../../src/actors/engine/messages/shard-message.ts";
 import { SpanHandler } from "../../src/actors/engine/spans/span-handler.ts";
 import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
-import { BASE_LEAD_MS, WorkUnit } from "../../src/actors/engine/work-unit.ts";
+import { BASE_LEAD_MS, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import type { EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
 import { PARTITIONS } from "../../src/core/layout/memory-map.ts";
 import { CALLS_HEADER_BYTES, type StreamName } from "../../src/core/protocol/coordinator-frame.ts";
+import { messagesOf } from "../../src/domain/codec/shard-message.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";

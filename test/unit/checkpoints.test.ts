@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { readCheckpointHeader } from "../../src/actors/coordinator/state/checkpoint-row.ts";
 import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
-import type { MessageHandler } from "../../src/actors/engine/messages/message-handler.ts";
-import { Partition } from "../../src/actors/engine/partition.ts";
-import { PartitionStateWriter, readPartitionPart } from "../../src/actors/engine/partition-state.ts";
+import { PartitionStateWriter, readPartitionPart } from "../../src/actors/engine/recovery/partition-state.ts";
+import type { MessageHandler } from "../../src/actors/engine/shard/message-handler.ts";
+import { Partition } from "../../src/actors/engine/streams/partition.ts";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { IDENTITIES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES } from "../../src/core/layout/row-frame.ts";

@@ -6,12 +6,12 @@ import { DerivedQuantiles } from "../../src/actors/engine/distributions/derived-
 import { DistributionHandler } from "../../src/actors/engine/distributions/distribution-handler.ts";
 import { DistributionSink } from "../../src/actors/engine/distributions/distribution-sink.ts";
 import { readFamily, writeFamily } from "../../src/actors/engine/distributions/family-state.ts";
-import { pieceReader } from "../../src/actors/engine/distributions/series-state.ts";
-import type { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import type { DerivedSeries } from "../../src/actors/engine/messages/derived-series.ts";
+import type { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
+import type { DerivedSeries } from "../../src/actors/engine/shard/derived-series.ts";
 import { STATE_PIECE_BYTES_MAX } from "../../src/core/config/limits.ts";
 import type { StreamName } from "../../src/core/protocol/coordinator-frame.ts";
 import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
+import { pieceReader } from "../../src/domain/distribution/series-state.ts";
 import { partitionOf } from "../../src/domain/placement/partition.ts";
 import { explicitPoint } from "../support/distribution-points.ts";
 import { generator } from "../support/generator.ts";

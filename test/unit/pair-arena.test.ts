@@ -1,8 +1,8 @@
 // Pages of long baselines: places are used again, a page comes back from the store as it went, and other layouts are left out.
 import { describe, expect, it } from "vitest";
-import { hashNumber, PAIR_BYTES, PairArena, type StoredPage } from "../../src/actors/engine/watchdog/pairs/pair-arena.ts";
 import { LONG_BASELINE_PAGE_PAIRS } from "../../src/core/config/limits.ts";
 import { unpackNonZeroWords } from "../../src/domain/codec/non-zero-words.ts";
+import { hashNumber, PAIR_BYTES, PairArena, type StoredPage } from "../../src/domain/detection/pair/pair-arena.ts";
 import { PAIR_STATE_BYTES, PairDetector } from "../../src/domain/detection/pair/pair-detector.ts";
 
 const PARTITION = 7;

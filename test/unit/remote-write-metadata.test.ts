@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { MetadataBook } from "../../src/actors/engine/remote-write/metadata-book.ts";
 import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../src/core/config/limits.ts";
 import { FLAG_COUNTER } from "../../src/core/layout/stream-record.ts";
 import { FRAME_METADATA, type MetricMetadataEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import { metadataMessages } from "../../src/domain/prometheus/metadata-messages.ts";
+import { MetadataBook } from "../../src/domain/series/metadata-book.ts";
 import { Rig } from "../support/coordinator-rig.ts";
 import { bytesField, varintField } from "../support/remote-write-body.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LabelIntake } from "../../src/actors/engine/label-intake.ts";
-import type { WorkUnit } from "../../src/actors/engine/work-unit.ts";
+import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
+import type { WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { LABELS_TOLD_MAX } from "../../src/core/config/declaration-limits.ts";
 import { isLabelKey, isLabelText } from "../../src/domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../src/domain/labels/telemetry-labels.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { MESSAGE_BYTES_MAX, messagesOf, piecesOf, writeMessage } from "../../src/actors/engine/messages/shard-message.ts";
 import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
+import { MESSAGE_BYTES_MAX, messagesOf, piecesOf, writeMessage } from "../../src/domain/codec/shard-message.ts";
 
 function encodeMessage(partition: number, payload: Uint8Array): Uint8Array {
   const sink = new ByteSink(8);

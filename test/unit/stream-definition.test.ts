@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ColdStreams } from "../../src/actors/engine/cold/cold-streams.ts";
-import { EngineCounters } from "../../src/actors/engine/engine-counters.ts";
-import { ServiceIndex } from "../../src/actors/engine/service-index.ts";
-import { StreamRegistry } from "../../src/actors/engine/stream-registry.ts";
-import { decodeDefinition } from "../../src/actors/engine/work-unit.ts";
+import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
+import { StreamRegistry } from "../../src/actors/engine/shard/stream-registry.ts";
+import { ServiceIndex } from "../../src/actors/engine/streams/service-index.ts";
+import { decodeDefinition } from "../../src/actors/engine/unit/work-unit.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
 import { ATTRIBUTES_MAX, IDENTITY_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "../../src/core/config/limits.ts";
 import {

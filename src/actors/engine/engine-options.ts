@@ -15,7 +15,7 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
-import type { ReplayBlock } from "./recovery.ts";
+import type { ReplayBlock } from "./recovery/recovery.ts";
 
 /** Settings, what is stored, and bounds that a test may narrow. */
 export interface EngineOptions {

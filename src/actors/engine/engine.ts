@@ -15,32 +15,32 @@ import type {
   ToldSettings,
   WatchdogNotice,
 } from "../../core/protocol/engine-control.ts";
+import { ToldTenants } from "../../domain/access/told-tenants.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
-import { runsOfAnswers } from "./answer-runs.ts";
-import { BehaviourWalk } from "./behaviour/behaviour-walk.ts";
-import { Checkpoints } from "./checkpoints.ts";
+import { MetadataBook } from "../../domain/series/metadata-book.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
-import { DelayedQueries } from "./delayed-queries.ts";
-import { EngineCounters } from "./engine-counters.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
-import { type EngineShares, makeEngineShares, sharesAnswer } from "./engine-shares.ts";
-import { Lane } from "./lane.ts";
-import { makeLaneDecoders } from "./lane-decoders.ts";
-import { ShardHandlers } from "./messages/shard-handlers.ts";
-import { Outbox } from "./outbox.ts";
-import { Placement } from "./placement.ts";
-import { isHistoryBlock, Recovery, type ReplayBlock } from "./recovery.ts";
-import { MetadataBook } from "./remote-write/metadata-book.ts";
-import { SeriesQueries } from "./series-queries.ts";
-import { ServiceIndex } from "./service-index.ts";
-import { Shard } from "./shard.ts";
-import { ToldTenants } from "./told-tenants.ts";
+import { Lane } from "./lane/lane.ts";
+import { makeLaneDecoders } from "./lane/lane-decoders.ts";
+import { Placement } from "./lane/placement.ts";
+import { BehaviourWalk } from "./queries/behaviour-walk.ts";
+import { DelayedQueries } from "./queries/delayed-queries.ts";
+import { SeriesQueries } from "./queries/series-queries.ts";
+import { Checkpoints } from "./recovery/checkpoints.ts";
+import { isHistoryBlock, Recovery, type ReplayBlock } from "./recovery/recovery.ts";
+import { EngineCounters } from "./report/engine-counters.ts";
+import { type EngineShares, makeEngineShares, sharesAnswer } from "./report/engine-shares.ts";
+import { Outbox } from "./report/outbox.ts";
+import { Shard } from "./shard/shard.ts";
+import { ShardHandlers } from "./shard-handlers.ts";
+import { ServiceIndex } from "./streams/service-index.ts";
+import { runsOfAnswers } from "./unit/answer-runs.ts";
+import type { WorkUnit } from "./unit/work-unit.ts";
+import type { EngineWatchdog } from "./watchdog/cycle/engine-watchdog.ts";
 import { makeEngineWatchdog } from "./watchdog/detectors.ts";
-import type { EngineWatchdog } from "./watchdog/engine-watchdog.ts";
 import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
-import type { WorkUnit } from "./work-unit.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;

@@ -16,9 +16,9 @@ import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
 import { Engine } from "./engine.ts";
-import { EngineCounters } from "./engine-counters.ts";
 import type { EngineOptions } from "./engine-options.ts";
-import { replayStart } from "./recovery.ts";
+import { replayStart } from "./recovery/recovery.ts";
+import { EngineCounters } from "./report/engine-counters.ts";
 
 /** One engine of a thread. */
 export interface EngineData {

@@ -333,7 +333,7 @@ export const MINUTE_CALLS_MAX = 10_000;
 export const CALL_EDGES_MAX = 10_000;
 /** Minutes of the call graph one query reads: a day. */
 export const CALL_MINUTES_READ_MAX = 1_440;
-/** Bytes of a piece of what a message handler keeps (actors/engine/messages/message-handler.ts). */
+/** Bytes of a piece of what a message handler keeps (actors/engine/shard/message-handler.ts). */
 export const HANDLER_PIECE_BYTES = 48 * 1024;
 
 /** Rows of the audit log over all tenants; the oldest of the tenant with most goes first. About 0.5 KB each, and at most AUDIT_VIEW_BYTES_MAX before and after. */

@@ -12,7 +12,7 @@ export const ROW_VALUE = 8;
  */
 export const START_MARKER_HIGH = 0x7ffd;
 
-/** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/row-pack.ts). */
+/** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/lane/row-pack.ts). */
 export const PACKED_ROW_BYTES_MAX = 18;
 
 /**
@@ -44,12 +44,12 @@ export const BLOCK_HISTORY = 1;
 export const SECTION_HEADER_BYTES = 8;
 export const SECTION_DEFINE = 1; // definitions of streams
 export const SECTION_ROWS = 2; // in the rings
-export const SECTION_PACKED_ROWS = 5; // in the log: assembly/row-pack.ts
+export const SECTION_PACKED_ROWS = 5; // in the log: assembly/lane/row-pack.ts
 export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
 export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
 export const SECTION_SPAN_BLOCK = 7; // spans as records (domain/trace/span-block.ts)
 export const SECTION_USAGE = 8; // accepted events by tenant (domain/access/usage-tally.ts)
-/** Sections of messages for shards (actors/engine/messages): from here on. */
+/** Sections of messages for shards (domain/codec/shard-message.ts): from here on. */
 export const SECTION_MESSAGES = 16;
 export const SECTION_DISTRIBUTION = 16; // histograms and summaries
 export const SECTION_SPANS = 17; // spans

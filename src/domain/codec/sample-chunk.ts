@@ -6,7 +6,7 @@
  * 120 samples of a 3-decimal random walk at a constant interval take about 168 bytes: 1.4 a sample, of which the times are 0.1.
  * A constant interval and a constant value cost nothing beyond the header; one sample takes 12 to 21 bytes; the worst case is 16.01 a sample.
  *
- * Whole rings are encoded by the kernel (domain/kernel/assembly/chunk-ring.ts), byte for byte as here; this is its slow twin, and what
+ * Whole rings are encoded by the kernel (domain/kernel/assembly/chunk/chunk-ring.ts), byte for byte as here; this is its slow twin, and what
  * encodes single values.
  */
 

@@ -13,7 +13,7 @@
  * their twelve zero bits. Bits are taken where no scale is exact (-0, NaN, infinities, denormals, full mantissas) or where integers would be
  * larger than plain doubles: 120 random values of [0, 1000) take 7 bytes each, values that once were 32-bit floats 3.5.
  *
- * The kernel has the same encoder (domain/kernel/assembly/chunk-column.ts), which gives the same bytes.
+ * The kernel has the same encoder (domain/kernel/assembly/chunk/chunk-column.ts), which gives the same bytes.
  */
 
 import { bitLength, PACKED_BITS_MAX, packBits, packedBytes, packWords, unpackBits, unpackWords } from "./bit-packing.ts";

@@ -5,7 +5,7 @@ import { aligned, bucketsSince } from "./exponential-buckets.ts";
 /** A first point tells what its interval added when counting began so recently: two intervals of an SDK's default minute. */
 const FIRST_AGE_MS_MAX = 120_000;
 
-/** After a guessed reset more than so many times the largest of the counts before is no count of one interval (as for counters: assembly/shard-counter.ts). */
+/** After a guessed reset more than so many times the largest of the counts before is no count of one interval (as for counters: assembly/shard/shard-counter.ts). */
 export const IMPLAUSIBLE_FACTOR = 10;
 export const IMPLAUSIBLE_INTERVALS_MIN = 3;
 

@@ -240,7 +240,7 @@ export class ShardKernel {
   }
 
   /**
-   * Puts streams of a partition's stored state into slots, where they lie (actors/engine/partition-state.ts has the form), and returns how many bytes; when fewer than
+   * Puts streams of a partition's stored state into slots, where they lie (actors/engine/recovery/partition-state.ts has the form), and returns how many bytes; when fewer than
    * given, the next stream is for the caller to take. `previous` is the slot of the stream that the state has before the first, or -1.
    */
   restoreStreams(pointer: number, bytes: number, previous: number, partition: number, of: DefinitionTenant): number {

@@ -4,7 +4,7 @@ import { SHARD_TABLE, STREAM_RECORDS } from "../../core/layout/memory-map.ts";
 import { SR_HASH, SR_TENANT, STREAM_RECORD_BYTES } from "../../core/layout/stream-record.ts";
 
 const ENTRY_BYTES = 8;
-/** Bits of the first region (assembly/shard-table.ts); each further one is twice as large and follows it. */
+/** Bits of the first region (assembly/shard/shard-table.ts); each further one is twice as large and follows it. */
 export const TABLE_BITS_FIRST = 13;
 
 /** Whether the shard over `view` holds the stream with this hash (16 bytes at `hashAt` of `hashView`), by its table of 2^bits entries. */

@@ -91,7 +91,7 @@ function headerPlace(at: number): number {
   return at === SR_PEAK_HIGH ? SR_STATE_BYTES : at;
 }
 
-/** The kernel's part of it; see assembly/chunk-ring.ts and assembly/shard-restore.ts. */
+/** The kernel's part of it; see assembly/chunk/chunk-ring.ts and assembly/definition/shard-restore.ts. */
 interface RingPacker {
   /** Writes a slot's ring as two columns and returns their bytes. */
   packRing(slot: number, pointer: number): number;

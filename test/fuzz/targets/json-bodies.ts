@@ -1,11 +1,11 @@
 // JSON bodies, single and batch, through the engine's decoder, whatever it decodes with, against JSON.parse and judgeRecord. The lane table stays from input
 // to input, so most streams are known, under whatever spelling they first came in.
 
-import { EngineCounters } from "../../../src/actors/engine/engine-counters.ts";
-import { JsonDecoder } from "../../../src/actors/engine/json-decoder.ts";
-import { LabelIntake } from "../../../src/actors/engine/label-intake.ts";
-import type { StreamDefiner } from "../../../src/actors/engine/stream-definer.ts";
-import { WorkUnit } from "../../../src/actors/engine/work-unit.ts";
+import { JsonDecoder } from "../../../src/actors/engine/json/json-decoder.ts";
+import { EngineCounters } from "../../../src/actors/engine/report/engine-counters.ts";
+import { LabelIntake } from "../../../src/actors/engine/unit/label-intake.ts";
+import type { StreamDefiner } from "../../../src/actors/engine/unit/stream-definer.ts";
+import { WorkUnit } from "../../../src/actors/engine/unit/work-unit.ts";
 import { EngineMemory } from "../../../src/adapters/runtime/engine-memory.ts";
 import { BODY_PADDING_BYTES, LARGE_BODY, STAGING } from "../../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../src/core/layout/row-frame.ts";

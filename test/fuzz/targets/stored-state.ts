@@ -3,7 +3,7 @@
 
 import { decodeRecordRow, encodeRecordRow, rowMatches, serviceBytes } from "../../../src/actors/coordinator/records/record-row.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readPartFrame } from "../../../src/actors/coordinator/state/checkpoint-row.ts";
-import { type PartitionStateVisitor, readPartitionPart } from "../../../src/actors/engine/partition-state.ts";
+import { type PartitionStateVisitor, readPartitionPart } from "../../../src/actors/engine/recovery/partition-state.ts";
 import { IDENTITY_BYTES_MAX } from "../../../src/core/config/limits.ts";
 import { BINDINGS, STAGING, TENANT_HEAD } from "../../../src/core/layout/memory-map.ts";
 import { BINDING_BYTES, BINDING_SLOT } from "../../../src/core/layout/row-frame.ts";

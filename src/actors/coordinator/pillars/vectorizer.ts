@@ -2,7 +2,7 @@
  * The vectorizer: at most every minute it asks the engines how their services behave and scores each pillar value by it.
  *
  *   1. what has changed in the service map since the last tick is applied
- *   2. each engine walks over its services, a slice of 0.3 ms an answer (actors/engine/behaviour/); engines walk at once
+ *   2. each engine walks over its services, a slice of 0.3 ms an answer (actors/engine/queries/behaviour-walk.ts); engines walk at once
  *   3. all values are scored (domain/pillars/), in turns of about 0.5 ms
  *   4. histories that have grown are stored, each every ten minutes: a crash costs about so much of them
  *

@@ -10,7 +10,7 @@ import { KeyReader } from "../../../domain/codec/key.ts";
 import { decodeCheckpointRow, encodeCheckpointRow } from "./checkpoint-row.ts";
 import { checkpointPartKey, partitionKey } from "./tables.ts";
 
-/** Version and kind of the part with the waiting chunks (actors/engine/partition-state.ts). */
+/** Version and kind of the part with the waiting chunks (actors/engine/recovery/partition-state.ts). */
 const CHUNKS_PART = [3, 3];
 /** More than the streams that can have left memory behind the last batch that is known. */
 const SERIALS_LEFT_OUT = 2_000_000;

@@ -8,9 +8,9 @@ import { SR_HASH } from "../../../core/layout/stream-record.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { writeColdEntry } from "../../../domain/kernel/cold-entry.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { Partition } from "../partition.ts";
-import type { ServiceIndex } from "../service-index.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { Partition } from "../streams/partition.ts";
+import type { ServiceIndex } from "../streams/service-index.ts";
 import { COLD, type ColdStreams, RETURNED } from "./cold-streams.ts";
 
 export interface StreamEvictionOptions {

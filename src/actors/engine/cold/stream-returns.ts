@@ -8,8 +8,8 @@ import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { ReturnedStreams, StreamsWanted } from "../../../core/protocol/engine-control.ts";
 import { readColdEntries } from "../../../domain/kernel/cold-entry.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { Partition } from "../partition.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { Partition } from "../streams/partition.ts";
 import { COLD, type ColdStreams, RETURNED, WANTED } from "./cold-streams.ts";
 import { ParkedRows } from "./parked-rows.ts";
 

@@ -8,16 +8,16 @@ import { BUCKET_SAMPLES, PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { SECTION_BUCKET_FAMILIES } from "../../../core/layout/row-frame.ts";
 import { FLAG_BUCKET } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { bucketName } from "../../../domain/distribution/bucket-name.ts";
+import { pieceReader, StatePieces } from "../../../domain/distribution/series-state.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { identityName, identityText } from "../../../domain/series/stream-identity.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { DerivedSeries } from "../messages/derived-series.ts";
-import type { MessageHandler } from "../messages/message-handler.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { DerivedSeries } from "../shard/derived-series.ts";
+import type { MessageHandler } from "../shard/message-handler.ts";
 import { BucketFamily } from "./bucket-family.ts";
-import { bucketName } from "./bucket-name.ts";
 import { DerivedQuantiles } from "./derived-quantiles.ts";
 import { readFamily, writeFamily } from "./family-state.ts";
-import { pieceReader, StatePieces } from "./series-state.ts";
 
 export interface BucketFamiliesOptions {
   readonly seriesLimit: number;

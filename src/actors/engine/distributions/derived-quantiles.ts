@@ -1,6 +1,6 @@
 // The series that stand for one histogram or summary: its quantiles, its count and its sum. Each stream is opened when its first value comes.
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
-import type { DerivedSeries, DerivedStream } from "../messages/derived-series.ts";
+import type { DerivedSeries, DerivedStream } from "../shard/derived-series.ts";
 
 export interface DerivedQuantilesDependencies {
   readonly series: Pick<DerivedSeries, "openWithin" | "write" | "writeWidth" | "end">;

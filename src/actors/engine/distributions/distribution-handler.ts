@@ -16,14 +16,14 @@ import {
 import type { Distribution } from "../../../domain/distribution/distribution.ts";
 import { readDistribution } from "../../../domain/distribution/distribution-coding.ts";
 import type { Interval } from "../../../domain/distribution/interval.ts";
+import { PointHistory } from "../../../domain/distribution/point-history.ts";
+import { readPointMessage } from "../../../domain/distribution/point-message.ts";
+import { readSeriesState, StatePieces, writeSeriesState } from "../../../domain/distribution/series-state.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { DerivedSeries } from "../messages/derived-series.ts";
-import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { DerivedSeries } from "../shard/derived-series.ts";
+import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
 import { DerivedQuantiles } from "./derived-quantiles.ts";
-import { PointHistory } from "./point-history.ts";
-import { readPointMessage } from "./point-message.ts";
-import { readSeriesState, StatePieces, writeSeriesState } from "./series-state.ts";
 
 export interface DistributionHandlerOptions {
   readonly seriesLimit: number;

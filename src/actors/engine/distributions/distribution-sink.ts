@@ -11,15 +11,15 @@ import {
 import type { ValidationReason } from "../../../core/layout/counters.ts";
 import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { MESSAGE_BYTES_MAX } from "../../../domain/codec/shard-message.ts";
 import { COUNT_SUFFIX, SUFFIX_BYTES_MAX } from "../../../domain/distribution/derived-values.ts";
 import { type DistributionProblem, distributionProblem } from "../../../domain/distribution/distribution.ts";
+import { PointMessageWriter } from "../../../domain/distribution/point-message.ts";
 import type { DistributionPoint } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import { identityText } from "../../../domain/series/stream-identity.ts";
-import { MESSAGE_BYTES_MAX } from "../messages/shard-message.ts";
-import type { StreamDefiner } from "../stream-definer.ts";
-import type { WorkUnit } from "../work-unit.ts";
-import { PointMessageWriter } from "./point-message.ts";
+import type { StreamDefiner } from "../unit/stream-definer.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
 
 /** Whose points come, and when. */
 export interface PointSource {

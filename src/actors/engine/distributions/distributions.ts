@@ -1,10 +1,10 @@
 // Histograms and summaries in one engine's shard: points that come as messages, and families of classic buckets that come as streams.
 import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { EngineShares } from "../engine-shares.ts";
-import { DerivedSeries } from "../messages/derived-series.ts";
-import type { Shard } from "../shard.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { EngineShares } from "../report/engine-shares.ts";
+import { DerivedSeries } from "../shard/derived-series.ts";
+import type { Shard } from "../shard/shard.ts";
 import { BucketFamilies } from "./bucket-families.ts";
 import { DistributionHandler } from "./distribution-handler.ts";
 

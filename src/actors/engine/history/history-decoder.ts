@@ -11,10 +11,10 @@ import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { nameOfRecord } from "../../../domain/series/stream-identity.ts";
-import { type Body, decodeJsonText, refusedAnswer, textOfBody } from "../body.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { DefinedStream, StreamDefiner } from "../stream-definer.ts";
-import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import { type Body, decodeJsonText, refusedAnswer, textOfBody } from "../unit/body.ts";
+import type { DefinedStream, StreamDefiner } from "../unit/stream-definer.ts";
+import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 
 export interface HistoryDecoderDependencies {
   readonly memory: EngineMemory;

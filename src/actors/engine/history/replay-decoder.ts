@@ -7,10 +7,10 @@ import type { ReplayOutcome } from "../../../core/protocol/query.ts";
 import { recordOfLetter } from "../../../domain/series/dead-letter-record.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { isRefusal, judgeRecord } from "../../../domain/series/telemetry-record.ts";
-import type { Body } from "../body.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { JsonDecoder } from "../json-decoder.ts";
-import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
+import type { JsonDecoder } from "../json/json-decoder.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { Body } from "../unit/body.ts";
+import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 
 export interface ReplayDecoderDependencies {
   readonly memory: EngineMemory;

@@ -11,12 +11,12 @@ import { type LogCell, LogFold, type LogSeries, type LogWindow } from "../../../
 import { SEVERITIES } from "../../../domain/logs/severity.ts";
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { DerivedStream } from "../messages/derived-series.ts";
-import type { LimitedSeries } from "../messages/limited-series.ts";
-import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
-import { type FoldKind, WindowedServices, type WindowShares } from "../messages/windowed-services.ts";
-import { BASE_LEAD_MS } from "../work-unit.ts";
+import { type FoldKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { DerivedStream } from "../shard/derived-series.ts";
+import type { LimitedSeries } from "../shard/limited-series.ts";
+import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
+import { BASE_LEAD_MS } from "../unit/work-unit.ts";
 
 /** Hex digits of a template's id. */
 const TEMPLATE_ID_DIGITS = 16;

@@ -7,7 +7,7 @@ import { partitionOf } from "../../../domain/placement/partition.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
-import type { MessageSource, WorkUnit } from "../work-unit.ts";
+import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 
 /** A message leaves at this size: with one more log and its text, 1 KiB, it is still below MESSAGE_BYTES_MAX. */
 const MESSAGE_BYTES_FULL = 8 * 1024;

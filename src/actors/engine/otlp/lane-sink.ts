@@ -8,13 +8,13 @@ import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from
 import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
 import { keptBody } from "../../../domain/series/kept-body.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
-import type { Body } from "../body.ts";
-import { contentHash } from "../content-hash.ts";
 import { DistributionSink } from "../distributions/distribution-sink.ts";
 import type { CountedLog, LogSink } from "../logs/log-sink.ts";
 import type { SpanSink } from "../spans/span-sink.ts";
-import type { StreamDefiner } from "../stream-definer.ts";
-import type { WorkUnit } from "../work-unit.ts";
+import type { Body } from "../unit/body.ts";
+import { contentHash } from "../unit/content-hash.ts";
+import type { StreamDefiner } from "../unit/stream-definer.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
 
 /** Canonical attributes of a record, as of JSON telemetry. */
 const ATTRIBUTES_BYTES_MAX = 64 * 1024;

@@ -27,8 +27,8 @@ import { sourceOfJson } from "../../../domain/otlp/json-values.ts";
 import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/otlp-items.ts";
 import { readNumberPoint } from "../../../domain/otlp/protobuf-metrics.ts";
 import { DAMAGED_RESOURCE, sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
-import type { Body } from "../body.ts";
-import type { WorkUnit } from "../work-unit.ts";
+import type { Body } from "../unit/body.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
 import { type NumberPoints, recordOfPoint } from "./number-points.ts";
 import type { OtlpOutcome } from "./otlp-outcome.ts";
 

@@ -12,11 +12,11 @@ import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/
 import { refusePoint, refuseValue } from "../../../domain/otlp/otlp-limits.ts";
 import { flagsOfPoint } from "../../../domain/series/classification.ts";
 import { environmentOf } from "../../../domain/series/stream-identity.ts";
-import type { Body } from "../body.ts";
-import type { LabelIntake } from "../label-intake.ts";
-import type { MetricDescriptions } from "../metric-descriptions.ts";
-import type { DefinedStream, StreamDefiner } from "../stream-definer.ts";
-import type { WorkUnit } from "../work-unit.ts";
+import type { Body } from "../unit/body.ts";
+import type { LabelIntake } from "../unit/label-intake.ts";
+import type { DefinedStream, StreamDefiner } from "../unit/stream-definer.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
+import type { MetricDescriptions } from "./metric-descriptions.ts";
 
 export interface NumberPointsDependencies {
   readonly memory: EngineMemory;

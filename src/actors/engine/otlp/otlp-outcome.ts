@@ -3,9 +3,9 @@ import type { RecordType } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
 import type { ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
 import { recordField } from "../../../domain/otlp/record-field.ts";
-import type { Body } from "../body.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { BodyAnswer, WorkUnit } from "../work-unit.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { Body } from "../unit/body.ts";
+import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 
 /** Record type that a signal's items are counted as. */
 const RECORD_TYPE: Readonly<Record<OtlpSignal, RecordType>> = { metrics: "metric", traces: "trace", logs: "log" };

@@ -12,8 +12,8 @@ import { STATUS_LONG_ELEMENT, STATUS_OK } from "../../../core/layout/kernel-stat
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { METRIC_KINDS } from "../../../domain/otlp/json-metrics.ts";
 import type { RequestNames } from "../../../domain/otlp/json-values.ts";
-import type { Body } from "../body.ts";
-import { type BodyProblem, longElement, problemAt } from "../record-runs.ts";
+import { type BodyProblem, longElement, problemAt } from "../json/record-runs.ts";
+import type { Body } from "../unit/body.ts";
 
 /** An object that is cut: what of it stands before and behind its hole, which its pieces fill. */
 interface Frame {

@@ -15,11 +15,11 @@ import type { OtlpSource, SpanItem } from "../../../domain/otlp/otlp-items.ts";
 import { sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
 import { spanItem } from "../../../domain/otlp/protobuf-traces.ts";
 import { serviceSeed } from "../../../domain/placement/partition.ts";
-import type { Body } from "../body.ts";
-import type { LabelIntake } from "../label-intake.ts";
 import { SpanRows } from "../spans/span-rows.ts";
 import type { SpanSink, SpanSource } from "../spans/span-sink.ts";
-import type { WorkUnit } from "../work-unit.ts";
+import type { Body } from "../unit/body.ts";
+import type { LabelIntake } from "../unit/label-intake.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
 import type { OtlpOutcome } from "./otlp-outcome.ts";
 
 /** Resources that are remembered with what they say, and the longest of them: 4 MiB with their texts. */

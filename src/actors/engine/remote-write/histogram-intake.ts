@@ -3,10 +3,10 @@ import { HISTOGRAMS_PER_BODY_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX 
 import type { DistributionPoint, ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
 import { histogramSeries } from "../../../domain/prometheus/histogram-series.ts";
 import { decodeNativeHistogram, NativeHistogramError } from "../../../domain/prometheus/native-histogram.ts";
+import { LABELS_NOT_UTF8, type Labels, labelProblem, type SampleProblem } from "../../../domain/prometheus/sample-problems.ts";
 import { type ReplicaSource, replicaSource } from "../../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
-import type { WorkUnit } from "../work-unit.ts";
-import { LABELS_NOT_UTF8, type Labels, labelProblem, type SampleProblem } from "./sample-problems.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
 
 /** Takes a point into a unit; undefined when it took it. */
 export type DistributionTaker = (tenant: string, point: DistributionPoint, unit: WorkUnit) => ItemRefusal | undefined;

@@ -9,10 +9,10 @@ import {
 import { BODY_PADDING_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
 import { type MetadataMessage, metadataMessages, metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
-import type { Body } from "../body.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { WorkUnit } from "../work-unit.ts";
-import type { MetadataBook } from "./metadata-book.ts";
+import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { Body } from "../unit/body.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
 
 export interface MetadataIntakeDependencies {
   readonly memory: EngineMemory;

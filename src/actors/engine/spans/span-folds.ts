@@ -4,15 +4,15 @@ import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { FLAG_OPERATION } from "../../../core/layout/stream-record.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { MESSAGE_BYTES_MAX } from "../../../domain/codec/shard-message.ts";
 import { BUCKET_LAST, DurationSketch, SKETCH_BYTES_MAX } from "../../../domain/trace/duration-sketch.ts";
 import { type FoldCell, type FoldSeries, type FoldWindow, OTHER_OPERATION, ServiceFold } from "../../../domain/trace/service-fold.ts";
 import { ITEM_BYTES_MIN, type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { DerivedStream } from "../messages/derived-series.ts";
-import type { LimitedSeries } from "../messages/limited-series.ts";
-import { MESSAGE_BYTES_MAX } from "../messages/shard-message.ts";
-import { type FoldKind, WindowedServices, type WindowShares } from "../messages/windowed-services.ts";
+import { type FoldKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { DerivedStream } from "../shard/derived-series.ts";
+import type { LimitedSeries } from "../shard/limited-series.ts";
 
 export interface SpanFoldsDependencies {
   readonly series: Pick<LimitedSeries, "write" | "flush">;

@@ -2,8 +2,8 @@
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { MESSAGE_JOIN } from "../../../domain/trace/join-message.ts";
 import { MESSAGE_WINDOW } from "../../../domain/window/window-message.ts";
-import type { MessageArrival, MessageHandler } from "../messages/message-handler.ts";
-import { BASE_LEAD_MS } from "../work-unit.ts";
+import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
+import { BASE_LEAD_MS } from "../unit/work-unit.ts";
 import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
 import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
 

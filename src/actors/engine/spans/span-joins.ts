@@ -16,7 +16,7 @@ import { JoinBatch } from "../../../domain/trace/join-batch.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
 import { TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
-import type { EngineCounters } from "../engine-counters.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
 
 export const PIECE_HELD = 4;
 /** Bit of the stored flags: the span waits for its parent. */

@@ -6,7 +6,7 @@ import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { SpanBlockWriter } from "../../../domain/trace/span-block-writer.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
-import { BASE_LEAD_MS, type WorkUnit } from "../work-unit.ts";
+import { BASE_LEAD_MS, type WorkUnit } from "../unit/work-unit.ts";
 import type { SpanRows } from "./span-rows.ts";
 
 /** A block leaves at this size: LMDB is cheap with values of some pages, and a query reads whole blocks. */

@@ -14,7 +14,7 @@ import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts"
 import { SpanKey } from "../../../domain/trace/span-key.ts";
 import { encodeServiceName, type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
-import type { MessageSource, WorkUnit } from "../work-unit.ts";
+import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 import { SpanBlockWriters, SpanRecords } from "./span-records.ts";
 import type { SpanRows } from "./span-rows.ts";
 
@@ -27,7 +27,7 @@ const SERVICES_KEPT_MAX = 1_000;
 /** Numbers of services begin anew behind so many, when those of before are in no message any more. */
 const SOURCE_NUMBERS = 2 ** 30;
 const MINUTE_MS = 60_000;
-/** Longest duration that is summed: 2^40 us are 12 days (assembly/otlp-traces-walk.ts has the same). */
+/** Longest duration that is summed: 2^40 us are 12 days (assembly/traces/otlp-traces-walk.ts has the same). */
 const MICROSECONDS_MAX = 2 ** 40;
 const KIND_UNSPECIFIED = 0;
 const KIND_INTERNAL = 1;

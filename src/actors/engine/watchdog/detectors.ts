@@ -1,17 +1,17 @@
 // The detectors of an engine's Watchdog, put together.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import type { EngineCounters } from "../engine-counters.ts";
-import type { EngineShares } from "../engine-shares.ts";
-import type { Outbox } from "../outbox.ts";
-import type { MetadataBook } from "../remote-write/metadata-book.ts";
-import type { ServiceIndex } from "../service-index.ts";
-import type { Shard } from "../shard.ts";
-import { ArrivalsPass } from "./arrivals/arrivals-pass.ts";
-import { EngineWatchdog } from "./engine-watchdog.ts";
+import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { EngineShares } from "../report/engine-shares.ts";
+import type { Outbox } from "../report/outbox.ts";
+import type { Shard } from "../shard/shard.ts";
+import type { ServiceIndex } from "../streams/service-index.ts";
+import { EngineWatchdog } from "./cycle/engine-watchdog.ts";
 import type { PairPass } from "./pairs/pair-pass.ts";
-import { SaturationPass } from "./saturation/saturation-pass.ts";
-import { makeServicesPass, type ServicesSettings } from "./services/make-services-pass.ts";
+import { ArrivalsPass } from "./passes/arrivals-pass.ts";
+import { makeServicesPass, type ServicesSettings } from "./passes/make-services-pass.ts";
+import { SaturationPass } from "./passes/saturation-pass.ts";
 
 export interface DetectorDependencies {
   readonly kernel: ShardKernel;

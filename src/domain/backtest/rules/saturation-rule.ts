@@ -1,4 +1,4 @@
-// Series that run full, from their stored samples (actors/engine/watchdog/saturation does so live): each bounded stream, the streams of an instance and those of a
+// Series that run full, from their stored samples (actors/engine/watchdog/passes does so live): each bounded stream, the streams of an instance and those of a
 // pair together.
 import { hash128 } from "../../../core/base/hash128.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";

@@ -1,4 +1,4 @@
-// Services that are silent for too long, from their stored samples (actors/engine/watchdog/arrivals does so live).
+// Services that are silent for too long, from their stored samples (actors/engine/watchdog/passes does so live).
 
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";

@@ -1,4 +1,4 @@
-// One service under its joint detector, as transitions of its episodes (actors/engine/watchdog/services does so live).
+// One service under its joint detector, as transitions of its episodes (actors/engine/watchdog/passes does so live).
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";

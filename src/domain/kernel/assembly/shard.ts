@@ -10,33 +10,33 @@ import {
   FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_HISTORY, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
   SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
-import { takeChunk } from "./chunk-waiting";
-import { addBucketSample, takeWidth } from "./shard-bucket";
-import { convert, deltaFlags, scoredDelta, storedDelta, takeStart } from "./shard-counter";
-import { departsConstant, entersMasked, isQuiet, judge } from "./shard-episode";
+import { takeChunk } from "./chunk/chunk-waiting";
+import { addBucketSample, takeWidth } from "./shard/shard-bucket";
+import { convert, deltaFlags, scoredDelta, storedDelta, takeStart } from "./shard/shard-counter";
+import { departsConstant, entersMasked, isQuiet, judge } from "./shard/shard-episode";
 import {
   countDuplicate, countInvalid, countLate, countLateCounter, countReplaced, countSample, countStale, countUnbound, emitPlain, eventsCount,
   eventsFitRow,
-} from "./shard-event";
-import { intervalIsDue, intervalOf, takeInterval } from "./shard-interval";
-import { takeRun, takeSingle } from "./shard-run";
-import { insert, windowValues } from "./shard-statistics";
-import { recordOf, ringOf, slotOfRef } from "./shard-table";
+} from "./shard/shard-event";
+import { intervalIsDue, intervalOf, takeInterval } from "./shard/shard-interval";
+import { takeRun, takeSingle } from "./shard/shard-run";
+import { insert, windowValues } from "./shard/shard-statistics";
+import { recordOf, ringOf, slotOfRef } from "./shard/shard-table";
 
-export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard-table";
-export { bucketSamples, bucketSamplesReset, markBucket } from "./shard-bucket";
-export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./shard-definition";
-export { findService, foundService, foundServiceBytes, foundTenant, foundTenantBytes } from "./identity-service";
-export { encodeChunkBlock } from "./chunk-block";
-export { packRing } from "./chunk-ring";
-export { chunkBytesPacked, chunksPacked, chunkTaken, packChunk, takeChunk } from "./chunk-waiting";
-export { restoreStreams, unpackStream } from "./shard-restore";
-export { recompute, setWindow } from "./shard-statistics";
-export { recentDeviation } from "./recent-deviation";
+export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard/shard-table";
+export { bucketSamples, bucketSamplesReset, markBucket } from "./shard/shard-bucket";
+export { bindingsCount, createStream, identitiesBytes, removeStream, replayDefinitions, takeDefinitions } from "./definition/shard-definition";
+export { findService, foundService, foundServiceBytes, foundTenant, foundTenantBytes } from "./definition/identity-service";
+export { encodeChunkBlock } from "./chunk/chunk-block";
+export { packRing } from "./chunk/chunk-ring";
+export { chunkBytesPacked, chunksPacked, chunkTaken, packChunk, takeChunk } from "./chunk/chunk-waiting";
+export { restoreStreams, unpackStream } from "./definition/shard-restore";
+export { recompute, setWindow } from "./shard/shard-statistics";
+export { recentDeviation } from "./shard/recent-deviation";
 export {
   closings, counterResets, eventsCount, eventsReset, excursions, openings, rowsInvalid, rowsUnbound, samplesDuplicate, samplesLate,
   samplesLateCounter, samplesReplaced, samplesTaken, staleMarkers,
-} from "./shard-event";
+} from "./shard/shard-event";
 
 /** Prometheus' stale marker: a NaN with this payload. */
 const STALE_BITS: u64 = 0x7ff0000000000002;

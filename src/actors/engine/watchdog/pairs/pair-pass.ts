@@ -8,16 +8,16 @@ import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_HASH, WINDOW_MAX } from "../.
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
+import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
+import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
+import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
-import type { WatchdogDetector } from "../engine-watchdog.ts";
-import type { Deployments } from "./deployments.ts";
-import { hashNumber, PairArena } from "./pair-arena.ts";
-import { PairEpisodes } from "./pair-episodes.ts";
+import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
 import type { PairPlaces } from "./pair-places.ts";
 
 /** What is set for streams. */

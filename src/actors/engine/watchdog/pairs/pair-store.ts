@@ -2,8 +2,8 @@
 import { DETECTOR_STATE_PARTITIONS_ASKED_MAX, DETECTOR_STATE_STORE_MS } from "../../../../core/config/limits.ts";
 import { DETECTOR_PAIRS, encodeStatesFrame, FRAME_DETECTOR_STATES } from "../../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted } from "../../../../core/protocol/engine-control.ts";
-import type { Outbox } from "../../outbox.ts";
-import type { PairArena } from "./pair-arena.ts";
+import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
+import type { Outbox } from "../../report/outbox.ts";
 
 /** Pages that go together, so that a server at rest commits seldom: some 416 KiB. */
 const PAGES_AT_ONCE = 8;

@@ -1,0 +1,84 @@
+// The decoders of one lane, over what they share: one for each way in.
+import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import { DistributionSink } from "../distributions/distribution-sink.ts";
+import { HistoryDecoder } from "../history/history-decoder.ts";
+import { ReplayDecoder } from "../history/replay-decoder.ts";
+import { JsonDecoder } from "../json/json-decoder.ts";
+import { LogSink } from "../logs/log-sink.ts";
+import { MetricDescriptions } from "../otlp/metric-descriptions.ts";
+import { OtlpDecoder } from "../otlp/otlp-decoder.ts";
+import type { DistributionTaker } from "../remote-write/histogram-intake.ts";
+import { RemoteWriteDecoder } from "../remote-write/remote-write-decoder.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import { SpanSink } from "../spans/span-sink.ts";
+import { LabelIntake } from "../unit/label-intake.ts";
+import { StreamDefiner } from "../unit/stream-definer.ts";
+
+export interface LaneDecoderOptions {
+  readonly engine: number;
+  readonly engines: number;
+  readonly seriesLimit: number;
+  /** OTEL_TEMPORALITY_NORMALIZE. */
+  readonly normalizeTemporality?: boolean;
+  /** LOG_FIELD_EXCLUSIONS. */
+  readonly fieldExclusions?: string;
+}
+
+export interface LaneDecoderDependencies {
+  readonly memory: EngineMemory;
+  readonly memories: readonly EngineMemory[];
+  readonly processWords: ProcessWords;
+  readonly kernel: LaneExports;
+  readonly counters: EngineCounters;
+  readonly metadata: MetadataBook;
+  readonly wallMs: () => number;
+  readonly tenantName: (index: number) => string;
+  readonly tenantIndex: (name: string) => number;
+  readonly requestId: (admission: number) => string;
+}
+
+/** What a lane decodes bodies with. */
+export interface LaneDecoders {
+  readonly exclusions: FieldExclusions;
+  readonly json: JsonDecoder;
+  readonly replay: ReplayDecoder;
+  readonly history: HistoryDecoder;
+  readonly remoteWrite: RemoteWriteDecoder;
+  readonly otlp: OtlpDecoder;
+  readonly labels: LabelIntake;
+  /** Of a body that others overtake: its state is its own. */
+  readonly aside: { readonly json: JsonDecoder; readonly otlp: OtlpDecoder };
+}
+
+/** Makes the decoders. */
+export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: LaneDecoderDependencies): LaneDecoders {
+  const { processWords, tenantIndex, wallMs } = dependencies;
+  const { normalizeTemporality: convertsCounters = true, fieldExclusions = "" } = options;
+  const definer = new StreamDefiner({ ...options, convertsCounters }, dependencies);
+  const exclusions = new FieldExclusions(fieldExclusions);
+  const labels = new LabelIntake(exclusions);
+  const decoder = { ...dependencies, definer, exclusions, labels };
+  const logs = new LogSink(exclusions);
+  const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
+  const json = new JsonDecoder({ ...decoder, logs });
+  const distributions = new DistributionSink(definer);
+  const takeDistribution: DistributionTaker = (tenant, point, unit) => {
+    const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);
+    return problem === undefined ? undefined : { field: null, ...problem };
+  };
+  const spans = new SpanSink(exclusions);
+  const makeOtlp = () => new OtlpDecoder({ convertsCounters }, { ...decoder, logs, descriptions, spans });
+  return {
+    exclusions,
+    labels,
+    json,
+    replay: new ReplayDecoder({ ...decoder, json }),
+    history: new HistoryDecoder(decoder),
+    remoteWrite: new RemoteWriteDecoder({ ...decoder, takeDistribution, replicaGroups: processWords.replicas }),
+    otlp: makeOtlp(),
+    aside: { json: new JsonDecoder({ ...decoder, logs }), otlp: makeOtlp() },
+  };
+}

@@ -1,0 +1,230 @@
+// Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
+
+import { LeastItems } from "../../../core/base/least-items.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { FLAG_COUNTER, FLAG_ENDED, FLAG_HISTORY, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type {
+  EngineAnswer,
+  PendingChunksQuery,
+  SeriesDataQuery,
+  SeriesKey,
+  SeriesQuery,
+  SeriesSummary,
+  StreamQuery,
+} from "../../../core/protocol/engine-control.ts";
+import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import { partitionOf } from "../../../domain/placement/partition.ts";
+import { compareSeriesKeys, seriesKey } from "../../../domain/series/series-order.ts";
+import { serviceIdOf, serviceKey } from "../../../domain/series/stream-identity.ts";
+import { RETURNED } from "../cold/cold-streams.ts";
+import type { Shard } from "../shard/shard.ts";
+import type { Partition } from "../streams/partition.ts";
+import type { ServiceIndex } from "../streams/service-index.ts";
+
+interface Candidate {
+  readonly slot: number;
+  readonly key: SeriesKey;
+  /** As it is when the slot is looked at: another stream may have the slot later. */
+  readonly summary: SeriesSummary;
+}
+
+/** An answer on its way: others of the engine have their turn at each step. */
+export type AnswerWalk = Generator<void, EngineAnswer>;
+
+type Names = Pick<SeriesQuery, "metricName" | "environment">;
+
+/** Keys of services that a slice looks at, 0.3 ms. */
+const SERVICES_PER_SLICE = 2_048;
+/** Streams that a slice looks at, about 10 us each with their names, or makes text of: a body of others that comes meanwhile waits for 0.6 ms. */
+const STREAMS_PER_SLICE = 64;
+/** Looks at one service that streams leave meanwhile; the last is in one step. */
+const LOOKS_MAX = 4;
+
+/** Reads streams of one shard for queries. */
+export class SeriesQueries {
+  readonly #shard: Shard;
+  readonly #kernel: ShardKernel;
+  readonly #services: ServiceIndex;
+  /** Streams that the slice at hand has looked at. */
+  #looked = 0;
+
+  constructor(shard: Shard, kernel: ShardKernel, services: ServiceIndex) {
+    this.#shard = shard;
+    this.#kernel = kernel;
+    this.#services = services;
+  }
+
+  *answer(query: StreamQuery): AnswerWalk {
+    if (query.type === "pending-chunks") return this.#pending(query);
+    if (query.type === "stream-count") return { type: "stream-count", id: query.id, streams: this.#services.streamsOf(query.tenant) };
+    return query.type === "series" ? yield* this.#list(query) : yield* this.#data(query);
+  }
+
+  *#list(query: SeriesQuery): AnswerWalk {
+    const isWhole = query.metricName === null && query.environment === null;
+    const page = new LeastItems<Candidate>(query.limit, (a, b) => compareSeriesKeys(a.key, b.key));
+    const services = yield* this.#servicesOf(query, isWhole);
+    let total = services.passedOver;
+    let found = 0;
+    for (const { serviceId, streams } of services.services) {
+      if (isWhole && found >= query.limit) {
+        total += streams;
+        continue;
+      }
+      const matching = yield* this.#candidates(this.#slotsOf(query.tenant, serviceId), query);
+      total += matching.length;
+      for (const candidate of matching) {
+        if (query.after !== null && compareSeriesKeys(candidate.key, query.after) <= 0) continue;
+        page.add(candidate);
+        found++;
+      }
+    }
+    const returned = this.#returned(query).length;
+    const { sorted } = page;
+    const rows: string[] = [];
+    for (let from = 0; from < sorted.length; from += STREAMS_PER_SLICE) {
+      if (from > 0) yield;
+      rows.push(JSON.stringify(sorted.slice(from, from + STREAMS_PER_SLICE).map(({ summary }) => summary)));
+    }
+    return { type: "series", id: query.id, rows, total, returned };
+  }
+
+  /** Streams of a filter that the store may still hold among those that left memory. */
+  #returned({
+    tenant,
+    serviceId,
+    metricName,
+    environment,
+  }: Pick<SeriesQuery, "tenant" | "serviceId" | "metricName" | "environment">): StreamName[] {
+    const { cold, streams } = this.#shard;
+    const partitions =
+      serviceId === null ? Array.from({ length: PARTITIONS }, (_, partition) => partition) : [partitionOf(tenant, serviceId)];
+    return partitions
+      .flatMap((number) => Array.from(streams.partition(number).returned.words))
+      .filter((id) => cold.state(id) === RETURNED)
+      .map((id) => this.#shard.nameOf(cold.slot(id)))
+      .filter((name) => name.tenant === tenant && (serviceId === null || name.serviceId === serviceId))
+      .filter(
+        (name) => (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment),
+      );
+  }
+
+  #pending({ id, partition, streamId }: PendingChunksQuery): EngineAnswer {
+    return { type: "pending-chunks", id, chunks: this.#chunksOf(this.#shard.streams.partition(partition), streamId) };
+  }
+
+  #chunksOf(partition: Partition, streamId: Uint8Array): Uint8Array[] {
+    return [...partition.chunks.pending()]
+      .filter((chunk) => Buffer.compare(chunk.streamId, streamId) === 0)
+      .map((chunk) => chunk.chunk.slice());
+  }
+
+  #slotsOf(tenant: string, serviceId: string): readonly number[] {
+    return this.#services.all.get(serviceKey(tenant, serviceId)) ?? [];
+  }
+
+  /** The services that a list looks at, in their order; of a whole list those of its page at least, with the streams of all others. */
+  *#servicesOf(
+    { tenant, serviceId, after, limit }: SeriesQuery,
+    isWhole: boolean,
+  ): Generator<
+    void,
+    { readonly services: ReadonlyArray<{ readonly serviceId: string; readonly streams: number }>; readonly passedOver: number }
+  > {
+    if (serviceId !== null) return { services: [{ serviceId, streams: this.#slotsOf(tenant, serviceId).length }], passedOver: 0 };
+    const prefix = `[${JSON.stringify(tenant)},`;
+    const services = new LeastItems<{ serviceId: string; streams: number }>(isWhole ? limit : Number.POSITIVE_INFINITY, (a, b) =>
+      a.serviceId < b.serviceId ? -1 : 1,
+    );
+    let [looked, streams] = [0, 0];
+    for (const [key, slots] of this.#services.all) {
+      if (++looked % SERVICES_PER_SLICE === 0) yield;
+      if (!key.startsWith(prefix)) continue;
+      // Most names stand in their key as they are; a list reads thousands of keys.
+      const name = key.includes("\\") ? serviceIdOf(key) : key.slice(prefix.length + 1, -2);
+      streams += slots.length;
+      if (!isWhole || after === null || name >= after[0]) services.add({ serviceId: name, streams: slots.length });
+    }
+    const { sorted } = services;
+    return { services: sorted, passedOver: isWhole ? streams - sorted.reduce((sum, each) => sum + each.streams, 0) : 0 };
+  }
+
+  /** Streams of a service that match, in their order; all are where they were found. One that left its slot between two steps has them looked at anew. */
+  *#candidates(slots: readonly number[], { metricName, environment }: Names): Generator<void, Candidate[]> {
+    const found: Candidate[] = [];
+    let { removals } = this.#services;
+    let looks = 1;
+    for (let at = 0; at < slots.length; at++) {
+      if (++this.#looked % STREAMS_PER_SLICE === 0 && looks < LOOKS_MAX) yield;
+      if (this.#services.removals !== removals) {
+        [removals, at, found.length] = [this.#services.removals, 0, 0];
+        looks++;
+      }
+      const slot = slots[at];
+      if (slot === undefined) break;
+      const name = this.#shard.nameOf(slot);
+      if ((metricName !== null && name.metricName !== metricName) || (environment !== null && name.environment !== environment)) continue;
+      found.push({ slot, key: seriesKey(name), summary: this.#summary(slot, name) });
+    }
+    return found.sort((a, b) => compareSeriesKeys(a.key, b.key));
+  }
+
+  #summary(slot: number, name: StreamName): SeriesSummary {
+    const { records } = this.#kernel;
+    const flags = records.flags(slot);
+    const lastTimeMs = records.lastTimeMs(slot);
+    // Field by field: a spread takes an object of 16 fields off V8's fast path, which was a third of a list's time.
+    return {
+      tenant: name.tenant,
+      environment: name.environment,
+      serviceId: name.serviceId,
+      metricName: name.metricName,
+      attributes: name.attributes,
+      kind: (flags & FLAG_COUNTER) !== 0 ? "counter" : "gauge",
+      samples: records.samples(slot),
+      lastValue: records.count(slot) > 0 ? records.lastValue(slot) : null,
+      lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
+      firstTimeMs: records.firstTimeMs(slot) > 0 ? records.firstTimeMs(slot) : null,
+      ended: (flags & FLAG_ENDED) !== 0,
+      keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
+      endsWithHistory: (flags & FLAG_HISTORY) !== 0,
+      bucketWidth: records.width(slot),
+    };
+  }
+
+  *#data(query: SeriesDataQuery): AnswerWalk {
+    const candidates = yield* this.#candidates(this.#slotsOf(query.tenant, query.serviceId), query);
+    const matching = candidates.filter(({ key }) => query.attributes === null || key[3] === query.attributes);
+    const found = matching[0];
+    const none = {
+      summary: null,
+      streamId: null,
+      partition: 0,
+      times: new Float64Array(0),
+      values: new Float64Array(0),
+      pendingChunks: [],
+    };
+    if (found === undefined) return { type: "series-data", id: query.id, matches: 0, returned: 0, ...none };
+    const returned = this.#returned(query).filter((name) => query.attributes === null || seriesKey(name)[3] === query.attributes).length;
+    const { slot, summary } = found;
+    const partition = this.#shard.partitionOf(slot);
+    const streamId = this.#shard.hashOf(slot);
+    const pendingChunks = this.#chunksOf(partition, streamId);
+    const times = new Float64Array(WINDOW_MAX);
+    const values = new Float64Array(WINDOW_MAX);
+    const count = this.#kernel.records.readRing(slot, times, values);
+    return {
+      type: "series-data",
+      id: query.id,
+      matches: matching.length,
+      returned,
+      summary,
+      streamId,
+      partition: partition.number,
+      times: times.slice(0, count),
+      values: values.slice(0, count),
+      pendingChunks,
+    };
+  }
+}

@@ -1,0 +1,397 @@
+// Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
+// same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
+// of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
+// When nothing has come for a while, the lane ends its segment and one quick round covers it, so that a server at rest keeps no log.
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { InboxReader } from "../../../adapters/runtime/inbox-ring.ts";
+import { Uint32List } from "../../../core/base/uint32-list.ts";
+import { CHECKPOINT_WAITING_BYTES_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import {
+  CHECKPOINT_PART_HEADER_BYTES,
+  type CheckpointHeader,
+  FRAME_CHECKPOINT,
+  FRAME_CHECKPOINT_PART,
+  FRAME_LANE_MARK,
+  type LaneMark,
+  type LaneMarkFrame,
+  type LogPosition,
+  type TenantUsage,
+} from "../../../core/protocol/coordinator-frame.ts";
+import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import { engineOf } from "../../../domain/placement/partition.ts";
+import type { ColdStreams } from "../cold/cold-streams.ts";
+import type { StreamEviction } from "../cold/stream-eviction.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { Outbox } from "../report/outbox.ts";
+import type { Shard } from "../shard/shard.ts";
+import type { Partition } from "../streams/partition.ts";
+import { PartitionStateWriter } from "./partition-state.ts";
+
+/** A quiet engine still checkpoints one partition this often while the round is not complete, so that old segments go away. */
+const QUIET_CHECKPOINT_MS = 1_000;
+/** Nothing was logged for so long: the server is at rest. */
+const REST_MS = 3_000;
+/** From the end of the lane's segment to the round that covers it: by then every lane has ended its own. */
+const REST_SETTLE_MS = 1_000;
+/** Less log than this is not worth a round. */
+const REST_LOG_BYTES_MIN = 256 * 1024;
+/** How long a checkpoint waits for its partition's streams that are on their way back. */
+const SETTLE_MS_MAX = 5_000;
+/** How often one partition is looked through for idle streams: all of them in about four minutes. */
+const IDLE_LOOK_MS = 1_000;
+/** How often the lane tells how far its records have been sent. */
+const LANE_MARK_MS = 1_000;
+
+export interface CheckpointsOptions {
+  readonly epoch: number;
+  readonly engine: number;
+  readonly engines: number;
+  /** Bytes of log after which every partition has been checkpointed once. */
+  readonly roundBytes: number;
+  /** Bytes of log for each byte of checkpoints. */
+  readonly logShare: number;
+  /** Bytes of one part of a state. */
+  readonly partBytes: number;
+}
+
+export interface CheckpointsDependencies {
+  readonly memories: readonly EngineMemory[];
+  /** Ends of the rings into this engine, by lane; undefined for its own lane. */
+  readonly readers: ReadonlyArray<InboxReader | undefined>;
+  readonly shard: Shard;
+  readonly eviction: StreamEviction;
+  readonly kernel: ShardKernel;
+  readonly outbox: Outbox;
+  readonly counters: EngineCounters;
+  /** End of this lane's own log. */
+  readonly logPosition: () => LogPosition;
+  /** Events accepted by what this lane has logged since the last call. */
+  readonly takeUsage: () => readonly TenantUsage[];
+  /** What all lanes have logged in this epoch, in bytes; rows count as they are before they are packed. */
+  readonly logBytes: () => number;
+  /** Ends the segment of this lane's log; false when that cannot be done now. */
+  readonly endSegment: () => boolean;
+}
+
+/** A checkpoint under way. */
+interface Draft {
+  readonly partition: Partition;
+  readonly vector: readonly LaneMark[];
+  /** Positions of the rings that hold everything up to the vector. */
+  readonly awaited: ReadonlyArray<number | undefined>;
+  isWriting: boolean;
+  /** Streams are still taken out of memory. */
+  isEvicting: boolean;
+  /** Streams in the store that no ref will name, and that the store will not hold, once this checkpoint is written. */
+  gone: readonly number[];
+  /** How many of the partition's `returned` are among them. */
+  returned: number;
+  parts: number;
+  bytes: number;
+}
+
+/** Decides when and writes what, for one engine. */
+export class Checkpoints {
+  readonly #options: CheckpointsOptions;
+  readonly #dependencies: CheckpointsDependencies;
+  readonly #owned: number[];
+  readonly #writer: PartitionStateWriter;
+  #draft: Draft | undefined;
+  #next = 0;
+  /** Log bytes from which on the next checkpoint is due. */
+  #dueBytes = 0;
+  #roundStartBytes = 0;
+  /** Bytes of state written, and the allowance for the first round, which the log of earlier starts has paid for. */
+  #writtenBytes = 0;
+  readonly #allowanceBytes: number;
+  /** Partitions left in the round that follows the last activity. */
+  #left: number;
+  /** Partitions left to write before the engine stops; -1 while it does not. */
+  #lastOnes = -1;
+  /** Log bytes at the last tick and since when they have been the same, and at the last rest. */
+  #seenBytes = 0;
+  #seenMs = 0;
+  #restedBytes = 0;
+  /** When the round of a rest begins, and partitions left in it. */
+  #restRoundMs = Number.POSITIVE_INFINITY;
+  #restLeft = 0;
+  /** Times of the last tick, and of the last tick before a checkpoint began. */
+  #nowMs = 0;
+  #lastMs = 0;
+  #lookedMs = 0;
+  #look = 0;
+  #markedMs = 0;
+  #marked: LogPosition = { segment: -1, offset: 0 };
+
+  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies, restoredBytes = 0) {
+    const { kernel, memories } = dependencies;
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#allowanceBytes = restoredBytes;
+    this.#writer = new PartitionStateWriter({
+      kernel,
+      cold: dependencies.shard.cold,
+      memory: (memories[options.engine] as EngineMemory).bytes,
+      partBytes: options.partBytes,
+      handlers: () => dependencies.shard.handlers,
+    });
+    this.#owned = Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
+      (partition) => engineOf(partition, options.engines) === options.engine,
+    );
+    this.#left = this.#owned.length;
+  }
+
+  /** Begins a checkpoint when one is due by time. To be called now and then. */
+  tick(nowMs: number): boolean {
+    this.#markLane(nowMs);
+    this.#nowMs = nowMs;
+    if (this.#draft !== undefined || this.#owned.length === 0) return false;
+    if (this.#beginIdle(nowMs)) return true;
+    const bytes = this.#dependencies.logBytes();
+    this.#rest(nowMs, bytes);
+    if (bytes - this.#roundStartBytes > 0 && this.#left === 0) {
+      this.#left = this.#owned.length;
+      this.#roundStartBytes = bytes;
+    }
+    if (this.#left === 0 || nowMs - this.#lastMs < QUIET_CHECKPOINT_MS || !this.#hasCredit(bytes)) return false;
+    this.#begin();
+    return true;
+  }
+
+  /** Ends the segment when nothing has come for a while, then has all partitions written: the earlier segments are covered by that, and go. */
+  #rest(nowMs: number, bytes: number): void {
+    if (bytes !== this.#seenBytes) {
+      this.#seenBytes = bytes;
+      this.#seenMs = nowMs;
+      this.#restLeft = 0;
+      this.#restRoundMs = Number.POSITIVE_INFINITY;
+    } else if (nowMs >= this.#restRoundMs) {
+      this.#restRoundMs = Number.POSITIVE_INFINITY;
+      this.#restLeft = this.#owned.length;
+      this.#left = 0;
+      this.#roundStartBytes = bytes;
+    } else if (nowMs - this.#seenMs >= REST_MS && this.#isWorthARest(bytes) && this.#dependencies.endSegment()) {
+      this.#restedBytes = bytes;
+      this.#restRoundMs = nowMs + REST_SETTLE_MS;
+    }
+  }
+
+  /** A rest writes at most as much state as was logged since the last one. */
+  #isWorthARest(bytes: number): boolean {
+    const logged = bytes - this.#restedBytes;
+    if (logged < REST_LOG_BYTES_MIN) return false;
+    const { shard } = this.#dependencies;
+    const stateBytes = this.#owned.reduce((sum, number) => sum + shard.streams.partition(number).stateBytes, 0);
+    return stateBytes * this.#options.engines <= logged;
+  }
+
+  /** A partition with many idle streams does not wait for its turn. */
+  #beginIdle(nowMs: number): boolean {
+    if (nowMs - this.#lookedMs < IDLE_LOOK_MS || this.#lastOnes >= 0) return false;
+    this.#lookedMs = nowMs;
+    this.#look++;
+    const { shard, eviction } = this.#dependencies;
+    const number = this.#owned[this.#look % this.#owned.length] as number;
+    if (!eviction.isDue(shard.streams.partition(number), SLOTS_PER_LOOK_MAX * Math.floor(this.#look / this.#owned.length))) return false;
+    this.#beginWith(number);
+    return true;
+  }
+
+  #hasCredit(logBytes: number): boolean {
+    const { logShare, engines } = this.#options;
+    const next = this.#dependencies.shard.streams.partition(this.#owned[this.#next] as number).stateBytes;
+    return logShare === 0 || this.#writtenBytes + next <= this.#allowanceBytes + logBytes / (logShare * engines);
+  }
+
+  /**
+   * Goes on with the checkpoint under way, or begins one when that is due by the log; false when there is nothing to do or it has to wait. To be
+   * called between units of work.
+   */
+  step(): boolean {
+    if (this.#draft === undefined && this.#isDue) this.#begin();
+    const draft = this.#draft;
+    if (draft === undefined || this.#dependencies.outbox.waitingBytes > CHECKPOINT_WAITING_BYTES_MAX) return false;
+    if (!draft.isWriting && !this.#isSettled(draft)) return this.#giveUp();
+    if (draft.isEvicting) draft.isEvicting = this.#evict(draft);
+    else this.#write(draft);
+    return true;
+  }
+
+  /** A partition whose rows wait all the time is left for its next turn, so that the others get theirs. */
+  #giveUp(): boolean {
+    if (this.#lastOnes < 0 && this.#nowMs - this.#lastMs >= SETTLE_MS_MAX) this.#draft = undefined;
+    return false;
+  }
+
+  get #isDue(): boolean {
+    if (this.#lastOnes >= 0) return this.#lastOnes > 0;
+    if (this.#restLeft > 0) return true;
+    return this.#owned.length > 0 && this.#dependencies.logBytes() >= this.#dueBytes;
+  }
+
+  /** From now on `step` writes all partitions once more, for an orderly stop. */
+  beginLast(): void {
+    this.#lastOnes = this.#owned.length;
+  }
+
+  /** Streams that have left memory and are not on their way to the store yet: in neither can they be found. */
+  get isCarrying(): boolean {
+    return this.#draft?.isWriting === true && this.#dependencies.eviction.entries.length > 0;
+  }
+
+  /** Whether what `beginLast` began is done. */
+  get isDone(): boolean {
+    return this.#lastOnes === 0 && this.#draft === undefined;
+  }
+
+  /** Tells how far the lane's records have been sent, and what it has counted, whatever the time. */
+  markNow(): void {
+    this.#mark();
+  }
+
+  /**
+   * Per lane, a log position that the state will cover: the lane's `placed` word, and behind it the position of the lane's ring, which is to be passed
+   * before the state is written. The state may be ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
+   */
+  #begin(): void {
+    this.#left = Math.max(0, this.#left - 1);
+    if (this.#lastOnes > 0) this.#lastOnes--;
+    this.#restLeft = Math.max(0, this.#restLeft - 1);
+    this.#beginWith(this.#owned[this.#next] as number);
+    this.#next = (this.#next + 1) % this.#owned.length;
+  }
+
+  #beginWith(number: number): void {
+    this.#lastMs = this.#nowMs;
+    const { memories, readers, shard, logPosition } = this.#dependencies;
+    const { epoch, engine } = this.#options;
+    const vector = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
+    const awaited = readers.map((reader) => reader?.written);
+    const partition = shard.streams.partition(number);
+    this.#draft = { partition, vector, awaited, isWriting: false, isEvicting: true, gone: [], returned: 0, parts: 0, bytes: 0 };
+  }
+
+  /** Rows that wait for a stream are behind the vector too. */
+  #isSettled({ awaited, partition }: Draft): boolean {
+    if (this.#dependencies.shard.returns.isHeld(partition.number)) return false;
+    return this.#dependencies.readers.every((reader, lane) => reader === undefined || reader.hasPassed(awaited[lane] as number));
+  }
+
+  /** Takes some idle streams out of memory; false at the end. */
+  #evict(draft: Draft): boolean {
+    const { eviction, shard } = this.#dependencies;
+    if (!draft.isWriting) {
+      draft.isWriting = true;
+      this.#clearCold(draft, shard.cold);
+      eviction.begin();
+    }
+    if (this.#lastOnes < 0 && eviction.step(draft.partition)) return true;
+    draft.partition.generation = (draft.partition.generation + 1) >>> 0;
+    this.#writer.begin(draft.partition);
+    return false;
+  }
+
+  /** Streams that are back, and those that are forgotten, are in this checkpoint no longer. */
+  #clearCold(draft: Draft, cold: ColdStreams): void {
+    const { partition } = draft;
+    const { eviction, counters } = this.#dependencies;
+    const forgotten = eviction.forgotten(partition);
+    counters.add("streamsForgotten", forgotten.length);
+    draft.returned = partition.returned.length;
+    draft.gone = [...partition.returned.words, ...forgotten];
+    const gone = new Set(draft.gone);
+    const kept = new Uint32List();
+    for (const id of partition.cold.words) if (!gone.has(id)) kept.push(id);
+    partition.cold = kept;
+    for (const id of forgotten) cold.forget(id);
+  }
+
+  /** One part, or the last one with the header. */
+  #write(draft: Draft): void {
+    const part = this.#writer.next();
+    if (part === undefined) this.#finish(draft);
+    else {
+      draft.bytes += part.length;
+      this.#dependencies.outbox.send(FRAME_CHECKPOINT_PART, partFrame(draft, part));
+      draft.parts++;
+    }
+  }
+
+  #finish(draft: Draft): void {
+    const { partition, vector, parts } = draft;
+    const { outbox, counters, shard } = this.#dependencies;
+    const { epoch, engines, logShare, roundBytes } = this.#options;
+    const last = this.#writer.last();
+    const { number, nextBlock, generation, nextSerial } = partition;
+    const changes = this.#coldChanges(draft);
+    const streams = this.#writer.streams;
+    const header = { partition: number, epoch, vector, nextBlock, generation, parts, streams, nextSerial, coldBytes: changes.length };
+    outbox.send(FRAME_CHECKPOINT, joinCheckpoint(header, last, changes));
+    const returned = new Uint32List();
+    for (const id of partition.returned.words.subarray(draft.returned)) returned.push(id);
+    partition.returned = returned;
+    for (const id of draft.gone) shard.cold.remove(id);
+    counters.set("streamsCold", shard.cold.size);
+    const bytes = draft.bytes + last.length + changes.length;
+    partition.stateBytes = bytes;
+    this.#writtenBytes += bytes;
+    this.#dueBytes = this.#dependencies.logBytes() + Math.max(roundBytes / this.#owned.length, bytes * logShare * engines);
+    this.#draft = undefined;
+    counters.add("checkpoints", 1);
+    counters.add("checkpointBytes", bytes);
+  }
+
+  /** Serials of the streams that the store is to drop, and the entries of those that have left. */
+  #coldChanges({ partition, gone, returned }: Draft): Uint8Array {
+    const { eviction, shard } = this.#dependencies;
+    const serials = [...gone, ...partition.returned.words.subarray(returned)].map((id) => shard.cold.serial(id));
+    const { entries } = eviction;
+    if (serials.length + entries.length === 0) return entries;
+    const changes = new Uint8Array(4 + 4 * serials.length + entries.length);
+    const view = new DataView(changes.buffer);
+    view.setUint32(0, serials.length, true);
+    serials.forEach((serial, index) => view.setUint32(4 + 4 * index, serial, true));
+    changes.set(entries, 4 + 4 * serials.length);
+    return changes;
+  }
+
+  #markLane(nowMs: number): void {
+    if (nowMs - this.#markedMs < LANE_MARK_MS) return;
+    if (this.#mark()) this.#markedMs = nowMs;
+  }
+
+  /** False when nothing was logged since the last mark. */
+  #mark(): boolean {
+    const position = this.#dependencies.logPosition();
+    if (position.segment === this.#marked.segment && position.offset === this.#marked.offset) return false;
+    this.#marked = position;
+    const mark: LaneMark = { epoch: this.#options.epoch, lane: this.#options.engine, ...position };
+    const frame: LaneMarkFrame = { mark, usage: this.#dependencies.takeUsage() };
+    this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, frame);
+    return true;
+  }
+}
+
+/** {partition u32, generation u32, part u32} and the part. */
+function partFrame({ partition, parts }: Draft, part: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(CHECKPOINT_PART_HEADER_BYTES + part.length);
+  const view = new DataView(frame.buffer);
+  view.setUint32(0, partition.number, true);
+  view.setUint32(4, partition.generation, true);
+  view.setUint32(8, parts, true);
+  frame.set(part, CHECKPOINT_PART_HEADER_BYTES);
+  return frame;
+}
+
+/** {header bytes u32} header JSON padded to 4, last part of the state, changes among the streams that left memory. */
+function joinCheckpoint(header: CheckpointHeader, last: Uint8Array, changes: Uint8Array): Uint8Array {
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const padded = (text.byteLength + 3) & ~3;
+  const bytes = new Uint8Array(4 + padded + last.byteLength + changes.byteLength).fill(0x20, 4, 4 + padded);
+  new DataView(bytes.buffer).setUint32(0, padded, true);
+  bytes.set(text, 4);
+  bytes.set(last, 4 + padded);
+  bytes.set(changes, 4 + padded + last.byteLength);
+  return bytes;
+}

@@ -1,0 +1,307 @@
+// Decodes remote-write bodies, 1.0 and 2.0, with the lane kernel: it walks the protobuf and stages rows; this side defines new streams, takes metadata and
+// native histograms, decides between replicas, and buries rejects.
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { ReplicaGroups } from "../../../adapters/runtime/replica-groups.ts";
+import { DECOMPRESSED_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
+import type { ValidationReason } from "../../../core/layout/counters.ts";
+import {
+  REJECT_BYTES,
+  REJECT_CODE,
+  REJECT_LABELS,
+  REJECT_LABELS_BYTES,
+  REJECT_TIME,
+  REJECT_VALUE,
+} from "../../../core/layout/kernel-event.ts";
+import {
+  STATUS_ALLOWANCE_SPENT,
+  STATUS_ASK_OWNER,
+  STATUS_ASK_REPLICA,
+  STATUS_BAD_LABELS,
+  STATUS_DEFINITIONS_FULL,
+  STATUS_DONE,
+  STATUS_METADATA,
+  STATUS_OK,
+  STATUS_REJECTS_FULL,
+  STATUS_ROWS_FULL,
+  STATUS_TABLE_FULL,
+  STATUS_TOO_LARGE,
+  STATUS_UNKNOWN_STREAM,
+} from "../../../core/layout/kernel-status.ts";
+import { DECOMPRESSED, REJECTS, SYMBOLS_MAX } from "../../../core/layout/memory-map.ts";
+import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
+import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
+import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
+import {
+  describeReject,
+  LABELS_NOT_UTF8,
+  type Labels,
+  labelProblem,
+  type SampleProblem,
+} from "../../../domain/prometheus/sample-problems.ts";
+import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import { replicaSource } from "../../../domain/series/replica-labels.ts";
+import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import { type Body, refusedAnswer } from "../unit/body.ts";
+import type { LabelIntake } from "../unit/label-intake.ts";
+import type { StreamDefiner } from "../unit/stream-definer.ts";
+import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
+import { type DistributionTaker, HistogramIntake } from "./histogram-intake.ts";
+import { MetadataIntake } from "./metadata-intake.ts";
+import { ReplicaSources } from "./replica-sources.ts";
+
+export interface RemoteWriteDecoderDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: LaneExports;
+  readonly definer: StreamDefiner;
+  readonly counters: EngineCounters;
+  readonly replicaGroups: ReplicaGroups;
+  readonly metadata: MetadataBook;
+  readonly labels: LabelIntake;
+  /** Takes native histograms. */
+  readonly takeDistribution: DistributionTaker;
+  readonly tenantName: (index: number) => string;
+  readonly tenantIndex: (name: string) => number;
+  readonly requestId: (admission: number) => string;
+}
+
+/** How far a body is: `answer` when it is at its end, undefined when the unit must be committed first. */
+export type Progress = BodyAnswer | undefined;
+
+const NO_SYMBOL = new Uint8Array(0);
+const BAD_REFS = "labels_refs of a series are absent, odd in number, more than 1,024, or name symbols that the request has not";
+
+/** Decodes remote-write bodies for one lane; a large body takes several units. */
+export class RemoteWriteDecoder {
+  readonly #dependencies: RemoteWriteDecoderDependencies;
+  readonly #sources: ReplicaSources;
+  readonly #metadata: MetadataIntake;
+  readonly #histograms: HistogramIntake;
+  #isVersion2 = false;
+  #samples = 0;
+  /** Native histograms of the body, and those of them that were taken. */
+  #histogramsSent = 0;
+  #histogramsTaken = 0;
+  #refused = 0;
+  #letters = 0;
+  #first: SampleProblem | undefined;
+
+  constructor(dependencies: RemoteWriteDecoderDependencies) {
+    this.#dependencies = dependencies;
+    this.#sources = new ReplicaSources(dependencies.replicaGroups);
+    this.#metadata = new MetadataIntake(dependencies);
+    this.#histograms = new HistogramIntake(dependencies.takeDistribution);
+  }
+
+  /** What was told since the last unit is in the log. */
+  saved(): void {
+    this.#dependencies.metadata.saved();
+  }
+
+  /** The unit is not in the log: start times and metadata that it held are to be told again. */
+  forget(): void {
+    this.#dependencies.metadata.forgetUnsaved();
+    this.#dependencies.kernel.laneTableClear();
+  }
+
+  /** Starts a body; an answer at once means that it cannot be decoded and that nothing of it is stored. */
+  begin(body: Body, unit: WorkUnit): Progress {
+    const { kernel, counters } = this.#dependencies;
+    this.#metadata.settle();
+    const bytes = kernel.snappyDecompress(body.pointer, body.bytes, DECOMPRESSED, DECOMPRESSED_BYTES_MAX);
+    if (bytes < 0) return this.#undecodable(body, bytes);
+    const least = body.wallMs - TIMESTAMP_AGE_MS_MAX;
+    const most = body.wallMs + TIMESTAMP_FUTURE_MS_MAX;
+    this.#isVersion2 = body.kind === BODY_REMOTE_WRITE_2;
+    const begin = this.#isVersion2 ? kernel.remoteWrite2Begin : kernel.remoteWriteBegin;
+    const samples = begin(DECOMPRESSED, bytes, body.tenant, unit.baseMs, least, most, WORK_ROWS_MAX);
+    if (samples < 0) return this.#undecodable(body, samples);
+    this.#samples = samples;
+    this.#histogramsSent = this.#isVersion2 ? kernel.histogramCount2() : kernel.histogramCount();
+    this.#histogramsTaken = 0;
+    this.#refused = 0;
+    this.#letters = 0;
+    this.#first = undefined;
+    counters.add("decompressedBytes", bytes);
+    counters.batch(samples + this.#histogramsSent);
+    if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#metadata.takeMessages(this.#copy(bytes), body, unit);
+    if (this.#histogramsSent > 0) this.#takeHistograms(body, unit, bytes);
+    return this.resume(body, unit);
+  }
+
+  #copy(bytes: number): Uint8Array {
+    return this.#dependencies.memory.bytes.slice(DECOMPRESSED, DECOMPRESSED + bytes);
+  }
+
+  #takeHistograms(body: Body, unit: WorkUnit, bytes: number): void {
+    const tenant = this.#dependencies.tenantName(body.tenant);
+    this.#histogramsTaken = this.#histograms.take(this.#copy(bytes), this.#isVersion2 ? 2 : 1, {
+      tenant,
+      unit,
+      wallMs: body.wallMs,
+      count: this.#histogramsSent,
+      labelsOf: (span) => this.#labelsOf(span),
+      isTaken: (source) => this.#isTaken(this.#sources.numberOf(source), body.wallMs),
+      refuse: (count, { reason, message }, payload) => this.#refuse(body, unit, count, reason, message, payload),
+    });
+  }
+
+  /** Goes on with the body into a fresh unit, which must have the base of the one it began in. */
+  resume(body: Body, unit: WorkUnit): Progress {
+    const { definer, tenantName } = this.#dependencies;
+    definer.beginSeries(body.tenant, tenantName(body.tenant));
+    const progress = this.#walk(body, unit);
+    definer.endSeries();
+    return progress;
+  }
+
+  #walk(body: Body, unit: WorkUnit): Progress {
+    const { kernel, definer } = this.#dependencies;
+    for (;;) {
+      const step = kernel.remoteWriteStep();
+      const status = step === STATUS_ASK_OWNER ? definer.settleSeries() : step;
+      if (status === STATUS_OK) continue;
+      if (status === STATUS_DONE) return this.#finish(body, unit);
+      if (status === STATUS_UNKNOWN_STREAM) this.#resolve(body, unit);
+      else if (status === STATUS_METADATA) this.#metadata.takeSeries(body, unit);
+      else if (status === STATUS_ASK_REPLICA) kernel.remoteWriteReplica(this.#isTaken(kernel.replicaSource(), body.wallMs) ? 1 : 0);
+      else if (status === STATUS_ALLOWANCE_SPENT) {
+        if (!definer.allowSeries()) this.#resolve(body, unit);
+      } else if (status === STATUS_BAD_LABELS)
+        this.#skip(
+          body,
+          unit,
+          "missing_metric_name",
+          this.#isVersion2 ? BAD_REFS : "a series has no labels; it needs __name__ at least",
+          [],
+        );
+      else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL || status === STATUS_DEFINITIONS_FULL) {
+        this.#buryRejects(body, unit);
+        return undefined;
+      } else throw new Error(`remote-write walk: unexpected status ${status}`);
+    }
+  }
+
+  /** Whether samples of a replica are taken; those of number 0 cannot be told apart from others and are. */
+  #isTaken(source: number, nowMs: number): boolean {
+    const choice = source === 0 ? "untracked" : this.#sources.choose(source, nowMs);
+    if (choice === "takes-over") this.#dependencies.counters.add("replicaTakeovers", 1);
+    if (choice === "untracked") this.#dependencies.counters.add("replicasUntracked", 1);
+    return choice !== "passed-over";
+  }
+
+  #undecodable(body: Body, status: number): BodyAnswer {
+    const requestId = this.#dependencies.requestId(body.admission);
+    const version = body.kind === BODY_REMOTE_WRITE_2 ? "a Request of remote-write 2.0" : "a WriteRequest of remote-write 1.0";
+    if (status === STATUS_TOO_LARGE) {
+      this.#dependencies.counters.rejected("metric", "payload_too_large", 1);
+      const message = `the body decompresses to more than ${DECOMPRESSED_BYTES_MAX} bytes, or has more than ${SYMBOLS_MAX} symbols; send smaller requests`;
+      return refusedAnswer({ code: "payload_too_large", message }, requestId);
+    }
+    this.#dependencies.counters.rejected("metric", "invalid_protobuf", 1);
+    const message = `the body is not a snappy block holding ${version}; nothing of it was stored`;
+    return refusedAnswer({ code: "invalid_protobuf", message }, requestId);
+  }
+
+  #finish(body: Body, unit: WorkUnit): BodyAnswer {
+    this.#buryRejects(body, unit);
+    this.#metadata.settle();
+    const { kernel, counters, requestId, tenantName } = this.#dependencies;
+    const sent = this.#samples + this.#histogramsSent;
+    const unobserved = kernel.remoteWriteUnobserved();
+    const passedOver = kernel.remoteWritePassedOver();
+    counters.add("samplesUnobserved", unobserved);
+    counters.add("samplesPassedOver", passedOver);
+    const accepted = sent - this.#refused - unobserved - passedOver;
+    counters.accepted("metric", accepted);
+    unit.accept(tenantName(body.tenant), body.wallMs, "metric", accepted);
+    const answer = this.#answer(sent, requestId(body.admission));
+    // What is no observation, and what another replica has sent, is done with: the sender must not take it for lost.
+    const samplesWritten = this.#samples - (this.#refused - (this.#histogramsSent - this.#histogramsTaken));
+    return this.#isVersion2 ? { ...answer, written: [samplesWritten, this.#histogramsTaken, 0] } : answer;
+  }
+
+  #answer(sent: number, requestId: string): BodyAnswer {
+    if (this.#first === undefined || this.#refused === 0) return { status: 204, body: null };
+    const { reason: code, message: first } = this.#first;
+    const message = `${this.#refused} of ${sent} samples were refused, the others are stored; the first: ${code}: ${first}`;
+    return refusedAnswer({ code, message }, requestId);
+  }
+
+  #resolve(body: Body, unit: WorkUnit): void {
+    const { kernel, memory, definer } = this.#dependencies;
+    const at = kernel.unknownPointer();
+    const labels = parseLabelSpan(memory.bytes.slice(at, at + kernel.unknownBytes()));
+    const problem = labels === undefined ? LABELS_NOT_UTF8 : labelProblem(labels);
+    if (labels === undefined || problem !== undefined) {
+      this.#skip(body, unit, (problem as SampleProblem).reason, (problem as SampleProblem).message, labels ?? []);
+      return;
+    }
+    const tenant = this.#dependencies.tenantName(body.tenant);
+    const name = nameOfLabels(tenant, labels);
+    const replica = replicaSource(tenant, name.serviceId, labels);
+    const source = replica === undefined ? 0 : this.#sources.numberOf(replica);
+    const defined = definer.define(unit, body.tenant, name, this.#dependencies.metadata.flagsOf(tenant, name.metricName));
+    if (defined === "identity_too_long") this.#skip(body, unit, "field_too_long", "the labels of a series are too long together", labels);
+    else if (defined === "series_limit_exceeded") {
+      this.#skip(
+        body,
+        unit,
+        "series_limit_exceeded",
+        "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused",
+        labels,
+      );
+    } else {
+      this.#dependencies.labels.takeSeries(tenant, name.serviceId, name.metricName, name.attributes, unit);
+      if (kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source) === STATUS_TABLE_FULL) {
+        kernel.laneTableClear();
+        kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source);
+      }
+    }
+  }
+
+  /** Leaves out the series that the walk stands at; its samples count as refused. */
+  #skip(body: Body, unit: WorkUnit, reason: ValidationReason, message: string, labels: Labels): void {
+    const samples = this.#dependencies.kernel.remoteWriteSkipSeries();
+    this.#refuse(body, unit, samples, reason, message, { labels: Object.fromEntries(labels), samples });
+  }
+
+  #refuse(body: Body, unit: WorkUnit, samples: number, reason: ValidationReason, message: string, payload: unknown): void {
+    this.#first ??= { reason, message };
+    const number = this.#letters++;
+    this.#refused += samples;
+    this.#dependencies.counters.rejected("metric", reason, samples);
+    const id = `${this.#dependencies.requestId(body.admission).replace("-", "")}${number.toString(16).padStart(12, "0")}`;
+    const tenant = this.#dependencies.tenantName(body.tenant);
+    const { wallMs: receivedMs, isAnonymous: anonymous } = body;
+    unit.addDeadLetter({ tenant, id, reason, field: null, message, topic: "remote_write", receivedMs, anonymous, payload });
+  }
+
+  /** Labels of a span of the body: label fields of 1.0, references to symbols of 2.0. */
+  #labelsOf(span: Uint8Array): Labels | undefined {
+    const { kernel, memory } = this.#dependencies;
+    if (!this.#isVersion2) return parseLabelSpan(span);
+    const count = kernel.symbolCount();
+    return resolveLabelRefs(span, (number) => {
+      if (number >= count) return NO_SYMBOL;
+      const at = kernel.symbolPointer(number);
+      return memory.bytes.slice(at, at + kernel.symbolBytes(number));
+    });
+  }
+
+  #buryRejects(body: Body, unit: WorkUnit): void {
+    const { kernel, memory } = this.#dependencies;
+    const view = memory.view;
+    for (let i = 0; i < kernel.rejectsCount(); i++) {
+      const at = REJECTS + i * REJECT_BYTES;
+      const labelsAt = view.getUint32(at + REJECT_LABELS, true);
+      const labels = this.#labelsOf(memory.bytes.slice(labelsAt, labelsAt + view.getUint32(at + REJECT_LABELS_BYTES, true))) ?? [];
+      const timeMs = view.getFloat64(at + REJECT_TIME, true);
+      const value = view.getFloat64(at + REJECT_VALUE, true);
+      const { reason, message } = describeReject(view.getUint32(at + REJECT_CODE, true), labels, timeMs, value);
+      const payload = { labels: Object.fromEntries(labels), value: Number.isFinite(value) ? value : String(value), timestamp: timeMs };
+      this.#refuse(body, unit, 1, reason, message, payload);
+    }
+    kernel.rejectsReset();
+  }
+}

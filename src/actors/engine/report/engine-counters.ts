@@ -1,0 +1,89 @@
+// An engine's counters, in its shared memory; the front renders them.
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import {
+  BATCH_BOUNDS,
+  ENGINE_COUNTERS,
+  ENGINE_SHARED_LIMITS,
+  ENGINE_SLOTS,
+  type EngineCounter,
+  type EngineSharedLimit,
+  RECORD_TYPES,
+  type RecordType,
+  SLOT_ACCEPTED,
+  SLOT_BATCH,
+  SLOT_ENGINE_SHARES,
+  SLOT_REASONS,
+  SLOT_REJECTED,
+  VALIDATION_REASONS,
+  type ValidationReason,
+} from "../../../core/layout/counters.ts";
+import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
+
+const PLACES = new Map<EngineCounter, number>(ENGINE_COUNTERS.map((name, place) => [name, place]));
+
+/** Requests, items in them, items of them that were refused. */
+const OTLP_COUNTERS: Readonly<Record<OtlpSignal, readonly [EngineCounter, EngineCounter, EngineCounter]>> = {
+  metrics: ["otlpMetricsRequests", "otlpMetricsItems", "otlpMetricsRejected"],
+  traces: ["otlpTracesRequests", "otlpTracesItems", "otlpTracesRejected"],
+  logs: ["otlpLogsRequests", "otlpLogsItems", "otlpLogsRejected"],
+};
+
+/** Single writer of one engine's counter slots. */
+export class EngineCounters {
+  readonly #slots: Float64Array;
+
+  constructor(memory: EngineMemory) {
+    this.#slots = memory.counters(ENGINE_SLOTS);
+  }
+
+  add(name: EngineCounter, amount: number): void {
+    this.#bump(PLACES.get(name) as number, amount);
+  }
+
+  get(name: EngineCounter): number {
+    return this.#slots[PLACES.get(name) as number] as number;
+  }
+
+  set(name: EngineCounter, value: number): void {
+    this.#slots[PLACES.get(name) as number] = value;
+  }
+
+  raise(name: EngineCounter, value: number): void {
+    const place = PLACES.get(name) as number;
+    if (value > (this.#slots[place] as number)) this.#slots[place] = value;
+  }
+
+  accepted(type: RecordType, count: number): void {
+    this.#bump(SLOT_ACCEPTED + RECORD_TYPES.indexOf(type), count);
+  }
+
+  rejected(type: RecordType, reason: ValidationReason, count: number): void {
+    this.#bump(SLOT_REJECTED + RECORD_TYPES.indexOf(type), count);
+    this.#bump(SLOT_REASONS + VALIDATION_REASONS.indexOf(reason), count);
+  }
+
+  /** Counts an OTLP request and what became of its items. */
+  otlp(signal: OtlpSignal, accepted: number, rejected: number): void {
+    const [requests, items, refused] = OTLP_COUNTERS[signal];
+    this.add(requests, 1);
+    this.add(items, accepted + rejected);
+    this.add(refused, rejected);
+  }
+
+  /** Observes the number of records of one body. */
+  batch(records: number): void {
+    const found = BATCH_BOUNDS.findIndex((bound) => records <= bound);
+    this.#bump(SLOT_BATCH + (found < 0 ? BATCH_BOUNDS.length : found), 1);
+    this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 1, records);
+    this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 2, 1);
+  }
+
+  /** Counts places of a shared limit that a tenant was refused. */
+  shareRefused(limit: EngineSharedLimit, count: number): void {
+    this.#bump(SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.indexOf(limit), count);
+  }
+
+  #bump(place: number, amount: number): void {
+    this.#slots[place] = (this.#slots[place] as number) + amount;
+  }
+}

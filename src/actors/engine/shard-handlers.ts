@@ -1,0 +1,72 @@
+// The handlers of one shard, and their time: what is due is done once everything that came before is taken.
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { BucketFamilies } from "./distributions/bucket-families.ts";
+import { addDistributions, type DistributionsOptions } from "./distributions/distributions.ts";
+import { LogHandler } from "./logs/log-handler.ts";
+import type { EngineCounters } from "./report/engine-counters.ts";
+import type { EngineShares } from "./report/engine-shares.ts";
+import type { Outbox } from "./report/outbox.ts";
+import { DerivedSeries, type DerivedSeriesDependencies } from "./shard/derived-series.ts";
+import { LimitedSeries } from "./shard/limited-series.ts";
+import type { Shard } from "./shard/shard.ts";
+import { SpanHandler } from "./spans/span-handler.ts";
+
+/** How long what is due waits at most for rows and messages that have come before. */
+const DUE_SLACK_MS = 50;
+
+export interface ShardHandlersDependencies extends Omit<DerivedSeriesDependencies, "shard"> {
+  readonly shard: Shard;
+  readonly counters: EngineCounters;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly shares: EngineShares;
+}
+
+/** Registers the handlers of this build with a shard. */
+export class ShardHandlers {
+  readonly families: BucketFamilies;
+  readonly #shard: Shard;
+  readonly #clock: Clock;
+
+  constructor(options: DistributionsOptions, dependencies: ShardHandlersDependencies) {
+    const { shard, counters, outbox, clock, shares } = dependencies;
+    this.#shard = shard;
+    this.#clock = clock;
+    const series = new DerivedSeries(dependencies);
+    const send = (kind: number, payload: Uint8Array) => outbox.send(kind, payload);
+    const generation = (partition: number) => shard.streams.partition(partition).generation;
+    this.families = addDistributions(options, dependencies);
+    const limited = new LimitedSeries(options.seriesLimit, { series, counters });
+    const windowShares = (items: "span" | "log") => ({
+      services: shares.ledger(`${items}_services`),
+      cells: shares.ledger(`${items}_cells`),
+      ids: shares.ledger(`${items}_ids`),
+    });
+    const ofSpans = {
+      windowShares: windowShares("span"),
+      joinedServices: shares.ledger("call_services"),
+      callEdges: shares.ledger("call_edges"),
+    };
+    shard.addHandler(new SpanHandler({ series: limited, counters, send, generation, ...ofSpans }));
+    shard.addHandler(new LogHandler({ series: limited, counters, shares: windowShares("log") }));
+  }
+
+  /** Does what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */
+  doDue(isBusy: boolean): boolean {
+    const wallMs = this.#clock.wallMs();
+    let did = false;
+    for (const handler of this.#shard.handlers) {
+      if (handler.dueMs === undefined || wallMs < handler.dueMs + (isBusy ? DUE_SLACK_MS : 0)) continue;
+      handler.due?.(wallMs, this.#clock.monotonicMs());
+      did = true;
+    }
+    return did;
+  }
+
+  /** Milliseconds until something is due, at least 1. */
+  get dueInMs(): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const handler of this.#shard.handlers) dueMs = Math.min(dueMs, handler.dueMs ?? dueMs);
+    return Math.max(1, dueMs - this.#clock.wallMs());
+  }
+}

@@ -1,0 +1,381 @@
+// The shard: owns the stream records of its partitions, applies rows in the order they come, and turns what the kernel reports into
+// verdict frames, chunks and counters. Which streams there are is in stream-registry.ts; queries find them by service in service-index.ts.
+import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import type { InboxFrame } from "../../../adapters/runtime/inbox-ring.ts";
+import { LATE_IN_RING_MS_MAX } from "../../../core/config/limits.ts";
+import {
+  EVENT_BUCKETS_DUE,
+  EVENT_CHUNK_DUE,
+  EVENT_CLOSE,
+  EVENT_ENDED,
+  EVENT_LATE,
+  EVENT_OPEN,
+  EVENT_PARKED,
+  EVENT_REPLACE,
+  EVENT_UPDATE,
+} from "../../../core/layout/kernel-event.ts";
+import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
+import { ARRIVAL_HISTORY, ROW_BYTES, ROW_REF, SECTION_DEFINE, SECTION_MESSAGES } from "../../../core/layout/row-frame.ts";
+import { SR_HASH } from "../../../core/layout/stream-record.ts";
+import { episodeKind, FRAME_BLOCK, type StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { StreamsWanted } from "../../../core/protocol/engine-control.ts";
+import type { WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
+import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
+import type { ChunkBlockBuilder } from "../../../domain/codec/chunk-block-builder.ts";
+import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
+import { messagesOf } from "../../../domain/codec/shard-message.ts";
+import { endEpisodes } from "../../../domain/detection/ended-episodes.ts";
+import { encodeEpisode } from "../../../domain/incident/episode-codec.ts";
+import { episodeFrame } from "../../../domain/incident/episode-frame.ts";
+import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
+import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import type { Correction } from "../../../domain/kernel/stream-records.ts";
+import { identityName } from "../../../domain/series/stream-identity.ts";
+import { ColdStreams } from "../cold/cold-streams.ts";
+import { StreamReturns } from "../cold/stream-returns.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
+import type { Outbox } from "../report/outbox.ts";
+import type { Partition } from "../streams/partition.ts";
+import type { ServiceIndex } from "../streams/service-index.ts";
+import { StreamProfiles } from "../streams/stream-profiles.ts";
+import { decodeDefinition, type WorkUnit } from "../unit/work-unit.ts";
+import { HistoryRun } from "./history-run.ts";
+import type { MessageArrival, MessageHandler } from "./message-handler.ts";
+import { StreamRegistry } from "./stream-registry.ts";
+
+export interface ShardOptions {
+  readonly engine: number;
+  readonly engines: number;
+  /** Settings for whom nothing else is set. */
+  readonly settings: WatchdogSettings;
+  readonly minSamples: number;
+  /** Most bytes of a block of chunks. */
+  readonly blockBytes: number;
+}
+
+export interface ShardDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: ShardKernel;
+  readonly processWords: ProcessWords;
+  readonly outbox: Outbox;
+  readonly counters: EngineCounters;
+  readonly services: ServiceIndex;
+  readonly tenantIndex: (name: string) => number;
+  readonly askForStreams: (wanted: StreamsWanted) => void;
+}
+
+/** Rows that came with one frame, in place. */
+export interface RowBatch {
+  readonly pointer: number;
+  readonly rows: number;
+  readonly baseMs: number;
+  readonly arrivalMs: number;
+}
+
+/** One engine's shard. */
+export class Shard {
+  readonly #options: ShardOptions;
+  readonly #dependencies: ShardDependencies;
+  readonly streams: StreamRegistry;
+  /** Streams that are not in memory, and the rows that wait for them. */
+  readonly cold: ColdStreams;
+  readonly returns: StreamReturns;
+  readonly profiles: StreamProfiles;
+  /** By the kind of their messages. */
+  readonly #handlers = new Map<number, MessageHandler>();
+  #collectBuckets: () => void;
+  #learnHistory: (slot: number) => void = () => undefined;
+  #isHistory = false;
+  readonly #time = new Float64Array(1);
+  readonly #value = new Float64Array(1);
+  readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
+  readonly #history: HistoryRun;
+  readonly #encodeBlock: BlockEncoder;
+
+  constructor(options: ShardOptions, dependencies: ShardDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#encodeBlock = (records, headRoom) => dependencies.kernel.blocks.encode(records, headRoom);
+    this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
+    this.cold = new ColdStreams(dependencies.memory);
+    this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.#storeValues(slot, times, values, count));
+    const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
+    this.profiles = new StreamProfiles(options.settings, {
+      ...dependencies,
+      nameOf: (slot) => this.nameOf(slot),
+      endEpisodes: (slot) => this.endEpisodes(slot),
+    });
+    const created = (slot: number) => this.profiles.assign(slot);
+    this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind, created });
+    this.returns = new StreamReturns({
+      ...dependencies,
+      cold: this.cold,
+      partition: (number) => this.streams.partition(number),
+      applyRows: (batch) => this.applyRows(batch),
+      restartStream: (slot, flags) => this.#restart(slot, flags),
+      createStream: ({ hash, identity, partition }) => {
+        const { tenant } = identityName(Buffer.from(identity).toString("utf8"));
+        return this.streams.createReturned({ ref: 0, partition, flags: 0, tenant: dependencies.tenantIndex(tenant), hash, identity });
+      },
+    });
+  }
+
+  /** Applies a frame from another lane. */
+  applyFrame(frame: InboxFrame): void {
+    if ((frame.kind & 0xff) === SECTION_DEFINE) {
+      this.streams.take(frame.pointer, frame.bytes);
+      return;
+    }
+    const { pointer, baseMs, arrivalMs } = frame;
+    const kind = frame.kind & 0xff;
+    if (kind >= SECTION_MESSAGES) {
+      const section = this.#dependencies.memory.bytes.subarray(pointer, pointer + frame.bytes);
+      for (const { partition, payload } of messagesOf(section)) this.takeMessage(kind, partition, payload, { baseMs, arrivalMs });
+      return;
+    }
+    this.applyRows({ pointer, rows: frame.bytes / ROW_BYTES, baseMs, arrivalMs });
+  }
+
+  /** Has a handler take the messages of its kind from now on. */
+  addHandler(handler: MessageHandler): void {
+    this.#handlers.set(handler.kind, handler);
+  }
+
+  /** Has samples of histogram buckets read by `collect` whenever their list is full; it may not apply rows. */
+  collectBucketsWith(collect: () => void): void {
+    this.#collectBuckets = collect;
+  }
+
+  /** Has `learn` look at the rings of streams that take history, before their values leave them. */
+  learnHistoryWith(learn: (slot: number) => void): void {
+    this.#learnHistory = learn;
+  }
+
+  get handlers(): Iterable<MessageHandler> {
+    return this.#handlers.values();
+  }
+
+  /** Takes a message. Throws when no handler of this build knows its kind. */
+  takeMessage(kind: number, partition: number, payload: Uint8Array, arrival: MessageArrival): void {
+    this.#handler(kind).take(partition, payload, arrival);
+  }
+
+  /** Gives a handler back what a checkpoint kept of it. */
+  restoreHandler(kind: number, partition: number, piece: Uint8Array): void {
+    this.#handler(kind).restore(partition, piece);
+  }
+
+  #handler(kind: number): MessageHandler {
+    const handler = this.#handlers.get(kind);
+    if (handler === undefined) throw new Error(`messages of kind ${kind} are unknown to this build`);
+    return handler;
+  }
+
+  /** Takes the messages of a committed unit that are for this engine, behind its rows. */
+  takeOwnMessages(unit: WorkUnit): void {
+    for (const [kind, section] of unit.messageFrames(this.#options.engine, Number.POSITIVE_INFINITY)) {
+      for (const { partition, payload } of messagesOf(section)) this.takeMessage(kind, partition, payload, unit);
+    }
+  }
+
+  /** Takes the definitions of a committed unit, of which some may be other engines'. */
+  define(unit: WorkUnit): void {
+    if (unit.areaBytes > 0) this.streams.take(DEFINITIONS, unit.areaBytes);
+    for (const definition of unit.overflow) this.streams.takeOne(decodeDefinition(new DataView(definition.buffer), 0));
+  }
+
+  /** Where rows of the partition wait, the kind changes behind them. */
+  #adoptKind(slot: number, flags: number): void {
+    const isHeld = slot >= COLD_SLOTS || this.returns.isHeld(this.#dependencies.kernel.records.partition(slot));
+    if (isHeld) this.returns.parkKind(slot, flags);
+    else this.#restart(slot, flags);
+  }
+
+  /** A sender may change its mind about a name being a counter: the stream then starts anew. */
+  #restart(slot: number, flags: number): void {
+    this.#dependencies.counters.add("kindChanges", 1);
+    this.#takeChunk(slot);
+    this.#dependencies.kernel.records.restart(slot, flags);
+    this.#dependencies.kernel.markBucket(slot);
+  }
+
+  identityOf(slot: number): Uint8Array {
+    const { kernel, memory } = this.#dependencies;
+    const at = kernel.records.identityAddress(slot);
+    return memory.bytes.slice(at, at + kernel.records.identityBytes(slot));
+  }
+
+  nameOf(slot: number): StreamName {
+    return identityName(Buffer.from(this.identityOf(slot)).toString("utf8"));
+  }
+
+  hashOf(slot: number): Uint8Array {
+    const at = this.#dependencies.kernel.records.address(slot) + SR_HASH;
+    return this.#dependencies.memory.bytes.slice(at, at + 16);
+  }
+
+  partitionOf(slot: number): Partition {
+    return this.streams.partition(this.#dependencies.kernel.records.partition(slot));
+  }
+
+  /** Applies rows; the kernel returns after every row that has an event, so that this side acts before the stream's next row. */
+  applyRows(batch: RowBatch): void {
+    const { kernel } = this.#dependencies;
+    this.#isHistory = batch.arrivalMs === ARRIVAL_HISTORY;
+    for (let done = 0; done < batch.rows; ) {
+      done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
+      const events = kernel.eventsCount();
+      if (events === 0) continue;
+      const isParked = events === 1 && kernel.events.kind(0) === EVENT_PARKED;
+      if (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch)) done--;
+      for (let i = 0; i < events; i++) this.#takeEvent(i);
+      kernel.eventsReset();
+    }
+    if (!this.#isHistory) return;
+    this.#history.flush();
+    this.#learnBatch(batch);
+  }
+
+  #learnBatch({ pointer, rows }: RowBatch): void {
+    const { kernel, memory } = this.#dependencies;
+    let last = -1;
+    for (let row = 0; row < rows; row++) {
+      const slot = kernel.slotOfRef(memory.words[(pointer + row * ROW_BYTES + ROW_REF) >>> 2] as number);
+      if (slot >= 0 && slot < COLD_SLOTS && slot !== last) this.#learnHistory(slot);
+      last = slot;
+    }
+  }
+
+  /** Applies this engine's own share of a unit, from the staging area. */
+  applyStaged(unit: Pick<RowBatch, "baseMs" | "arrivalMs">, rowBytes: number, self: number): void {
+    const { baseMs, arrivalMs } = unit;
+    this.applyRows({ pointer: STAGING + self * STAGING_BYTES, rows: rowBytes / ROW_BYTES, baseMs, arrivalMs });
+  }
+
+  /** Most events are chunks that are due: no object is made for those. */
+  #takeEvent(index: number): void {
+    const { kernel } = this.#dependencies;
+    if (kernel.events.kind(index) === EVENT_CHUNK_DUE) this.#takeDueChunk(kernel.events.slot(index));
+    else this.#handle(kernel.event(index));
+  }
+
+  #handle(event: ShardEvent): void {
+    if (event.kind === EVENT_LATE) this.#takeLate(event);
+    else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
+    else if (event.kind === EVENT_REPLACE) this.#replace(event);
+    else if (event.kind === EVENT_ENDED) this.endEpisodes(event.slot);
+    else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
+  }
+
+  /** The kernel takes such a chunk itself, except of history, which is looked at before, and where it does not fit the block. */
+  #takeDueChunk(slot: number): void {
+    if (this.#isHistory) this.#learnHistory(slot);
+    this.#takeChunk(slot, !this.#isHistory);
+  }
+
+  /** Packs the values of a stream that are in no chunk yet. What the kernel has found no room for in the partition's block begins the next one. */
+  #takeChunk(slot: number, isTried = false): void {
+    const { kernel, memory } = this.#dependencies;
+    if (!isTried && kernel.takeChunk(slot)) return;
+    const bytes = kernel.packChunk(slot, SCRATCH);
+    if (bytes > 0) {
+      const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
+      chunks.appendRecord(memory.words, SCRATCH >>> 2, kernel.records.enterBlock(slot, chunks.block));
+    }
+    kernel.chunkTaken(slot);
+  }
+
+  /** Where a chunk of so many bytes waits for its block; one that it would not fit leaves before. */
+  #chunksFor(partition: Partition, bytes: number): ChunkBlockBuilder {
+    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.sendView(FRAME_BLOCK, partition.takeBlock(this.#encodeBlock));
+    return partition.chunks;
+  }
+
+  /** One value that readers merge into the chunks by its time. */
+  #storeValue(slot: number, timeMs: number, value: number): void {
+    this.#time[0] = timeMs;
+    this.#value[0] = value;
+    this.#storeValues(slot, this.#time, this.#value, 1);
+  }
+
+  /** Values, ascending by time, as a chunk of their own. */
+  #storeValues(slot: number, times: Float64Array, values: Float64Array, count: number): void {
+    const bytes = encodeSampleChunk(times, values, count, this.#chunk, 0);
+    const [first, last] = [times[0] as number, times[count - 1] as number];
+    const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
+    const isFirst = this.#dependencies.kernel.records.enterBlock(slot, chunks.block);
+    chunks.append(this.hashOf(slot), this.#chunk.subarray(0, bytes), first, last, isFirst);
+  }
+
+  /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */
+  #takeLate({ slot, timeMs, value, arrivalMs }: ShardEvent): void {
+    const { kernel } = this.#dependencies;
+    if (arrivalMs === ARRIVAL_HISTORY && this.#history.add(slot, timeMs, value)) return;
+    if (kernel.records.lastTimeMs(slot) - timeMs > LATE_IN_RING_MS_MAX) {
+      this.#storeValue(slot, timeMs, value);
+      return;
+    }
+    let correction = kernel.insertLate(slot, timeMs, value);
+    // Only for a value that needs the room: one that comes again must leave the stream as it is.
+    if (correction.result === "too-old-for-ring" && kernel.records.isRingFullOfUnchunked(slot)) {
+      this.#takeChunk(slot);
+      correction = kernel.insertLate(slot, timeMs, value);
+    }
+    this.#settle(slot, timeMs, correction);
+  }
+
+  #replace({ slot, timeMs, value }: ShardEvent): void {
+    this.#settle(slot, timeMs, this.#dependencies.kernel.replaceNewest(slot, timeMs, value));
+  }
+
+  #settle(slot: number, timeMs: number, correction: Correction): void {
+    const stored = correction.result === "stored" || correction.result === "too-old-for-ring";
+    if (stored && correction.chunked) this.#storeValue(slot, timeMs, correction.value);
+  }
+
+  /** `isEnd`: that nobody has seen what closes recover. */
+  #report(event: ShardEvent, isEnd = false): void {
+    const { kernel, outbox } = this.#dependencies;
+    const { slot } = event;
+    const frame = episodeFrame(event, {
+      identity: this.identityOf(slot),
+      hash: this.hashOf(slot),
+      streamFlags: kernel.records.flags(slot),
+      threshold: this.profiles.thresholdOf(slot),
+      direction: () => this.profiles.directionOf(slot),
+      minSamples: this.#options.minSamples,
+      bucketWidth: kernel.records.width(slot),
+      baseline: () => kernel.baseline(slot, event.timeMs),
+      hashText: (text) => this.#hashBytes(text),
+    });
+    if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(isEnd ? { ...frame, transition: "end" } : frame));
+  }
+
+  /** Whether an episode of the stream's own detector is open. */
+  hasEpisode(slot: number): boolean {
+    return this.#dependencies.kernel.records.hasEpisode(slot);
+  }
+
+  /** A stream that is no longer evaluated, was ended by its sender or is silent for long has no open episodes. */
+  endEpisodes(slot: number): void {
+    for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing, true);
+  }
+
+  /** 32 hex digits of a text of at most 4,096 bytes, the same in every process over this data folder. */
+  hashText(text: string): string {
+    return Buffer.from(this.#hashBytes(text)).toString("hex");
+  }
+
+  #hashBytes(text: string): Uint8Array {
+    const { memory, kernel } = this.#dependencies;
+    const bytes = memory.slice(SCRATCH, 4096).write(text);
+    const pointer = kernel.identityHash(SCRATCH, bytes);
+    return memory.bytes.slice(pointer, pointer + 16);
+  }
+
+  /** Copies the kernel's own counts into the engine's counters. */
+  publishCounters(): void {
+    const { kernel, counters } = this.#dependencies;
+    kernel.counts((name, value) => counters.set(name, value));
+  }
+}

@@ -1,0 +1,162 @@
+// The Watchdog's settings as one engine knows them, and the threshold profile of each of its streams that follows from them. A new stream is given its
+// profile when it is made; when settings change, the streams that they are for are walked, in slices between bodies.
+import { PROFILE_SLOTS_PER_STEP } from "../../../core/config/limits.ts";
+import { PROFILE_EXCLUDED } from "../../../core/layout/stream-record.ts";
+import type { ToldSettings } from "../../../core/protocol/engine-control.ts";
+import type { PlacedOverrides, WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
+import { SettingsTable } from "../../../domain/detection/settings-table.ts";
+import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
+import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import { serviceKey } from "../../../domain/series/stream-identity.ts";
+import type { ServiceIndex } from "./service-index.ts";
+
+export interface StreamProfilesDependencies {
+  readonly kernel: ShardKernel;
+  readonly services: ServiceIndex;
+  readonly tenantIndex: (name: string) => number;
+  readonly nameOf: (slot: number) => { readonly tenant: string; readonly serviceId: string; readonly metricName: string };
+  /** Ends the episodes of a stream that is no longer evaluated. */
+  readonly endEpisodes: (slot: number) => void;
+}
+
+/** Streams that a change of settings is still to reach: of the service at hand those before `end`, and then those of others. */
+interface Walk {
+  readonly lists: Iterator<readonly number[]>;
+  readonly slots: readonly number[];
+  readonly end: number;
+}
+
+const NO_WALK: Walk = { lists: [][Symbol.iterator](), slots: [], end: 0 };
+
+/** Settings and profiles of one engine. */
+export class StreamProfiles {
+  readonly #dependencies: StreamProfilesDependencies;
+  readonly #initial: WatchdogSettings;
+  readonly #table: SettingsTable;
+  readonly #profiles: ThresholdProfiles;
+  /** Numbers of the tenants for whom something is set. */
+  readonly #tenants = new Set<number>();
+  /** Changes that came while the one before was on its walk: tables that it may still lead to are not overwritten. */
+  readonly #waiting: ToldSettings[] = [];
+  #walk = NO_WALK;
+  #isWalking = false;
+
+  constructor(initial: WatchdogSettings, dependencies: StreamProfilesDependencies) {
+    this.#dependencies = dependencies;
+    this.#initial = initial;
+    this.#table = new SettingsTable(initial);
+    this.#profiles = new ThresholdProfiles(initial.zThreshold);
+    dependencies.kernel.profileTables(PROFILE_EXCLUDED).fill(Number.POSITIVE_INFINITY);
+  }
+
+  /** The settings in force for a metric of a service. */
+  settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings {
+    return this.#table.settingsOf(tenant, serviceId, metricName);
+  }
+
+  /** Whether metrics of the service may have settings of their own. */
+  hasMetrics(tenant: string, serviceId: string): boolean {
+    return this.#table.hasMetrics(tenant, serviceId);
+  }
+
+  /** Threshold that a stream is judged by. */
+  thresholdOf(slot: number): number {
+    const profile = this.#dependencies.kernel.records.profile(slot);
+    return this.#profiles.thresholdOf(profile);
+  }
+
+  /** Departures of a stream that may alert; its names are read only where something is set for its tenant. */
+  directionOf(slot: number): WatchdogSettings["direction"] {
+    const { kernel, nameOf } = this.#dependencies;
+    if (!this.#tenants.has(kernel.records.tenant(slot))) return this.#initial.direction;
+    const { tenant, serviceId, metricName } = nameOf(slot);
+    return this.settingsOf(tenant, serviceId, metricName).direction;
+  }
+
+  /** Takes a change; the streams that it is for follow with `step`. */
+  take(told: ToldSettings): void {
+    if (this.#isWalking) this.#waiting.push(told);
+    else this.#begin(told);
+  }
+
+  /** Gives a stream that has just been made its profile. An episode that a stored state left open is not ended by that. */
+  assign(slot: number): void {
+    const { kernel, nameOf } = this.#dependencies;
+    if (this.#tenants.size === 0 || !this.#tenants.has(kernel.records.tenant(slot))) return;
+    const { tenant, serviceId, metricName } = nameOf(slot);
+    kernel.records.setProfile(slot, this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, metricName)));
+  }
+
+  /** Goes on with a walk; false when there is none. */
+  step(slotsMax: number = PROFILE_SLOTS_PER_STEP): boolean {
+    if (!this.#isWalking) return false;
+    for (let left = slotsMax; left > 0; ) left -= this.#advance(left);
+    if (this.#isWalking) return true;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#begin(next);
+    return true;
+  }
+
+  /**
+   * Looks at up to `most` streams of the walk's service at hand and tells how many; ends the walk, and tells `most`, when there is none left. From the
+   * end of the list on, because those behind a stream that leaves memory move up.
+   */
+  #advance(most: number): number {
+    const { slots, lists } = this.#walk;
+    const end = Math.min(this.#walk.end, slots.length);
+    if (end > 0) {
+      const start = Math.max(0, end - most);
+      this.#assignAll(slots.slice(start, end));
+      this.#walk = { lists, slots, end: start };
+      return end - start;
+    }
+    const step = lists.next();
+    this.#isWalking = !step.done;
+    this.#walk = step.done ? NO_WALK : { lists, slots: step.value, end: step.value.length };
+    return step.done ? most : 1;
+  }
+
+  /** Streams of one service: all have the settings of the first, unless some of its metrics have their own. */
+  #assignAll(slots: readonly number[]): void {
+    const first = slots[0];
+    if (first === undefined) return;
+    const { nameOf } = this.#dependencies;
+    const { tenant, serviceId } = nameOf(first);
+    const hasMetrics = this.#table.hasMetrics(tenant, serviceId);
+    const common = this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, ""));
+    for (const slot of slots)
+      this.#set(slot, hasMetrics ? this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, nameOf(slot).metricName)) : common);
+  }
+
+  #set(slot: number, profile: number): void {
+    const { kernel, endEpisodes } = this.#dependencies;
+    if (kernel.records.profile(slot) === profile) return;
+    if (profile === PROFILE_EXCLUDED) endEpisodes(slot);
+    kernel.records.setProfile(slot, profile);
+  }
+
+  #begin({ places, profiles, tables }: ToldSettings): void {
+    const { kernel, tenantIndex } = this.#dependencies;
+    for (const each of tables) kernel.profileTables(each.profile).set(each.tables);
+    this.#profiles.take(profiles);
+    for (const place of places) {
+      this.#table.put(place, place.overrides);
+      const tenant = tenantIndex(place.tenant);
+      if (this.#table.hasTenant(place.tenant)) this.#tenants.add(tenant);
+      else this.#tenants.delete(tenant);
+    }
+    this.#walk = { lists: this.#lists(places), slots: [], end: 0 };
+    this.#isWalking = true;
+  }
+
+  /** The streams that changes are for, by service. Those that come meanwhile are given their profiles when they are made. */
+  *#lists(places: readonly PlacedOverrides[]): Generator<readonly number[]> {
+    const { all } = this.#dependencies.services;
+    const whole = new Set(places.filter(({ serviceId }) => serviceId === null).map(({ tenant }) => tenant));
+    for (const { tenant, serviceId } of places)
+      if (serviceId !== null && !whole.has(tenant)) yield all.get(serviceKey(tenant, serviceId)) ?? [];
+    const heads = [...whole].map((tenant) => `[${JSON.stringify(tenant)},`);
+    if (heads.length === 0) return;
+    for (const [key, slots] of all) if (heads.some((head) => key.startsWith(head))) yield slots;
+  }
+}

@@ -1,0 +1,93 @@
+// A body as the front handed it over, its text and JSON, and the answers of ingestion.
+import { isUtf8 } from "node:buffer";
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import { errorAnswer } from "../../../api/error-answer.ts";
+import type { Refusal } from "../../../api/refusal.ts";
+import { JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
+import {
+  BODY_PADDING_BYTES,
+  DESCRIPTOR_ADMISSION,
+  DESCRIPTOR_ANONYMOUS,
+  DESCRIPTOR_ARRIVAL,
+  DESCRIPTOR_BODY_BYTES,
+  DESCRIPTOR_BYTES,
+  DESCRIPTOR_COUNT,
+  DESCRIPTOR_KEY_BYTES,
+  DESCRIPTOR_KIND,
+  DESCRIPTOR_POINTER,
+  DESCRIPTOR_TENANT,
+  DESCRIPTOR_WALL,
+  DESCRIPTORS,
+} from "../../../core/layout/memory-map.ts";
+import { type DecodedJson, decodeJson } from "../../../domain/codec/json-body.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { BodyAnswer } from "./work-unit.ts";
+
+/** One body in the engine's memory. */
+export interface Body {
+  readonly pointer: number;
+  readonly bytes: number;
+  /** BODY_* of core/protocol/body-kind.ts. */
+  readonly kind: number;
+  readonly tenant: number;
+  readonly idempotencyKey: string;
+  readonly admission: number;
+  readonly arrivalMs: number;
+  readonly wallMs: number;
+  /** The request had no credential. */
+  readonly isAnonymous: boolean;
+}
+
+/** Reads the descriptor at a position of the descriptor ring. */
+export function readBody(memory: EngineMemory, position: number): Body {
+  const at = DESCRIPTORS + (position % DESCRIPTOR_COUNT) * DESCRIPTOR_BYTES;
+  const view = memory.view;
+  const pointer = view.getUint32(at + DESCRIPTOR_POINTER, true);
+  const bytes = view.getUint32(at + DESCRIPTOR_BODY_BYTES, true);
+  const keyBytes = view.getUint32(at + DESCRIPTOR_KEY_BYTES, true);
+  return {
+    pointer,
+    bytes,
+    kind: view.getUint32(at + DESCRIPTOR_KIND, true),
+    tenant: view.getUint32(at + DESCRIPTOR_TENANT, true),
+    idempotencyKey: keyBytes === 0 ? "" : memory.slice(pointer + bytes + BODY_PADDING_BYTES, keyBytes).toString("utf8"),
+    admission: view.getFloat64(at + DESCRIPTOR_ADMISSION, true),
+    arrivalMs: view.getFloat64(at + DESCRIPTOR_ARRIVAL, true),
+    wallMs: view.getFloat64(at + DESCRIPTOR_WALL, true),
+    isAnonymous: view.getUint32(at + DESCRIPTOR_ANONYMOUS, true) === 1,
+  };
+}
+
+/** What a body is read with. */
+interface BodySource {
+  readonly memory: EngineMemory;
+  readonly kernel: Pick<LaneExports, "jsonDepth">;
+}
+
+/** The text of a body; undefined when it is not UTF-8. */
+export function textOfBody(body: Body, { memory }: Pick<BodySource, "memory">): string | undefined {
+  const bytes = memory.slice(body.pointer, body.bytes);
+  return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
+}
+
+/** Decodes a body of JSON; what is wrong with it is in words for its sender. */
+export function decodeJsonBody(body: Body, source: BodySource): DecodedJson {
+  const text = textOfBody(body, source);
+  return text === undefined
+    ? { ok: false, message: "the body is not valid UTF-8; JSON must be sent as UTF-8" }
+    : decodeJsonText(body, text, source);
+}
+
+/** The same where its text is at hand. */
+export function decodeJsonText(body: Body, text: string, { kernel }: Pick<BodySource, "kernel">): DecodedJson {
+  const depth = kernel.jsonDepth(body.pointer, body.bytes);
+  if (depth > JSON_DEPTH_MAX) return { ok: false, message: `the body nests ${depth} levels deep; at most ${JSON_DEPTH_MAX} are read` };
+  const decoded = decodeJson(text);
+  return decoded.ok ? decoded : { ok: false, message: `the body is not JSON: ${decoded.message}` };
+}
+
+/** The answer to a body that is refused; the front gives it the form that the client asks for. */
+export function refusedAnswer(refusal: Refusal, requestId: string): BodyAnswer {
+  const { status, body } = errorAnswer(refusal, requestId, undefined);
+  return { status, body };
+}

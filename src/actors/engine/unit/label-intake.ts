@@ -1,0 +1,70 @@
+// Labels that telemetry says of its services, on the way to the coordinator: looked for where a stream is defined or a resource is read, never per sample.
+// What was told once is not told again while it is remembered.
+import { LABELS_TOLD_MAX } from "../../../core/config/declaration-limits.ts";
+import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
+import { isLabelText, ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";
+import { labelsOfAttributes, labelsOfSeries } from "../../../domain/labels/telemetry-labels.ts";
+import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import type { WorkUnit } from "./work-unit.ts";
+
+/** One lane's. */
+export class LabelIntake {
+  readonly #exclusions: FieldExclusions;
+  /** Values by tenant, service and key; forgotten all together when they are too many. */
+  readonly #told = new Map<string, string>();
+  /** What was told since it was last known to be logged. */
+  #unsaved: string[] = [];
+  /** Attributes that were looked at last: a decoder gives the same object for all items of one resource. */
+  #last: Attributes | undefined;
+  #lastTenant = "";
+
+  /** No label is read from an attribute that must not be stored. */
+  constructor(exclusions: FieldExclusions) {
+    this.#exclusions = exclusions;
+  }
+
+  /** Takes the attributes of a resource, or of a JSON record. */
+  takeAttributes(tenant: string, serviceId: string, attributes: Attributes, unit: WorkUnit): void {
+    if (attributes === this.#last && tenant === this.#lastTenant) return;
+    this.#last = attributes;
+    this.#lastTenant = tenant;
+    this.#tell(tenant, serviceId, labelsOfAttributes(this.#allowed(attributes)), unit);
+  }
+
+  /** Takes the labels of a remote-write series. */
+  takeSeries(tenant: string, serviceId: string, metricName: string, attributes: Attributes, unit: WorkUnit): void {
+    this.#tell(tenant, serviceId, labelsOfSeries(metricName, this.#allowed(attributes)), unit);
+  }
+
+  /** What was told is in the log. */
+  saved(): void {
+    this.#unsaved = [];
+  }
+
+  /** The unit is not in the log: what it held is to be told again. */
+  forget(): void {
+    for (const key of this.#unsaved) this.#told.delete(key);
+    this.#unsaved = [];
+    this.#last = undefined;
+  }
+
+  #allowed(attributes: Attributes): Attributes {
+    return this.#exclusions.isEmpty ? attributes : (this.#exclusions.strip({ attributes }).attributes ?? {});
+  }
+
+  #tell(tenant: string, serviceId: string, said: RoutingLabels | undefined, unit: WorkUnit): void {
+    if (said === undefined || !isLabelText(serviceId)) return;
+    let labels: RoutingLabels | undefined;
+    for (const key of ROUTING_KEYS) {
+      const value = said[key];
+      if (value === undefined) continue;
+      const place = `${key}\0${tenant}\0${serviceId}`;
+      if (this.#told.get(place) === value) continue;
+      if (this.#told.size >= LABELS_TOLD_MAX) this.#told.clear();
+      this.#told.set(place, value);
+      this.#unsaved.push(place);
+      labels = { ...labels, [key]: value };
+    }
+    if (labels !== undefined) unit.addServiceLabels({ tenant, serviceId, labels });
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * The Watchdog's pass over the arrivals of services: how often each usually sends, in each environment, and which are silent for too long. The rhythm is that
+ * of the stream that has sent last: its ring has the arrivals that a cycle of a minute would blur, and has them again after a restart.
+ */
+import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
+import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../../../core/protocol/arrivals.ts";
+import type { WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
+import { maturityOf } from "../../../../domain/detection/gates/baseline-maturity.ts";
+import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../../../domain/detection/service/arrival-rhythm.ts";
+import { SilentStreams } from "../../../../domain/detection/service/silent-streams.ts";
+import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
+import { RequestTally } from "../../../../domain/pillars/request-tally.ts";
+import type { EngineCounters } from "../../report/engine-counters.ts";
+import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
+import { EnvironmentSlots } from "./environment-slots.ts";
+
+export interface ArrivalsPassOptions {
+  /** WATCHDOG_INTERVAL_SECONDS in ms. */
+  readonly cycleMs: number;
+}
+
+export interface ArrivalsPassDependencies {
+  readonly kernel: ShardKernel;
+  readonly counters: EngineCounters;
+  /** Who holds how many services of this engine. */
+  readonly shares: ShareLedger;
+  nameOf(slot: number): { readonly environment: string; readonly metricName: string };
+  /** Whether a minimum of traffic may be set for a service or one of its metrics. */
+  wantsTraffic(tenant: string, serviceId: string): boolean;
+  /** Whether a detector of the stream alone has an alert open on it; ends those. */
+  isFiring(slot: number): boolean;
+  endSilent(slot: number): void;
+}
+
+const LOOKED_PER_VISIT = 2_000;
+const NAMES_PER_VISIT = 100;
+
+/** Passes after the start in which a service that is met for the first time was known before it. */
+const RESTORED_PASSES = 2;
+
+interface Watched {
+  readonly tenant: string;
+  readonly rhythm: ArrivalRhythm;
+  /** It has been heard in time, here or before the start: not all that came of it was past when it came. */
+  isLive: boolean;
+  pass: number;
+  /** First sample of the service, of whichever environment; streams that leave memory do not make it younger. */
+  firstSeenMs: number;
+}
+
+/** The pass of one engine. */
+export class ArrivalsPass implements WatchdogDetector {
+  readonly #dependencies: ArrivalsPassDependencies;
+  readonly #environments: EnvironmentSlots;
+  readonly #watched = new Map<string, Watched>();
+  readonly #times = new Float64Array(WINDOW_MAX);
+  readonly #values = new Float64Array(WINDOW_MAX);
+  /** Of the service at hand: the slot that has sent last, by environment. Streams that end with history do not count. */
+  readonly #newest = new Map<number, number>();
+  /** Of the service at hand: environments in which a stream ends with history. */
+  readonly #historic = new Set<number>();
+  readonly #requests: RequestTally;
+  readonly #silentStreams: SilentStreams;
+  #wantsTraffic = false;
+  /** Of the service at hand. */
+  #firstSeenMs = Number.POSITIVE_INFINITY;
+  #young: Array<readonly [string, number]> = [];
+  #traffic: Array<readonly [string, string, number]> = [];
+  #startedMs = Number.NaN;
+  #nowMs = 0;
+  #pass = 0;
+  #silent: SilentService[] = [];
+  #pending: Record<string, number[]> = {};
+  #unheard: ServiceInEnvironment[] = [];
+  #gone: ServiceInEnvironment[] = [];
+  #counted: Record<string, number> = {};
+  #evaluated = 0;
+  #learning = 0;
+  #skipped: Record<string, number> = {};
+
+  constructor({ cycleMs }: ArrivalsPassOptions, dependencies: ArrivalsPassDependencies) {
+    this.#dependencies = dependencies;
+    this.#environments = new EnvironmentSlots(dependencies.kernel.records, (slot) => dependencies.nameOf(slot).environment);
+    this.#silentStreams = new SilentStreams(dependencies);
+    this.#requests = new RequestTally(dependencies.kernel.records, cycleMs, (slot) => dependencies.nameOf(slot).metricName);
+  }
+
+  /** What nobody could receive before the first pass is no silence. */
+  begin(nowMs: number): void {
+    if (Number.isNaN(this.#startedMs)) this.#startedMs = nowMs;
+    this.#nowMs = nowMs;
+    this.#pass++;
+    this.#newest.clear();
+  }
+
+  visit(key: string, slots: readonly number[], first: number): number {
+    if (first === 0) this.#begin(key);
+    const next = this.#look(slots, first);
+    if (next < slots.length) return next;
+    let firstSeenMs = this.#firstSeenMs;
+    this.#silentStreams.judge(key);
+    for (const code of this.#historic) if (!this.#newest.has(code)) this.#judgeKnown(key, this.#environments.nameOf(code));
+    for (const [code, slot] of this.#newest) {
+      const environment = this.#environments.nameOf(code);
+      firstSeenMs = Math.min(firstSeenMs, this.#judge(key, environment, slot));
+      const count = this.#requests.of(code);
+      if (count !== undefined) this.#traffic.push([key, environment, count]);
+    }
+    if (Number.isFinite(firstSeenMs) && maturityOf(firstSeenMs, this.#nowMs) !== "mature") this.#young.push([key, firstSeenMs]);
+    return next;
+  }
+
+  #begin(key: string): void {
+    const [tenant, serviceId] = JSON.parse(key) as [string, string];
+    this.#newest.clear();
+    this.#historic.clear();
+    this.#requests.begin();
+    this.#silentStreams.begin(key, this.#nowMs);
+    this.#firstSeenMs = Number.POSITIVE_INFINITY;
+    this.#wantsTraffic = this.#dependencies.wantsTraffic(tenant, serviceId);
+  }
+
+  end(): void {
+    for (const [key, { pass, tenant }] of this.#watched) {
+      if (pass === this.#pass) continue;
+      this.#watched.delete(key);
+      this.#dependencies.shares.give(tenant);
+      const end = key.indexOf("\0");
+      this.#gone.push([key.slice(end + 1), key.slice(0, end)]);
+    }
+    this.#dependencies.counters.set("arrivalServices", this.#watched.size);
+  }
+
+  takeCounts(): WatchdogCounts {
+    const counts = { evaluated: this.#evaluated, learning: this.#learning, skipped: this.#skipped };
+    [this.#evaluated, this.#learning, this.#skipped] = [0, 0, {}];
+    return counts;
+  }
+
+  takeFound(): ArrivalsFound {
+    const found = {
+      silent: this.#silent,
+      pending: this.#pending,
+      unheard: this.#unheard,
+      gone: this.#gone,
+      watched: this.#counted,
+      young: this.#young,
+      requests: this.#traffic,
+    };
+    [this.#silent, this.#unheard, this.#gone, this.#young, this.#traffic] = [[], [], [], [], []];
+    [this.#pending, this.#counted] = [{}, {}];
+    return found;
+  }
+
+  #look(slots: readonly number[], first: number): number {
+    const { records } = this.#dependencies.kernel;
+    const stop = Math.min(slots.length, first + LOOKED_PER_VISIT);
+    let names = 0;
+    let at = first;
+    for (; at < stop && names < NAMES_PER_VISIT; at++) {
+      const slot = slots[at] as number;
+      const { code, looked } = this.#environments.codeOf(slot);
+      if (looked || this.#wantsTraffic || this.#silentStreams.wantsNames) names++;
+      this.#silentStreams.look(slot);
+      if (this.#wantsTraffic) this.#requests.add(slot, code, this.#nowMs);
+      const firstMs = records.firstTimeMs(slot);
+      if (firstMs > 0 && firstMs < this.#firstSeenMs) this.#firstSeenMs = firstMs;
+      if ((records.flags(slot) & FLAG_HISTORY) !== 0) {
+        this.#historic.add(code);
+        continue;
+      }
+      const newest = this.#newest.get(code);
+      if (newest === undefined || records.lastTimeMs(slot) > records.lastTimeMs(newest)) this.#newest.set(code, slot);
+    }
+    return at;
+  }
+
+  /** When the service was first heard of, as far as this environment knows. */
+  #judge(service: string, environment: string, slot: number): number {
+    const watched = this.#watchedOf(`${environment}\0${service}`, service);
+    if (watched === undefined) {
+      this.#skipped.service_limit = (this.#skipped.service_limit ?? 0) + 1;
+      return this.#firstSeenMs;
+    }
+    watched.pass = this.#pass;
+    watched.firstSeenMs = Math.min(watched.firstSeenMs, this.#firstSeenMs);
+    this.#feed(watched.rhythm, slot);
+    this.#judgeSilence(service, environment, watched);
+    return watched.firstSeenMs;
+  }
+
+  /** Of an environment whose streams all end with history: of what was heard live before, the silence goes on. */
+  #judgeKnown(service: string, environment: string): void {
+    const watched = this.#watched.get(`${environment}\0${service}`);
+    if (watched === undefined) return;
+    watched.pass = this.#pass;
+    this.#judgeSilence(service, environment, watched);
+  }
+
+  #judgeSilence(service: string, environment: string, watched: Watched): void {
+    const { rhythm } = watched;
+    const gates = rhythm.staleGates(this.#nowMs, this.#startedMs);
+    const [usualIntervalMs, limitMs] = [rhythm.usualIntervalMs(), rhythm.silenceLimitMs()];
+    watched.isLive ||= this.#nowMs - rhythm.lastSeenMs <= limitMs;
+    // The first two gates say whether the rhythm is one.
+    if (!watched.isLive || !gates.slice(0, 2).every(({ passed }) => passed)) {
+      this.#learning++;
+      return;
+    }
+    this.#evaluated++;
+    const [tenant] = JSON.parse(service) as [string];
+    this.#counted[tenant] = (this.#counted[tenant] ?? 0) + 1;
+    const isStale = gates.every(({ passed }) => passed);
+    const { lastSeenMs } = rhythm;
+    if (!isStale && lastSeenMs < this.#startedMs) this.#unheard.push([service, environment]);
+    const sinceMs = Math.max(lastSeenMs, this.#startedMs);
+    if (isStale || this.#nowMs > overdueFromMs(sinceMs, usualIntervalMs)) {
+      this.#silent.push({ service, environment, lastSeenMs, sinceMs, usualIntervalMs, limitMs, isStale, gates });
+    } else if (this.#nowMs - sinceMs >= OVERDUE_MS_MIN) {
+      this.#pending[tenant] ??= [];
+      this.#pending[tenant].push(sinceMs, usualIntervalMs);
+    }
+  }
+
+  #watchedOf(key: string, service: string): Watched | undefined {
+    const known = this.#watched.get(key);
+    if (known !== undefined) return known;
+    const [tenant] = JSON.parse(service) as [string];
+    if (!this.#dependencies.shares.take(tenant)) return undefined;
+    const isLive = this.#pass <= RESTORED_PASSES;
+    const watched = { tenant, rhythm: new ArrivalRhythm(), isLive, pass: 0, firstSeenMs: Number.POSITIVE_INFINITY };
+    this.#watched.set(key, watched);
+    return watched;
+  }
+
+  #feed(rhythm: ArrivalRhythm, slot: number): void {
+    const { records } = this.#dependencies.kernel;
+    const seenMs = rhythm.lastSeenMs;
+    if (records.lastTimeMs(slot) <= seenMs) return;
+    const sinceMs = Number.isNaN(seenMs) ? Number.NEGATIVE_INFINITY : seenMs;
+    const count = records.readSince(slot, sinceMs, Number.POSITIVE_INFINITY, this.#times, this.#values);
+    for (let i = 0; i < count; i++) rhythm.observe(this.#times[i] as number);
+    // A stale marker or a first cumulative value is an arrival without a place in the ring.
+    rhythm.observe(records.lastTimeMs(slot));
+  }
+}

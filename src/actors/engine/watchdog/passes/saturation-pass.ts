@@ -1,0 +1,282 @@
+/**
+ * The Watchdog's pass over bounded series (rule 1.1.11). A service's streams are looked through for bounded ones, then each series that they make is fed
+ * from their rings and judged; findings go to the coordinator, which makes episodes of them. A series whose past is in the store and not in a ring waits for
+ * it: the coordinator folds what is stored and tells it. So nothing has to be saved, and a restart or an import loses nothing.
+ */
+import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { SATURATION_ROLLUP_STREAMS_MAX, SATURATION_WANTED_PER_SLICE } from "../../../../core/config/limits.ts";
+import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import type { WatchdogCounts, WatchdogNotice } from "../../../../core/protocol/engine-control.ts";
+import type {
+  SaturationFound,
+  SaturationHistories,
+  SaturationReport,
+  SaturationTold,
+  WantedHistory,
+} from "../../../../core/protocol/saturation.ts";
+import { EVALUATED, LEARNING } from "../../../../domain/detection/coverage.ts";
+import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
+import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
+import { BoundedSlots } from "../../../../domain/saturation/bounded-slots.ts";
+import { SaturationArena } from "../../../../domain/saturation/saturation-arena.ts";
+import { SaturationFeed } from "../../../../domain/saturation/saturation-feed.ts";
+import { holdTier, releaseTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { type BoundedStream, type SaturationUnit, saturationUnits } from "../../../../domain/saturation/saturation-units.ts";
+import { ToldKnowledge } from "../../../../domain/saturation/told-knowledge.ts";
+import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+import type { EngineCounters } from "../../report/engine-counters.ts";
+import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
+
+export interface SaturationPassDependencies {
+  /** Who holds how many series of this engine. */
+  readonly shares: ShareLedger;
+  readonly kernel: ShardKernel;
+  readonly counters: EngineCounters;
+  nameOf(slot: number): StreamName;
+  hashOf(slot: number): Uint8Array;
+  /** Unit that senders tell of a metric; null where they do not. */
+  unitOf(tenant: string, metricName: string): string | null;
+}
+
+/** Streams looked at in one visit, where names are known and where they have to be read. */
+const LOOKED_PER_VISIT = 2_000;
+const NAMES_PER_VISIT = 100;
+
+/** What is older is not judged (domain/saturation/saturation-series.ts). */
+const RECENT_MS_MAX = 16 * 60_000;
+
+/** A bounded stream where it lies. */
+interface SlotStream extends BoundedStream {
+  readonly slot: number;
+  readonly tag: number;
+}
+type SlotUnit = SaturationUnit<SlotStream>;
+
+/** The service at hand. */
+interface ServiceAtHand {
+  readonly key: string;
+  readonly streams: SlotStream[];
+  next: number;
+  units: readonly SlotUnit[] | undefined;
+  unit: number;
+}
+
+/** The pass of one engine. */
+export class SaturationPass implements WatchdogDetector {
+  readonly #dependencies: SaturationPassDependencies;
+  readonly #arena: SaturationArena;
+  readonly #slots: BoundedSlots;
+  readonly #feed: SaturationFeed;
+  readonly #told = new ToldKnowledge();
+  #limitsVersion = 0;
+  #pass = 0;
+  #nowMs = 0;
+  #service: ServiceAtHand | undefined;
+  #reports: SaturationReport[] = [];
+  #waiting: string[] = [];
+  #over: string[] = [];
+  #ended: string[] = [];
+  #wanted: WantedHistory[] = [];
+  #evaluated = 0;
+  #learning = 0;
+  #skipped: Record<string, number> = {};
+
+  constructor(dependencies: SaturationPassDependencies) {
+    this.#dependencies = dependencies;
+    this.#arena = new SaturationArena(dependencies.shares);
+    this.#slots = new BoundedSlots(dependencies.kernel, (slot) => this.#isBounded(slot));
+    this.#feed = new SaturationFeed(dependencies.kernel);
+  }
+
+  take(notice: WatchdogNotice): void {
+    if (notice.type === "saturation-told") this.#takeTold(notice);
+    else if (notice.type === "saturation-histories") this.#takeHistories(notice);
+  }
+
+  /** Before a pass. */
+  #takeTold(told: SaturationTold): void {
+    this.#told.take(told);
+    if (this.#told.limitsVersion === this.#limitsVersion) return;
+    this.#limitsVersion = this.#told.limitsVersion;
+    this.#slots.forget();
+  }
+
+  /** Takes what is stored of series that wait for it. What their rings hold beyond follows in the next pass. */
+  #takeHistories({ histories }: SaturationHistories): void {
+    for (const { key, untilMs, head, rings } of histories) {
+      const place = this.#arena.find(key);
+      if (place === undefined || this.#arena.isReady(place)) continue;
+      const at = this.#arena.open(place);
+      at.head.set(head);
+      at.rings.set(rings);
+      this.#arena.setFedMs(place, untilMs - 1);
+      this.#begin(place, key);
+    }
+  }
+
+  begin(nowMs: number): void {
+    this.#pass++;
+    this.#nowMs = nowMs;
+    this.#service = undefined;
+  }
+
+  visit(key: string, slots: readonly number[]): number {
+    if (this.#service?.key !== key) this.#service = { key, streams: [], next: 0, units: undefined, unit: 0 };
+    const service = this.#service;
+    if (service.next < slots.length) this.#look(service, slots);
+    else this.#judgeNext(service);
+    const isDone = service.next >= slots.length && (service.streams.length === 0 || service.unit >= (service.units?.length ?? 1));
+    if (!isDone) return Math.min(service.next, slots.length - 1);
+    this.#service = undefined;
+    return slots.length;
+  }
+
+  end(): void {
+    this.#arena.sweep(this.#pass);
+    this.#dependencies.counters.set("saturationSeries", this.#arena.size);
+  }
+
+  takeCounts(): WatchdogCounts {
+    const counts = { evaluated: this.#evaluated, learning: this.#learning, skipped: this.#skipped };
+    [this.#evaluated, this.#learning, this.#skipped] = [0, 0, {}];
+    return counts;
+  }
+
+  takeFound(): SaturationFound | undefined {
+    const [reports, waiting, over, ended, wanted] = [this.#reports, this.#waiting, this.#over, this.#ended, this.#wanted];
+    if (reports.length + waiting.length + over.length + ended.length + wanted.length === 0) return undefined;
+    const found = { reports, waiting, over, ended, wanted, series: this.#arena.size };
+    [this.#reports, this.#waiting, this.#over, this.#ended, this.#wanted] = [[], [], [], [], []];
+    return found;
+  }
+
+  streamState(slot: number): string {
+    return this.#slots.state(slot);
+  }
+
+  #isBounded(slot: number): boolean {
+    const { tenant, serviceId, metricName } = this.#dependencies.nameOf(slot);
+    return kindOfName(metricName) !== null || this.#told.limitFor(tenant, serviceId, metricName) !== null;
+  }
+
+  #look(service: ServiceAtHand, slots: readonly number[]): void {
+    let names = 0;
+    const stop = Math.min(slots.length, service.next + LOOKED_PER_VISIT);
+    while (service.next < stop && names < NAMES_PER_VISIT) {
+      const slot = slots[service.next++] as number;
+      const { bounded, looked } = this.#slots.judge(slot);
+      if (looked || bounded) names++;
+      if (!bounded) continue;
+      const hash = Buffer.from(this.#dependencies.hashOf(slot)).toString("hex");
+      service.streams.push({ slot, tag: this.#slots.tag(slot), name: this.#dependencies.nameOf(slot), hash });
+    }
+  }
+
+  #judgeNext(service: ServiceAtHand): void {
+    service.units ??= saturationUnits(service.streams);
+    const unit = service.units[service.unit++];
+    // A stream that has left its slot since it was looked at is found again when it is back.
+    if (!unit?.streams.every(({ slot, tag }) => this.#slots.tag(slot) === tag)) return;
+    const state = this.#judge(unit, service);
+    if (state === EVALUATED) this.#evaluated++;
+    else if (state === LEARNING) this.#learning++;
+    else this.#skip(state);
+    for (const { slot } of unit.streams) this.#slots.setState(slot, state);
+  }
+
+  /** What became of it, in the words of domain/detection/coverage.ts. */
+  #judge(unit: SlotUnit, service: ServiceAtHand): string {
+    const place = this.#arena.placeOf(unit.key, unit.name.tenant);
+    if (place === undefined) return this.#rest(unit, "series_limit");
+    this.#arena.markPass(place, this.#pass);
+    const slots = unit.streams.map(({ slot }) => slot);
+    if (!this.#prepare(place, unit, slots)) return this.#rest(unit, LEARNING);
+    const at = this.#arena.open(place);
+    const { tenant, metricName } = unit.name;
+    const names = { metricName, unit: this.#dependencies.unitOf(tenant, metricName), instance: unit.instance };
+    const series = SaturationSeries.attach(names, at);
+    const sinceMs = this.#arena.fedMs(place);
+    const fedMs = this.#feed.feed(series, slots, sinceMs);
+    this.#arena.setFedMs(place, fedMs);
+    const { hasEnded, isSilent, endsWithHistory } = this.#feed.stateOf(slots, this.#nowMs);
+    const isGone = hasEnded || (isSilent && this.#goesOn(unit, service));
+    const isJudged = !isGone && !endsWithHistory && fedMs > sinceMs;
+    const state = isJudged ? this.#evaluate(unit, series, fedMs) : this.#rest(unit, this.#restState(fedMs, hasEnded), isGone);
+    series.detach(at);
+    if (isGone) releaseTier(at);
+    return state;
+  }
+
+  #evaluate(unit: SlotUnit, series: SaturationSeries, sampleMs: number): string {
+    const { tenant, environment, serviceId, metricName } = unit.name;
+    const { finding, gates } = series.evaluate(this.#nowMs, {
+      limit: this.#told.limitFor(tenant, serviceId, metricName),
+      corroborated: this.#told.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
+    });
+    const unknown = gates.find(({ name, passed }) => !passed && (name === "limit_known" || name === "recent_value"));
+    if (unknown?.name === "recent_value") return this.#rest(unit, "no_recent_value");
+    if (unknown !== undefined) return this.#rest(unit, "no_declared_limit", true);
+    if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, sampleMs, finding });
+    else if (this.#told.isOpen(unit.key)) this.#over.push(unit.key);
+    return EVALUATED;
+  }
+
+  /** Without new values nothing is over: a finding that is told goes on, unless nothing more will come. */
+  #rest(unit: SlotUnit, state: string, isGone = false): string {
+    if (this.#told.isOpen(unit.key)) (isGone ? this.#ended : this.#waiting).push(unit.key);
+    return state;
+  }
+
+  #restState(fedMs: number, hasEnded: boolean): string {
+    if (hasEnded) return "ended";
+    return this.#nowMs - fedMs <= RECENT_MS_MAX ? EVALUATED : "no_recent_value";
+  }
+
+  /** Whether other streams of the pair have sent within the day in which these were silent. */
+  #goesOn(unit: SlotUnit, { streams }: ServiceAtHand): boolean {
+    const { environment, metricName } = unit.name;
+    return streams.some(
+      ({ name, slot }) =>
+        name.metricName === metricName && name.environment === environment && !this.#feed.stateOf([slot], this.#nowMs).isSilent,
+    );
+  }
+
+  /** Whether a series has its past; asks for what is stored where the rings do not hold all of it, again after an import of older values. */
+  #prepare(place: number, unit: SlotUnit, slots: readonly number[]): boolean {
+    const arena = this.#arena;
+    const firstMs = this.#feed.firstMs(slots);
+    if (arena.isReady(place) && firstMs >= arena.firstMs(place)) return true;
+    if (arena.isReady(place)) arena.clear(place);
+    arena.markPass(place, this.#pass);
+    arena.setFirstMs(place, firstMs);
+    if (this.#feed.holdAll(slots)) {
+      this.#begin(place, unit.key);
+      return true;
+    }
+    if (this.#wanted.length < SATURATION_WANTED_PER_SLICE) this.#wanted.push(this.#want(unit));
+    return false;
+  }
+
+  #want({ key, name, streams }: SlotUnit): WantedHistory {
+    const { kernel, hashOf } = this.#dependencies;
+    const some = streams.slice(0, SATURATION_ROLLUP_STREAMS_MAX);
+    const partition = kernel.records.partition((some[0] as SlotStream).slot);
+    const untilMs = this.#feed.heldFromMs(
+      some.map(({ slot }) => slot),
+      this.#nowMs,
+    );
+    return { key, partition, streamIds: some.map(({ slot }) => hashOf(slot)), metricName: name.metricName, untilMs };
+  }
+
+  #begin(place: number, key: string): void {
+    this.#arena.setReady(place);
+    const held = this.#told.held(key);
+    if (held === undefined) return;
+    holdTier(this.#arena.open(place), held.tier, held.rule);
+    this.#told.release(key);
+  }
+
+  #skip(reason: string): void {
+    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
+  }
+}

@@ -1,0 +1,58 @@
+// The messages of a unit of work as they stand in its log block: by kind, and within it by the engine that takes them.
+import { ByteSink } from "./byte-sink.ts";
+import { piecesOf, writeMessage } from "./shard-message.ts";
+
+/** First size of a buffer, and the largest that is kept for the next unit: a unit has some 100 KiB. */
+const SINK_BYTES_FIRST = 4 * 1024;
+const SINK_BYTES_KEPT_MAX = 2 * 1024 * 1024;
+
+/** Collects messages; used again for every unit. What it hands out is valid until the next unit's first message. */
+export class MessageBatch {
+  readonly #engines: number;
+  readonly #kinds = new Map<number, ByteSink[]>();
+
+  constructor(engines: number) {
+    this.#engines = engines;
+  }
+
+  /** Adds a message for an engine; answers the bytes that it takes. */
+  add(kind: number, engine: number, partition: number, payload: Uint8Array): number {
+    let sinks = this.#kinds.get(kind);
+    if (sinks === undefined) {
+      sinks = Array.from({ length: this.#engines }, () => new ByteSink(SINK_BYTES_FIRST));
+      this.#kinds.set(kind, sinks);
+    }
+    const sink = sinks[engine] as ByteSink;
+    const before = sink.at;
+    writeMessage(sink, partition, payload);
+    return sink.at - before;
+  }
+
+  /** The messages for one engine, by kind, in pieces of at most `bytesMax`; each begins at a multiple of 8. */
+  *frames(engine: number, bytesMax: number): Generator<readonly [kind: number, section: Uint8Array]> {
+    for (const [kind, sinks] of this.#kinds) {
+      for (const piece of piecesOf(written(sinks[engine] as ByteSink), bytesMax)) yield [kind, piece];
+    }
+  }
+
+  /** The messages of each kind that has some, in one or more parts. */
+  *sections(): Generator<readonly [kind: number, parts: readonly Uint8Array[]]> {
+    for (const [kind, sinks] of this.#kinds) {
+      const parts = sinks.filter(({ at }) => at > 0).map(written);
+      if (parts.length > 0) yield [kind, parts];
+    }
+  }
+
+  clear(): void {
+    for (const sinks of this.#kinds.values()) {
+      sinks.forEach((sink, engine) => {
+        if (sink.bytes.length > SINK_BYTES_KEPT_MAX) sinks[engine] = new ByteSink(SINK_BYTES_FIRST);
+        else sink.at = 0;
+      });
+    }
+  }
+}
+
+function written(sink: ByteSink): Uint8Array {
+  return sink.bytes.subarray(0, sink.at);
+}

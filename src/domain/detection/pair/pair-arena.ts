@@ -1,0 +1,239 @@
+// The long baselines of an engine's pairs: states in pages of one partition each, so that a page is stored and found again as it is, by any number of
+// engines. A detector is one object that states are copied into and out of: an object and its views for each pair would take as much as its state.
+import { LONG_BASELINE_PAGE_PAIRS } from "../../../core/config/limits.ts";
+import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { packNonZeroWords, unpackNonZeroWords } from "../../codec/non-zero-words.ts";
+import { PAIR_STATE_BYTES } from "./pair-detector.ts";
+
+/** Before the state of each pair: hash of its stream (16 bytes), then these, by their place among f64. */
+const HEAD_WORDS = 7;
+const LAST_TIME = 2;
+const OPENED = 3;
+const PEAK = 4;
+const COUNT = 5;
+/** u32. */
+const FLAGS = 12;
+const IN_USE = 1;
+const STATE_WORDS = PAIR_STATE_BYTES / 8;
+const PAIR_WORDS = HEAD_WORDS + STATE_WORDS;
+/** What a pair takes, but for four bytes by slot. */
+export const PAIR_BYTES = 8 * PAIR_WORDS;
+const PAGE_BYTES = LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES;
+/** A stored page begins with its layout and PAIR_BYTES: pages of other layouts or pairs are left out, and their pairs learn anew. */
+const PAGE_HEAD_BYTES = 8;
+/** The page as it lies here; read, and written no more. */
+const LAYOUT_PLAIN = 1;
+/** The words that are not zero. After one value of each pair a page takes 4.3 KB, after 40 16, after a day 40 to 47, of 52.6. */
+const LAYOUT_PACKED = 2;
+
+interface Page {
+  readonly partition: number;
+  /** Within its partition. */
+  readonly number: number;
+  readonly doubles: Float64Array;
+  readonly words: Uint32Array;
+  used: number;
+  /** Other than as it was stored last. */
+  isDirty: boolean;
+}
+
+/** Pages and free places of one partition. */
+interface PartitionPages {
+  nextNumber: number;
+  readonly free: number[];
+}
+
+/** A page as it is stored. */
+export interface StoredPage {
+  readonly partition: number;
+  readonly number: number;
+  /** None where the page holds no pair: nothing is to be kept of it. */
+  readonly bytes: Uint8Array;
+}
+
+/** Pairs by number, from 1 on; a number is taken again after free(). */
+export class PairArena {
+  /** The state at hand; belongs to a detector. */
+  readonly #state: Float64Array;
+  readonly #pages: Page[] = [];
+  readonly #partitions: PartitionPages[] = Array.from({ length: PARTITIONS }, () => ({ nextNumber: 0, free: [] }));
+  #size = 0;
+
+  constructor(state: ArrayBuffer) {
+    this.#state = new Float64Array(state);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Pages by their order here, 0 to pages - 1. */
+  get pages(): number {
+    return this.#pages.length;
+  }
+
+  /** A new pair of a partition; `words` from `at` on are the hash of its stream. */
+  take(partition: number, words: Uint32Array, at: number): number {
+    const { free } = this.#partitions[partition] as PartitionPages;
+    if (free.length === 0) this.#addPage(partition, (this.#partitions[partition] as PartitionPages).nextNumber);
+    const pair = free.pop() as number;
+    const page = this.#page(pair);
+    const place = this.#place(pair);
+    page.doubles.fill(0, place, place + PAIR_WORDS);
+    for (let i = 0; i < 4; i++) page.words[2 * place + i] = words[at + i] as number;
+    page.words[2 * place + FLAGS] = IN_USE;
+    page.used++;
+    page.isDirty = true;
+    this.#size++;
+    return pair;
+  }
+
+  free(pair: number): void {
+    const page = this.#page(pair);
+    page.words[2 * this.#place(pair) + FLAGS] = 0;
+    page.used--;
+    page.isDirty = true;
+    (this.#partitions[page.partition] as PartitionPages).free.push(pair);
+    this.#size--;
+  }
+
+  /** Begins anew with a pair, whose stream has other values now. */
+  reset(pair: number): void {
+    const place = this.#place(pair);
+    this.#page(pair).doubles.fill(0, place + LAST_TIME, place + LAST_TIME + 4);
+    this.#page(pair).doubles.fill(0, place + HEAD_WORDS, place + PAIR_WORDS);
+    this.#page(pair).isDirty = true;
+  }
+
+  /** Brings the pair's state to the detector. */
+  load(pair: number): void {
+    const from = this.#place(pair) + HEAD_WORDS;
+    this.#state.set(this.#page(pair).doubles.subarray(from, from + STATE_WORDS));
+  }
+
+  /** Takes the detector's state over, with what is known of it without loading it: its newest time and its number of values. */
+  save(pair: number, lastTimeMs: number, count: number): void {
+    const page = this.#page(pair);
+    const place = this.#place(pair);
+    page.doubles.set(this.#state, place + HEAD_WORDS);
+    page.doubles[place + LAST_TIME] = lastTimeMs;
+    page.doubles[place + COUNT] = count;
+    page.isDirty = true;
+  }
+
+  lastTimeMs(pair: number): number {
+    return this.#page(pair).doubles[this.#place(pair) + LAST_TIME] as number;
+  }
+
+  /** Values that the pair has taken in. */
+  count(pair: number): number {
+    return this.#page(pair).doubles[this.#place(pair) + COUNT] as number;
+  }
+
+  /** When the episode that was told and is open began; 0 for none. */
+  openedMs(pair: number): number {
+    return this.#page(pair).doubles[this.#place(pair) + OPENED] as number;
+  }
+
+  /** Signed z of its peak. */
+  peak(pair: number): number {
+    return this.#page(pair).doubles[this.#place(pair) + PEAK] as number;
+  }
+
+  setEpisode(pair: number, openedMs: number, peak: number): void {
+    const page = this.#page(pair);
+    page.doubles[this.#place(pair) + OPENED] = openedMs;
+    page.doubles[this.#place(pair) + PEAK] = peak;
+    page.isDirty = true;
+  }
+
+  /** Other flags than IN_USE, for whoever owns the pairs. */
+  marks(pair: number): number {
+    return (this.#page(pair).words[2 * this.#place(pair) + FLAGS] as number) >>> 1;
+  }
+
+  setMarks(pair: number, marks: number): void {
+    this.#page(pair).words[2 * this.#place(pair) + FLAGS] = IN_USE | (marks << 1);
+  }
+
+  /** Identity hash of the pair's stream, 32 hex digits. */
+  hash(pair: number): string {
+    return Buffer.from(this.#page(pair).words.buffer as ArrayBuffer, 8 * this.#place(pair), 16).toString("hex");
+  }
+
+  /** Whether the pair's stream has this hash. */
+  isOf(pair: number, words: Uint32Array, at: number): boolean {
+    const page = this.#page(pair);
+    const from = 2 * this.#place(pair);
+    for (let i = 0; i < 4; i++) if (page.words[from + i] !== words[at + i]) return false;
+    return true;
+  }
+
+  /** What is to be stored of a page that has changed since it was taken last; undefined for none. */
+  takePage(index: number): StoredPage | undefined {
+    const page = this.#pages[index] as Page;
+    if (!page.isDirty) return undefined;
+    page.isDirty = false;
+    const { partition, number } = page;
+    if (page.used === 0) return { partition, number, bytes: new Uint8Array(0) };
+    const bytes = packNonZeroWords(page.words, PAGE_HEAD_BYTES);
+    new Uint32Array(bytes.buffer, 0, 2).set([LAYOUT_PACKED, PAIR_BYTES]);
+    return { partition, number, bytes };
+  }
+
+  /** Takes a stored page back and tells its pairs, each with a number made of its stream's hash (hashNumber); false for a page of another layout. */
+  restore({ partition, number, bytes }: StoredPage, visit: (pair: number, hash: number) => void): boolean {
+    const stored = readPage(bytes);
+    if (stored === undefined) return false;
+    const page = this.#addPage(partition, number, stored);
+    const pages = this.#partitions[partition] as PartitionPages;
+    pages.free.length -= LONG_BASELINE_PAGE_PAIRS;
+    const first = (this.#pages.length - 1) * LONG_BASELINE_PAGE_PAIRS + 1;
+    for (let i = LONG_BASELINE_PAGE_PAIRS - 1; i >= 0; i--) {
+      const at = 2 * i * PAIR_WORDS;
+      if (((page.words[at + FLAGS] as number) & IN_USE) === 0) pages.free.push(first + i);
+      else {
+        page.used++;
+        this.#size++;
+        visit(first + i, hashNumber(page.words, at));
+      }
+    }
+    return true;
+  }
+
+  /** Its places are free, the first of them on top. */
+  #addPage(partition: number, number: number, buffer = new ArrayBuffer(PAGE_BYTES)): Page {
+    const page = { partition, number, doubles: new Float64Array(buffer), words: new Uint32Array(buffer), used: 0, isDirty: false };
+    const first = this.#pages.length * LONG_BASELINE_PAGE_PAIRS + 1;
+    this.#pages.push(page);
+    const pages = this.#partitions[partition] as PartitionPages;
+    pages.nextNumber = Math.max(pages.nextNumber, number + 1);
+    for (let i = LONG_BASELINE_PAGE_PAIRS - 1; i >= 0; i--) pages.free.push(first + i);
+    return page;
+  }
+
+  #page(pair: number): Page {
+    return this.#pages[Math.floor((pair - 1) / LONG_BASELINE_PAGE_PAIRS)] as Page;
+  }
+
+  #place(pair: number): number {
+    return ((pair - 1) % LONG_BASELINE_PAGE_PAIRS) * PAIR_WORDS;
+  }
+}
+
+/** A stored page as it lies here; undefined where it is of another layout, or of other pairs. */
+function readPage(bytes: Uint8Array): ArrayBuffer | undefined {
+  if (bytes.length < PAGE_HEAD_BYTES) return undefined;
+  const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [layout, pairBytes] = [head.getUint32(0, true), head.getUint32(4, true)];
+  const body = Uint8Array.from(bytes.subarray(PAGE_HEAD_BYTES));
+  if (pairBytes !== PAIR_BYTES) return undefined;
+  if (layout === LAYOUT_PLAIN) return body.length === PAGE_BYTES ? body.buffer : undefined;
+  const page = new Uint32Array(PAGE_BYTES / 4);
+  return layout === LAYOUT_PACKED && unpackNonZeroWords(body, page) ? page.buffer : undefined;
+}
+
+/** 53 bits of a hash: a key of maps. */
+export function hashNumber(words: Uint32Array, at: number): number {
+  return (words[at] as number) * 2 ** 21 + ((words[at + 1] as number) >>> 11);
+}

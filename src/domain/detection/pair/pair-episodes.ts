@@ -1,0 +1,115 @@
+// From what the detector of a pair says to the frames that tell the coordinator of an alert's begin, rise and end.
+import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { OffsetMs } from "../seasonal/time-zone-hours.ts";
+import type { PairArena } from "./pair-arena.ts";
+import type { PairDetector, PairVerdict } from "./pair-detector.ts";
+import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "./pair-verdict.ts";
+
+/** The stream whose values are being given to the detector. */
+export interface EpisodeStream {
+  readonly pair: number;
+  readonly slot: number;
+  readonly direction: PairObservation["direction"];
+  /** Whether what begins with this value is told. */
+  readonly isNews: boolean;
+}
+
+export interface PairEpisodesDependencies {
+  readonly arena: PairArena;
+  readonly detector: PairDetector;
+  readonly offsetMs: OffsetMs;
+  readonly nameOf: (slot: number) => StreamName;
+  readonly firstTimeMs: (slot: number) => number;
+  /** 32 hex digits of a text. */
+  readonly hashText: (text: string) => string;
+  readonly send: (frame: EpisodeFrame) => void;
+}
+
+/** What a frame says besides the names. */
+interface Finding {
+  readonly timeMs: number;
+  readonly verdict: unknown;
+  readonly explanation: string;
+}
+
+/** Episodes of all pairs of an engine; what is open stands in the arena. */
+export class PairEpisodes {
+  readonly #dependencies: PairEpisodesDependencies;
+  /** A higher peak of the episode at hand, told once its values are through. */
+  #risen: EpisodeFrame | undefined;
+
+  constructor(dependencies: PairEpisodesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Takes what the detector said of a value. */
+  take(stream: EpisodeStream, timeMs: number, verdict: PairVerdict): void {
+    const { arena, send } = this.#dependencies;
+    const { pair, slot, direction, isNews } = stream;
+    const openedMs = arena.openedMs(pair);
+    if (openedMs !== 0) this.#goOn(stream, timeMs, verdict);
+    else if (verdict.gate.opened && isNews && mayAlert(verdict.side, direction)) {
+      arena.setEpisode(pair, timeMs, pairZ(verdict));
+      send(this.#frame(pair, slot, "open", this.#finding(slot, timeMs, verdict)));
+    }
+  }
+
+  #goOn({ pair, slot }: EpisodeStream, timeMs: number, verdict: PairVerdict): void {
+    const { arena } = this.#dependencies;
+    if (!verdict.gate.isFiring) {
+      this.end(pair, slot, timeMs, "close");
+      return;
+    }
+    const z = pairZ(verdict);
+    const peak = arena.peak(pair);
+    if (Math.sign(z) !== Math.sign(peak) || Math.abs(z) <= Math.abs(peak)) return;
+    arena.setEpisode(pair, arena.openedMs(pair), z);
+    this.#risen = this.#frame(pair, slot, "update", this.#finding(slot, timeMs, verdict));
+  }
+
+  /** The stream at hand has no more values for now. */
+  flush(): void {
+    if (this.#risen !== undefined) this.#dependencies.send(this.#risen);
+    this.#risen = undefined;
+  }
+
+  /** Ends the episode of a pair, if it has one: it has recovered (close), or its stream is not judged any more (end). */
+  end(pair: number, slot: number, timeMs: number, transition: "close" | "end"): void {
+    const { arena, send } = this.#dependencies;
+    if (arena.openedMs(pair) === 0) return;
+    this.flush();
+    send(this.#frame(pair, slot, transition, { timeMs, verdict: null, explanation: "" }));
+    arena.setEpisode(pair, 0, 0);
+  }
+
+  /** Of the episode of a pair that is open. */
+  idOf(pair: number): string {
+    const { arena, hashText } = this.#dependencies;
+    return hashText(`${arena.hash(pair)} ${DETECTOR_ADAPTIVE} ${arena.peak(pair) < 0 ? "low" : "high"} ${arena.openedMs(pair)}`);
+  }
+
+  #finding(slot: number, timeMs: number, verdict: PairVerdict): Finding {
+    const { detector, offsetMs, nameOf, firstTimeMs } = this.#dependencies;
+    const ageSeconds = Math.max(0, timeMs - firstTimeMs(slot)) / 1000;
+    const localMs = timeMs + offsetMs(timeMs);
+    const observation: PairObservation = { verdict, baseline: detector.baseline, ageSeconds, localMs, direction: "both" };
+    return { timeMs, verdict: pairVerdict(observation), explanation: explainPair(observation, nameOf(slot).metricName) };
+  }
+
+  #frame(pair: number, slot: number, transition: EpisodeFrame["transition"], { timeMs, ...finding }: Finding): EpisodeFrame {
+    const { arena, nameOf } = this.#dependencies;
+    const z = arena.peak(pair);
+    return {
+      ...nameOf(slot),
+      transition,
+      episodeId: this.idOf(pair),
+      detector: DETECTOR_ADAPTIVE,
+      direction: z < 0 ? "low" : "high",
+      startedAtMs: arena.openedMs(pair),
+      observedAtMs: timeMs,
+      z,
+      ...finding,
+      arrivalMs: 0,
+    };
+  }
+}

@@ -1,0 +1,122 @@
+// The newest points of one cumulative series, in the order of their times: each gives what was added since the one before. A point that comes late finds its
+// place among them, and what was said of the one behind it is corrected; so the order in which points come does not matter within these bounds.
+import { POINTS_KEPT_BYTES_MAX, POINTS_KEPT_MAX } from "../../core/config/limits.ts";
+import type { Distribution } from "./distribution.ts";
+import { readDistribution } from "./distribution-coding.ts";
+import { firstInterval, IMPLAUSIBLE_FACTOR, IMPLAUSIBLE_INTERVALS_MIN, type Interval, intervalBetween } from "./interval.ts";
+
+/** Late points within this are taken, as late values of a stream are. */
+const LATE_MS_MAX = 5 * 60_000;
+
+/** A point as it is kept: its bytes as text of one byte a character, which is the smallest form that the heap has for them. */
+interface KeptPoint {
+  readonly timeMs: number;
+  readonly text: string;
+}
+
+/** What became of a point. */
+export type Placed = "taken" | "known" | "late";
+
+/** Points of one series. */
+export class PointHistory {
+  readonly #points: KeptPoint[] = [];
+  #bytes = 0;
+  /** Points have been dropped: what is older than the oldest may have been seen. */
+  #isTrimmed = false;
+  #newest: { readonly text: string; readonly point: Distribution } | undefined;
+
+  /** Bytes of the points. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get newestMs(): number {
+    return this.#points.at(-1)?.timeMs ?? 0;
+  }
+
+  get isTrimmed(): boolean {
+    return this.#isTrimmed;
+  }
+
+  /** The newest point, if there is one. */
+  get newest(): Distribution | undefined {
+    return this.#points.length === 0 ? undefined : this.#decode(this.#points.length - 1);
+  }
+
+  /** The encoded points as text of one byte a character, oldest first. */
+  get texts(): readonly string[] {
+    return this.#points.map(({ text }) => text);
+  }
+
+  /** Puts back what `texts` and `isTrimmed` gave. */
+  restore(texts: readonly string[], isTrimmed: boolean): void {
+    this.#isTrimmed = isTrimmed;
+    for (const text of texts) {
+      this.#points.push({ timeMs: decode(text).timeMs, text });
+      this.#bytes += text.length;
+    }
+  }
+
+  /** Takes a point, `bytes` being its encoding, and calls back with each interval that it begins or ends. */
+  take(point: Distribution, bytes: Uint8Array, emit: (interval: Interval) => void): Placed {
+    const points = this.#points;
+    let at = points.length;
+    while (at > 0 && (points[at - 1] as KeptPoint).timeMs >= point.timeMs) at--;
+    const isSame = points[at]?.timeMs === point.timeMs;
+    if (!isSame && ((at === 0 && this.#isTrimmed) || this.newestMs - point.timeMs > LATE_MS_MAX)) return "late";
+    const text = latin1(bytes);
+    if (isSame && (points[at] as KeptPoint).text === text) return "known";
+    this.#bytes += text.length - (isSame ? (points[at] as KeptPoint).text.length : 0);
+    points.splice(at, isSame ? 1 : 0, { timeMs: point.timeMs, text });
+    if (at === points.length - 1) this.#newestIs(text, point, at, emit);
+    else for (const index of [at, at + 1]) this.#emitAt(index, this.#decode(index), emit);
+    this.#trim();
+    return "taken";
+  }
+
+  /** The usual case: the point before has been decoded already. */
+  #newestIs(text: string, point: Distribution, at: number, emit: (interval: Interval) => void): void {
+    this.#emitAt(at, point, emit);
+    this.#newest = { text, point };
+  }
+
+  #emitAt(index: number, point: Distribution, emit: (interval: Interval) => void): void {
+    const interval = index === 0 ? firstInterval(point) : intervalBetween(this.#decode(index - 1), point);
+    if (interval !== undefined && !(interval.isGuessedReset && this.#isImplausible(index, interval.added.count))) emit(interval);
+  }
+
+  /** A fall of the count need not be a restart: two processes under one name take turns, and each turn would count everything since their beginnings. */
+  #isImplausible(index: number, count: number): boolean {
+    if (index <= IMPLAUSIBLE_INTERVALS_MIN) return false;
+    let largest = 0;
+    for (let i = 1; i < index; i++) {
+      const interval = intervalBetween(this.#decode(i - 1), this.#decode(i));
+      if (!interval.isGuessedReset) largest = Math.max(largest, interval.added.count);
+    }
+    return count > IMPLAUSIBLE_FACTOR * largest;
+  }
+
+  #decode(index: number): Distribution {
+    const { text } = this.#points[index] as KeptPoint;
+    return this.#newest?.text === text ? this.#newest.point : decode(text);
+  }
+
+  #trim(): void {
+    const points = this.#points;
+    while (points.length > POINTS_KEPT_MAX || (points.length > 1 && this.#bytes > POINTS_KEPT_BYTES_MAX)) {
+      this.#bytes -= (points.shift() as KeptPoint).text.length;
+      this.#isTrimmed = true;
+    }
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}
+
+function decode(text: string): Distribution {
+  const bytes = Buffer.from(text, "latin1");
+  const point = readDistribution({ bytes, at: 0, end: bytes.length });
+  if (point === undefined) throw new Error("a kept point cannot be read");
+  return point;
+}

@@ -1,0 +1,151 @@
+// Canonical identity text, written by the kernel for series whose texts need no escape in JSON: byte for byte what identityText(nameOfLabels(...)) of
+// domain/series/stream-identity.ts gives. Sketch: 5 ns a label.
+import { TENANT_HEAD } from "../../../../core/layout/memory-map";
+import {
+  environmentLabel, labelCount, labelTextBytes, metricLabel, nameBytesOf, nameOf, NO_LABEL, serviceLabel, valueBytesOf, valueOf,
+} from "./series-labels";
+
+/** Bytes behind a text that may be overwritten while it is written. */
+export const TEXT_SLACK: u32 = 32;
+
+const METRIC_NAME_BYTES: u32 = 8; // __name__
+const UNKNOWN_SERVICE = memory.data<u8>([0x75, 0x6e, 0x6b, 0x6e, 0x6f, 0x77, 0x6e, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+const UNKNOWN_SERVICE_BYTES: u32 = 7;
+/** 16 bytes at SPACES + n: n bytes that are kept, then those that are not. */
+const KEPT = memory.data<u8>([
+  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+]);
+
+const ESCAPED: u32 = 1; // a character that JSON writes otherwise
+const WIDE: u32 = 2; // a byte that is not ASCII
+
+/** Of the labels that were read last. */
+// @ts-ignore
+@inline
+export function serviceText(): usize {
+  return serviceLabel == NO_LABEL ? UNKNOWN_SERVICE : valueOf(serviceLabel);
+}
+// @ts-ignore
+@inline
+export function serviceTextBytes(): u32 {
+  return serviceLabel == NO_LABEL ? UNKNOWN_SERVICE_BYTES : valueBytesOf(serviceLabel);
+}
+
+/** Bytes of the identity of the labels that were read last, whose tenant's head has `headBytes`. */
+export function identityBytes(headBytes: u32): u32 {
+  let text = labelTextBytes - METRIC_NAME_BYTES;
+  let members = labelCount - 1;
+  if (serviceLabel == NO_LABEL) {
+    text += UNKNOWN_SERVICE_BYTES;
+  } else {
+    text -= nameBytesOf(serviceLabel);
+    members--;
+  }
+  if (environmentLabel != NO_LABEL) text += valueBytesOf(environmentLabel);
+  // "environment","service","metric",{ "name":"value" , ... }]
+  return headBytes + text + 10 + members * 5 + (members > 0 ? members - 1 : 0) + 2;
+}
+
+/** Writes that identity; false when a text needs an escape, is not UTF-8, or is a name or a service with other characters than ASCII. */
+export function writeIdentity(at: usize, headBytes: u32): bool {
+  let to = at;
+  for (let i: u32 = 0; i < headBytes; i += 16) v128.store(to + i, v128.load(<usize>TENANT_HEAD + i));
+  to += headBytes;
+  let wide: u32 = 0;
+  store<u8>(to++, 0x22);
+  if (environmentLabel != NO_LABEL) {
+    const bytes = valueBytesOf(environmentLabel);
+    copyText(to, valueOf(environmentLabel), bytes); // judged below, where it is an attribute
+    to += bytes;
+  }
+  to = between(to);
+  const serviceBytes = serviceTextBytes();
+  let seen = copyText(to, serviceText(), serviceBytes);
+  to = between(to + serviceBytes);
+  const metricBytes = valueBytesOf(metricLabel);
+  const metric = copyText(to, valueOf(metricLabel), metricBytes);
+  to += metricBytes;
+  store<u32>(to, 0x7b2c22); // ",{
+  to += 3;
+  wide |= metric & WIDE;
+  seen |= metric & ESCAPED;
+  let separator: u32 = 0x22; // " at first, then ,"
+  let separatorBytes: usize = 1;
+  for (let place: u32 = 0; place < labelCount; place++) {
+    if (place == metricLabel || place == serviceLabel) continue;
+    store<u16>(to, <u16>separator);
+    to += separatorBytes;
+    separator = 0x222c;
+    separatorBytes = 2;
+    const nameBytes = nameBytesOf(place);
+    seen |= copyText(to, nameOf(place), nameBytes);
+    to += nameBytes;
+    store<u32>(to, 0x223a22); // ":"
+    to += 3;
+    const bytes = valueBytesOf(place);
+    const value = copyText(to, valueOf(place), bytes);
+    wide |= value & WIDE;
+    seen |= value & ESCAPED;
+    to += bytes;
+    store<u8>(to++, 0x22);
+  }
+  store<u16>(to, 0x5d7d); // }]
+  store<u64>(to + 2, 0);
+  return seen == 0 && (wide == 0 || valuesAreUtf8());
+}
+
+/** "," */
+// @ts-ignore
+@inline
+function between(to: usize): usize {
+  store<u32>(to, 0x222c22);
+  return to + 3;
+}
+
+/** Copies a text, up to 15 bytes more than it has, and says what it saw in it. */
+// @ts-ignore
+@inline
+function copyText(to: usize, from: usize, bytes: u32): u32 {
+  let escaped = i8x16.splat(0);
+  let all = escaped;
+  let left = <i32>bytes;
+  while (left > 0) {
+    let block = v128.load(from);
+    v128.store(to, block);
+    if (left < 16) block = v128.bitselect(block, i8x16.splat(0x20), v128.load(KEPT + 16 - <usize>left));
+    escaped = v128.or(escaped, v128.or(i8x16.lt_u(block, i8x16.splat(0x20)), v128.or(i8x16.eq(block, i8x16.splat(0x22)), i8x16.eq(block, i8x16.splat(0x5c)))));
+    all = v128.or(all, block);
+    from += 16;
+    to += 16;
+    left -= 16;
+  }
+  return (v128.any_true(escaped) ? ESCAPED : 0) | (i8x16.bitmask(all) != 0 ? WIDE : 0);
+}
+
+function valuesAreUtf8(): bool {
+  for (let place: u32 = 0; place < labelCount; place++) {
+    if (!isUtf8(valueOf(place), valueBytesOf(place))) return false;
+  }
+  return true;
+}
+
+/** Well-formed UTF-8 (Unicode 15, table 3-7): no overlong form, no surrogate, nothing beyond U+10FFFF. */
+function isUtf8(p: usize, bytes: u32): bool {
+  const end = p + bytes;
+  while (p < end) {
+    const lead = <u32>load<u8>(p++);
+    if (lead < 0x80) continue;
+    if (lead < 0xc2 || lead > 0xf4) return false;
+    const more: usize = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    if (p + more > end) return false;
+    const second = <u32>load<u8>(p);
+    const least: u32 = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const most: u32 = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (second < least || second > most) return false;
+    for (let i: usize = 1; i < more; i++) {
+      if ((load<u8>(p + i) & 0xc0) != 0x80) return false;
+    }
+    p += more;
+  }
+  return true;
+}

@@ -1,0 +1,55 @@
+// Names of series of which metadata say another kind than their suffix: hash of (tenant, name) -> whether they count. Open addressing, linear probing; a
+// word's lowest bit is the kind, the second one is set in every entry. TypeScript fills it anew when metadata change (actors/engine/remote-write).
+import { SERIES_KINDS, SERIES_KINDS_MAX } from "../../../../core/layout/memory-map";
+import { FLAG_COUNTER } from "../../../../core/layout/stream-record";
+import { hashForLane, hashLow } from "../hash/identity-hash";
+
+const SLOTS: u32 = <u32>SERIES_KINDS_MAX * 2;
+
+let entries: u32 = 0;
+
+/** Forgets all names. */
+export function seriesKindsClear(): void {
+  memory.fill(SERIES_KINDS, 0, <usize>SLOTS << 3);
+  entries = 0;
+}
+
+/** Enters a name; false when there are SERIES_KINDS_MAX. Eight bytes behind it must be readable. */
+export function seriesKindsAdd(name: usize, bytes: u32, tenant: u32, counts: bool): bool {
+  if (entries == <u32>SERIES_KINDS_MAX) return false;
+  hashForLane(name, bytes, tenant);
+  const key = hashLow | 3;
+  let place = <u32>(key >> 32);
+  while (true) {
+    const at = slotAt(place++);
+    const held = load<u64>(at);
+    if (held != 0 && (held | 1) != key) continue;
+    if (held == 0) entries++;
+    store<u64>(at, counts ? key : key - 1);
+    return true;
+  }
+}
+
+// @ts-ignore
+@inline
+function slotAt(place: u32): usize {
+  return <usize>SERIES_KINDS + (<usize>(place & (SLOTS - 1)) << 3);
+}
+
+/** Flags of a series by its suffix, put right where metadata say otherwise. */
+// @ts-ignore
+@inline
+export function correctKind(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
+  return entries == 0 ? flags : lookUp(name, bytes, tenant, flags);
+}
+
+function lookUp(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
+  hashForLane(name, bytes, tenant);
+  const key = hashLow | 3;
+  let place = <u32>(key >> 32);
+  while (true) {
+    const held = load<u64>(slotAt(place++));
+    if (held == 0) return flags;
+    if ((held | 1) == key) return (held & 1) != 0 ? flags | FLAG_COUNTER : flags & ~(<u32>FLAG_COUNTER);
+  }
+}

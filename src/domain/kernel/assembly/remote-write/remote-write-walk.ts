@@ -1,0 +1,477 @@
+// Walks a remote-write body that remote-write-index.ts (1.0) or remote-write-2-index.ts checked: hash of a series -> stream ref by the lane table,
+// samples -> rows in the staging area.
+// Tags and lengths are trusted here. The walk stops where TypeScript has to act (kernel-status.ts) and goes on from the same place.
+// Sketch for a series with one sample: 5 ns table (20 at a million streams), 10 ns sample.
+import { REJECT_INVALID_VALUE, REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../../../core/layout/kernel-event";
+import { REPLICA_DECISIONS, SERIES_INDEX } from "../../../../core/layout/memory-map";
+import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
+import {
+  STATUS_ALLOWANCE_SPENT, STATUS_ASK_OWNER, STATUS_ASK_REPLICA, STATUS_BAD_LABELS, STATUS_DEFINITIONS_FULL, STATUS_DONE, STATUS_METADATA, STATUS_OK,
+  STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
+} from "../../../../core/layout/kernel-status";
+import {
+  foundDestination, foundRef, foundSource, laneFind, laneInsert, laneKeepLabels, laneNotes, laneSetNotes, laneSetSource, laneTableClear,
+} from "../lane/lane-table";
+import { addReject, stagedRows, stagingAdvance, stagingPointer, writeRow } from "../lane/lane-staging";
+import { fieldNumber, payload, readField, readVarint, varint } from "../wire/protobuf-wire";
+import {
+  ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_HELP, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, ENTRY_UNIT, FIELD_SAMPLE_START, indexBody2, indexEnd2,
+  indexFurther2, unindexed2,
+} from "./remote-write-2-index";
+import {
+  ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SOURCE, ENTRY_SPAN,
+  ENTRY_SPAN_BYTES, ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, unindexed, USUAL_SAMPLE_BYTES,
+} from "./remote-write-index";
+import { labelsBytes, labelsOf } from "./remote-write-symbols";
+import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "../definition/stream-definition";
+import { usualTimeAt } from "./usual-time";
+
+/** The one kind of NaN that is stored: Prometheus' mark for a series that ended. */
+const STALE_MARKER: u64 = 0x7ff0000000000002;
+const EXPONENT: u64 = 0x7ff0000000000000;
+const MANTISSA: u64 = 0x000fffffffffffff;
+/** ENTRY_USUAL in ENTRY_FIELDS, ENTRY_KNOWN in ENTRY_END. */
+const FLAG_BIT: u32 = ENTRY_USUAL & ENTRY_KNOWN;
+/** What a start marker holds. */
+const START_MAX: i64 = 0xffffffffffff;
+
+// The body.
+let tenant: u32 = 0;
+let baseMs: i64 = 0;
+let minMs: i64 = 0;
+let admittedMs: u64 = 0; // maxMs - minMs
+let maxRows: u32 = 0;
+let bodyEnd: usize = 0;
+let nextEntry: usize = SERIES_INDEX;
+let isVersion2: bool = false;
+/** Number of the body: decisions of others do not count. */
+let bodyNumber: u64 = 0;
+let unobserved: u32 = 0;
+let passedOver: u32 = 0;
+
+// The series at hand.
+let inSeries: bool = false;
+let pending: i32 = STATUS_OK; // why TypeScript was asked, until it answers
+let spanPointer: usize = 0;
+let spanBytes: u32 = 0;
+let fieldsAt: usize = 0; // the next field
+let seriesEnd: usize = 0;
+let usual: bool = false; // from fieldsAt on there are usual samples only
+let entryAt: usize = 0;
+let keyLow: u64 = 0;
+let keyHigh: u64 = 0;
+let isEntered: bool = false; // found by that key, not by the first pass
+let ref: u32 = 0;
+let destination: u32 = 0;
+let source: u32 = 0;
+let toldStart: i64 = 0; // the start time that the stream's shard knows
+let newStart: i64 = 0; // a start time to be told ahead of the next sample; 0 = none
+
+// The sample that was read last.
+let sampleBits: u64 = 0;
+let sampleTime: i64 = 0;
+let sampleStart: i64 = 0;
+
+/**
+ * Checks a decompressed body (BODY_PADDING_BYTES must follow it, and its bytes must not change until the walk is done) and sets the walk to its start.
+ * Answers the number of samples or STATUS_BAD_PROTOBUF. Times are whole milliseconds with base <= min <= max < base + 2^32; a walk stops with
+ * STATUS_ROWS_FULL when stagedRows() is `rowsMax` (rowsMax * ROW_BYTES <= STAGING_BYTES).
+ */
+export function remoteWriteBegin(pointer: usize, bytes: u32, tenantIndex: u32, base: f64, min: f64, max: f64, rowsMax: u32): i32 {
+  isVersion2 = false;
+  return begin(indexBody(pointer, bytes, tenantIndex), pointer + bytes, tenantIndex, base, min, max, rowsMax);
+}
+
+/** The same for a body of remote-write 2.0; STATUS_TOO_LARGE when it has more than SYMBOLS_MAX symbols. */
+export function remoteWrite2Begin(pointer: usize, bytes: u32, tenantIndex: u32, base: f64, min: f64, max: f64, rowsMax: u32): i32 {
+  isVersion2 = true;
+  return begin(indexBody2(pointer, bytes, tenantIndex), pointer + bytes, tenantIndex, base, min, max, rowsMax);
+}
+
+function begin(samples: i32, end: usize, tenantIndex: u32, base: f64, min: f64, max: f64, rowsMax: u32): i32 {
+  tenant = tenantIndex;
+  baseMs = <i64>base;
+  minMs = <i64>min;
+  admittedMs = <u64>(<i64>max - <i64>min);
+  maxRows = rowsMax;
+  bodyEnd = samples < 0 ? (isVersion2 ? unindexed2 : unindexed) : end;
+  nextEntry = samples < 0 ? (isVersion2 ? indexEnd2 : indexEnd) : SERIES_INDEX;
+  inSeries = false;
+  pending = STATUS_OK;
+  newStart = toldStart = 0;
+  unobserved = passedOver = 0;
+  bodyNumber++;
+  return samples;
+}
+
+/** Samples of the body that were no observation (a NaN for a summary's quantile) and so are not staged. */
+export function remoteWriteUnobserved(): u32 {
+  return unobserved;
+}
+
+/** Samples of the body that were passed over because another replica's are taken. */
+export function remoteWritePassedOver(): u32 {
+  return passedOver;
+}
+
+/** Row offsets count from another time from now on: the next unit has a base of its own (base <= min, max < base + 2^32). */
+export function remoteWriteRebase(base: f64): void {
+  baseMs = <i64>base;
+}
+
+/**
+ * Runs until the body is done or TypeScript has to act: STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER,
+ * _ALLOWANCE_SPENT, _DEFINITIONS_FULL, _METADATA or _ASK_REPLICA.
+ */
+export function remoteWriteStep(): i32 {
+  if (pending == STATUS_ALLOWANCE_SPENT || pending == STATUS_DEFINITIONS_FULL) pending = define();
+  if (pending != STATUS_OK) return pending;
+  while (true) {
+    if (!inSeries) {
+      if (!isVersion2) stagePlain();
+      const status = nextSeries();
+      if (status != STATUS_OK) return status;
+      if (!inSeries) continue;
+    }
+    const status = stageSamples();
+    if (status != STATUS_OK) return status;
+    inSeries = false;
+    if (newStart != 0) untell();
+  }
+}
+
+/**
+ * Stages the series from nextEntry on that leave nothing to ask: their streams are known and have one sender, their samples are usual, finite, of an
+ * admitted time, and find room. The first series that is otherwise is left to the general way, from its first sample on.
+ */
+function stagePlain(): void {
+  const entriesEnd = indexEnd;
+  let entry = nextEntry;
+  let into: u32 = U32.MAX_VALUE, first: usize = 0, row: usize = 0, rowsEnd: usize = 0;
+  let left = maxRows - min(maxRows, stagedRows());
+  for (; entry < entriesEnd; entry += ENTRY_BYTES) {
+    const fields = load<u32>(entry, ENTRY_FIELDS), ends = load<u32>(entry, ENTRY_END);
+    if ((fields & ends & FLAG_BIT) == 0 || load<u32>(entry, ENTRY_SOURCE) != 0) break;
+    const to = load<u32>(entry, ENTRY_DESTINATION);
+    if (to != into) {
+      if (into != U32.MAX_VALUE) {
+        left -= <u32>(row - first) / ROW_BYTES;
+        stagingAdvance(into, <u32>(row - first) / ROW_BYTES);
+      }
+      into = to;
+      first = row = stagingPointer(to);
+      rowsEnd = row + <usize>left * ROW_BYTES;
+    }
+    const end = <usize>(ends & ~ENTRY_KNOWN), ofRef = load<u32>(entry, ENTRY_REF);
+    let at = row;
+    let p = <usize>(fields & ~ENTRY_USUAL);
+    for (; p < end && at < rowsEnd; p += USUAL_SAMPLE_BYTES) {
+      const bits = load<u64>(p, 3), time = usualTimeAt(p);
+      if ((bits & EXPONENT) == EXPONENT || <u64>(time - minMs) > admittedMs) break;
+      writeRow(at, ofRef, <u32>(time - baseMs), bits);
+      at += ROW_BYTES;
+    }
+    if (p < end) break;
+    row = at;
+  }
+  if (into != U32.MAX_VALUE) stagingAdvance(into, <u32>(row - first) / ROW_BYTES);
+  nextEntry = entry;
+}
+
+/** A start time that no sample was taken for has not been told. */
+function untell(): void {
+  if (isEntered && laneFind(keyLow, keyHigh, tenant)) laneSetNotes(0);
+  newStart = 0;
+}
+
+/**
+ * Address of the label bytes of the series that a step stopped at, unknown, label-less, or with metadata; fields other than labels may lie between them. Of a
+ * 2.0 body they are made of its symbols, and valid until the next call.
+ */
+export function unknownPointer(): usize {
+  return spanPointer;
+}
+
+/** Length of those bytes. */
+export function unknownBytes(): u32 {
+  return spanBytes;
+}
+
+/** After STATUS_METADATA: the metric's type as the protocol numbers it. */
+export function metadataType(): u32 {
+  return load<u32>(entryAt, ENTRY_TYPE) & ~ENTRY_DESCRIBED;
+}
+
+/** The number of the symbol that is its help; it may be none. */
+export function metadataHelp(): u32 {
+  return load<u32>(entryAt, ENTRY_HELP);
+}
+
+/** The number of the symbol that is its unit; it may be none. */
+export function metadataUnit(): u32 {
+  return load<u32>(entryAt, ENTRY_UNIT);
+}
+
+/** After STATUS_METADATA: the metadata have been taken; the lane table may have been cleared since. */
+export function remoteWriteNoted(): void {
+  if (pending == STATUS_METADATA) pending = laneFind(keyLow, keyHigh, tenant) ? enterSeries() : define();
+}
+
+/** After STATUS_ASK_REPLICA: which source it is, as laneSetSource() or remoteWriteResolve() said. */
+export function replicaSource(): u32 {
+  return source;
+}
+
+/** After STATUS_ASK_REPLICA: whether the samples of that source are taken, in all of this body. */
+export function remoteWriteReplica(isTaken: bool): void {
+  if (pending != STATUS_ASK_REPLICA) return;
+  store<u64>(decision(), (bodyNumber << 1) | (isTaken ? 1 : 0));
+  pending = STATUS_OK;
+  if (isTaken) inSeries = true;
+  else passOver();
+}
+
+// @ts-ignore
+@inline
+function decision(): usize {
+  return <usize>REPLICA_DECISIONS + (<usize>source << 3);
+}
+
+function passOver(): void {
+  inSeries = true;
+  passedOver += remoteWriteSkipSeries();
+}
+
+/** After STATUS_ASK_OWNER: whether the shard of another engine holds the stream. STATUS_OK, or STATUS_ALLOWANCE_SPENT as from a step. */
+export function defineSettle(isHeld: bool): i32 {
+  if (pending == STATUS_ASK_OWNER) pending = settle(isHeld);
+  return pending;
+}
+
+/** Defines the series at hand and enters it; STATUS_OK, or what TypeScript has to do. */
+function define(): i32 {
+  if (isVersion2 && !bringLabels()) return STATUS_BAD_LABELS;
+  const status = prepareSeries(spanPointer, spanBytes, tenant);
+  return status == STATUS_OK ? settle(preparedIsHeld()) : status;
+}
+
+/** Makes the label bytes of a 2.0 series, which refer to symbols in its entry. */
+function bringLabels(): bool {
+  spanPointer = labelsOf(load<u32>(entryAt, ENTRY_SPAN), load<u32>(entryAt, ENTRY_SPAN_BYTES));
+  spanBytes = spanPointer == 0 ? 0 : labelsBytes();
+  return spanPointer != 0;
+}
+
+function settle(isHeld: bool): i32 {
+  const status = finishSeries(isHeld);
+  if (status != STATUS_OK) return status;
+  if (laneInsert(finishedRef(), definedDestination(), definedPartition()) != STATUS_OK) {
+    laneTableClear();
+    laneInsert(finishedRef(), definedDestination(), definedPartition());
+  }
+  laneSetSource(0);
+  keepLabels();
+  return enterSeries();
+}
+
+/** Where the labels lie together, for a series to be compared with them. */
+function keepLabels(): void {
+  if (!isVersion2 && fieldsAt == spanPointer + spanBytes) laneKeepLabels(spanPointer, spanBytes);
+}
+
+/**
+ * Enters the unknown stream into the lane table: STATUS_OK, or STATUS_TABLE_FULL (clear the table and resolve again). `ofSource` tells several replicas of a
+ * stream apart; 0 = it has one sender.
+ */
+export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: u32, ofSource: u32): i32 {
+  if (pending != STATUS_UNKNOWN_STREAM && pending != STATUS_ALLOWANCE_SPENT) return STATUS_OK;
+  const status = laneInsert(newRef, newDestination, partition);
+  if (status != STATUS_OK) return status;
+  laneSetSource(ofSource);
+  keepLabels();
+  pending = enterSeries();
+  return STATUS_OK;
+}
+
+/** Leaves the series at hand and answers how many of its samples are lost by that. */
+export function remoteWriteSkipSeries(): i32 {
+  if (pending == STATUS_OK && !inSeries) return 0;
+  pending = STATUS_OK;
+  inSeries = false;
+  let lost = 0;
+  for (let p = fieldsAt; p < seriesEnd; ) {
+    p = readField(p, seriesEnd);
+    if (fieldNumber == FIELD_SAMPLE) lost++;
+  }
+  return lost;
+}
+
+/** Goes to the next series, and finds its stream. */
+// @ts-ignore
+@inline
+function nextSeries(): i32 {
+  if (nextEntry == (isVersion2 ? indexEnd2 : indexEnd)) {
+    if ((isVersion2 ? unindexed2 : unindexed) == bodyEnd) return STATUS_DONE;
+    if (isVersion2) indexFurther2(bodyEnd);
+    else indexFurther(bodyEnd);
+    nextEntry = SERIES_INDEX;
+  }
+  const entry = nextEntry;
+  entryAt = entry;
+  nextEntry += isVersion2 ? ENTRY_2_BYTES : ENTRY_BYTES;
+  spanPointer = load<u32>(entry, ENTRY_SPAN);
+  spanBytes = load<u32>(entry, ENTRY_SPAN_BYTES);
+  const fields = load<u32>(entry, ENTRY_FIELDS), end = load<u32>(entry, ENTRY_END);
+  fieldsAt = fields & ~ENTRY_USUAL;
+  usual = (fields & ENTRY_USUAL) != 0;
+  seriesEnd = end & ~ENTRY_KNOWN;
+  if ((end & ENTRY_KNOWN) != 0) {
+    ref = load<u32>(entry, ENTRY_REF);
+    destination = load<u32>(entry, ENTRY_DESTINATION);
+    source = load<u32>(entry, ENTRY_SOURCE);
+    if (isVersion2) toldStart = load<i64>(entry, ENTRY_START);
+    newStart = 0;
+    isEntered = false;
+    return admit();
+  }
+  const low = load<u64>(entry, ENTRY_HASH_LOW);
+  const high = load<u64>(entry, ENTRY_HASH_HIGH);
+  if ((low | high) == 0) return (pending = STATUS_BAD_LABELS);
+  const isFound = laneFind(low, high, tenant);
+  if (isVersion2) {
+    keyLow = low;
+    keyHigh = high;
+    const isNoted = isFound && laneNotes() == load<u32>(entry, ENTRY_NOTES);
+    if (!isNoted && (load<u32>(entry, ENTRY_TYPE) & ENTRY_DESCRIBED) != 0) return (pending = bringLabels() ? STATUS_METADATA : STATUS_BAD_LABELS);
+  }
+  if (!isFound) return (pending = define());
+  pending = enterSeries();
+  return pending;
+}
+
+/** Begins the series at hand with the stream that was found or inserted last: STATUS_OK or STATUS_ASK_REPLICA. */
+function enterSeries(): i32 {
+  ref = foundRef();
+  destination = foundDestination();
+  source = foundSource();
+  if (isVersion2) {
+    const notes = load<u32>(entryAt, ENTRY_NOTES);
+    const start = load<i64>(entryAt, ENTRY_START);
+    toldStart = start;
+    newStart = laneNotes() == notes ? 0 : start;
+    isEntered = true;
+    laneSetNotes(notes);
+    spanPointer = load<u32>(entryAt, ENTRY_SPAN); // rejected samples refer to what stays: the references in the body
+    spanBytes = load<u32>(entryAt, ENTRY_SPAN_BYTES);
+  }
+  return admit();
+}
+
+/** Passes over the series where another replica's samples are taken. */
+// @ts-ignore
+@inline
+function admit(): i32 {
+  inSeries = true;
+  if (source == 0) return STATUS_OK;
+  const decided = load<u64>(decision());
+  if (decided >> 1 != bodyNumber) {
+    inSeries = false;
+    return (pending = STATUS_ASK_REPLICA);
+  }
+  if ((decided & 1) == 0) passOver();
+  return STATUS_OK;
+}
+
+/** Reads a sample that is not written the usual way; fields that are absent are 0, of repeated ones the last counts. */
+function readSample(p: usize, end: usize): void {
+  sampleBits = 0;
+  sampleTime = 0;
+  sampleStart = 0;
+  while (p < end) {
+    p = readField(p, end);
+    if (fieldNumber == FIELD_SAMPLE_VALUE) {
+      sampleBits = load<u64>(payload);
+    } else if (fieldNumber == FIELD_SAMPLE_TIME) {
+      readVarint(payload);
+      sampleTime = <i64>varint;
+    } else if (isVersion2 && fieldNumber == FIELD_SAMPLE_START) {
+      readVarint(payload);
+      sampleStart = <i64>varint;
+    }
+  }
+}
+
+/** A label's tag and the length of its name, and the name: of a summary's quantile. */
+const QUANTILE_HEAD: u16 = 0x080a;
+const QUANTILE: u64 = 0x656c69746e617571;
+
+/** Whether the series at hand has a label `quantile`; what its labels' values hold is not told apart from labels. */
+function isQuantile(): bool {
+  const inBody = !isVersion2;
+  let p: usize = inBody ? spanPointer : labelsOf(load<u32>(entryAt, ENTRY_SPAN), load<u32>(entryAt, ENTRY_SPAN_BYTES));
+  const end = p + (inBody ? spanBytes : labelsBytes());
+  if (p == 0) return false;
+  for (; p + 10 <= end; p++) if (load<u16>(p) == QUANTILE_HEAD && load<u64>(p, 2) == QUANTILE) return true;
+  return false;
+}
+
+/** Stages the samples of the series at hand, from fieldsAt on. */
+function stageSamples(): i32 {
+  const rows = stagingPointer(destination);
+  const rowsEnd = rows + (maxRows - min(maxRows, stagedRows())) * ROW_BYTES;
+  const end = seriesEnd;
+  let status = STATUS_OK;
+  let row = rows;
+  let p = fieldsAt;
+  while (p < end) {
+    let next = p + USUAL_SAMPLE_BYTES;
+    let bits: u64, time: i64;
+    if (usual || (next <= end && isUsualSample(p))) {
+      bits = load<u64>(p, 3);
+      time = usualTimeAt(p);
+    } else {
+      next = readField(p, end);
+      if (fieldNumber != FIELD_SAMPLE) {
+        p = next;
+        continue;
+      }
+      readSample(payload, next);
+      bits = sampleBits;
+      time = sampleTime;
+      if (sampleStart != 0 && sampleStart != toldStart) newStart = toldStart = sampleStart;
+    }
+    const invalid = (bits & EXPONENT) == EXPONENT && bits != STALE_MARKER;
+    if (invalid && (bits & MANTISSA) != 0 && isQuantile()) {
+      unobserved++;
+      p = next;
+      continue;
+    }
+    if (invalid || <u64>(time - minMs) > admittedMs) {
+      const code = invalid ? REJECT_INVALID_VALUE : time < minMs ? REJECT_TOO_OLD : REJECT_IN_FUTURE;
+      if (!addReject(code, spanPointer, spanBytes, <f64>time, bits)) {
+        status = STATUS_REJECTS_FULL;
+        break;
+      }
+    } else {
+      if (row == rowsEnd) {
+        status = STATUS_ROWS_FULL;
+        break;
+      }
+      if (newStart != 0) {
+        const start = newStart;
+        newStart = 0;
+        if (start > 0 && start <= START_MAX) {
+          writeRow(row, ref, <u32>(time - baseMs), (<u64>START_MARKER_HIGH << 48) | <u64>start);
+          row += ROW_BYTES;
+          continue;
+        }
+      }
+      writeRow(row, ref, <u32>(time - baseMs), bits);
+      row += ROW_BYTES;
+    }
+    p = next;
+  }
+  fieldsAt = p;
+  stagingAdvance(destination, <u32>(row - rows) / ROW_BYTES);
+  return status;
+}

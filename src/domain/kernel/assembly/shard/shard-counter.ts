@@ -1,0 +1,135 @@
+// Cumulative values become per-interval deltas. A fall is a reset: the new value is the delta, unless it lies far beyond every delta seen. So is a start
+// time that moved, where the sender tells one: the counter may have passed its old value since. With a start time not older than two intervals a stream's
+// first value is a delta too; else it is a baseline only.
+// When the interval differs from the usual one by more than twice, the delta is scored per usual interval.
+import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET } from "../../../../core/layout/kernel-event";
+import {
+  FLAG_COUNTER, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_PREVIOUS_RAW,
+  SR_START,
+} from "../../../../core/layout/stream-record";
+import { countReset, emitPlain } from "./shard-event";
+import { valuesOf } from "./shard-table";
+
+/** A fall by less than this is rounding of the sender. */
+const RELATIVE_NOISE: f64 = 1e-9;
+const IMPLAUSIBLE_FACTOR: f64 = 10;
+const IMPLAUSIBLE_VALUES_MIN: u32 = 12;
+const IRREGULAR_FACTOR: f64 = 2;
+/** A stream's usual interval while it is not known: what most SDKs and scrapers have, ms. */
+const INTERVAL_UNKNOWN: f64 = 60_000;
+const FIRST_INTERVALS_MAX: f64 = 2;
+/** Start times that are taken from an uptime differ by less than this, ms. */
+const START_JITTER: f64 = 1_000;
+
+/** Result of the last convert(): the delta as stored, the same as scored, and EVENT_FLAG_*. */
+export let storedDelta: f64 = 0;
+export let scoredDelta: f64 = 0;
+export let deltaFlags: u32 = 0;
+
+// @ts-ignore
+@inline
+function intervalOf(r: usize): f64 {
+  const usual = load<f64>(r, SR_INTERVAL);
+  return usual > 0 ? usual : INTERVAL_UNKNOWN;
+}
+
+/**
+ * Takes the start time of the value that comes next, at `time`. One that comes again, or belongs to a value that was taken, changes nothing. A move
+ * counts only up to an interval before the newest value: what began earlier had begun when that was read, and its sender found out more since.
+ */
+export function takeStart(r: usize, time: f64, start: f64): void {
+  const last = load<f64>(r, SR_LAST_TIME), flags = load<u32>(r, SR_FLAGS);
+  if (time <= last || (flags & FLAG_COUNTER) == 0) return;
+  const known = load<f64>(r, SR_START);
+  if (start <= known + START_JITTER) return;
+  store<f64>(r, start, SR_START);
+  if ((flags & FLAG_HAS_RAW) == 0 || start > (known > 0 ? last - intervalOf(r) : last)) store<u32>(r, flags | FLAG_START_MOVED, SR_FLAGS);
+}
+
+/** Takes a cumulative value `elapsed` ms after the one before. False for one that is a baseline only, as a stream's first mostly is. */
+export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64, arrivalMs: f64): bool {
+  let flags = load<u32>(r, SR_FLAGS);
+  const previous = load<f64>(r, SR_LAST_RAW);
+  store<f64>(r, value, SR_LAST_RAW);
+  if ((flags & FLAG_START_MOVED) != 0) {
+    flags &= ~(<u32>FLAG_START_MOVED);
+    store<u32>(r, flags, SR_FLAGS);
+    return begin(r, slot, time, value, elapsed, arrivalMs);
+  }
+  if ((flags & FLAG_HAS_RAW) == 0) {
+    store<u32>(r, flags | FLAG_HAS_RAW, SR_FLAGS);
+    return false;
+  }
+  store<f64>(r, previous, SR_PREVIOUS_RAW);
+  if ((flags & FLAG_HAS_PREVIOUS) == 0) store<u32>(r, flags | FLAG_HAS_PREVIOUS, SR_FLAGS);
+  deltaFlags = 0;
+  if (falls(value, previous)) reset(r, slot, time, value, arrivalMs);
+  else storedDelta = deltaOf(value, previous);
+  scale(r, elapsed);
+  return true;
+}
+
+/** Whether a cumulative value says that the counter began anew. */
+// @ts-ignore
+@inline
+export function falls(value: f64, previous: f64): bool {
+  return value < previous - RELATIVE_NOISE * abs(previous);
+}
+
+/** What was counted between two cumulative values of which the later does not fall. */
+// @ts-ignore
+@inline
+export function deltaOf(value: f64, previous: f64): f64 {
+  return min(max(value - previous, 0.0), f64.MAX_VALUE);
+}
+
+/** Whether a delta over `elapsed` ms is scored per usual interval; `usual` 0 = not known. */
+// @ts-ignore
+@inline
+export function isIrregular(elapsed: f64, usual: f64): bool {
+  return usual > 0 && (elapsed > IRREGULAR_FACTOR * usual || elapsed * IRREGULAR_FACTOR < usual);
+}
+
+// @ts-ignore
+@inline
+function scale(r: usize, elapsed: f64): void {
+  scoredDelta = storedDelta;
+  const usual = load<f64>(r, SR_INTERVAL);
+  if (isIrregular(elapsed, usual)) {
+    deltaFlags |= EVENT_FLAG_IRREGULAR;
+    scoredDelta = storedDelta * (usual / elapsed);
+  }
+}
+
+/** The first value since the counter began: a delta, but for a stream's first value whose start is its own time or long ago. */
+function begin(r: usize, slot: u32, time: f64, value: f64, elapsed: f64, arrivalMs: f64): bool {
+  const flags = load<u32>(r, SR_FLAGS);
+  const isFirst = (flags & FLAG_HAS_RAW) == 0;
+  const age = time - load<f64>(r, SR_START);
+  store<u32>(r, flags | FLAG_HAS_RAW, SR_FLAGS);
+  if (isFirst && (age <= 0 || age > FIRST_INTERVALS_MAX * intervalOf(r))) return false;
+  store<f64>(r, 0, SR_PREVIOUS_RAW);
+  store<u32>(r, flags | FLAG_HAS_RAW | FLAG_HAS_PREVIOUS, SR_FLAGS);
+  deltaFlags = 0;
+  if (isFirst) storedDelta = max(value, 0.0);
+  else reset(r, slot, time, value, arrivalMs);
+  scale(r, elapsed);
+  return true;
+}
+
+function reset(r: usize, slot: u32, time: f64, value: f64, arrivalMs: f64): void {
+  const implausible = load<u32>(r, SR_COUNT) >= IMPLAUSIBLE_VALUES_MIN && value > IMPLAUSIBLE_FACTOR * largest(r);
+  storedDelta = implausible ? 0 : value;
+  deltaFlags = implausible ? EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE : EVENT_FLAG_RESET;
+  countReset();
+  emitPlain(EVENT_RESET, slot, time, value, deltaFlags, arrivalMs);
+}
+
+/** Largest delta in the ring. */
+function largest(r: usize): f64 {
+  const count = load<u32>(r, SR_COUNT);
+  const values = valuesOf(r, count);
+  let result: f64 = 0;
+  for (let i: u32 = 0; i < count; i++) result = max(result, load<f64>(values + (<usize>i << 3)));
+  return result;
+}

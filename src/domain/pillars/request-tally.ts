@@ -1,0 +1,50 @@
+// Requests of a service in one cycle, by environment. Of several metrics that count them the one that counts most stands for all: the same request may be in
+// each of them.
+import { FLAG_COUNTER, WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import type { StreamRecords } from "../kernel/stream-records.ts";
+import { isRequestCount } from "./request-metric.ts";
+import { requestsInCycle } from "./requests-in-cycle.ts";
+
+/** The service at hand. */
+export class RequestTally {
+  readonly #records: StreamRecords;
+  readonly #cycleMs: number;
+  readonly #metricNameOf: (slot: number) => string;
+  readonly #times = new Float64Array(WINDOW_MAX);
+  readonly #values = new Float64Array(WINDOW_MAX);
+  /** By environment's code and metric. */
+  readonly #sums = new Map<number, Map<string, number>>();
+
+  constructor(records: StreamRecords, cycleMs: number, metricNameOf: (slot: number) => string) {
+    this.#records = records;
+    this.#cycleMs = cycleMs;
+    this.#metricNameOf = metricNameOf;
+  }
+
+  begin(): void {
+    this.#sums.clear();
+  }
+
+  /** Takes a stream of the service, of the environment with that code. */
+  add(slot: number, environment: number, nowMs: number): void {
+    const metricName = this.#metricNameOf(slot);
+    if (!isRequestCount(metricName, (this.#records.flags(slot) & FLAG_COUNTER) !== 0)) return;
+    const sums = this.#sums.get(environment) ?? new Map<string, number>();
+    this.#sums.set(environment, sums);
+    sums.set(metricName, (sums.get(metricName) ?? 0) + this.#requests(slot, nowMs));
+  }
+
+  /** Requests in an environment; undefined where none of its streams counts them. */
+  of(environment: number): number | undefined {
+    const sums = this.#sums.get(environment);
+    if (sums === undefined) return undefined;
+    let most = 0;
+    for (const sum of sums.values()) most = Math.max(most, sum);
+    return most;
+  }
+
+  #requests(slot: number, nowMs: number): number {
+    const count = this.#records.readRing(slot, this.#times, this.#values);
+    return requestsInCycle(this.#times, this.#values, count, nowMs, this.#cycleMs);
+  }
+}

@@ -1,0 +1,42 @@
+// Why series and samples of remote-write are refused, in words for their sender.
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { isLongerThan } from "../../core/base/utf8.ts";
+import { ATTRIBUTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "../../core/config/limits.ts";
+import type { ValidationReason } from "../../core/layout/counters.ts";
+import { REJECT_INVALID_VALUE, REJECT_TOO_OLD } from "../../core/layout/kernel-event.ts";
+
+/** Labels as they were sent. */
+export type Labels = ReadonlyArray<readonly [string, string]>;
+
+/** Why samples are refused. */
+export interface SampleProblem {
+  readonly reason: ValidationReason;
+  readonly message: string;
+}
+
+export const LABELS_NOT_UTF8: SampleProblem = { reason: "invalid_attributes", message: "the labels of a series are not valid UTF-8" };
+
+/** What is wrong with the labels of a series. */
+export function labelProblem(labels: Labels): SampleProblem | undefined {
+  if (labels.length > ATTRIBUTES_MAX + 1) {
+    return { reason: "invalid_attributes", message: `a series may have ${ATTRIBUTES_MAX} labels, got ${labels.length}` };
+  }
+  for (const [name, value] of labels) {
+    if (isLongerThan(name, NAME_BYTES_MAX)) return { reason: "field_too_long", message: `a label name may have ${NAME_BYTES_MAX} bytes` };
+    if (isLongerThan(value, name === "__name__" ? NAME_BYTES_MAX : VALUE_BYTES_MAX)) {
+      return { reason: "field_too_long", message: `label ${name.slice(0, 60)} is longer than ${VALUE_BYTES_MAX} bytes` };
+    }
+  }
+  const named = labels.some(([name, value]) => name === "__name__" && value !== "");
+  return named ? undefined : { reason: "missing_metric_name", message: "a series has no __name__ label" };
+}
+
+/** What was wrong with a sample that the kernel rejected. */
+export function describeReject(code: number, labels: Labels, timeMs: number, value: number): SampleProblem {
+  const name = labels.find(([label]) => label === "__name__")?.[1] ?? "a series";
+  const time = Number.isSafeInteger(timeMs) ? formatRfc3339(timeMs) : String(timeMs);
+  if (code === REJECT_INVALID_VALUE)
+    return { reason: "invalid_value", message: `${name} at ${time} has the value ${value}, which is not finite` };
+  if (code === REJECT_TOO_OLD) return { reason: "timestamp_too_old", message: `${name} at ${time} is more than 24 h in the past` };
+  return { reason: "timestamp_in_future", message: `${name} at ${time} is more than 10 minutes in the future` };
+}

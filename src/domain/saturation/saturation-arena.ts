@@ -1,0 +1,135 @@
+// The states of an engine's bounded series: numbers in pages, without an object for each. A place is found by the key of its series; one that no pass has
+// asked for since the one before is given back.
+import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import { HISTORY_RING_VALUES } from "./saturation-history.ts";
+import { clearPlace, SATURATION_HEAD_VALUES, type SaturationPlace } from "./saturation-series.ts";
+
+/** 256 places are 0.4 MiB. */
+const PAGE_PLACES = 256;
+/** Behind the head of the series. */
+const FED_AT = SATURATION_HEAD_VALUES;
+const FIRST_AT = FED_AT + 1;
+const PASS_AT = FED_AT + 2;
+const READY_AT = FED_AT + 3;
+const HEAD_VALUES = FED_AT + 4;
+
+interface Page {
+  readonly heads: Float64Array;
+  readonly rings: Float32Array;
+}
+
+/** Bounded by the ledger of its places. */
+export class SaturationArena {
+  readonly #shares: ShareLedger;
+  readonly #pages: Page[] = [];
+  readonly #places = new Map<string, { readonly place: number; readonly tenant: string }>();
+  readonly #free: number[] = [];
+  #made = 0;
+
+  constructor(shares: ShareLedger) {
+    this.#shares = shares;
+  }
+
+  /** Places in use. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** The place of a tenant's series, a new one where it has none; undefined where there is no room. */
+  placeOf(key: string, tenant: string): number | undefined {
+    const known = this.find(key);
+    if (known !== undefined) return known;
+    if (!this.#shares.take(tenant)) return undefined;
+    const place = this.#free.pop() ?? this.#make();
+    this.#places.set(key, { place, tenant });
+    this.clear(place);
+    return place;
+  }
+
+  find(key: string): number | undefined {
+    return this.#places.get(key)?.place;
+  }
+
+  /** Forgets what a place holds; it then waits for what is stored. */
+  clear(place: number): void {
+    clearPlace(this.open(place));
+    const { heads, at } = this.#head(place);
+    heads.fill(0, at + FED_AT, at + HEAD_VALUES);
+  }
+
+  /** The numbers of a series, in place. */
+  open(place: number): SaturationPlace {
+    const page = this.#pages[Math.floor(place / PAGE_PLACES)] as Page;
+    const at = place % PAGE_PLACES;
+    return {
+      head: page.heads.subarray(at * HEAD_VALUES, at * HEAD_VALUES + SATURATION_HEAD_VALUES),
+      rings: page.rings.subarray(at * HISTORY_RING_VALUES, (at + 1) * HISTORY_RING_VALUES),
+    };
+  }
+
+  /** Time of the newest value that was taken. */
+  fedMs(place: number): number {
+    return this.#get(place, FED_AT);
+  }
+
+  setFedMs(place: number, ms: number): void {
+    this.#set(place, FED_AT, ms);
+  }
+
+  /** Time of the oldest value of its streams, as it was known when the history was begun. */
+  firstMs(place: number): number {
+    return this.#get(place, FIRST_AT);
+  }
+
+  setFirstMs(place: number, ms: number): void {
+    this.#set(place, FIRST_AT, ms);
+  }
+
+  /** Whether what is stored has been read, or need not be. */
+  isReady(place: number): boolean {
+    return this.#get(place, READY_AT) === 1;
+  }
+
+  setReady(place: number): void {
+    this.#set(place, READY_AT, 1);
+  }
+
+  markPass(place: number, pass: number): void {
+    this.#set(place, PASS_AT, pass);
+  }
+
+  /** Gives back the places that this pass has not marked. */
+  sweep(pass: number): void {
+    for (const [key, { place, tenant }] of this.#places) {
+      if (this.#get(place, PASS_AT) === pass) continue;
+      this.#places.delete(key);
+      this.#shares.give(tenant);
+      this.#free.push(place);
+    }
+  }
+
+  #make(): number {
+    if (this.#made % PAGE_PLACES === 0) {
+      this.#pages.push({
+        heads: new Float64Array(PAGE_PLACES * HEAD_VALUES),
+        rings: new Float32Array(PAGE_PLACES * HISTORY_RING_VALUES),
+      });
+    }
+    return this.#made++;
+  }
+
+  #head(place: number): { readonly heads: Float64Array; readonly at: number } {
+    const { heads } = this.#pages[Math.floor(place / PAGE_PLACES)] as Page;
+    return { heads, at: (place % PAGE_PLACES) * HEAD_VALUES };
+  }
+
+  #get(place: number, field: number): number {
+    const { heads, at } = this.#head(place);
+    return heads[at + field] as number;
+  }
+
+  #set(place: number, field: number, value: number): void {
+    const { heads, at } = this.#head(place);
+    heads[at + field] = value;
+  }
+}

@@ -1,0 +1,274 @@
+// Services whose items a shard counts in windows: which are open, when the next closes, how much they hold, and the pieces that checkpoints keep of them:
+//
+//   kind u8, tenant text, environment text, service text, then
+//   SERVICE     newest closing varint, closed windows, the fold's own entries
+//   CELLS       window varint, closing varint, cells ...
+//   IDS         window varint, closing varint, {high u32, low u32} ...
+
+import type { IdSet } from "../../core/base/id-set.ts";
+import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import { WordPool } from "../../core/base/word-pool.ts";
+import { HANDLER_PIECE_BYTES, WINDOW_IDS_KEPT_BYTES_MAX } from "../../core/config/limits.ts";
+import { PARTITIONS } from "../../core/layout/memory-map.ts";
+import { ByteReader } from "../codec/byte-reader.ts";
+import { ByteSink } from "../codec/byte-sink.ts";
+import { ClosedWindows } from "./closed-windows.ts";
+import type { OpenWindow, OpenWindows } from "./open-windows.ts";
+import { readServiceName, type ServiceName, writeServiceName } from "./window-message.ts";
+import { closingMs, closingsUpTo } from "./window-time.ts";
+
+const PIECE_SERVICE = 1;
+const PIECE_CELLS = 2;
+const PIECE_IDS = 3;
+const ID_BYTES = 8;
+/** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
+const REPLAY_SLACK_MS = 2_000;
+/** A closing so long ago was missed because the server was down: it says nothing of the latency. */
+const MISSED_MS = 60_000;
+/** A service without items for so many closings, a day, is forgotten. */
+const IDLE_CLOSINGS = 9_000;
+
+/** What is counted of one service. */
+export interface Fold<C> {
+  readonly windows: OpenWindows<C[]>;
+  /** Cells of open windows. */
+  cells: number;
+}
+
+/** What one kind of items does with its folds: `C` is a cell, `E` an entry that a fold keeps besides its windows. */
+export interface FoldKind<F extends Fold<C>, C, E> {
+  /** `pool` is where the ids of its windows lie. */
+  make(pool: WordPool): F;
+  /** A window ends; late where it was closed before. */
+  end(name: ServiceName, fold: F, open: OpenWindow<C[]>, isLate: boolean, arrivalMs: number): void;
+  /** All windows that are due have ended. */
+  flush(): void;
+  entries(fold: F): Iterable<E>;
+  writeEntry(sink: ByteSink, entry: E): void;
+  readEntry(reader: ByteReader, fold: F): void;
+  writeCell(sink: ByteSink, cell: C): void;
+  readCell(reader: ByteReader, fold: F, open: OpenWindow<C[]>): void;
+}
+
+/** One service. */
+export interface WindowedService<F> {
+  readonly name: ServiceName;
+  readonly fold: F;
+}
+
+/** What tenants hold of an engine's room for one kind of items. */
+export interface WindowShares {
+  readonly services: ShareLedger;
+  /** Cells of open windows. */
+  readonly cells: ShareLedger;
+  /** Ids that open windows remember. */
+  readonly ids: ShareLedger;
+}
+
+/** The services of one engine and one kind of items. */
+export class WindowedServices<F extends Fold<C>, C, E> {
+  readonly #kind: FoldKind<F, C, E>;
+  readonly #shares: WindowShares;
+  readonly #pool = new WordPool(WINDOW_IDS_KEPT_BYTES_MAX);
+  readonly #partitions: Array<Map<string, WindowedService<F>>> = Array.from({ length: PARTITIONS }, () => new Map());
+  /** Those with open windows. */
+  readonly #active = new Set<WindowedService<F>>();
+  #nextClosing = Number.POSITIVE_INFINITY;
+  /** The newest closing that has been done. */
+  #newest = 0;
+
+  constructor(kind: FoldKind<F, C, E>, shares: WindowShares) {
+    this.#kind = kind;
+    this.#shares = shares;
+  }
+
+  /** All services. */
+  *[Symbol.iterator](): Generator<WindowedService<F>> {
+    for (const services of this.#partitions) yield* services.values();
+  }
+
+  /** Wall time at which the next window closes; Infinity for none. */
+  get dueMs(): number {
+    return closingMs(this.#nextClosing);
+  }
+
+  /** How many more cells a tenant may have. */
+  room(tenant: string): number {
+    return this.#shares.ids.room(tenant) > 0 ? this.#shares.cells.room(tenant) : 0;
+  }
+
+  /** Counts items for which there was no room. */
+  refuse(tenant: string, count: number): void {
+    const { ids, cells } = this.#shares;
+    (ids.room(tenant) > 0 ? cells : ids).refuse(tenant, count);
+  }
+
+  /** The service of that name, made at first; undefined when its tenant has too many. */
+  service(partition: number, name: ServiceName): WindowedService<F> | undefined {
+    const key = keyOf(name);
+    const known = (this.#partitions[partition] as Map<string, WindowedService<F>>).get(key);
+    if (known === undefined && !this.#shares.services.take(name.tenant)) return undefined;
+    const service = known ?? this.#add(partition, key, name);
+    this.#active.add(service);
+    return service;
+  }
+
+  #add(partition: number, key: string, name: ServiceName): WindowedService<F> {
+    const service = { name, fold: this.#kind.make(this.#pool) };
+    (this.#partitions[partition] as Map<string, WindowedService<F>>).set(key, service);
+    return service;
+  }
+
+  /** Notes what a service has taken. */
+  account({ name, fold }: WindowedService<F>, cells: number, ids: number): void {
+    this.#shares.cells.add(name.tenant, cells);
+    this.#shares.ids.add(name.tenant, ids);
+    this.#nextClosing = Math.min(this.#nextClosing, fold.windows.nextClosing);
+  }
+
+  /** Ends what is due by the wall clock, which is at `monotonicMs` on the other. */
+  closeDue(wallMs: number, monotonicMs: number): void {
+    this.#close(closingsUpTo(wallMs), (atMs) => (wallMs - atMs < MISSED_MS ? monotonicMs - (wallMs - atMs) : 0));
+  }
+
+  /** Ends what was due before a message that a replay brings: nobody looks at the clock meanwhile. */
+  closeReplayed(arrivalWallMs: number): void {
+    if (this.dueMs <= arrivalWallMs - REPLAY_SLACK_MS) this.#close(closingsUpTo(arrivalWallMs - REPLAY_SLACK_MS), () => 0);
+  }
+
+  /** Ends what is due up to a closing; `arrivalOf` says at which monotonic time a closing's values arrived. */
+  #close(upTo: number, arrivalOf: (closingAtMs: number) => number): void {
+    for (const service of this.#active) {
+      const { windows } = service.fold;
+      for (const { open, isLate } of windows.close(upTo)) {
+        this.#shares.cells.give(service.name.tenant, open.content.length);
+        this.#shares.ids.give(service.name.tenant, open.ids.size);
+        service.fold.cells -= open.content.length;
+        this.#kind.end(service.name, service.fold, open, isLate, arrivalOf(closingMs(open.closing)));
+        open.ids.release();
+      }
+      if (windows.size === 0) this.#active.delete(service);
+    }
+    this.#kind.flush();
+    this.#nextClosing = Number.POSITIVE_INFINITY;
+    for (const { fold } of this.#active) this.#nextClosing = Math.min(this.#nextClosing, fold.windows.nextClosing);
+    this.#newest = Math.max(this.#newest, upTo);
+  }
+
+  /** Pieces of a partition's services; those that are idle are forgotten. */
+  save(partition: number): Uint8Array[] {
+    const services = this.#partitions[partition] as Map<string, WindowedService<F>>;
+    const pieces: Uint8Array[] = [];
+    for (const [key, service] of services) {
+      const { windows } = service.fold;
+      if (windows.size === 0 && windows.closedUpTo < this.#newest - IDLE_CLOSINGS) {
+        services.delete(key);
+        this.#shares.services.give(service.name.tenant);
+      } else pieces.push(...this.#pieces(service));
+    }
+    return pieces;
+  }
+
+  *#pieces({ name, fold }: WindowedService<F>): Generator<Uint8Array> {
+    const { windows } = fold;
+    let closed = windows.closed;
+    const beginService = () => {
+      const sink = head(PIECE_SERVICE, name);
+      sink.varint(windows.closedUpTo);
+      closed.write(sink);
+      closed = new ClosedWindows();
+      return sink;
+    };
+    yield* pieces(this.#kind.entries(fold), beginService, (sink, entry) => this.#kind.writeEntry(sink, entry));
+    for (const open of windows.values()) {
+      const begin = (kind: number) => () => {
+        const sink = head(kind, name);
+        sink.varint(open.window);
+        sink.varint(open.closing);
+        return sink;
+      };
+      yield* pieces(open.content, begin(PIECE_CELLS), (sink, cell) => this.#kind.writeCell(sink, cell));
+      yield* idPieces(open.ids, begin(PIECE_IDS));
+    }
+  }
+
+  /** Takes a piece back. Throws on bytes that `save` did not write. */
+  restore(partition: number, piece: Uint8Array): void {
+    const reader = new ByteReader(piece, "a checkpoint holds windows that this build cannot read");
+    const kind = reader.u8();
+    const service = this.#restored(partition, readServiceName(reader));
+    if (kind === PIECE_SERVICE) this.#restoreService(reader, service.fold);
+    else if (kind === PIECE_CELLS || kind === PIECE_IDS) this.#restoreWindow(reader, service, kind === PIECE_IDS);
+    else reader.fail();
+  }
+
+  /** What is restored was held before: it stays, whoever else is here. */
+  #restored(partition: number, name: ServiceName): WindowedService<F> {
+    const key = keyOf(name);
+    let service = (this.#partitions[partition] as Map<string, WindowedService<F>>).get(key);
+    if (service === undefined) {
+      this.#shares.services.add(name.tenant);
+      service = this.#add(partition, key, name);
+    }
+    this.#active.add(service);
+    return service;
+  }
+
+  #restoreService(reader: ByteReader, fold: F): void {
+    fold.windows.closedUpTo = reader.varint();
+    const closed = ClosedWindows.read(reader) ?? reader.fail();
+    if (!closed.isEmpty) fold.windows.closed = closed;
+    while (!reader.isAtEnd) this.#kind.readEntry(reader, fold);
+  }
+
+  #restoreWindow(reader: ByteReader, service: WindowedService<F>, isIds: boolean): void {
+    const { fold } = service;
+    const open = fold.windows.take(reader.varint(), reader.varint());
+    // What came late for a window that has been closed since is late still.
+    if (open === undefined) return;
+    const [cells, ids] = [fold.cells, open.ids.size];
+    if (isIds) while (!reader.isAtEnd) open.ids.add(reader.u32(), reader.u32());
+    else while (!reader.isAtEnd) this.#kind.readCell(reader, fold, open);
+    this.account(service, fold.cells - cells, open.ids.size - ids);
+  }
+}
+
+function keyOf({ tenant, environment, serviceId }: ServiceName): string {
+  return JSON.stringify([tenant, environment, serviceId]);
+}
+
+function head(kind: number, name: ServiceName): ByteSink {
+  const sink = new ByteSink(1024);
+  sink.u8(kind);
+  writeServiceName(sink, name);
+  return sink;
+}
+
+/** Joins what `write` writes of each item to pieces that begin with a head; one piece at least. */
+function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (sink: ByteSink, item: T) => void): Generator<Uint8Array> {
+  let sink = begin();
+  for (const item of items) {
+    if (sink.at > HANDLER_PIECE_BYTES) {
+      yield sink.bytes.slice(0, sink.at);
+      sink = begin();
+    }
+    write(sink, item);
+  }
+  yield sink.bytes.slice(0, sink.at);
+}
+
+/** Ids two words each, in pieces that begin with a head; one piece at least. */
+function* idPieces(ids: IdSet, begin: () => ByteSink): Generator<Uint8Array> {
+  const words = ids.list();
+  let at = 0;
+  do {
+    const sink = begin();
+    sink.reserve(Math.min(HANDLER_PIECE_BYTES + ID_BYTES, 4 * (words.length - at)));
+    for (; at < words.length && sink.at <= HANDLER_PIECE_BYTES; at += 2) {
+      sink.view.setUint32(sink.at, words[at]!, true);
+      sink.view.setUint32(sink.at + 4, words[at + 1]!, true);
+      sink.at += ID_BYTES;
+    }
+    yield sink.bytes.subarray(0, sink.at);
+  } while (at < words.length);
+}
