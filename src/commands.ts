@@ -1,12 +1,4 @@
-// The commands beside `serve`, by name: each of one file of cli, with what it needs of the tree.
-import { RescuedCheckpoints } from "./actors/coordinator/state/rescued-checkpoints.ts";
-import { CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } from "./actors/coordinator/state/tables.ts";
-import { runBacktest } from "./cli/backtest/backtest.ts";
-import { runDemo } from "./cli/demo.ts";
-import { runDoctor } from "./cli/doctor/doctor.ts";
-import { runImport } from "./cli/import/import.ts";
-import { runReplay } from "./cli/replay/replay.ts";
-import { runToken } from "./cli/token.ts";
+// The commands beside `serve`, by name: each of one file of cli, with what it needs of the tree, loaded when it is called: the server needs none of them.
 import { ConfigError } from "./core/config/config-error.ts";
 import type { Config } from "./core/config/load-config.ts";
 
@@ -20,16 +12,21 @@ export interface CommandWorld {
 type Command = (rest: readonly string[], world: CommandWorld) => Promise<number>;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  demo: (rest, { environment }) => runDemo(rest, environment),
-  import: (rest, { environment, isTerminal }) => runImport(rest, environment, isTerminal),
-  token: (rest, { readConfig }) => runToken(rest, readConfig()),
-  backtest: (rest, { environment, readConfig }) => runBacktest(rest, environment, readConfig),
-  replay: (rest) => runReplay(rest),
-  doctor: (rest) =>
-    runDoctor(rest, [
+  demo: async (rest, { environment }) => (await import("./cli/demo.ts")).runDemo(rest, environment),
+  import: async (rest, { environment, isTerminal }) => (await import("./cli/import/import.ts")).runImport(rest, environment, isTerminal),
+  token: async (rest, { readConfig }) => (await import("./cli/token.ts")).runToken(rest, readConfig()),
+  backtest: async (rest, { environment, readConfig }) =>
+    (await import("./cli/backtest/backtest.ts")).runBacktest(rest, environment, readConfig),
+  replay: async (rest) => (await import("./cli/replay/replay.ts")).runReplay(rest),
+  doctor: async (rest) => {
+    const { runDoctor } = await import("./cli/doctor/doctor.ts");
+    const { CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/state/tables.ts");
+    const { RescuedCheckpoints } = await import("./actors/coordinator/state/rescued-checkpoints.ts");
+    return runDoctor(rest, [
       { name: "control", tables: CONTROL_TABLES, mender: undefined, compressed: CONTROL_READ_DICTIONARIES },
       { name: "series", tables: SERIES_TABLES, mender: new RescuedCheckpoints(), compressed: new Set<string>() },
-    ]),
+    ]);
+  },
 };
 
 /** Runs a command and resolves with its exit code. Throws ConfigError where there is none of that name. */

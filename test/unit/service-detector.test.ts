@@ -4,6 +4,7 @@ import { seededRandom } from "../../src/domain/detection/multivariate/seeded-ran
 import { EVIDENCE_BAR, ServiceDetector } from "../../src/domain/detection/multivariate/service-detector.ts";
 import { symmetricEigen } from "../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { TrainingHistory } from "../../src/domain/detection/multivariate/training-history.ts";
+import { jacobiEigen } from "../support/jacobi-eigen.ts";
 
 const START = Date.UTC(2026, 0, 5);
 const MINUTE_MS = 60_000;
@@ -31,7 +32,7 @@ function trained(rows = 2000): { detector: ServiceDetector; next: () => Float64A
   const values = new Float64Array(rows * 4);
   for (let i = 0; i < rows; i++) values.set(next(), 4 * i);
   const detector = new ServiceDetector(4);
-  detector.train({ times: minutes(rows), values, width: 4 }, seededRandom(1));
+  detector.train({ times: minutes(rows), values, width: 4 }, seededRandom(1), symmetricEigen);
   return { detector, next };
 }
 
@@ -57,9 +58,49 @@ describe("eigenvectors of a symmetric matrix", () => {
       }
     }
   });
+
+  it("are those of the slow twin, each up to its sign", () => {
+    const random = seededRandom(4);
+    for (const size of [1, 2, 7, 30]) {
+      const matrix = new Float64Array(size * size);
+      for (let i = 0; i < size; i++) for (let j = i; j < size; j++) matrix[i * size + j] = matrix[j * size + i] = random() - 0.5;
+      const [fast, slow] = [symmetricEigen(matrix, size), jacobiEigen(matrix, size)];
+      for (let k = 0; k < size; k++) {
+        expect(fast.values[k]).toBeCloseTo(slow.values[k] as number, 12);
+        const row = (vectors: Float64Array) => vectors.subarray(k * size, (k + 1) * size);
+        const along = row(fast.vectors).reduce((sum, value, j) => sum + value * (row(slow.vectors)[j] as number), 0);
+        expect(Math.abs(along)).toBeCloseTo(1, 12);
+      }
+    }
+  });
+
+  it("are the axes where a number is not finite", () => {
+    const { values, vectors } = symmetricEigen(Float64Array.of(Number.NaN, 1, 1, 3), 2);
+    expect([...values, ...vectors]).toEqual([Number.NaN, 3, 1, 0, 0, 1]);
+  });
 });
 
 describe("service detector", () => {
+  it("says the same with components of the slow twin", () => {
+    const rows = 2_000;
+    const next = service(3);
+    const values = new Float64Array(rows * 4);
+    for (let i = 0; i < rows; i++) values.set(next(), 4 * i);
+    const [fast, slow] = [symmetricEigen, jacobiEigen].map((eigen) => {
+      const detector = new ServiceDetector(4);
+      detector.train({ times: minutes(rows), values, width: 4 }, seededRandom(1), eigen);
+      return detector;
+    }) as [ServiceDetector, ServiceDetector];
+    for (let i = 0; i < 500; i++) {
+      const row = next();
+      if (i % 50 > 45) row[i % 4] = (row[i % 4] as number) + 20;
+      const { score, gate } = slow.observe(START + i * MINUTE_MS, row);
+      const verdict = fast.observe(START + i * MINUTE_MS, row);
+      expect(verdict.score).toBeCloseTo(score, 6);
+      expect(verdict.gate.opened).toBe(gate.opened);
+    }
+  });
+
   it("says nothing without a model", () => {
     const detector = new ServiceDetector(4);
     expect(detector.observe(START, Float64Array.of(1, 1, 1, 1))).toMatchObject({ score: 0, evidence: 0 });
@@ -121,7 +162,7 @@ describe("service detector", () => {
   it("metrics that never change do no harm", () => {
     const values = new Float64Array(200 * 2).map((_, i) => (i % 2 === 0 ? 7 : 0));
     const detector = new ServiceDetector(2);
-    detector.train({ times: minutes(200), values, width: 2 }, seededRandom(1));
+    detector.train({ times: minutes(200), values, width: 2 }, seededRandom(1), symmetricEigen);
     expect(detector.observe(START, Float64Array.of(7, 0)).evidence).toBe(0);
     const moved = detector.observe(START + MINUTE_MS, Float64Array.of(7, 1));
     expect(Number.isFinite(moved.score)).toBe(true);

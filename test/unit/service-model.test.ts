@@ -7,6 +7,7 @@ import { decodeServiceModel, encodeServiceModel } from "../../src/domain/detecti
 import { rowsOfHistory, type StreamSamples } from "../../src/domain/detection/multivariate/service-rows.ts";
 import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { aggregationOf } from "../../src/domain/detection/multivariate/service-vector.ts";
+import { symmetricEigen } from "../../src/domain/detection/multivariate/symmetric-eigen.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -45,7 +46,7 @@ describe("a model as bytes", () => {
   it.each([2, 20, 64])("of %i metrics measures as before", (metrics) => {
     const job = jobOf(metrics, 300);
     const rows = rowsOfHistory(job, job);
-    const model = ServiceModel.train(rows, seededRandom(1));
+    const model = ServiceModel.train(rows, seededRandom(1), symmetricEigen);
     const read = decodeServiceModel(encodeServiceModel(model));
     expect(read?.width).toBe(metrics);
     for (let row = 2; row < 300; row += 37) {

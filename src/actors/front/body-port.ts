@@ -2,6 +2,7 @@
 // Small bodies go into a 2 MiB ring that stays hot in cache; a large one goes into one place of its own. What finds no room waits here, within bounds.
 import { BodyPool } from "../../adapters/http/body-pool.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { BoundedQueue } from "../../core/base/bounded-queue.ts";
 import { COPIED_BYTES_PER_TURN } from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import {
@@ -94,7 +95,7 @@ export class BodyPort {
   /** A body is copied to the place for large ones or lies there; then who waits for its answer. */
   #largeBusy = false;
   #largeSink: AnswerSink | undefined;
-  readonly #largeWaiting: WaitingBody[] = [];
+  readonly #largeWaiting = new BoundedQueue<WaitingBody>(LARGE_WAITING_MAX);
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
   /** Of powers of two: twice what may wait is always enough. */
@@ -155,11 +156,7 @@ export class BodyPort {
   }
 
   #submitLarge(body: OutgoingBody, sink: AnswerSink): boolean {
-    if (this.#largeBusy) {
-      if (this.#largeWaiting.length >= LARGE_WAITING_MAX) return false;
-      this.#largeWaiting.push(waitingBody(body, sink));
-      return true;
-    }
+    if (this.#largeBusy) return this.#largeWaiting.length < LARGE_WAITING_MAX && this.#largeWaiting.put(waitingBody(body, sink));
     this.#largeBusy = true;
     this.#memory.bytes.set(body.bytes, LARGE_BODY);
     if (body.rest === undefined || body.rest.length === 0) this.#placeLarge(body, body.bytes.byteLength, sink);
@@ -272,7 +269,7 @@ export class BodyPort {
   }
 
   #sendWaitingLarge(): void {
-    const next = this.#largeBusy ? undefined : this.#largeWaiting.shift();
+    const next = this.#largeBusy ? undefined : this.#largeWaiting.take();
     if (next === undefined) return;
     this.#submitLarge(next.body, next.sink);
     this.publish();

@@ -2,6 +2,7 @@
 import { REPLAY_HISTORY_ROWS_MAX } from "../../core/config/limits.ts";
 import { seededRandom } from "../../domain/detection/multivariate/seeded-random.ts";
 import { ServiceDetector } from "../../domain/detection/multivariate/service-detector.ts";
+import { symmetricEigen } from "../../domain/detection/multivariate/symmetric-eigen.ts";
 import { TrainingHistory } from "../../domain/detection/multivariate/training-history.ts";
 import { PairDetector } from "../../domain/detection/pair/pair-detector.ts";
 import type { CsvRow } from "./csv-rows.ts";
@@ -63,7 +64,7 @@ class ServiceReplay implements ReplayDetector {
 
   observe({ isLate, timeMs, values }: CsvRow): RowVerdict {
     if (isLate) return { score: this.#score, isFiring: this.#service.isFiring };
-    if (this.#history.isDue) this.#service.train(this.#history.take(), seededRandom(MODEL_SEED));
+    if (this.#history.isDue) this.#service.train(this.#history.take(), seededRandom(MODEL_SEED), symmetricEigen);
     this.#fill(values);
     this.#score = this.#service.observe(timeMs, this.#values).score;
     this.#history.add(timeMs, this.#values);

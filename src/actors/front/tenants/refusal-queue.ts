@@ -3,6 +3,7 @@
 // paced besides: a few at each tick of a timer, so that a sender that waits for its answers is slowed down by them (a tarpit), and one that does not gets them
 // at an even rate. Memory: what waits is bounded, and beyond that the first is let go.
 import type { Refusal } from "../../../api/refusal.ts";
+import { BoundedQueue } from "../../../core/base/bounded-queue.ts";
 import {
   PACED_REFUSAL_WAIT_MS,
   PACED_REFUSALS_MAX,
@@ -43,7 +44,7 @@ const PART_PER_TICK = REFUSAL_TICK_MS / PACED_REFUSAL_WAIT_MS;
 export class RefusalQueue {
   readonly #times: RefusalTimes;
   readonly #prompt: Waiting[] = [];
-  readonly #paced: Waiting[] = [];
+  readonly #paced = new BoundedQueue<Waiting>(PACED_REFUSALS_MAX);
 
   constructor(times: RefusalTimes) {
     this.#times = times;
@@ -71,25 +72,27 @@ export class RefusalQueue {
   }
 
   #putPaced(waiting: Waiting): void {
-    this.#paced.push(waiting);
-    if (this.#paced.length === 1) this.#times.after(() => this.#answerPaced(), REFUSAL_TICK_MS);
-    else if (this.#paced.length > PACED_REFUSALS_MAX) this.#putPrompt(this.#paced.shift() as Waiting);
+    if (!this.#paced.put(waiting)) {
+      this.#putPrompt(this.#paced.take() as Waiting);
+      this.#paced.put(waiting);
+    } else if (this.#paced.length === 1) this.#times.after(() => this.#answerPaced(), REFUSAL_TICK_MS);
   }
 
   #answerPrompt(): void {
-    const first = firstOf(this.#prompt, REFUSALS_PER_TURN, PART_PER_TURN);
+    const first = this.#prompt.splice(0, countOf(this.#prompt, REFUSALS_PER_TURN, PART_PER_TURN));
     if (this.#prompt.length > 0) this.#times.endOfTurn(() => this.#answerPrompt());
     for (const { request, refusal } of first) request.refuse(refusal);
   }
 
   #answerPaced(): void {
-    const first = firstOf(this.#paced, PACED_REFUSALS_PER_TICK, PART_PER_TICK);
+    const count = countOf(this.#paced, PACED_REFUSALS_PER_TICK, PART_PER_TICK);
+    const first = Array.from({ length: count }, () => this.#paced.take() as Waiting);
     if (this.#paced.length > 0) this.#times.after(() => this.#answerPaced(), REFUSAL_TICK_MS);
     for (const { request, refusal } of first) request.refuse(refusal);
   }
 }
 
-/** Takes out the first ones: so many, or that part of all where this is more. */
-function firstOf(waiting: Waiting[], count: number, part: number): Waiting[] {
-  return waiting.splice(0, Math.max(count, Math.ceil(waiting.length * part)));
+/** How many are answered now: so many, or that part of all where this is more. */
+function countOf({ length }: { readonly length: number }, count: number, part: number): number {
+  return Math.min(length, Math.max(count, Math.ceil(length * part)));
 }

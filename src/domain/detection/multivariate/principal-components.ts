@@ -1,6 +1,6 @@
 // The PCA companion: what a vector leaves over when the main directions of a service's history are taken out (Q), and how far it lies along them
 // (T2). Jackson & Mudholkar 1979 (Q), Hotelling 1947 (T2); both also as means of magnitudes, which one broken metric cannot rule alone.
-import { symmetricEigen } from "./symmetric-eigen.ts";
+import type { EigenSolver } from "./symmetric-eigen.ts";
 
 const VARIANCE_KEPT = 0.9;
 const SCALE_MIN = 1e-9;
@@ -58,11 +58,11 @@ export class PrincipalComponents {
   }
 
   /** Learns from rows, of which there must be at least 2. */
-  static learn({ values, width }: Rows): PrincipalComponents {
+  static learn({ values, width }: Rows, eigen: EigenSolver): PrincipalComponents {
     const count = values.length / width;
     const means = columnMeans(values, width);
     const scales = columnScales(values, width, means);
-    const { values: eigenvalues, vectors } = symmetricEigen(covariance(values, means, scales, count), width);
+    const { values: eigenvalues, vectors } = eigen(covariance(values, means, scales, count), width);
     const kept = componentsFor(eigenvalues);
     const components = Float32Array.from(vectors.subarray(0, kept * width));
     const deviations = Float32Array.from(eigenvalues.subarray(0, kept), (value) => Math.sqrt(Math.max(value, EIGENVALUE_MIN)));

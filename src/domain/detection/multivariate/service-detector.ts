@@ -10,6 +10,7 @@ import { normalQuantile, Z_MAX } from "../tail-probability.ts";
 import type { Random } from "./isolation-forest.ts";
 import { FEATURE_ROWS } from "./service-features.ts";
 import { ServiceModel, SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
+import type { EigenSolver } from "./symmetric-eigen.ts";
 
 /** Rows that the evidence's history remembers. */
 const LONG_MEMORY = 6400;
@@ -130,9 +131,9 @@ export class ServiceDetector {
   }
 
   /** Trains on consecutive vectors of the past. The first model also reads them as the history of its evidence; later ones go on with theirs. */
-  train(rows: TimedRows, random: Random): void {
+  train(rows: TimedRows, random: Random, eigen: EigenSolver): void {
     const isFirst = this.#model === null;
-    this.#model = ServiceModel.train(rows, random);
+    this.#model = ServiceModel.train(rows, random, eigen);
     if (isFirst) this.#readHistory(this.#model, rows);
   }
 

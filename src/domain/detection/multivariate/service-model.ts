@@ -6,6 +6,7 @@ import { median } from "../robust.ts";
 import { IsolationForest, type Random } from "./isolation-forest.ts";
 import { PrincipalComponents, type Rows } from "./principal-components.ts";
 import { FEATURE_ROWS, featureWidth, seasonWords, writeFeatures } from "./service-features.ts";
+import type { EigenSolver } from "./symmetric-eigen.ts";
 
 /** Rows of training below which there is no model. */
 const MODEL_ROWS_MIN = 64;
@@ -81,13 +82,13 @@ export class ServiceModel {
     return this.#width;
   }
 
-  /** Trains on consecutive vectors, at least MODEL_ROWS_MIN; `random` grows the forest. */
-  static train(rows: TimedRows, random: Random): ServiceModel {
+  /** Trains on consecutive vectors, at least MODEL_ROWS_MIN; `random` grows the forest, `eigen` finds the components. */
+  static train(rows: TimedRows, random: Random, eigen: EigenSolver): ServiceModel {
     const { times, values, width } = rows;
     const count = times.length;
     if (count < MODEL_ROWS_MIN) throw new Error(`a model needs ${MODEL_ROWS_MIN} rows, got ${count}`);
-    const levels = PrincipalComponents.learn({ values, width });
-    const steps = PrincipalComponents.learn({ values: stepsOf(values, width), width });
+    const levels = PrincipalComponents.learn({ values, width }, eigen);
+    const steps = PrincipalComponents.learn({ values: stepsOf(values, width), width }, eigen);
     const season = seasonWords((times[count - 1] as number) - (times[0] as number));
     const every = Math.ceil(count / CALIBRATION_ROWS_MAX);
     const trees = Math.round(Math.min(TREES_MAX, Math.max(TREES_MIN, TREES_PER_METRIC * width)));

@@ -5,6 +5,7 @@ import { ServiceDetector, serviceDetectorWords } from "./service-detector.ts";
 import { encodeServiceModel } from "./service-model-coding.ts";
 import { type RowRequest, rowsOfHistory, type ServiceHistory } from "./service-rows.ts";
 import { type StreamHistory, wholeSamples } from "./stream-history.ts";
+import { symmetricEigen } from "./symmetric-eigen.ts";
 
 export interface TrainingJob extends ServiceHistory, RowRequest {
   readonly streams: readonly StreamHistory[];
@@ -26,6 +27,6 @@ export function trainService(job: TrainingJob): TrainingResult {
   if (count < SERVICE_VECTORS_MIN) return { rows: count, model: null, state: null };
   const state = new Float64Array(serviceDetectorWords(rows.width));
   const detector = new ServiceDetector(rows.width, state);
-  detector.train(rows, seededRandom(job.seed + count));
+  detector.train(rows, seededRandom(job.seed + count), symmetricEigen);
   return { rows: count, model: encodeServiceModel(detector.model), state };
 }
