@@ -14,7 +14,7 @@ const floors = [
   {
     name: "adapters",
     path: "^src/adapters/",
-    apart: ["runtime", "log", "storage", "http", "credentials", "notify", "sandbox"],
+    apart: ["runtime", "log", "storage", "http", "credentials", "telemetry", "notify", "sandbox"],
     shared: ["runtime"],
   },
   {
@@ -23,7 +23,7 @@ const floors = [
     // biome-ignore format: one row reads as an order
     ordered: ["calendar", "codec", "rollup", "kernel", "placement", "access", "series", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "incident", "rca", "alerting", "pillars", "backtest"],
   },
-  { name: "core", path: "^src/core/", ordered: ["base", "layout", "protocol", "config", "telemetry"] },
+  { name: "core", path: "^src/core/", ordered: ["base", "telemetry", "layout", "protocol", "config"] },
 ];
 
 /** Rooms inside an actor: a room imports the rooms before it; files beside the rooms come last. No two rooms import each other. */
@@ -74,6 +74,10 @@ const owned = [
   { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/runtime/" },
   { name: "re2js", to: "node_modules/re2js/", owner: "^src/domain/alerting/pattern/" },
   { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
+  { name: "pino", to: "node_modules/pino/", owner: "^src/adapters/telemetry/" },
+  { name: "prom-client", to: "node_modules/prom-client/", owner: "^src/adapters/telemetry/" },
+  { name: "thi-buffers", to: "node_modules/@thi[.]ng/", owner: "^src/core/base/" },
+  { name: "ml-matrix", to: "node_modules/ml-matrix/", owner: "^src/domain/detection/multivariate/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
   { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },
   { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },

@@ -1,4 +1,4 @@
-// Writes the tables of docs/reference that are made from the source: settings (load-config.ts) and endpoints (endpoints.ts), as built in dist/.
+// Writes the tables of docs/reference that are made from the source: settings (load-config.ts), endpoints (endpoints.ts) and metrics (core/telemetry), as built in dist/.
 // usage: node scripts/reference.mjs [--check], after `make build`; with --check it writes nothing and exits with 1 when a page is stale
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -40,10 +40,31 @@ function endpointsTable(endpoints) {
   return table(["Endpoint", "Open to", "Query parameters", "What it does"], rows);
 }
 
+function metricsTable({ ENGINE_METRICS, COORDINATOR_METRICS, FRONT_METRICS, CONTRACT_METRICS, LABELLED_METRICS, partsOf, unitOf }) {
+  const slots = [ENGINE_METRICS, COORDINATOR_METRICS].flatMap((table) =>
+    Object.values(table).flatMap((slot) => partsOf(slot).map(({ metric }) => metric)),
+  );
+  const others = [FRONT_METRICS, CONTRACT_METRICS, LABELLED_METRICS].flatMap((each) => Object.values(each));
+  const metrics = [...new Set([...slots, ...others])].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const rows = metrics.map((metric) => {
+    const labels = metric.labels.map((label) => `\`${label}\``).join(", ");
+    return [`\`${metric.name}\``, metric.type, unitOf(metric) ?? "-", labels || "-", metric.help];
+  });
+  return table(["Metric", "Type", "Unit", "Labels", "What it is"], rows);
+}
+
+/** Modules of dist/ that the tables are made from. */
+const SOURCES = [
+  "core/config/load-config",
+  "api/endpoints",
+  ...["metric", "engine-metrics", "coordinator-metrics", "front-metrics"].map((name) => `core/telemetry/${name}`),
+];
+
 /** The pages and what is made of each. */
 const PAGES = [
   ["docs/reference/settings.md", ({ SETTINGS }) => settingsTable(SETTINGS)],
   ["docs/reference/endpoints.md", ({ ENDPOINTS }) => endpointsTable(ENDPOINTS)],
+  ["docs/reference/metrics.md", metricsTable],
 ];
 const BEGIN = "<!-- begin, made by scripts/reference.mjs -->";
 const END = "<!-- end -->";
@@ -57,7 +78,7 @@ function replaceTable(path, page, text) {
 }
 
 async function main() {
-  const sources = ["core/config/load-config.js", "api/endpoints.js"].map((path) => new URL(`../dist/${path}`, import.meta.url));
+  const sources = SOURCES.map((path) => new URL(`../dist/${path}.js`, import.meta.url));
   if (!sources.every((source) => existsSync(source))) throw new Error("dist/ is not built: run `make build` first");
   const modules = Object.assign({}, ...(await Promise.all(sources.map((source) => import(source.href)))));
   for (const [path, make] of PAGES) {

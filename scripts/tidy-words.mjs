@@ -2,6 +2,7 @@
 import ts from "typescript";
 
 const runtime = /^src\/(adapters\/runtime\/|main\.ts$)/;
+const environment = /^src\/(adapters\/runtime\/|(main|vedette)\.ts$)/;
 const threads = /^src\/(adapters\/runtime|domain\/kernel)\//;
 const terminal = /^src\/(cli\/|main\.ts$)/;
 
@@ -11,7 +12,7 @@ const words = [
   { object: "performance", name: "now", home: runtime, instead: "take the time as an argument" },
   { object: "process", name: "hrtime", home: runtime, instead: "take the time as an argument" },
   { object: "Math", name: "random", home: runtime, instead: "take the random source as an argument" },
-  { object: "process", name: "env", home: runtime, instead: "main.ts hands the environment to core/config" },
+  { object: "process", name: "env", home: environment, instead: "main.ts hands the environment to core/config" },
   { object: "Atomics", home: threads, instead: "use adapters/runtime" },
   { object: "console", home: terminal, instead: "emit an event" },
 ];

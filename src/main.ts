@@ -17,6 +17,7 @@ import { Heartbeat } from "./actors/front/heartbeat.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { LogFlaws } from "./actors/front/log-flaws.ts";
 import { LOG_LOOK_MS, LogWatch, tryWriting } from "./actors/front/log-watch.ts";
+import { registerMetrics } from "./actors/front/metrics-page.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
@@ -24,26 +25,25 @@ import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
-import { removeSignInLink } from "./adapters/credentials/own-secret.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpHeaders, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
-import { lockFolder } from "./adapters/log/folder-lock.ts";
-import { ownFolder } from "./adapters/log/folder-owner.ts";
-import { logDirectory, type Meta, noteStores, openMeta } from "./adapters/log/meta-file.ts";
+import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
 import { type MessagePort, spawn, type Thread } from "./adapters/runtime/threads.ts";
-import { applyV8Policy } from "./adapters/runtime/v8-policy.ts";
+import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
+import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
 import { errorAnswer } from "./api/error-answer.ts";
 import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
-import { checkSettings, readPlanRates } from "./cli/checked-settings.ts";
+import { readPlanRates } from "./cli/checked-settings.ts";
 import { describeError, isPlain } from "./cli/error-description.ts";
-import { closeDataFolder, type FoundData, findData, keepFaults, missingLogLine } from "./cli/found-data.ts";
+import { endStart } from "./cli/failed-start.ts";
+import { type FoundData, missingLogLine } from "./cli/found-data.ts";
 import { helpFor } from "./cli/help.ts";
-import { signInLine } from "./cli/sign-in-link.ts";
-import { type LogLevel, logLine, writeError, writeLine } from "./cli/terminal.ts";
+import { serve } from "./cli/serve.ts";
+import { writeError, writeLine } from "./cli/terminal.ts";
 import { runCommand } from "./commands.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
@@ -53,13 +53,11 @@ import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { EngineReport } from "./core/protocol/engine-control.ts";
 import type { CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
+import { errorFields, type Log } from "./core/telemetry/log-event.ts";
 import { TenantShares } from "./domain/access/tenant-shares.ts";
 import { engineOf } from "./domain/placement/partition.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
-
-/** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
-const STOP_MS_MAX = 18_000;
 
 const HOUR_MS = 3600 * 1000;
 
@@ -73,6 +71,8 @@ const COMMON_HEADERS: HttpHeaders = [
 class Server {
   readonly #config: Config;
   readonly #meta: Meta;
+  readonly #processLog: ProcessLog;
+  readonly #log: Log;
   readonly #desk: AccessDesk;
   #port = 0;
   readonly #startedMs = systemClock.wallMs();
@@ -98,11 +98,15 @@ class Server {
   #streamsStored = 0;
   #admissions = 0;
   #requestIds = 0;
+  /** Ids of requests on which a handler failed, for the answer that follows. */
+  readonly #faultIds = new WeakMap<HttpRequest, string>();
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta, found: FoundData) {
+  constructor(config: Config, meta: Meta, found: FoundData, log: ProcessLog) {
     this.#config = config;
+    this.#processLog = log;
+    this.#log = log.of("server");
     this.#meta = meta;
     this.#logFlaws = new LogFlaws(found.inventory);
     this.#logFlaws.add(found.cutOff);
@@ -111,11 +115,11 @@ class Server {
       directory: this.#credentials,
       tenantExists: (tenant) => this.#tenants.number(tenant) !== undefined,
       randomHex: (bytes) => randomBytes(bytes).toString("hex"),
-      log: (level, line) => this.#log(level, line),
+      log: log.of("access"),
       port: () => this.#port,
       onTokenKeys: () => this.#streams.review(),
     });
-    this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, { clock: systemClock, log: (level, line) => this.#log(level, line) });
+    this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, { clock: systemClock, log: log.of("heartbeat") });
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
       rates: readPlanRates(config.PLAN_LIMITS),
@@ -136,10 +140,6 @@ class Server {
     });
     this.#front = this.#makeFront();
     this.#http = this.#makeHttp((exchange) => this.#front.handle(exchange));
-  }
-
-  #log(level: LogLevel, line: string): void {
-    logLine(this.#config.LOG_LEVEL as LogLevel, level, line);
   }
 
   /** Where bodies go: to the first engine of each thread. */
@@ -174,7 +174,7 @@ class Server {
       dataDir: this.#config.DATA_DIR,
       syncEach: this.#config.DURABILITY === "power",
       options: (engine) => this.#engineOptions(engine, state, seeds),
-      spawn: spawnActor,
+      spawn: spawnActor(this.#processLog),
       onReport: (engine, report) => this.#fromEngine(engine, report),
     });
     this.#coordinator.port.send({ type: "engines-ready" });
@@ -203,7 +203,7 @@ class Server {
       settings: coordinatorSettings(config),
     };
     const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
-    return startCoordinator(data, { spawn: spawnActor, onMessage: (message) => this.#fromCoordinator(message), logLost });
+    return startCoordinator(data, { spawn: spawnActor(this.#processLog), onMessage: (message) => this.#fromCoordinator(message), logLost });
   }
 
   #fromCoordinator(message: CoordinatorMessage): void {
@@ -212,7 +212,7 @@ class Server {
     else if (message.type === "access") this.#takeAccess(message.changes);
     else if (message.type === "event-chunks") this.#streams.push(message.chunks);
     else if (message.type === "cycle-completed") this.#heartbeat.cycleCompleted(message.cycles);
-    else if (message.type === "log") this.#log(message.level, message.line);
+    else if (message.type === "log") this.#processLog.take(message);
   }
 
   #takeAccess(changes: readonly AccessChange[]): void {
@@ -260,9 +260,16 @@ class Server {
     const options = {
       commonHeaders: COMMON_HEADERS,
       refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) => this.#refusal(code, message, request),
-      onHandlerFault: (error: unknown) => this.#log("error", `a request failed: ${error instanceof Error ? error.stack : String(error)}`),
+      onHandlerFault: (error: unknown, request: HttpRequest) => this.#noteFault(error, request),
     };
-    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, handler, (line) => this.#log("info", line));
+    const log = this.#processLog.of("http");
+    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, handler, (line) => log("info", line));
+  }
+
+  #noteFault(error: unknown, request: HttpRequest): void {
+    const id = this.#nextRequestId();
+    this.#faultIds.set(request, id);
+    this.#log("error", "a request failed", { request_id: id, method: request.method, path: request.path, ...errorFields(error) });
   }
 
   #makeFront(): Front {
@@ -294,7 +301,11 @@ class Server {
       engines: this.#engines.counters,
       coordinator: this.#coordinatorSlots,
       shares: this.#shares,
+      build: { version: VERSION, node_version: process.versions.node },
+      log: this.#processLog,
     });
+    const metrics = new MetricsRegistry();
+    registerMetrics(metrics, vitals.metrics);
     return new Front(
       { version: VERSION, startedMs },
       {
@@ -308,17 +319,18 @@ class Server {
         refusals,
         requests,
         refusedBodies: this.#refusedBodies,
-        metrics: () => vitals.metrics(),
+        metrics: () => metrics.page(),
         health: () => vitals.health(),
         isReadOnly: () => vitals.isReadOnly,
         refusesWrites: () => vitals.refusesWrites,
-        notReady: () => this.#notReady(),
+        notReady: () => this.notReady(),
         nextRequestId: () => this.#nextRequestId(),
       },
     );
   }
 
-  #notReady(): string | null {
+  /** What requests wait for; null once they are served. */
+  notReady(): string | null {
     if (this.#stopping) return "it is stopping";
     const { isStarted, unready, count } = this.#engines;
     if (!isStarted) return "it opens its store";
@@ -341,7 +353,8 @@ class Server {
     const refusal = { code: code === "body_too_large" ? "payload_too_large" : code, message } as const;
     if (request !== undefined) this.#refusedBodies.count(refusal.code, request);
     const dialect = request === undefined ? undefined : otlpDialect(request.path, request.header("content-type"));
-    const answer = dialect === undefined ? errorAnswer(refusal, this.#nextRequestId(), undefined) : otlpError(dialect, refusal);
+    const id = (request && this.#faultIds.get(request)) ?? this.#nextRequestId();
+    const answer = dialect === undefined ? errorAnswer(refusal, id, undefined) : otlpError(dialect, refusal);
     const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];
     if (answer.status === 503) headers.push(["Retry-After", "1"]);
     return { headers, body: answer.body };
@@ -388,13 +401,12 @@ class Server {
   #fromEngine(engine: number, report: Exclude<EngineReport, { type: "stopped" }>): void {
     if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report);
     else {
+      const logEngine = this.#processLog.of("engine");
       this.#logFlaws.add(report.flaws);
       if (this.#engines.unready === 0) this.#tellLogFlaws();
       if (report.streams === 0) return;
-      this.#log(
-        "info",
-        `engine ${engine}: ${report.streams} streams, ${report.replayedRows} rows replayed from the log in ${report.replayMs.toFixed(0)} ms`,
-      );
+      const { streams, replayedRows: replayed_rows, replayMs } = report;
+      logEngine("info", "an engine has read what is stored", { engine, streams, replayed_rows, replay_ms: Math.round(replayMs) });
     }
   }
 
@@ -424,58 +436,19 @@ class Server {
   }
 }
 
-/** Starts an actor's thread. A broken invariant there ends the process: what was acknowledged is in the log, and the next start reads it. */
-function spawnActor(name: string, file: string, data: unknown, ports: readonly MessagePort[]): Thread {
-  return spawn(new URL(file, import.meta.url), name, data, ports, (error) => {
-    writeError(isPlain(error) ? `vedette: ${describeError(error)}` : `fatal: ${name} ended: ${error.stack ?? error.message}`);
-    process.exit(1);
-  });
+/** Starts actors' threads. A broken invariant there ends the process: what was acknowledged is in the log, and the next start reads it. */
+function spawnActor(log: ProcessLog) {
+  return (name: string, file: string, data: unknown, ports: readonly MessagePort[]): Thread =>
+    spawn(new URL(file, import.meta.url), name, data, ports, (error) => {
+      if (isPlain(error)) endStart(error, log);
+      else log.take({ level: "fatal", component: "server", msg: `${name} ended`, fields: errorFields(error) });
+      process.exit(1);
+    });
 }
 
-async function serve(config: Config): Promise<void> {
-  checkSettings(config);
-  applyV8Policy();
-  let reload: () => void = () => undefined;
-  process.on("SIGHUP", () => reload());
-  closeDataFolder(config.DATA_DIR);
-  const lock = lockFolder(config.DATA_DIR);
-  const owner = await ownFolder(config.DATA_DIR);
-  if (owner === null)
-    writeError(
-      `${config.DATA_DIR} takes no socket (its path is too long, or its file system has none): a server in another container is not seen`,
-    );
-  const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
-  const found = findData(config.DATA_DIR, meta, config.ACCEPT_DATA_LOSS === "true");
-  keepFaults(config.DATA_DIR, found.faults);
-  const server = new Server(config, meta, found);
-  reload = () => server.reload();
-  const stop = async () => {
-    writeLine("stopping: answering what is under way, then writing checkpoints");
-    setTimeout(() => {
-      writeError("stopped late: not every checkpoint was written; the next start reads the log instead");
-      process.exit(1);
-    }, STOP_MS_MAX).unref();
-    await server.stop();
-    removeSignInLink(config.DATA_DIR);
-    owner?.release();
-    lock.release();
-    writeLine("stopped");
-    process.exit(0);
-  };
-  let isStopping = false;
-  const onSignal = () => {
-    if (isStopping) return;
-    isStopping = true;
-    void stop();
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
-  const address = await server.start();
-  if (address === null) return;
-  const socket = config.SOCKET === "" ? "" : ` and ${config.SOCKET}`;
-  writeLine(`vedette ${VERSION} listens on ${address}${socket}  (data in ${config.DATA_DIR}, ${server.engineText})`);
-  const { signInTarget } = server;
-  if (signInTarget !== null) writeLine(signInLine(`${address}${signInTarget}`, config.DATA_DIR, process.stdout.isTTY === true));
-  writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
+/** Runs the server until a signal ends it. */
+async function runServer(config: Config): Promise<void> {
+  await serve(config, VERSION, (meta, found, log) => new Server(config, meta, found, log));
 }
 
 function readConfig(): Config {
@@ -487,7 +460,7 @@ async function main(): Promise<void> {
   const help = helpFor(command, rest);
   if (help !== undefined) writeLine(help);
   else if (command === "--version") writeLine(VERSION);
-  else if (command === "serve") await serve(readConfig());
+  else if (command === "serve") await runServer(readConfig());
   else
     process.exitCode = await runCommand(command, rest, { environment: process.env, isTerminal: process.stdout.isTTY === true, readConfig });
 }

@@ -18,26 +18,34 @@ const ADVICE: Readonly<Record<string, string>> = {
   SIGABRT: "it ended itself, out of memory or by a defect; the lines above say more",
 };
 
-function endedBy(signal: NodeJS.Signals): void {
-  const advice = ADVICE[signal];
-  if (advice !== undefined) {
-    process.stderr.write(
-      `vedette: the server was ended by ${signal}: ${advice}. Acknowledged data is in its log: the next start reads it\n`,
-    );
-  }
+/** The server's log, as its settings want it; loaded when there is something to say. */
+async function logFatal(msg: string): Promise<void> {
+  const { ProcessLog } = await import("./adapters/telemetry/process-log.ts");
+  const { systemClock } = await import("./adapters/runtime/clock.ts");
+  const format = process.env.LOG_FORMAT;
+  const options = { level: "error", format: format === "json" || format === "text" ? format : "auto" } as const;
+  const log = new ProcessLog(options, systemClock);
+  if (log.isJson) log.take({ level: "fatal", component: "parent", msg });
+  else process.stderr.write(`vedette: ${msg}\n`);
+}
+
+async function endedBy(signal: NodeJS.Signals): Promise<void> {
   process.exitCode = SIGNAL_CODE + constants.signals[signal];
+  const advice = ADVICE[signal];
+  if (advice === undefined) return;
+  await logFatal(`the server was ended by ${signal}: ${advice}. Acknowledged data is in its log: the next start reads it`);
 }
 
 function serve(args: readonly string[]): void {
   const child = spawn(process.execPath, ["--no-memory-reducer", fileURLToPath(MAIN), ...args], { stdio: "inherit" });
   for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
   child.once("error", (error) => {
-    process.stderr.write(`vedette: the server cannot be started: ${error.message}\n`);
     process.exitCode = 1;
+    void logFatal(`the server cannot be started: ${error.message}`);
   });
   child.once("exit", (code, signal) => {
     for (const each of PASSED_ON) process.removeAllListeners(each);
-    if (signal !== null) endedBy(signal);
+    if (signal !== null) void endedBy(signal);
     else process.exitCode = code ?? 1;
   });
 }

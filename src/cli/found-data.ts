@@ -9,7 +9,7 @@ import { missingStores } from "../adapters/log/stored-parts.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import { ConfigError } from "../core/config/config-error.ts";
 import type { DataFault } from "../core/protocol/data-fault.ts";
-import { writeError } from "./terminal.ts";
+import type { Log } from "../core/telemetry/log-event.ts";
 
 /** How to go on. */
 const ADVICE = "restore it from a backup, or start once with ACCEPT_DATA_LOSS=true to go on without";
@@ -57,18 +57,14 @@ export function missingLogLine(names: readonly string[], directory: string): str
 }
 
 /** Makes the folder and closes it to other users of the machine; says what cannot be closed, and what is not the server's. Throws ConfigError where there can be no such folder. */
-export function closeDataFolder(dataDir: string): void {
+export function closeDataFolder(dataDir: string, log: Log): void {
   const { failed, strange, exposed } = closedFolder(dataDir);
   if (exposed.length > 0)
-    writeError(
-      `warn: other users of this machine could read ${exposed.join(" and ")} until now: delete it, and the next start makes another`,
-    );
+    log("warn", `other users of this machine could read ${exposed.join(" and ")} until now: delete it, and the next start makes another`);
   if (failed.length > 0)
-    writeError(`warn: other users of this machine may read ${named(failed)}: another user owns it, who has to close it with chmod`);
+    log("warn", `other users of this machine may read ${named(failed)}: another user owns it, who has to close it with chmod`);
   if (strange.length > 0)
-    writeError(
-      `warn: ${dataDir} holds what is not Vedette's (${named(strange)}) and stays as open as it is: give DATA_DIR a folder of its own`,
-    );
+    log("warn", `${dataDir} holds what is not Vedette's (${named(strange)}) and stays as open as it is: give DATA_DIR a folder of its own`);
 }
 
 function closedFolder(dataDir: string): ClosedFolder {
@@ -85,12 +81,12 @@ function named(names: readonly string[]): string {
 }
 
 /** Keeps faults before there is a coordinator, whose file it is then. */
-export function keepFaults(dataDir: string, faults: readonly DataFault[]): void {
+export function keepFaults(dataDir: string, faults: readonly DataFault[], log: Log): void {
   if (faults.length === 0) return;
   const nowMs = systemClock.wallMs();
   const file = new DataFaultFile(dataDir, nowMs);
   for (const fault of faults) {
     file.add(fault, nowMs);
-    writeError(`warn: ${fault.what}`);
+    log("warn", fault.what);
   }
 }

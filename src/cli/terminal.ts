@@ -14,13 +14,3 @@ export function writeError(line: string): void {
 export function writeText(text: string): void {
   process.stdout.write(text);
 }
-
-const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-/** How much a line of the log matters. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** Writes a line of the log unless its level is below the least one; warnings and errors go to standard error. */
-export function logLine(least: LogLevel, level: LogLevel, line: string): void {
-  if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return;
-  (level === "error" || level === "warn" ? writeError : writeLine)(`${level}: ${line}`);
-}

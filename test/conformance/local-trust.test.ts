@@ -112,7 +112,7 @@ describe.each(ENGINES)("trust over $kind", ({ kind, skipped }) => {
     await raw.send(`GET ${WHO} HTTP/1.0\r\nHost: 127.0.0.1:${client.port}\r\n\r\n`);
     expect((await raw.response()).status).toBe(kind === "node" ? 401 : 505);
     expect((await client.get(WHO)).status).toBe(200);
-    expect(server.output.match(/warn: .*READ_AUTH=required/g)).toHaveLength(1);
+    expect(server.output.match(/ warn +access: .*READ_AUTH=required/g)).toHaveLength(1);
     expect(server.output).toMatch(/it has the header via/);
   });
 

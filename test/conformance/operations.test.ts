@@ -14,7 +14,7 @@ afterEach(() => bench.close());
 function run(args: readonly string[], environment: Record<string, string> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["dist/main.js", ...args], {
     encoding: "utf8",
-    env: { ...process.env, ...environment },
+    env: { ...process.env, LOG_FORMAT: "text", ...environment },
   });
   return { status, stdout, stderr };
 }

@@ -122,9 +122,9 @@ describe("what is gone", () => {
     const refused = async (what: RegExp) => {
       const server = bench.launch(settings);
       expect(await server.ended).toBe(1);
-      expect(server.output).toMatch(what);
-      expect(server.output.trimEnd().split("\n")).toHaveLength(1);
-      expect(server.output).toContain("ACCEPT_DATA_LOSS=true");
+      expect(server.errors).toMatch(what);
+      expect(server.errors.trimEnd().split("\n")).toHaveLength(1);
+      expect(server.errors).toContain("ACCEPT_DATA_LOSS=true");
     };
     for (const [part, what] of [
       ["log", /^vedette: the log segment e\d[^\n]* is missing/],
@@ -160,7 +160,7 @@ describe("what is gone", () => {
     for (let start = 1; start <= 2; start++) {
       const again = bench.launch(settings);
       expect(await again.ended).toBe(1);
-      expect(again.output).toMatch(/^vedette: the log segment e\d[^\n]* is missing[^\n]*\n$/);
+      expect(again.errors).toMatch(/^vedette: the log segment e\d[^\n]* is missing[^\n]*\n$/);
     }
   });
 

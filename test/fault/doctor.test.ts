@@ -69,7 +69,7 @@ describe("a value with one wrong bit", () => {
     const folder = damagedCopy("refused", "checkpoints", hasStreams);
     const server = bench.launch({ ...QUIET_SETTINGS, DATA_DIR: folder });
     expect(await server.ended).toBe(1);
-    expect(server.output).toMatch(
+    expect(server.errors).toMatch(
       /^vedette: [^\n]*series\/data\.mdb is damaged: checkpoints: the value of key 0x[0-9a-f]{4} [^\n]*vedette doctor[^\n]*\n$/,
     );
   });
@@ -101,7 +101,7 @@ describe("a value with one wrong bit", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(await health()).toMatchObject({ status: "degraded", data: "damaged" });
-    expect(server.output).toMatch(/error: [^\n]*series\/data\.mdb is damaged: records: the value of key 0x/);
+    expect(server.output).toMatch(/ error +store: [^\n]*series\/data\.mdb is damaged: records: the value of key 0x/);
   });
 
   it("is no finding in a folder that is whole, also while its server writes", async () => {

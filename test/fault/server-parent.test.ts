@@ -37,7 +37,7 @@ function killQuietly(pid: number): void {
 
 function start(settings: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<[number | null, string | null]> {
   parent = spawn(process.execPath, ["dist/vedette.js", ...args], {
-    env: { PORT: "0", OTLP_PORT: "0", ENGINES: "1", DATA_DIR: folder, ...settings },
+    env: { PORT: "0", OTLP_PORT: "0", ENGINES: "1", DATA_DIR: folder, LOG_FORMAT: "text", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   parent.stdout?.on("data", (text: Buffer) => (output += text.toString()));
@@ -46,8 +46,10 @@ function start(settings: Readonly<Record<string, string>> = {}, args: readonly s
 }
 
 /** Resolves once it serves; `ended` is its end. */
-async function startServing(): Promise<{ readonly ended: Promise<[number | null, string | null]> }> {
-  const ended = start();
+async function startServing(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ readonly ended: Promise<[number | null, string | null]> }> {
+  const ended = start(settings);
   for (const deadlineMs = performance.now() + PATIENCE_MS; !output.includes(" listens on "); ) {
     if (performance.now() > deadlineMs) throw new Error(`it does not serve: ${output}${errors}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -70,11 +72,19 @@ describe("the command", () => {
     expect(errors).toMatch(new RegExp(`^vedette: the server was ended by ${signal}: [^\\n]+\\n$`));
   });
 
+  it("says so in JSON where the server's log is JSON", async () => {
+    const { ended } = await startServing({ LOG_FORMAT: "auto" });
+    process.kill(holders()[0] as number, "SIGKILL");
+    expect(await ended).toEqual([137, null]);
+    const said = { level: "fatal", component: "parent", msg: expect.stringContaining("the server was ended by SIGKILL: ") };
+    expect(JSON.parse(errors)).toMatchObject(said);
+  });
+
   it.each(["SIGINT", "SIGTERM"] as const)("passes %s on: the server stops in order", async (signal) => {
     const { ended } = await startServing();
     parent.kill(signal);
     expect(await ended).toEqual([0, null]);
-    expect(output).toMatch(/\nstopped\n$/);
+    expect(output).toMatch(/Z info +server: stopped\n$/);
     expect(errors).toBe("");
   });
 

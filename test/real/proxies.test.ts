@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined).each(ENGINES)("behind real proxies over $
   test("HAProxy, a frontend and a server alone", async () => judge(through(await peers.haproxy(address())), true));
 
   test("the first was told in the log, with advice, once", () => {
-    expect(server.output.match(/warn: .*READ_AUTH=required/g)).toHaveLength(1);
+    expect(server.output.match(/ warn +access: .*READ_AUTH=required/g)).toHaveLength(1);
   });
 
   test("HAProxy passes on a Host that looks local: READ_AUTH=required holds, as docs/proxy.md says", async () => {

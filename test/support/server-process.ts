@@ -1,5 +1,5 @@
 // The built server (dist/main.js) as a process of its own, as `make run` starts it: with nothing but the given settings, on a free port, over a folder that
-// outlives its kills. A test that fails says the last lines that the server wrote.
+// outlives its kills. Its log is text, for readers; test/conformance/log.test.ts has it as JSON. A test that fails says the last lines that the server wrote.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,15 +19,17 @@ export class ServerProcess {
   readonly #dataDir: string;
   readonly #ended: Promise<number | string>;
   #output = "";
+  #errors = "";
 
   private constructor(settings: ServerSettings, prefix: readonly string[]) {
     this.#dataDir = settings.DATA_DIR ?? "";
     const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", MAIN];
     this.#child = spawn(program, args, {
-      env: { PORT: "0", OTLP_PORT: "0", ...settings },
+      env: { PORT: "0", OTLP_PORT: "0", LOG_FORMAT: "text", ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#output += text.toString()));
+    this.#child.stderr?.on("data", (text: Buffer) => (this.#errors += text.toString()));
     this.#ended = once(this.#child, "close").then(([code, signal]) => (code ?? signal) as number | string);
   }
 
@@ -55,6 +57,11 @@ export class ServerProcess {
   /** Everything it wrote. */
   get output(): string {
     return this.#output;
+  }
+
+  /** What it wrote to standard error: warnings, errors, and why it ended. */
+  get errors(): string {
+    return this.#errors;
   }
 
   /** Where it listens, without a slash at the end; known once it is ready. */

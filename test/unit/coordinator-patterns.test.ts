@@ -32,8 +32,7 @@ function configuredOf(rig: Rig): ControlState {
   state.load(rig.control, START_MS);
   return state;
 }
-const warnings = (rig: Rig) =>
-  rig.messages.flatMap((message) => (message.type === "log" && message.level === "warn" ? [message.line] : []));
+const warnings = (rig: Rig) => rig.messages.flatMap((message) => (message.type === "log" && message.level === "warn" ? [message.msg] : []));
 
 describe("patterns of a tenant", () => {
   it("are bounded over silences and inhibitions in force; equal values do not count, nor what has expired or is another tenant's", async () => {

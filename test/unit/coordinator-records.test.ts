@@ -248,7 +248,7 @@ describe("dead letters", () => {
     expect(body.newest_entry).toBe("2026-01-31T12:00:00.007Z");
     expect(rig.counter("deadLettersDropped")).toBe(8 - body.total_failed);
     expect(body.dropped).toEqual({ by_age: 0, by_size: 8 - body.total_failed });
-    const lines = rig.messages.filter((message) => message.type === "log").map(({ line }) => line);
+    const lines = rig.messages.filter((message) => message.type === "log").map(({ msg }) => msg);
     expect(lines).toEqual([expect.stringMatching(/^dead letters of tenant "default" passed 5000 bytes: the oldest \d were dropped/)]);
     expect((await rig.ask("dlqStats", {}, {}, "other")).body.total_failed).toBe(0);
   });

@@ -321,7 +321,10 @@ describe("a query", () => {
     expect(await busy.ask("status")).toMatchObject({ status: 503, body: { status: "error", error: "overloaded" } });
     const rig = await Rig.open();
     expect(await rig.ask("nope")).toMatchObject({ status: 500, body: { error: "internal_error" } });
-    expect(rig.messages.filter(({ type }) => type === "log")).toHaveLength(1);
+    const fields = { endpoint: "nope", request_id: expect.any(String), stack: expect.stringContaining("\n    at ") };
+    expect(rig.messages.filter(({ type }) => type === "log")).toEqual([
+      expect.objectContaining({ level: "error", component: "queries", fields }),
+    ]);
     expect(await rig.ask("anomalies", { servic_id: "x" })).toMatchObject({
       status: 400,
       body: { error: "unknown_parameter", field: "servic_id" },

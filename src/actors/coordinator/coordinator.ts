@@ -26,6 +26,7 @@ import type {
   ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
@@ -166,10 +167,11 @@ export class Coordinator {
     const shares = { sharedLimits: options.sharedLimits, counters: this.#counters };
     this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog, shares);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
+    const log = logOf("store", (event) => emit({ type: "log", ...event }));
     const checkpointsStored = () => this.#coldDesk.retry();
     const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
-      for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
+      for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
     };
     const deploymentsStored = (deployments: readonly Deployment[]) => {
       for (const engine of engines) engine.tell({ type: "deployments", deployments });
@@ -195,7 +197,6 @@ export class Coordinator {
     this.#frames = new FrameCommits(engines, { retentionMs, seriesRestMs }, { ...shared, committer: this.#committer });
     this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
-    const log = (level: "info" | "warn" | "error", line: string) => emit({ type: "log", level, line });
     this.#guard = new StoreGuard({ counters: this.#counters, log });
     this.dataFaults = new DataFaults({ ...dependencies, counters: this.#counters, log });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
@@ -220,7 +221,7 @@ export class Coordinator {
         settle: () => this.#settle(),
         edit: (work) => this.#edit(work),
         isStopping: () => this.#stopping !== "no",
-        log: (line) => emit({ type: "log", level: "warn", line }),
+        log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
         alertsMax,
       }),
       { ...shared, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
@@ -231,7 +232,7 @@ export class Coordinator {
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
   async open(): Promise<void> {
     const { randomBytes, nowMs, emit } = this.#dependencies;
-    for (const line of await this.#state.open(randomBytes, nowMs())) emit({ type: "log", level: "warn", line });
+    for (const msg of await this.#state.open(randomBytes, nowMs())) emit({ type: "log", level: "warn", component: "store", msg });
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);

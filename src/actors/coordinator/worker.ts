@@ -33,6 +33,7 @@ import type {
   ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
@@ -266,7 +267,7 @@ function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<Stores
 
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
-  const log: StoresToOpen["log"] = (level, line) => main.send({ type: "log", level, line });
+  const log = logOf("store", (event) => main.send({ type: "log", ...event }));
   const { controlStore, seriesStore, checkLater } = await openStores({ ...storesToOpen(data), log });
   const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
   const memories = viewMemories(data.memories, data.threads);

@@ -6,7 +6,6 @@ import type { Endpoint } from "../../api/endpoint.ts";
 import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, type ErrorAnswer, errorAnswer } from "../../api/error-answer.ts";
-import { METRICS_CONTENT_TYPE, writeMetrics } from "../../api/metrics-text.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
 import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
@@ -15,17 +14,17 @@ import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
+import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
 import { DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
-import { type MetricsSources, metricFamilies } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
-import type { RequestHistogram } from "./request-histogram.ts";
+import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 
@@ -56,7 +55,8 @@ export interface FrontDependencies {
   readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
   readonly refusedBodies: RefusedBodies;
-  readonly metrics: () => MetricsSources;
+  /** The page of metrics. */
+  readonly metrics: () => Promise<string>;
   readonly health: () => Health;
   /** Whether the store refuses writes now. */
   readonly isReadOnly: () => boolean;
@@ -70,6 +70,7 @@ export interface FrontDependencies {
 const NO_CONTENT = 204;
 const JSON_ALONE = ["application/json"] as const;
 const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
+const METRICS_HEADERS: HttpHeaders = [["Content-Type", METRICS_CONTENT_TYPE]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
 const RETRY_AFTER_SECONDS = "1";
@@ -94,7 +95,7 @@ export class Front {
   handle(exchange: HttpExchange): void {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
-    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint.name : "unmatched");
+    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint.name : UNMATCHED);
     if (!route.found) {
       request.refuse(route.refusal, route.allow === undefined ? [] : [["Allow", route.allow]]);
       return;
@@ -116,7 +117,7 @@ export class Front {
     if (otlpDialect(path, undefined) !== undefined) this.handle(exchange);
     else {
       const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
-      new Request(exchange, this.#dependencies, "unmatched").refuse({ code: "not_found", message });
+      new Request(exchange, this.#dependencies, UNMATCHED).refuse({ code: "not_found", message });
     }
   }
 
@@ -187,13 +188,16 @@ export class Front {
     if (endpoint === "healthz") request.respond(200, JSON_HEADERS, JSON.stringify(this.#health()));
     else if (endpoint === "readyz") this.#ready(request);
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
-    else if (endpoint === "metrics") {
-      request.respond(200, [["Content-Type", METRICS_CONTENT_TYPE]], writeMetrics(metricFamilies(this.#dependencies.metrics())));
-    } else if (endpoint === "openapi") request.sendLater(this.#documents.openApi(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "metrics") request.sendLater(this.#metrics());
+    else if (endpoint === "openapi") request.sendLater(this.#documents.openApi(request.exchange.request.header("if-none-match")));
     else if (endpoint === "docs") request.sendLater(this.#documents.page(request.exchange.request.header("if-none-match")));
     else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
     else throw new Error(`the front has no answer for ${endpoint}`);
+  }
+
+  async #metrics(): Promise<DocumentAnswer> {
+    return { status: 200, headers: METRICS_HEADERS, body: await this.#dependencies.metrics() };
   }
 
   #health() {
@@ -288,7 +292,11 @@ class Request implements IngestionSink {
 
   sendLater(answer: Promise<DocumentAnswer>): void {
     const goOn = this.exchange.hold();
-    void answer.then(({ status, headers, body }) => goOn(() => this.respond(status, headers, body)));
+    const fail = (error: unknown) =>
+      goOn(() => {
+        throw error;
+      });
+    void answer.then(({ status, headers, body }) => goOn(() => this.respond(status, headers, body)), fail);
   }
 
   get #isRemoteWrite2(): boolean {

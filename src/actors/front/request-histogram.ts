@@ -1,11 +1,14 @@
 // Durations of requests by endpoint, from headers read to answer given. Written and read by the front alone.
 import { LATENCY_BOUNDS_SECONDS } from "../../core/layout/counters.ts";
 
+/** In place of an endpoint's name: what no endpoint matches. */
+export const UNMATCHED = "unmatched";
+
 /** Buckets of one endpoint: one per bound, +Inf, then sum and count. */
 export class RequestHistogram {
   readonly #series = new Map<string, Float64Array>();
 
-  /** Observes one request; endpoints are names of the endpoint table, so their number is bounded. */
+  /** Observes one request; endpoints are names of the endpoint table, or UNMATCHED, so their number is bounded. */
   observe(endpoint: string, seconds: number): void {
     const slots = this.#series.get(endpoint) ?? this.#begin(endpoint);
     const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);

@@ -1,6 +1,6 @@
 // What the front says of the whole process: the sources of /metrics, and the two words of /healthz.
 import type { Clock } from "../../adapters/runtime/clock.ts";
-import { COORDINATOR_COUNTERS, type FrontSharedLimit } from "../../core/layout/counters.ts";
+import { COORDINATOR_COUNTERS, FRONT_SHARED_LIMITS, type FrontSharedLimit } from "../../core/layout/counters.ts";
 import type { TenantShares } from "../../domain/access/tenant-shares.ts";
 import type { AccessDesk } from "./access/access-desk.ts";
 import type { BodyPort } from "./body-port.ts";
@@ -40,10 +40,10 @@ export interface VitalsDependencies {
   readonly access: AccessDesk;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
-  readonly shares: Pick<TenantShares<FrontSharedLimit>, "totals">;
+  readonly shares: Pick<TenantShares<FrontSharedLimit>, "refusedTotal">;
+  readonly build: MetricsSources["build"];
+  readonly log: MetricsSources["log"];
 }
-
-type Row = readonly [name: string, help: string, value: number];
 
 /** Reads the process's vital signs. */
 export class Vitals {
@@ -53,40 +53,39 @@ export class Vitals {
     this.#dependencies = dependencies;
   }
 
-  metrics(): MetricsSources {
-    const { engines, coordinator, requests, refusedBodies, ports, shares } = this.#dependencies;
+  /** Where the page of metrics reads its values. */
+  get metrics(): MetricsSources {
+    const { build, engines, coordinator, requests, refusedBodies, ports, shares, log } = this.#dependencies;
     const { limited } = this.#dependencies.tenants;
-    const own = { gauges: this.#gauges(), counters: this.#counters() };
-    return { engines, coordinator, requests, refusedBodies, ports, limited, sharesRefused: shares.totals(), ...own };
+    const sharesRefused = FRONT_SHARED_LIMITS.map((limit) => ({ limit, read: () => shares.refusedTotal(limit) }));
+    return { build, engines, coordinator, requests, refusedBodies, ports, limited, sharesRefused, log, front: this.#front() };
   }
 
-  #gauges(): Row[] {
+  #front(): MetricsSources["front"] {
     const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion } = this.#dependencies;
     const { access, tenants, refusals, heartbeat } = this.#dependencies;
-    return [
-      ["vedette_resident_bytes", "Resident memory of the process", residentBytes()],
-      ["vedette_uptime_seconds", "Seconds since the start", (clock.wallMs() - startedMs) / 1000],
-      ["vedette_open_connections", "Open HTTP connections", openConnections()],
-      ["vedette_event_streams", "Open event streams", streams.count],
-      ["vedette_queries_waiting", "Queries waiting for the coordinator", queries.waiting],
-      ...access.gauges,
-      ["vedette_tenants", "Tenants", tenants.size],
-      ["vedette_heartbeat_last_success_timestamp_seconds", "Last heartbeat that was answered, 0 for none", heartbeat.lastSuccessSeconds],
-      ["vedette_refusals_waiting", "Requests beyond a rate that are still to be answered so", refusals.size],
-      ["vedette_refusals_paced", "Of these, requests of tenants that are refused more than they are allowed", refusals.paced],
-      ["vedette_bodies_inflating", "Bodies being inflated", ingestion.inflating],
-    ];
-  }
-
-  #counters(): Row[] {
-    const { streams, ingestion, access, heartbeat } = this.#dependencies;
-    return [
-      ["vedette_credentials_refused_total", "Requests whose credential was wrong", access.authenticator.refusedTotal],
-      ["vedette_heartbeats_total", "Pings of the dead-man's switch", heartbeat.sent],
-      ["vedette_heartbeat_failures_total", "Pings of the dead-man's switch that were not answered with success", heartbeat.failed],
-      ["vedette_overloaded_total", "Write requests answered 503 because queues were full", ingestion.overloaded],
-      ["vedette_event_stream_missed_total", "Events that slow readers of the stream missed", streams.missedTotal],
-    ];
+    const { authenticator, jwks } = access;
+    return {
+      residentBytes,
+      uptimeSeconds: () => (clock.wallMs() - startedMs) / 1000,
+      openConnections,
+      eventStreams: () => streams.count,
+      queriesWaiting: () => queries.waiting,
+      credentialsCached: () => authenticator.cached,
+      authenticationsWaiting: () => authenticator.waiting,
+      jwksKeys: () => jwks?.state.keys ?? null,
+      jwksFailing: () => (jwks === null ? null : jwks.state.failure === null ? 0 : 1),
+      tenants: () => tenants.size,
+      heartbeatLastSuccess: () => heartbeat.lastSuccessSeconds,
+      refusalsWaiting: () => refusals.size,
+      refusalsPaced: () => refusals.paced,
+      bodiesInflating: () => ingestion.inflating,
+      credentialsRefused: () => authenticator.refusedTotal,
+      heartbeats: () => heartbeat.sent,
+      heartbeatFailures: () => heartbeat.failed,
+      overloaded: () => ingestion.overloaded,
+      eventStreamMissed: () => streams.missedTotal,
+    };
   }
 
   /** Whether the store refuses writes now. */

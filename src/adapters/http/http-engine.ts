@@ -15,6 +15,6 @@ export function createHttpServer(
   const loaded = loadUwsLibrary();
   if ("library" in loaded) return new UwsHttpServer(options, { library: loaded.library, handler });
   if (kind === "uws") throw new Error(`uWebSockets.js cannot be used: ${loaded.reason}`);
-  log(`http: node:http instead of uWebSockets.js: ${loaded.reason}`);
+  log(`node:http instead of uWebSockets.js: ${loaded.reason}`);
   return new NodeHttpServer(options, { handler });
 }

@@ -84,8 +84,8 @@ export interface Refusal {
 export interface HttpServerOptions {
   /** Makes the answers that the adapter gives by itself, so that they look like all others; without a request when none could be read. */
   refusal(status: number, code: RefusalCode, message: string, request?: HttpRequest): Refusal;
-  /** Told of everything that a handler or a callback threw. */
-  onHandlerFault(error: unknown): void;
+  /** Gets everything that a handler or a callback threw; `refusal` of the same request comes after it, unless its answer had begun. */
+  onHandlerFault(error: unknown, request: HttpRequest): void;
   /** Header lines of every answer, but for those of which the answer has one of its own. */
   readonly commonHeaders?: HttpHeaders;
   /** Departures from HTTP_LIMITS. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { METRICS_CONTENT_TYPE } from "../metrics-text.ts";
 import { COUNT, EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { DATA_FAULT, HEALTH, NOT_READY, OPENAPI_DOCUMENT, READY, STATUS } from "../shapes/server.ts";
 import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";

@@ -78,7 +78,8 @@ export const SETTINGS = [
     ["false", "true"],
     "true: start although a part of the data folder is missing; for one start, what is lost is told until it is acknowledged",
   ),
-  choice("LOG_LEVEL", ["info", "debug", "warn", "error"], "how much is logged"),
+  choice("LOG_LEVEL", ["info", "debug", "warn", "error"], "least level of the lines of the log"),
+  choice("LOG_FORMAT", ["auto", "json", "text"], "lines of the log as JSON or as text; auto: text on a terminal, JSON elsewhere"),
   text(
     "PLAN_LIMITS",
     "",

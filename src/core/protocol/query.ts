@@ -1,8 +1,8 @@
 // Typed calls from the front to the coordinator, and what comes back.
 
+import type { LogEvent } from "../telemetry/log-event.ts";
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 import type { DataFault } from "./data-fault.ts";
-
 import type { ShareRow } from "./shares.ts";
 
 export type { Role } from "./access.ts";
@@ -104,7 +104,7 @@ export type CoordinatorMessage =
   /** A cycle of the Watchdog has come to its end: how many have since the start. */
   | { readonly type: "cycle-completed"; readonly cycles: number }
   | { readonly type: "ready"; readonly recordsReplayed: number }
-  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly line: string }
+  | ({ readonly type: "log" } & LogEvent)
   /** Segments of the log are lost, by their names as far as they are known: the start ends. */
   | { readonly type: "log-lost"; readonly names: readonly string[] }
   | { readonly type: "stopped" };

@@ -24,12 +24,10 @@ export class TenantShares<L extends string> {
     return this.#ledgers.get(limit) as ShareLedger;
   }
 
-  /** Places of each limit that tenants were refused, without saying whose. */
-  totals(): Array<readonly [limit: L, refused: number]> {
-    return [...this.#ledgers].map(([limit, ledger]) => [
-      limit,
-      [...ledger.tenants].reduce((sum, tenant) => sum + ledger.refused(tenant), 0),
-    ]);
+  /** Places of a limit that tenants were refused, without saying whose. */
+  refusedTotal(limit: L): number {
+    const ledger = this.ledger(limit);
+    return [...ledger.tenants].reduce((sum, tenant) => sum + ledger.refused(tenant), 0);
   }
 
   /** What a tenant holds of each limit. */

@@ -34,11 +34,11 @@ export function* expireAudit(
     const step = tenant && oldest(state, tenant, Number.POSITIVE_INFINITY, Math.min(excess, rowsPerStep));
     if (!step) return;
     const { rows, operations, apply } = step;
-    const line = `the audit log holds ${rowsMax} rows: the oldest ${rows} of tenant ${JSON.stringify(tenant)} were dropped`;
+    const msg = `the audit log holds ${rowsMax} rows: the oldest ${rows} of tenant ${JSON.stringify(tenant)} were dropped`;
     const dropped = () => {
       apply();
       counters.add("auditRowsDropped", rows);
-      emit({ type: "log", level: "warn", line });
+      emit({ type: "log", level: "warn", component: "retention", msg });
     };
     yield { store: state.control, operations, apply: dropped };
   }

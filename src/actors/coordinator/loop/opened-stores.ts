@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { openLmdbStore, type SealableStore } from "../../../adapters/storage/lmdb-store.ts";
 import { checkStore } from "../../../adapters/storage/store-check.ts";
+import type { Log } from "../../../core/telemetry/log-event.ts";
 import { CONTROL_DICTIONARIES, CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES, TABLE_END, TABLE_START } from "../state/tables.ts";
 import { checkUnsealedRow } from "./unsealed-row.ts";
 
@@ -18,7 +19,7 @@ export interface StoresToOpen {
   readonly dataDir: string;
   /** A store of more bytes is not looked through before it is opened. */
   readonly bytesMaxNow: number;
-  log(level: "info" | "warn", line: string): void;
+  readonly log: Log;
 }
 
 /** Opens both. Rejects with DamagedStoreError or DamagedValueError, and then nothing was changed; or with StoreError. */
@@ -38,6 +39,7 @@ export async function openStores({ dataDir, bytesMaxNow, log }: StoresToOpen): P
   const seriesStore = openLmdbStore({ path: series, tables: SERIES_TABLES });
   await seal(control, controlStore, CONTROL_TABLES, log);
   await seal(series, seriesStore, SERIES_TABLES, log);
+  log("info", "the stores are open", { unchecked: later.length });
   const checkLater = async () => {
     for (const check of later) await check();
   };

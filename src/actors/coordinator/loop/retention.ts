@@ -242,8 +242,8 @@ export class Retention {
 
   #tellDropped(tenant: string, count: number): void {
     const { emit, state } = this.#dependencies;
-    const line = `dead letters of tenant ${JSON.stringify(tenant)} passed ${this.#options.deadLetterBytesMax} bytes: the oldest ${count} were dropped, ${state.deadLetters.counts(tenant).dropped} so far`;
-    emit({ type: "log", level: "warn", line });
+    const msg = `dead letters of tenant ${JSON.stringify(tenant)} passed ${this.#options.deadLetterBytesMax} bytes: the oldest ${count} were dropped, ${state.deadLetters.counts(tenant).dropped} so far`;
+    emit({ type: "log", level: "warn", component: "retention", msg });
   }
 
   #lettersOf(tenant: string, beforeMs: number): StoreEntry[] {

@@ -1,6 +1,7 @@
 // Takes queries: each has a place, its tenant's share of the coordinator's time and of the engines', and an answer.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
 import type { CoordinatorMessage, QueryCall } from "../../../core/protocol/query.ts";
+import { errorFields } from "../../../core/telemetry/log-event.ts";
 import { EngineAsks } from "../engines/engine-asks.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./answer-query.ts";
@@ -41,11 +42,11 @@ export class QueryDesk {
       const turn = () => this.#turns.turn(ticket, false);
       return await answerQuery(this.#shared(ticket), call, turn);
     } catch (error) {
-      const line = `the query ${call.endpoint} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
-      emit({ type: "log", level: "error", line });
+      const fields = { endpoint: call.endpoint, request_id: call.requestId, ...errorFields(error) };
+      emit({ type: "log", level: "error", component: "queries", msg: "a query failed", fields });
       return refusalAnswer({
         code: "internal_error",
-        message: "the server failed on this query; its log has the reason under the request's time",
+        message: "the server failed on this query; its log has the reason under this request_id",
       });
     } finally {
       this.#turns.end(ticket);

@@ -105,19 +105,6 @@ export class AccessDesk {
     this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
   }
 
-  /** Rows for /metrics: name, help, value. */
-  get gauges(): Array<readonly [name: string, help: string, value: number]> {
-    const rows: Array<readonly [string, string, number]> = [
-      ["vedette_credentials_cached", "Credentials remembered as genuine", this.authenticator.cached],
-      ["vedette_authentications_waiting", "Requests that wait for the check of a token", this.authenticator.waiting],
-    ];
-    if (this.jwks === null) return rows;
-    const { keys, failure } = this.jwks.state;
-    rows.push(["vedette_jwks_keys", "Keys of the identity provider in force", keys]);
-    rows.push(["vedette_jwks_failing", "1 while the identity provider's keys could not be read the last time", failure === null ? 0 : 1]);
-    return rows;
-  }
-
   /** Takes over what files of secrets hold by now, and the identity provider's keys; what cannot be used changes nothing, and is told. */
   reload(readSettings: () => Settings): void {
     const { log, onTokenKeys } = this.#dependencies;

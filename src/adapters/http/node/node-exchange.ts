@@ -120,7 +120,7 @@ export class NodeExchange implements HttpExchange, Expiring {
     try {
       call();
     } catch (error) {
-      this.#context.options.onHandlerFault(error);
+      this.#context.options.onHandlerFault(error, this.request);
       if (this.#stream !== undefined) this.#outgoing.destroy();
       else this.refuse(500, "internal_error", "the server failed to handle the request", false);
     }

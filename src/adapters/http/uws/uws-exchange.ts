@@ -115,7 +115,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     try {
       call();
     } catch (error) {
-      this.#context.options.onHandlerFault(error);
+      this.#context.options.onHandlerFault(error, this.request);
       if (this.#stream !== undefined && !this.#over) this.#response.close();
       else this.refuse(500, "internal_error", "the server failed to handle the request", false);
     }

@@ -1,0 +1,114 @@
+// The one log of the process: pino, on the main thread. Workers send their events here (core/telemetry/log-event.ts). No line stands in a hot path, so each is
+// written at once (line-output.ts) and not by a thread of its own. Up to warnings on standard output, from there on on standard error.
+import { isatty } from "node:tty";
+import { type Logger, multistream, pino } from "pino";
+import { LOG_LINES_PER_SECOND_MAX } from "../../core/config/limits.ts";
+import {
+  LOG_LEVELS,
+  type Log,
+  type LogComponent,
+  type LogEvent,
+  type LogFields,
+  type LogLevel,
+  logOf,
+} from "../../core/telemetry/log-event.ts";
+import { maskSecrets } from "../../core/telemetry/masked-secrets.ts";
+import { LineOutput } from "./line-output.ts";
+import { logText } from "./log-text.ts";
+
+export interface ProcessLogOptions {
+  /** Lines below it are left out. */
+  readonly level: LogLevel;
+  /** auto: text where standard output is a terminal, JSON elsewhere. */
+  readonly format: "auto" | "json" | "text";
+}
+
+export interface ProcessLogDependencies {
+  readonly monotonicMs: () => number;
+  /** The process's own, unless a test has others. */
+  readonly outputs?: { readonly out: Pick<LineOutput, "write">; readonly errors: Pick<LineOutput, "write"> };
+}
+
+const SECOND_MS = 1000;
+/** Fields that are never shown, should one ever be given. */
+const SECRET_FIELDS = ["authorization", "cookie", "password", "secret", "token", "api_key"];
+
+/** Writes and counts lines. */
+export class ProcessLog {
+  readonly isJson: boolean;
+  readonly #pino: Logger;
+  readonly #monotonicMs: () => number;
+  /** Lines by level, and those left out by reason, since the start. */
+  readonly written = new Map<LogLevel, number>(LOG_LEVELS.map((level) => [level, 0]));
+  readonly dropped = new Map<"rate" | "output", number>([
+    ["rate", 0],
+    ["output", 0],
+  ]);
+  #secondMs = Number.NEGATIVE_INFINITY;
+  #linesOfSecond = 0;
+  #droppedOfSecond = 0;
+
+  constructor({ level, format }: ProcessLogOptions, { monotonicMs, outputs }: ProcessLogDependencies) {
+    this.isJson = format === "json" || (format === "auto" && !isatty(1));
+    this.#monotonicMs = monotonicMs;
+    const lost = () => this.#count(this.dropped, "output");
+    const { out, errors } = outputs ?? { out: new LineOutput(1, lost), errors: new LineOutput(2, lost) };
+    const streamTo = (output: Pick<LineOutput, "write">) => ({
+      write: (line: string) => output.write(this.isJson ? line : logText(line)),
+    });
+    const streams = multistream(
+      [
+        { level: "debug", stream: streamTo(out) },
+        { level: "warn", stream: streamTo(errors) },
+      ],
+      { dedupe: true },
+    );
+    const options = {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label: string) => ({ level: label }) },
+      redact: { paths: SECRET_FIELDS, censor: "(secret)" },
+    };
+    this.#pino = pino(options, streams);
+  }
+
+  /** The log of one component. */
+  of(component: LogComponent): Log {
+    return logOf(component, (event) => this.take(event));
+  }
+
+  /** Writes a line, unless its level is too low or there were too many in this second; a fatal line is always written. */
+  take(event: LogEvent): void {
+    if (!this.#pino.isLevelEnabled(event.level)) return;
+    if (event.level !== "fatal" && !this.#hasRoom()) return;
+    this.#write(event);
+  }
+
+  #write({ level, component, msg, fields = {} }: LogEvent): void {
+    this.#count(this.written, level);
+    this.#pino[level]({ component, ...maskedFields(fields) }, maskSecrets(msg));
+  }
+
+  #hasRoom(): boolean {
+    const nowMs = this.#monotonicMs();
+    if (nowMs - this.#secondMs >= SECOND_MS) {
+      const lines = this.#droppedOfSecond;
+      [this.#secondMs, this.#linesOfSecond, this.#droppedOfSecond] = [nowMs, 0, 0];
+      if (lines > 0)
+        this.#write({ level: "warn", component: "server", msg: "lines of the log were left out: too many in a second", fields: { lines } });
+    }
+    if (this.#linesOfSecond++ < LOG_LINES_PER_SECOND_MAX) return true;
+    this.#droppedOfSecond++;
+    this.#count(this.dropped, "rate");
+    return false;
+  }
+
+  #count<K>(counts: Map<K, number>, key: K): void {
+    counts.set(key, (counts.get(key) as number) + 1);
+  }
+}
+
+function maskedFields(fields: LogFields): LogFields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, typeof value === "string" ? maskSecrets(value) : value]));
+}

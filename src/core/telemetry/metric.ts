@@ -1,0 +1,62 @@
+// Declaration of a metric of GET /metrics: its name, type, help, labels and, by its name, its unit, in one place. Who counts and who shows both take it from here.
+
+/** Media type of the page: the Prometheus text format. */
+export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export type MetricType = "counter" | "gauge" | "histogram";
+/** Values of labels by the labels' names. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** A metric. */
+export interface Metric {
+  readonly name: string;
+  readonly type: MetricType;
+  readonly help: string;
+  /** Names of the labels that tell its values apart. */
+  readonly labels: readonly string[];
+}
+
+/** What one counter slot holds of a metric: the value with these labels. */
+export interface MetricPart {
+  readonly metric: Metric;
+  readonly labels: Labels;
+}
+
+/** Base units that the end of a name may say, before `_total`. */
+const UNITS = ["seconds", "bytes", "ratio"] as const;
+export type MetricUnit = (typeof UNITS)[number];
+
+/** Declares a metric that only grows; its name ends in `_total`. */
+export function counter(name: `${string}_total`, help: string, labels: readonly string[] = []): Metric {
+  return { name, type: "counter", help, labels };
+}
+
+/** Declares a metric that goes up and down. */
+export function gauge(name: string, help: string, labels: readonly string[] = []): Metric {
+  return { name, type: "gauge", help, labels };
+}
+
+/** Declares a metric of buckets. */
+export function histogram(name: string, help: string, labels: readonly string[] = []): Metric {
+  return { name, type: "histogram", help, labels };
+}
+
+/** The value of a metric that has these labels. */
+export function part(metric: Metric, labels: Labels): MetricPart {
+  return { metric, labels };
+}
+
+/** What a counter slot is declared as: a metric of its own, a value of one, or a value of several. */
+export type SlotMetric = Metric | MetricPart | readonly MetricPart[];
+
+/** The values that a slot is shown as. */
+export function partsOf(slot: SlotMetric): readonly MetricPart[] {
+  if ("name" in slot) return [{ metric: slot, labels: {} }];
+  return "metric" in slot ? [slot] : slot;
+}
+
+/** Unit of a metric; undefined where it counts things. */
+export function unitOf({ name }: Pick<Metric, "name">): MetricUnit | undefined {
+  const bare = name.replace(/_total$/, "");
+  return UNITS.find((unit) => bare.endsWith(`_${unit}`));
+}
