@@ -126,8 +126,8 @@ export class JsonRig {
     const isLarge = bytes.byteLength > SMALL_BODY_BYTES_MAX;
     this.#port.answer(
       isLarge
-        ? { counts: [], statuses: [], bodies: [], written: [], large: one }
-        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null },
+        ? { counts: [], statuses: [], bodies: [], written: [], large: one, overtaken: [] }
+        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null, overtaken: [] },
     );
     return readBody(this.#memory, at);
   }

@@ -1,6 +1,7 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
 
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
+import { HeavySenders } from "../../src/actors/engine/otlp/heavy-senders.ts";
 import { MetricDescriptions } from "../../src/actors/engine/otlp/metric-descriptions.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
@@ -117,6 +118,7 @@ export class OtlpRig {
         tenantName: (index) => `tenant ${index}`,
         spans: new SpanSink(excluded),
         logs: new LogSink(excluded),
+        heavy: new HeavySenders(),
         labels: new LabelIntake(excluded),
         descriptions: new MetricDescriptions(new MetadataBook(), new EngineCounters(memory)),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
@@ -172,8 +174,8 @@ export class OtlpRig {
     const isLarge = bytes.byteLength > SMALL_BODY_BYTES_MAX;
     this.#port.answer(
       isLarge
-        ? { counts: [], statuses: [], bodies: [], written: [], large: one }
-        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null },
+        ? { counts: [], statuses: [], bodies: [], written: [], large: one, overtaken: [] }
+        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null, overtaken: [] },
     );
     return readBody(this.memory, at);
   }

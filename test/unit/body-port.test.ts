@@ -3,7 +3,15 @@ import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { createEngineMemory, EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
 import { COPIED_BYTES_PER_TURN } from "../../src/core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
-import { BODY_RING, DESCRIPTOR_BYTES, DESCRIPTOR_POINTER, DESCRIPTORS, LARGE_BODY } from "../../src/core/layout/memory-map.ts";
+import {
+  BODY_RING,
+  BODY_RING_BYTES,
+  DESCRIPTOR_BYTES,
+  DESCRIPTOR_POINTER,
+  DESCRIPTORS,
+  LARGE_BODY,
+} from "../../src/core/layout/memory-map.ts";
+import { STATUS_SET_ASIDE } from "../../src/core/protocol/engine-control.ts";
 
 it("keeps a large body that waits for the place of large ones, though its sender's buffer is used again", () => {
   const memory = new EngineMemory(createEngineMemory());
@@ -21,7 +29,7 @@ it("keeps a large body that waits for the place of large ones, though its sender
   pooled.fill(3);
   port.publish();
   expect(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + pooled.length).every((byte) => byte === 1)).toBe(true);
-  port.answer({ counts: [], statuses: [], bodies: [], written: [], large: { status: 204, body: null, written: null } });
+  port.answer({ counts: [], statuses: [], bodies: [], written: [], large: { status: 204, body: null, written: null }, overtaken: [] });
   expect(answers).toEqual([204]);
   expect(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + pooled.length).every((byte) => byte === 2)).toBe(true);
 });
@@ -47,7 +55,7 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
   expect(submit(99)).toBe(false);
   expect(port.waiting).toBe(inRing.length + kept.length);
   port.publish();
-  const answerOne = () => port.answer({ counts: [1], statuses: [0], bodies: [null], written: [null], large: null });
+  const answerOne = () => port.answer({ counts: [1], statuses: [7], bodies: [null], written: [null], large: null, overtaken: [] });
   answerOne();
   const first = memory.bytes.subarray(BODY_RING, BODY_RING + pooled.length);
   expect(first.every((byte) => byte === 4)).toBe(true);
@@ -56,7 +64,7 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
     answerOne();
     if (value <= 12) expect(placed(value)).toBe(true);
   }
-  expect(answers).toEqual([...Array.from({ length: 12 }, (_, i) => 100 * (i + 1))]);
+  expect(answers).toEqual([...Array.from({ length: 12 }, (_, i) => 100 * (i + 1) + 7)]);
   expect(port.ringFill).toBe(0);
 });
 
@@ -72,11 +80,11 @@ it("begins the ring anew when nothing lies in it: the first bytes are in the cac
   expect([submit(), submit()]).toEqual([true, true]);
   port.publish();
   expect(placeOf(1)).toBeGreaterThan(placeOf(0));
-  port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null], large: null });
+  port.answer({ counts: [1], statuses: [204], bodies: [null], written: [null], large: null, overtaken: [] });
   expect(submit()).toBe(true);
   expect(placeOf(2)).toBeGreaterThan(placeOf(1));
   port.publish();
-  port.answer({ counts: [2], statuses: [204, 204], bodies: [null, null], written: [null, null], large: null });
+  port.answer({ counts: [2], statuses: [204, 204], bodies: [null, null], written: [null, null], large: null, overtaken: [] });
   expect(submit()).toBe(true);
   expect(placeOf(3)).toBe(placeOf(0));
 });
@@ -97,9 +105,51 @@ it("copies an inflated body over several turns, and hands it over when it is who
   expect(Buffer.from(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + 80 * 64 * 1024)).equals(Buffer.concat(pieces))).toBe(true);
   expect(memory.bytes[LARGE_BODY + 80 * 64 * 1024]).toBe(0);
   const large = { status: 204, body: null, written: null };
-  port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null], large: null });
+  port.answer({ counts: [1], statuses: [200], bodies: [null], written: [null], large: null, overtaken: [] });
   expect(port.waiting).toBe(1);
-  port.answer({ counts: [], statuses: [], bodies: [], written: [], large });
+  port.answer({ counts: [], statuses: [], bodies: [], written: [], large, overtaken: [] });
   expect(answers).toEqual(["small 200", "large 204"]);
   expect(port.waiting).toBe(0);
+});
+
+it("keeps the bytes of a body that was set aside until it has its answer, and those behind it are answered before", () => {
+  const memory = new EngineMemory(createEngineMemory());
+  const port = new BodyPort(memory, () => 1);
+  const answers: string[] = [];
+  const size = BODY_RING_BYTES / 8;
+  const submit = (value: number) => {
+    const bytes = new Uint8Array(size).fill(value);
+    const body = { bytes, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false };
+    return port.submit(body, { answer: (status) => answers.push(`${value} ${status}`) });
+  };
+  const next = (...statuses: number[]) =>
+    port.answer({
+      counts: statuses.map(() => 1),
+      statuses,
+      bodies: statuses.map(() => null),
+      written: statuses.map(() => null),
+      large: null,
+      overtaken: [],
+    });
+  expect([1, 2, 3].map(submit)).toEqual([true, true, true]);
+  next(200, STATUS_SET_ASIDE, 204);
+  expect(answers).toEqual(["1 200", "3 204"]);
+  expect(port.waiting).toBe(1);
+  for (let value = 4; port.ringFill < 1 / 3 - 1 / 16; value++) expect(submit(value)).toBe(true);
+  const from = memory.view.getUint32(DESCRIPTORS + DESCRIPTOR_BYTES + DESCRIPTOR_POINTER, true);
+  const isKept = () => memory.bytes.subarray(from, from + size).every((byte) => byte === 2);
+  for (let value = 20; value < 24; value++) submit(value);
+  expect(isKept()).toBe(true);
+  port.answer({
+    counts: [],
+    statuses: [],
+    bodies: [],
+    written: [],
+    large: null,
+    overtaken: [{ place: 1, status: 207, body: null, written: null }],
+  });
+  expect(answers.at(-1)).toBe("2 207");
+  while (port.waiting > 0) next(200);
+  expect(new Set(answers).size).toBe(answers.length);
+  expect(port.ringFill).toBe(0);
 });

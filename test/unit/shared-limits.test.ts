@@ -21,6 +21,7 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   LEDGER_ROWS_MAX: "of each tenant",
   PATTERN_MATCHERS_STORED_MAX: "of each tenant",
   SLOS_OUTSIDE_MAX: "of each tenant",
+  BODIES_ASIDE_MAX: "a tenant has half of them at most, and one beyond is decoded at once",
   INFLATING_MAX: "a tenant has half of them at most, and tenants take turns",
   INFLATING_BYTES_MAX: "what is handed over in a moment",
   INFLATIONS_WAITING_MAX: "a tenant has half of them at most",

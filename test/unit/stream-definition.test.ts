@@ -276,20 +276,27 @@ describe("the index by service", () => {
       index.catchUp(i % 120 === 59 ? 13 : 1);
     }
     rig.take();
-    expect(index.all).toEqual(expected);
-    expect(index.catchUp(10)).toBe(false);
+    expect(index.behind).toBeGreaterThan(400);
+    index.catchUp(Number.POSITIVE_INFINITY);
+    expect(new Map(index.entries())).toEqual(expected);
+    expect([index.catchUp(10), index.behind]).toEqual([false, 0]);
+    const of = (key: string) => index.servicesOf(JSON.parse(key)[0]).get(key);
+    for (const [key, slots] of expected) expect(of(key)).toEqual(slots);
     const streams = (tenant: string) => [...expected].filter(([key]) => JSON.parse(key)[0] === tenant).flatMap(([, slots]) => slots);
     for (const tenant of ["default", 't"2', "nobody"]) expect(index.streamsOf(tenant)).toBe(streams(tenant).length);
     index.remove([0, 1, 35]);
     expect([index.streamsOf("default"), index.streamsOf('t"2')]).toEqual([streams("default").length - 2, streams('t"2').length - 1]);
     index.again(1);
+    expect(index.behind).toBe(1);
+    index.catchUp(1);
     expect(index.streamsOf("default")).toBe(streams("default").length - 1);
     const [key, slots] = [...expected][1] as [string, number[]];
     index.remove(slots);
-    expect(index.all.has(key)).toBe(false);
+    expect(of(key)).toBe(undefined);
     for (const slot of slots) index.again(slot);
-    expect(index.all.get(key)).toEqual(slots);
-    expect(index.all.size).toBe(expected.size);
+    index.catchUp(slots.length);
+    expect(of(key)).toEqual(slots);
+    expect(index.size).toBe(expected.size);
   });
 });
 

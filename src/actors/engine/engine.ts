@@ -44,8 +44,6 @@ import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
-/** Streams that a step with nothing else to do enters into the index by service: about 100 us. */
-const SLOTS_PER_IDLE_STEP = 1_000;
 /** What waits for the coordinator while logs are read before it is told. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
@@ -344,14 +342,14 @@ export class Engine {
     did = this.#takeMessages() || did;
     did = this.#shard.profiles.step() || did;
     did = this.#handlers.families.settle() || did;
-    did = this.#delayed.answerOne(this.#checkpoints?.isCarrying === true) || did;
+    did = this.#delayed.answerSome(this.#checkpoints?.isCarrying === true) || did;
     did = this.#tick() || did;
     if (this.#phase === "serving") did = this.#handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
     // A cycle that a stop cuts off is made again by the next start: at its end it would only be stored.
     if (this.#phase === "serving") did = this.#stepWatchdog() || did;
     else did = this.#stop() || did;
-    return did || this.#services.catchUp(SLOTS_PER_IDLE_STEP);
+    return this.#services.keepUp(did) || did;
   }
 
   #stepWatchdog(): boolean {

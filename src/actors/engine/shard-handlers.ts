@@ -51,7 +51,7 @@ export class ShardHandlers {
     shard.addHandler(new LogHandler({ series: limited, counters, shares: windowShares("log") }));
   }
 
-  /** Does what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */
+  /** Does a slice of what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */
   doDue(isBusy: boolean): boolean {
     const wallMs = this.#clock.wallMs();
     let did = false;

@@ -23,7 +23,7 @@ import {
   DESCRIPTORS,
   LARGE_BODY,
 } from "../../core/layout/memory-map.ts";
-import type { EngineReport, WrittenCounts } from "../../core/protocol/engine-control.ts";
+import { type EngineAnswerContent, type EngineReport, STATUS_SET_ASIDE, type WrittenCounts } from "../../core/protocol/engine-control.ts";
 
 /** From this size on a small body waits in a buffer that is used again: four of 512 KiB fill the ring, so with more senders than that most have to wait. */
 const POOLED_BYTES_MIN = 64 * 1024;
@@ -83,10 +83,13 @@ export class BodyPort {
   readonly #nextAdmission: () => number;
   /** Of the bodies that wait, by number modulo the descriptors. */
   readonly #sinks: Array<AnswerSink | undefined> = Array.from({ length: DESCRIPTOR_COUNT }, () => undefined);
-  /** Their bytes in the ring, to be freed; 0 for a large body. */
+  /** Their bytes in the ring, to be freed; 0 for a large body. And whether they may be: the ring is freed in its order. */
   readonly #ringBytes = new Uint32Array(DESCRIPTOR_COUNT);
+  readonly #isDone = new Uint8Array(DESCRIPTOR_COUNT);
   #head = 0;
+  /** Bodies whose turn to be answered has come, and those before the oldest that needs its place still. */
   #answered = 0;
+  #freed = 0;
   /** Bodies that the engine was given and has not answered. */
   #inEngine = 0;
   #published = 0;
@@ -119,7 +122,7 @@ export class BodyPort {
 
   /** Takes a body; false when there is no room (the caller answers 503). */
   submit(body: OutgoingBody, sink: AnswerSink): boolean {
-    if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#answered >= DESCRIPTOR_COUNT) return false;
+    if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#freed >= DESCRIPTOR_COUNT) return false;
     if (bytesOf(body) > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, sink);
     return (this.#smallWaiting.length === 0 && this.#enterRing(body, sink)) || this.#keepSmall(body, sink);
   }
@@ -215,12 +218,16 @@ export class BodyPort {
     this.#memory.ringBell();
   }
 
-  /** Takes the engine's answers: `counts[i]` of the oldest bodies in the ring got the i-th status, body and so on, and the large body its own. */
-  answer({ counts, statuses, bodies, written, large }: EngineAnswers): void {
+  /**
+   * Takes the engine's answers: `counts[i]` of the oldest bodies in the ring got the i-th status, body and so on, and the large body and those that were overtaken
+   * their own.
+   */
+  answer({ counts, statuses, bodies, written, large, overtaken }: EngineAnswers): void {
     for (let i = 0; i < counts.length; i++) {
       for (let count = counts[i] as number; count > 0; count--)
         this.#answerNext(statuses[i] as number, bodies[i] as string | null, written[i] as WrittenCounts | null);
     }
+    for (const each of overtaken) this.#answerAt(each.place, each.status, each.body, each.written);
     if (large !== null) this.#answerLarge(large);
     if (this.#smallWaiting.length > 0) this.#sendWaitingSmall();
     this.#sendWaitingLarge();
@@ -229,24 +236,37 @@ export class BodyPort {
   #answerNext(status: number, body: string | null, written: WrittenCounts | null): void {
     this.#passLarge();
     const place = this.#answered % DESCRIPTOR_COUNT;
-    const sink = this.#sinks[place] as AnswerSink;
-    const ringBytes = this.#ringBytes[place] as number;
-    this.#sinks[place] = undefined;
     this.#answered++;
+    if (status !== STATUS_SET_ASIDE) this.#answerAt(place, status, body, written);
+  }
+
+  #answerAt(place: number, status: number, body: string | null, written: WrittenCounts | null): void {
+    const sink = this.#sinks[place] as AnswerSink;
     this.#inEngine--;
-    this.#ringUsed -= ringBytes;
+    this.#free(place);
     sink.answer(status, body, written);
+  }
+
+  /** Lets go of a place, and of what lies in the ring before the oldest body that is not answered. */
+  #free(place: number): void {
+    this.#sinks[place] = undefined;
+    this.#isDone[place] = 1;
+    for (let oldest = this.#freed % DESCRIPTOR_COUNT; this.#isDone[oldest] === 1; oldest = this.#freed % DESCRIPTOR_COUNT) {
+      this.#isDone[oldest] = 0;
+      this.#ringUsed -= this.#ringBytes[oldest] as number;
+      this.#freed++;
+    }
   }
 
   /** Large bodies hold nothing of the ring, and are answered by themselves: bodies behind them overtake them. */
   #passLarge(): void {
     while (this.#answered !== this.#head && this.#ringBytes[this.#answered % DESCRIPTOR_COUNT] === 0) {
-      this.#sinks[this.#answered % DESCRIPTOR_COUNT] = undefined;
+      this.#free(this.#answered % DESCRIPTOR_COUNT);
       this.#answered++;
     }
   }
 
-  #answerLarge({ status, body, written }: NonNullable<EngineAnswers["large"]>): void {
+  #answerLarge({ status, body, written }: EngineAnswerContent): void {
     const sink = this.#largeSink as AnswerSink;
     this.#largeSink = undefined;
     this.#largeBusy = false;
@@ -259,7 +279,7 @@ export class BodyPort {
   #sendWaitingSmall(): void {
     let sent = 0;
     for (const { body, sink, lent } of this.#smallWaiting) {
-      if (this.#head - this.#answered >= DESCRIPTOR_COUNT || !this.#enterRing(body, sink)) break;
+      if (this.#head - this.#freed >= DESCRIPTOR_COUNT || !this.#enterRing(body, sink)) break;
       if (lent !== undefined) this.#pool.release(lent);
       this.#smallWaitingBytes -= body.bytes.byteLength;
       sent++;

@@ -73,6 +73,8 @@ export const NEW_STREAMS_AHEAD_MAX = 4_096;
 export const SMALL_BODY_BYTES_MAX = 512 * 1024;
 /** Rows of one frame in a ring lane -> shard: 4,000 x 16 B = 64 KB, so sixteen fit. */
 export const FRAME_ROWS_MAX = 4_000;
+/** Bodies that others may overtake at a time in one engine, half of them of one tenant: their decoders are some KB each. One beyond goes on to its end at once. */
+export const BODIES_ASIDE_MAX = 16;
 /** Bodies one engine may have waiting: the front answers 503 beyond. 2 MiB of single records of 300 B are 6,000. */
 export const BODIES_WAITING_MAX = 6_000;
 /**

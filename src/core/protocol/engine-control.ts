@@ -372,6 +372,17 @@ export type EngineCommand = { readonly type: "tenant"; readonly index: number; r
 /** What was stored of a remote-write 2.0 request. */
 export type WrittenCounts = readonly [samples: number, histograms: number, exemplars: number];
 
+/** Stands among the answers in the place of one that comes later, among `overtaken`: others overtake the body, whose bytes stay where they are. */
+export const STATUS_SET_ASIDE = 0;
+
+/** Status, body and counts of an answer. */
+export interface EngineAnswerContent {
+  readonly status: number;
+  readonly body: string | null;
+  /** Of remote-write 2.0. */
+  readonly written: WrittenCounts | null;
+}
+
 /** Engine to main. */
 export type EngineReport =
   | {
@@ -388,7 +399,9 @@ export type EngineReport =
    */
   | {
       readonly type: "answers";
-      readonly large: { readonly status: number; readonly body: string | null; readonly written: WrittenCounts | null } | null;
+      readonly large: EngineAnswerContent | null;
+      /** Of bodies that were set aside, each with the place of its descriptor. */
+      readonly overtaken: ReadonlyArray<EngineAnswerContent & { readonly place: number }>;
       readonly counts: readonly number[];
       readonly statuses: readonly number[];
       readonly bodies: ReadonlyArray<string | null>;

@@ -74,6 +74,11 @@ export class WindowMessageWriter {
     return this.#sink.at;
   }
 
+  /** Bytes that it holds on to. */
+  get capacity(): number {
+    return this.#sink.bytes.length;
+  }
+
   begin(service: ServiceName, firstWindow: number): void {
     const sink = this.#sink;
     sink.u8(MESSAGE_WINDOW);
@@ -122,6 +127,24 @@ export class WindowMessageWriter {
     this.#numbered.clear();
     this.#nameCount = 0;
     return message;
+  }
+}
+
+/** Writers that are kept for the next messages, 3 KiB each as a rule, and the largest of them. */
+const WRITERS_KEPT_MAX = 512;
+const WRITER_BYTES_MAX = 16 * 1024;
+
+/** Writers of the messages that one lane has begun: a service that is new costs none of its own. */
+export class WindowMessageWriters {
+  readonly #spare: WindowMessageWriter[] = [];
+
+  take(): WindowMessageWriter {
+    return this.#spare.pop() ?? new WindowMessageWriter();
+  }
+
+  /** Takes a writer back whose message has been finished. */
+  give(writer: WindowMessageWriter): void {
+    if (this.#spare.length < WRITERS_KEPT_MAX && writer.capacity <= WRITER_BYTES_MAX) this.#spare.push(writer);
   }
 }
 

@@ -8,6 +8,7 @@ import { HistoryDecoder } from "../history/history-decoder.ts";
 import { ReplayDecoder } from "../history/replay-decoder.ts";
 import { JsonDecoder } from "../json/json-decoder.ts";
 import { LogSink } from "../logs/log-sink.ts";
+import { HeavySenders } from "../otlp/heavy-senders.ts";
 import { MetricDescriptions } from "../otlp/metric-descriptions.ts";
 import { OtlpDecoder } from "../otlp/otlp-decoder.ts";
 import type { DistributionTaker } from "../remote-write/histogram-intake.ts";
@@ -40,17 +41,21 @@ export interface LaneDecoderDependencies {
   readonly requestId: (admission: number) => string;
 }
 
+/** Decoders whose state is that of one body, until it is answered. */
+export interface BodyDecoders {
+  readonly json: JsonDecoder;
+  readonly otlp: OtlpDecoder;
+}
+
 /** What a lane decodes bodies with. */
 export interface LaneDecoders {
   readonly exclusions: FieldExclusions;
-  readonly json: JsonDecoder;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
   readonly remoteWrite: RemoteWriteDecoder;
-  readonly otlp: OtlpDecoder;
   readonly labels: LabelIntake;
-  /** Of a body that others overtake: its state is its own. */
-  readonly aside: { readonly json: JsonDecoder; readonly otlp: OtlpDecoder };
+  /** Each body that others overtake has its own. */
+  readonly makeBodyDecoders: () => BodyDecoders;
 }
 
 /** Makes the decoders. */
@@ -63,22 +68,21 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
   const decoder = { ...dependencies, definer, exclusions, labels };
   const logs = new LogSink(exclusions);
   const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
-  const json = new JsonDecoder({ ...decoder, logs });
   const distributions = new DistributionSink(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {
     const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);
     return problem === undefined ? undefined : { field: null, ...problem };
   };
   const spans = new SpanSink(exclusions);
-  const makeOtlp = () => new OtlpDecoder({ convertsCounters }, { ...decoder, logs, descriptions, spans });
+  const heavy = new HeavySenders();
+  const makeJson = () => new JsonDecoder({ ...decoder, logs });
+  const makeOtlp = () => new OtlpDecoder({ convertsCounters }, { ...decoder, logs, descriptions, spans, heavy });
   return {
     exclusions,
     labels,
-    json,
-    replay: new ReplayDecoder({ ...decoder, json }),
+    replay: new ReplayDecoder({ ...decoder, json: makeJson() }),
     history: new HistoryDecoder(decoder),
     remoteWrite: new RemoteWriteDecoder({ ...decoder, takeDistribution, replicaGroups: processWords.replicas }),
-    otlp: makeOtlp(),
-    aside: { json: new JsonDecoder({ ...decoder, logs }), otlp: makeOtlp() },
+    makeBodyDecoders: () => ({ json: makeJson(), otlp: makeOtlp() }),
   };
 }

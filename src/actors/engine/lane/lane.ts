@@ -13,11 +13,10 @@ import {
   BODY_OTLP,
   BODY_REMOTE_WRITE_1,
   BODY_REMOTE_WRITE_2,
-  BODY_REPLAY,
-  BODY_REPLAY_HISTORY,
   isHistoryBody,
 } from "../../../core/protocol/body-kind.ts";
 import type { TenantUsage } from "../../../core/protocol/coordinator-frame.ts";
+import { STATUS_SET_ASIDE } from "../../../core/protocol/engine-control.ts";
 import { otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
 import { UsageTally } from "../../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
@@ -32,7 +31,8 @@ import type { Outbox } from "../report/outbox.ts";
 import { type Body, readBody, refusedAnswer } from "../unit/body.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import { type BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
-import type { LaneDecoders } from "./lane-decoders.ts";
+import { type AsideBody, BodiesAside } from "./bodies-aside.ts";
+import type { BodyDecoders, LaneDecoders } from "./lane-decoders.ts";
 import type { Placement } from "./placement.ts";
 
 export interface LaneOptions {
@@ -44,14 +44,12 @@ export interface LaneDependencies {
   readonly kernel: LaneExports;
   readonly log: LogWriter;
   readonly placement: Placement;
-  readonly json: JsonDecoder;
   readonly remoteWrite: RemoteWriteDecoder;
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
-  readonly otlp: OtlpDecoder;
   readonly labels: LabelIntake;
-  readonly aside: LaneDecoders["aside"];
+  readonly makeBodyDecoders: LaneDecoders["makeBodyDecoders"];
   readonly outbox: Outbox;
   /** False while history has to wait. */
   readonly takesHistory: () => boolean;
@@ -73,11 +71,15 @@ export class Lane {
   #taken = 0;
   /** A body that needs a further unit. */
   #unfinished: Body | undefined;
-  /** A large body that goes on in turns with all others, what its rows count from, whether its turn is next, and whether the unit at hand has something of it. */
-  #aside: Body | undefined;
-  #asideBaseMs = 0;
+  /** Decoders of the body that is taken next, and bodies that have theirs and go on in turns with all others. */
+  #decoders: BodyDecoders;
+  readonly #aside: BodiesAside;
+  /** Whether the next turn is theirs. */
   #isAsideNext = false;
-  #hasAside = false;
+  /** One of them that the kernel is in the middle of. */
+  #asideInKernel: AsideBody | undefined;
+  /** Those of which the unit at hand has something. */
+  #asideAtHand: Array<{ readonly aside: AsideBody; readonly isNew: boolean }> = [];
   /** Of the last body that was taken. */
   #admission = 0;
 
@@ -85,6 +87,8 @@ export class Lane {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines, dependencies.exclusions);
+    this.#aside = new BodiesAside(dependencies.makeBodyDecoders);
+    this.#decoders = this.#aside.takeDecoders();
   }
 
   /** Bodies that the front has published and this lane has not begun. */
@@ -100,7 +104,7 @@ export class Lane {
   }
 
   get isIdle(): boolean {
-    const isDone = this.waiting === 0 && this.#unfinished === undefined && this.#aside === undefined;
+    const isDone = this.waiting === 0 && this.#unfinished === undefined && this.#aside.size === 0;
     return isDone && this.#dependencies.placement.isIdle;
   }
 
@@ -109,9 +113,9 @@ export class Lane {
     let did = placement.isBusy && placement.place();
     did = this.#release() || did;
     if (placement.isBusy || outbox.isOverLimit) return did;
-    if (this.waiting === 0 && this.#unfinished === undefined && this.#aside === undefined) return did;
+    if (this.waiting === 0 && this.#unfinished === undefined && this.#aside.size === 0) return did;
     const waits = !this.#dependencies.takesHistory() && this.#isHistoryNext();
-    if (waits && this.#aside === undefined) return did;
+    if (waits && this.#aside.size === 0) return did;
     this.#work(waits || this.waiting === 0);
     return true;
   }
@@ -128,8 +132,9 @@ export class Lane {
   #work(noOther: boolean): void {
     const { kernel } = this.#dependencies;
     kernel.stagingReset(this.#options.engines);
-    this.#hasAside = false;
-    const goesOn = this.#unfinished === undefined && (this.#isAsideNext || noOther) ? this.#aside : undefined;
+    this.#asideAtHand = [];
+    const isTheirs = this.#unfinished === undefined && (this.#isAsideNext || noOther);
+    const goesOn = this.#asideInKernel ?? (isTheirs ? this.#aside.next() : undefined);
     if (this.#unfinished !== undefined) this.#continue(this.#unfinished);
     else if (goesOn !== undefined) this.#continueAside(goesOn);
     else this.#begin();
@@ -160,32 +165,49 @@ export class Lane {
     const base = this.#unit.baseMs;
     this.#unit.begin(this.#admission, body.wallMs, body.arrivalMs);
     this.#unit.baseMs = base;
-    const { remoteWrite, otlp, history, json } = this.#dependencies;
-    if (goesAside(body)) this.#settleAside(body, this.#asideDecoder(body).resume(body, this.#unit));
-    else {
-      const decoder = isJson(body) ? json : isHistoryBody(body.kind) ? history : body.kind >= BODY_OTLP ? otlp : remoteWrite;
-      this.#settle(body, decoder.resume(body, this.#unit));
-    }
+    const { remoteWrite, history } = this.#dependencies;
+    if (mayGoAside(body)) this.#settleBegun(body, this.#decoderOf(body, this.#decoders).resume(body, this.#unit), base);
+    else this.#settle(body, this.#kernelDecoder(body, remoteWrite, history).resume(body, this.#unit));
   }
 
   /** Others have been committed meanwhile: of the unit's numbers only what its rows count from is the body's. */
-  #continueAside(body: Body): void {
+  #continueAside(aside: AsideBody): void {
+    const { body, baseMs, decoders } = aside;
     this.#unit.begin(this.#admission, body.wallMs, body.arrivalMs);
-    this.#unit.baseMs = this.#asideBaseMs;
-    this.#settleAside(body, this.#asideDecoder(body).resume(body, this.#unit));
+    this.#unit.baseMs = baseMs;
+    const answer = this.#decoderOf(body, decoders).resume(body, this.#unit);
+    this.#asideInKernel = answer !== undefined || isJson(body) || decoders.otlp.isAtRest ? undefined : aside;
+    if (answer === undefined) {
+      this.#asideAtHand.push({ aside, isNew: false });
+      return;
+    }
+    this.#aside.remove(aside);
+    this.#unit.answers.push(isLarge(body) ? { ...answer, isLarge: true } : { ...answer, overtakenAt: body.place });
   }
 
-  #asideDecoder(body: Body): JsonDecoder | OtlpDecoder {
-    return isJson(body) ? this.#dependencies.aside.json : this.#dependencies.aside.otlp;
+  #decoderOf(body: Body, { json, otlp }: BodyDecoders): JsonDecoder | OtlpDecoder {
+    return isJson(body) ? json : otlp;
   }
 
-  /** A body that is not done lets others overtake it, unless the kernel is in the middle of it. */
-  #settleAside(body: Body, answer: BodyAnswer | undefined): void {
-    const mayWait = answer === undefined && (isJson(body) || this.#dependencies.aside.otlp.isAtRest);
-    this.#hasAside = answer === undefined;
-    this.#aside = mayWait ? body : undefined;
-    if (mayWait) this.#unfinished = undefined;
-    else this.#settle(body, answer);
+  #kernelDecoder(body: Body, remoteWrite: RemoteWriteDecoder, history: HistoryDecoder): RemoteWriteDecoder | HistoryDecoder | OtlpDecoder {
+    if (isHistoryBody(body.kind)) return history;
+    return body.kind >= BODY_OTLP ? this.#decoders.otlp : remoteWrite;
+  }
+
+  /** A body that is not done lets others overtake it, unless the kernel is in the middle of it or too many have been set aside. */
+  #settleBegun(body: Body, answer: BodyAnswer | undefined, baseMs: number): void {
+    const decoders = this.#decoders;
+    const isAtRest = answer === undefined && (isJson(body) || decoders.otlp.isAtRest);
+    if (!isAtRest || !(isLarge(body) || this.#aside.hasRoom(body.tenant))) {
+      this.#settle(body, answer);
+      return;
+    }
+    const aside = { body, baseMs, decoders };
+    this.#unfinished = undefined;
+    this.#aside.add(aside);
+    this.#asideAtHand.push({ aside, isNew: true });
+    this.#decoders = this.#aside.takeDecoders();
+    if (!isLarge(body)) this.#unit.answers.push({ status: STATUS_SET_ASIDE, body: null });
   }
 
   #hasRoom(): boolean {
@@ -205,21 +227,19 @@ export class Lane {
   }
 
   #decode(body: Body): void {
-    const { json, remoteWrite, otlp, replay, history, counters } = this.#dependencies;
+    const { remoteWrite, replay, history, counters } = this.#dependencies;
+    const { otlp } = this.#decoders;
     this.#unit.admission = body.admission;
     this.#unit.bodies++;
     this.#unit.bodyBytes += body.bytes;
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
-    if (goesAside(body)) {
-      this.#asideBaseMs = this.#unit.baseMs;
-      this.#settleAside(body, this.#asideDecoder(body).begin(body, this.#unit));
-    } else if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
+    if (mayGoAside(body)) this.#settleBegun(body, this.#decoderOf(body, this.#decoders).begin(body, this.#unit), this.#unit.baseMs);
+    else if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
     else if (body.kind === BODY_REMOTE_WRITE_1 || body.kind === BODY_REMOTE_WRITE_2)
       this.#settle(body, remoteWrite.begin(body, this.#unit));
     else if (body.kind === BODY_IMPORT_CSV || body.kind === BODY_IMPORT_JSON) this.#settle(body, history.begin(body, this.#unit));
-    else if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) this.#settle(body, replay.decode(body, this.#unit));
-    else this.#settle(body, json.begin(body, this.#unit));
+    else this.#settle(body, replay.decode(body, this.#unit));
   }
 
   #settle(body: Body, answer: BodyAnswer | undefined): void {
@@ -270,17 +290,30 @@ export class Lane {
     }
   }
 
+  /** Ends bodies of which something was in a unit that is refused. One that was to be set aside in that unit has its answer in its order, the others by themselves. */
+  #dropAside(refused: BodyAnswer): BodyAnswer[] {
+    for (const { aside } of this.#asideAtHand) this.#aside.drop(aside);
+    return this.#asideAtHand
+      .filter(({ aside: { body }, isNew }) => isLarge(body) || !isNew)
+      .map(({ aside: { body } }) => (isLarge(body) ? { ...refused, isLarge: true } : { ...refused, overtakenAt: body.place }));
+  }
+
   #refuseUnit(error: LogWriteError): void {
     const { counters, placement, requestId, kernel, remoteWrite, labels } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
-    const begun = this.#unfinished ?? (this.#hasAside ? this.#aside : undefined);
     const message = `the log cannot be written (${error.code}); send this request again later, what is stored of it already is not stored twice`;
     const refused = refusedAnswer({ code: "store_unavailable", message }, requestId(unit.admission));
-    const answers = unit.answers.map(({ isLarge: large = false }) => ({ ...refused, isLarge: large }));
-    placement.refuse(begun === undefined ? answers : [...answers, { ...refused, isLarge: isLarge(begun) }]);
-    if (begun === this.#aside) this.#aside = undefined;
+    const answers: BodyAnswer[] = unit.answers.map(({ isLarge: large = false, overtakenAt }) => ({
+      ...refused,
+      isLarge: large,
+      ...(overtakenAt !== undefined && { overtakenAt }),
+    }));
+    if (this.#unfinished !== undefined) answers.push({ ...refused, isLarge: isLarge(this.#unfinished) });
+    answers.push(...this.#dropAside(refused));
+    placement.refuse(answers);
     this.#unfinished = undefined;
+    this.#asideInKernel = undefined;
     unit.dropOpaque();
     remoteWrite.forget();
     labels.forget();
@@ -296,9 +329,8 @@ function isLarge({ pointer }: Body): boolean {
   return pointer === LARGE_BODY;
 }
 
-/** Whether a body is one that others overtake: a large one whose decoder needs nothing of the kernel from one turn to the next, or says when it does. */
-function goesAside(body: Body): boolean {
-  if (!isLarge(body)) return false;
+/** Whether a body is one that others may overtake: its decoder needs nothing of the kernel from one turn to the next, or says when it does. */
+function mayGoAside(body: Body): boolean {
   if (body.kind < BODY_OTLP) return isJson(body);
   const { signal, encoding } = otlpOfBodyKind(body.kind);
   return encoding === "json" || signal === "logs";

@@ -76,7 +76,7 @@ export class LogHandler implements MessageHandler {
   }
 
   due(wallMs: number, monotonicMs: number): void {
-    this.#services.closeDue(wallMs, monotonicMs);
+    if (!this.#services.closeDue(wallMs, monotonicMs)) return;
     let templates = 0;
     for (const { fold } of this.#services) templates += fold.templates.size;
     this.#dependencies.counters.set("logTemplates", templates);

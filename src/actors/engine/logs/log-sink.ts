@@ -1,11 +1,12 @@
 // The lane's side of logs: masks the text of each, and gathers what the shard of its service counts.
 import { isLongerThan } from "../../../core/base/utf8.ts";
+import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import { maskedText } from "../../../domain/logs/masked-text.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
-import { type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
+import { type ServiceName, type WindowMessageWriter, WindowMessageWriters } from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
 import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 
@@ -30,13 +31,15 @@ export interface CountedLog {
 
 interface Source extends ServiceName {
   readonly partition: number;
-  readonly message: WindowMessageWriter;
+  /** That of the unit at hand. */
+  message: WindowMessageWriter | undefined;
 }
 
 /** Takes the logs of one lane. */
 export class LogSink implements MessageSource {
   readonly #sources = new Map<string, Source>();
   #begun: Source[] = [];
+  readonly #writers = new WindowMessageWriters();
   readonly #exclusions: FieldExclusions;
 
   /** Templates hold no field that `exclusions` names. */
@@ -47,29 +50,40 @@ export class LogSink implements MessageSource {
   /** Counts a log that has been judged and is kept as a record. */
   count(tenant: string, { serviceId, environment, timeMs, severity, body, id }: CountedLog, unit: WorkUnit): void {
     const named = isLongerThan(environment, NAME_BYTES_MAX) ? environment.slice(0, ENVIRONMENT_CHARACTERS) : environment;
-    const source = this.#source(tenant, named, serviceId);
-    const { message } = source;
+    const source = this.#source(tenant, named, serviceId, unit);
+    const message = source.message ?? this.#begin(source);
     const window = windowOf(timeMs);
     unit.addSource(this);
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_LOGS, source.partition, message.finish());
-    else if (message.bytes === 0) this.#begun.push(source);
     if (message.bytes === 0) message.begin(source, window);
     const kept = this.#exclusions.isEmpty ? body : this.#exclusions.strip({ body }).body;
     message.add(maskedText(kept), severity, window, 0, Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8, 16), 16));
   }
 
+  #begin(source: Source): WindowMessageWriter {
+    this.#begun.push(source);
+    source.message = this.#writers.take();
+    return source.message;
+  }
+
   /** Adds what has been gathered. */
   addMessages(unit: WorkUnit): void {
-    for (const source of this.#begun) unit.addMessage(SECTION_LOGS, source.partition, source.message.finish());
+    for (const source of this.#begun) {
+      const message = source.message as WindowMessageWriter;
+      unit.addMessage(SECTION_LOGS, source.partition, message.finish());
+      this.#writers.give(message);
+      source.message = undefined;
+    }
     this.#begun = [];
     if (this.#sources.size > SERVICES_KEPT_MAX) this.#sources.clear();
   }
 
-  #source(tenant: string, environment: string, serviceId: string): Source {
+  #source(tenant: string, environment: string, serviceId: string, unit: WorkUnit): Source {
     const key = JSON.stringify([tenant, environment, serviceId]);
     let source = this.#sources.get(key);
     if (source === undefined) {
-      source = { tenant, environment, serviceId, partition: partitionOf(tenant, serviceId), message: new WindowMessageWriter() };
+      unit.worked(NEW_SOURCE_TEXT_BYTES, 0);
+      source = { tenant, environment, serviceId, partition: partitionOf(tenant, serviceId), message: undefined };
       this.#sources.set(key, source);
     }
     return source;

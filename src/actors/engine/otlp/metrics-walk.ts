@@ -1,6 +1,5 @@
 // Drives the kernel's walk over the number points of a body: this side defines new streams, and takes or refuses what the kernel cannot stage.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
 import {
   STATUS_DONE,
   STATUS_ODD_RECORD,
@@ -75,7 +74,7 @@ export class MetricsWalk {
       if (status === STATUS_UNKNOWN_STREAM) this.#define(body, unit, outcome);
       else if (status === STATUS_ODD_RECORD) this.#takeOdd(body, unit, outcome, this.#pointAtHand());
       else throw new Error(`OTLP metrics walk: unexpected status ${status}`);
-      if (unit.overflow.length > 0 || unit.opaqueBytes >= WORK_BODY_BYTES_MAX) return false;
+      if (unit.overflow.length > 0 || !unit.mayWork) return false;
     }
   }
 

@@ -28,6 +28,7 @@ import { type Body, decodeJsonBody, refusedAnswer } from "../unit/body.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
+import type { HeavySenders } from "./heavy-senders.ts";
 import { LaneSink } from "./lane-sink.ts";
 import type { MetricDescriptions } from "./metric-descriptions.ts";
 import { MetricsWalk } from "./metrics-walk.ts";
@@ -55,6 +56,8 @@ export interface OtlpDecoderDependencies {
   readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
   readonly logs: LogSink;
+  /** Of the lane: whoever decodes. */
+  readonly heavy: HeavySenders;
 }
 
 const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;
@@ -132,6 +135,8 @@ export class OtlpDecoder {
     this.#sink.enter(body, unit);
     do {
       if (!this.#takeAtHand(body, unit, outcome)) return undefined;
+      // Between two pieces others may use the kernel, in the middle of one they may not.
+      if (this.#walksPieces && this.#pieces.length > 0 && !unit.mayBeginMore) return undefined;
     } while (this.#beginPiece(body, unit));
     return outcome.finish(unit);
   }
@@ -139,7 +144,10 @@ export class OtlpDecoder {
   /** Takes what is left of the body, or of its piece, at hand; false when the unit must be committed first. */
   #takeAtHand(body: Body, unit: WorkUnit, outcome: OtlpOutcome): boolean {
     if (this.#walks) {
-      if (!this.#walk.step(body, unit, outcome)) return false;
+      if (!this.#walk.step(body, unit, outcome)) {
+        if (!unit.mayWork) this.#dependencies.heavy.note(body.tenant);
+        return false;
+      }
       this.#walks = false;
     }
     if (this.#walksTraces) {
@@ -250,7 +258,7 @@ export class OtlpDecoder {
   #beginJson(body: Body, unit: WorkUnit, signal: OtlpSignal): BodyProblem | undefined {
     const { kernel } = this.#dependencies;
     const bad = (message: string) => ({ code: "invalid_json", message }) as const;
-    this.#walksPieces = signal === "metrics" && body.bytes > JSON_SCANNED_BYTES_MAX;
+    this.#walksPieces = signal === "metrics" && this.#isCut(body);
     kernel.otlpElementsMax(elementsMax(body.bytes));
     if (signal === "metrics" && !this.#walksPieces) {
       if (this.#beginWalk(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
@@ -267,6 +275,11 @@ export class OtlpDecoder {
     if (problem !== undefined) return bad(`the body is no ${REQUESTS[signal]}: ${problem}`);
     this.#items = this.#itemsOf(decoded.value, signal);
     return undefined;
+  }
+
+  /** Whether the kernel walks a body of metrics in pieces. */
+  #isCut({ bytes, tenant }: Body): boolean {
+    return bytes > JSON_SCANNED_BYTES_MAX || (bytes > JSON_PARSED_BYTES_MAX && this.#dependencies.heavy.take(tenant));
   }
 
   #itemsOf(request: unknown, signal: OtlpSignal): Iterator<Item> {

@@ -1,7 +1,7 @@
 // Drives the kernel's walk over the spans of a body in protobuf: rows go to the span sink as numbers, a resource is read once, and what the kernel finds odd is decoded and
 // judged span by span as any other item (domain/otlp/protobuf-traces.ts).
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
+import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX } from "../../../core/config/limits.ts";
 import {
   SPAN_ROW_ITEM,
   SPAN_ROW_ITEM_END,
@@ -81,9 +81,9 @@ export class TracesWalk {
     this.#follow(spans.forgotten);
     let accepted = 0;
     while (this.#waits || rows.next()) {
-      this.#waits = unit.opaqueBytes >= WORK_BODY_BYTES_MAX;
+      this.#waits = !unit.mayWork;
       if (this.#waits) break;
-      if (rows.word(SPAN_ROW_RESOURCE) !== this.#resourceAt) this.#enter();
+      if (rows.word(SPAN_ROW_RESOURCE) !== this.#resourceAt) this.#enter(unit);
       const { source, spans: service } = this.#resource;
       if (service === undefined || source === undefined || (rows.flags & SPAN_ROW_ODD) !== 0) {
         odd(this.#item(body));
@@ -111,29 +111,29 @@ export class TracesWalk {
   }
 
   /** The resource of the row at hand. */
-  #enter(): void {
+  #enter(unit: WorkUnit): void {
     const rows = this.#rows;
     this.#resourceAt = rows.word(SPAN_ROW_RESOURCE);
     this.#isUntold = true;
     const bytes = this.#dependencies.memory.slice(this.#resourceAt, rows.word(SPAN_ROW_RESOURCE_BYTES));
     if (bytes.length > RESOURCE_BYTES_MAX) {
-      this.#resource = this.#read(bytes);
+      this.#resource = this.#read(bytes, unit);
       return;
     }
     const key = `${this.#tenant}\0${bytes.toString("latin1")}`;
     let resource = this.#resources.get(key);
     if (resource === undefined) {
       if (this.#resources.size >= RESOURCES_KEPT_MAX) this.#resources.clear();
-      resource = this.#read(bytes);
+      resource = this.#read(bytes, unit);
       this.#resources.set(key, resource);
     }
     this.#resource = resource;
   }
 
-  #read(bytes: Buffer): KnownResource {
+  #read(bytes: Buffer, unit: WorkUnit): KnownResource {
     const source = sourceOfResource(bytes);
     if (source === undefined) return { source, spans: undefined };
-    return { source, spans: this.#dependencies.spans.source(this.#tenant, source.environment, source.serviceId) };
+    return { source, spans: this.#dependencies.spans.source(this.#tenant, source.environment, source.serviceId, unit) };
   }
 
   /** The span at hand as the decoder in TypeScript reads it. */

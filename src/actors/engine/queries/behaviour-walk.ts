@@ -56,7 +56,7 @@ export class BehaviourWalk {
     if (walk !== this.#walk) {
       this.#walk = walk;
       this.#sinceMs = sinceMs;
-      this.#rest = services.entered.entries();
+      this.#rest = services.entries();
       this.#service = undefined;
     }
     const found: string[] = [];

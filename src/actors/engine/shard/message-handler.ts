@@ -31,6 +31,6 @@ export interface MessageHandler {
   tick(wallMs: number): void;
   /** Wall time at which `due` is to be called, at once or, while rows wait, a little later; Infinity for never. */
   readonly dueMs?: number;
-  /** Does what `dueMs` announced, which must then be later. `monotonicMs` is the same moment as `wallMs`. */
+  /** Does what `dueMs` announced, or a slice of it: `dueMs` stays until all is done, and is later then. `monotonicMs` is the same moment as `wallMs`. */
   due?(wallMs: number, monotonicMs: number): void;
 }

@@ -1,6 +1,7 @@
 // The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span, 0.15 us one of the kernel's rows. What is gathered leaves with the unit, or earlier when a message is full.
 import { isLongerThan } from "../../../core/base/utf8.ts";
+import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { NAME_BYTES_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { NO_SPAN_TEXT, SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
@@ -12,7 +13,12 @@ import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
 import { JOIN_CHILD, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
 import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
-import { encodeServiceName, type ServiceName, WindowMessageWriter } from "../../../domain/window/window-message.ts";
+import {
+  encodeServiceName,
+  type ServiceName,
+  type WindowMessageWriter,
+  WindowMessageWriters,
+} from "../../../domain/window/window-message.ts";
 import { windowOf } from "../../../domain/window/window-time.ts";
 import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 import { SpanBlockWriters, SpanRecords } from "./span-records.ts";
@@ -42,7 +48,8 @@ export interface SpanSource extends ServiceName {
   /** Its own among the lane's services. */
   readonly number: number;
   readonly seed: number;
-  readonly message: WindowMessageWriter;
+  /** That of the unit at hand. */
+  message: WindowMessageWriter | undefined;
   readonly records: SpanRecords;
 }
 
@@ -59,6 +66,7 @@ export class SpanSink implements MessageSource {
   readonly #key = new SpanKey();
   readonly #exclusions: FieldExclusions;
   readonly #writers = new SpanBlockWriters();
+  readonly #messages = new WindowMessageWriters();
   /** Whether the unit at hand knows that there is something to be had. */
   #isGathering = false;
   // Of the span at hand.
@@ -81,7 +89,7 @@ export class SpanSink implements MessageSource {
     }
     if (!Number.isFinite(endMs))
       return { reason: "invalid_timestamp", field: "endTimeUnixNano", message: "the end of the span is no time" };
-    const source = this.#source(tenant, environment, span.serviceId);
+    const source = this.#source(tenant, environment, span.serviceId, unit);
     const key = this.#key;
     if (!key.takeTrace(source.seed, span.traceId)) return badId("traceId", 32, span.traceId);
     const isChild = span.parentSpanId !== "" && span.parentSpanId !== NO_PARENT;
@@ -109,8 +117,8 @@ export class SpanSink implements MessageSource {
   }
 
   /** The service whose rows takeRow() takes; undefined for one whose spans take() must judge. Good until the services are forgotten: then take() has another for it. */
-  source(tenant: string, environment: string, serviceId: string): SpanSource | undefined {
-    return isTooLong(environment) || isTooLong(serviceId) ? undefined : this.#source(tenant, environment, serviceId);
+  source(tenant: string, environment: string, serviceId: string, unit: WorkUnit): SpanSource | undefined {
+    return isTooLong(environment) || isTooLong(serviceId) ? undefined : this.#source(tenant, environment, serviceId, unit);
   }
 
   /** Takes the span at hand of the kernel's rows, which is a good one; only where no field is excluded. */
@@ -129,7 +137,10 @@ export class SpanSink implements MessageSource {
   /** Adds what has been gathered. */
   addMessages(unit: WorkUnit): void {
     for (const source of this.#begunFolds) {
-      unit.addMessage(SECTION_SPANS, source.partition, source.message.finish());
+      const message = source.message as WindowMessageWriter;
+      unit.addMessage(SECTION_SPANS, source.partition, message.finish());
+      this.#messages.give(message);
+      source.message = undefined;
       source.records.flush(unit);
     }
     for (const partition of this.#begunJoins)
@@ -149,17 +160,18 @@ export class SpanSink implements MessageSource {
     this.#isGathering = true;
   }
 
-  #source(tenant: string, environment: string, serviceId: string): SpanSource {
+  #source(tenant: string, environment: string, serviceId: string, unit: WorkUnit): SpanSource {
     const last = this.#last;
     if (last !== undefined && last.serviceId === serviceId && last.environment === environment && last.tenant === tenant) return last;
     const key = JSON.stringify([tenant, environment, serviceId]);
     let source = this.#sources.get(key);
     if (source === undefined) {
+      unit.worked(NEW_SOURCE_TEXT_BYTES, 0);
       const name = { tenant, environment, serviceId };
       const [partition, seed, number] = [partitionOf(tenant, serviceId), serviceSeed(tenant), this.#sourceCount++ % SOURCE_NUMBERS];
       const service = { ...name, encoded: encodeServiceName(name), partition, number, seed };
       const records = new SpanRecords(service, this.#exclusions, this.#writers);
-      source = { ...service, message: new WindowMessageWriter(), records };
+      source = { ...service, message: undefined, records };
       this.#sources.set(key, source);
     }
     this.#last = source;
@@ -177,10 +189,9 @@ export class SpanSink implements MessageSource {
     low: number,
     unit: WorkUnit,
   ): void {
-    const { message } = source;
+    const message = source.message ?? this.#beginFold(source);
     const window = windowOf(endMs);
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_SPANS, source.partition, message.finish());
-    else if (message.bytes === 0) this.#begunFolds.push(source);
     if (message.bytes === 0) message.begin(source, window);
     const flags = (isRequest ? SPAN_REQUEST : 0) | (this.#isError ? SPAN_ERROR : 0);
     if (nameText === NO_SPAN_TEXT && typeof name === "string") message.add(name, flags, window, bucketOf(microseconds), high, low);
@@ -196,6 +207,12 @@ export class SpanSink implements MessageSource {
     if (message.bytes === 0) message.begin(minute);
     message.add(source, source.number, (this.#isChild ? JOIN_CHILD : 0) | (this.#isError ? JOIN_ERROR : 0), high, low);
     if (this.#isChild) message.addParent(this.#parentHigh, this.#parentLow, minute, microseconds);
+  }
+
+  #beginFold(source: SpanSource): WindowMessageWriter {
+    this.#begunFolds.push(source);
+    source.message = this.#messages.take();
+    return source.message;
   }
 
   #newJoin(partition: number): JoinMessageWriter {

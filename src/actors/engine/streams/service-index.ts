@@ -1,20 +1,35 @@
 // Slots of an engine's streams by service, for queries. New streams are not entered one by one: the index catches up when the engine has nothing
-// else to do, and wholly when it is asked. Senders mix the streams of thousands of services, so a service is found by the bytes of the identity that name it;
+// else to do, a little while many wait, and in slices when it is asked. Senders mix the streams of thousands of services, so a service is found by the bytes of the identity that name it;
 // a text is made only where they are new. Sketch: 0.2 us a stream.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { ByteMap } from "../../../core/base/byte-map.ts";
 import { INDEXED_SERVICES_KEPT_MAX } from "../../../core/config/limits.ts";
 import type { ShardExports } from "../../../domain/kernel/shard-kernel.ts";
 
+/** Streams that a step of the engine with nothing else to do enters: about 100 us. */
+const SLOTS_PER_IDLE_STEP = 1_000;
+/** While more of them wait, a step that had something else to do enters a few: whoever asks has that many to enter. */
+const SLOTS_BEHIND_MAX = 256;
+const SLOTS_PER_BUSY_STEP = 512;
+
 /** The kernel's functions that tell which service a slot belongs to. */
 type Services = Pick<ShardExports, "slots" | "findService" | "foundTenant" | "foundTenantBytes" | "foundService" | "foundServiceBytes">;
+
+/** What one tenant has here. */
+interface Tenant {
+  streams: number;
+  /** Slots by serviceKey(). */
+  readonly services: Map<string, number[]>;
+}
 
 /** A service in an environment. */
 interface Service {
   readonly key: string;
   readonly slots: number[];
-  readonly tenant: { streams: number };
+  readonly tenant: Tenant;
 }
+
+const NO_SERVICES: ReadonlyMap<string, readonly number[]> = new Map();
 
 /** The index of one engine. */
 export class ServiceIndex {
@@ -22,9 +37,8 @@ export class ServiceIndex {
   readonly #kernel: Services;
   /** By tenant, environment and service as they stand in an identity. */
   readonly #named = new ByteMap<Service>(INDEXED_SERVICES_KEPT_MAX);
-  readonly #services = new Map<string, number[]>();
-  /** By tenant as it stands in an identity. */
-  readonly #tenants = new Map<string, Service["tenant"]>();
+  /** By tenant as it stands in an identity: a question about one does not pass over the services of another. */
+  readonly #tenants = new Map<string, Tenant>();
   /** Slots before this one are in the index, but for those in #again: they were given back and taken anew. */
   #entered = 0;
   #again: number[] = [];
@@ -34,6 +48,12 @@ export class ServiceIndex {
   constructor(memory: EngineMemory, kernel: Services) {
     this.#memory = memory;
     this.#kernel = kernel;
+  }
+
+  /** Enters what a step of the engine may; false for nothing. */
+  keepUp(isBusy: boolean): boolean {
+    if (!isBusy) return this.catchUp(SLOTS_PER_IDLE_STEP);
+    return this.behind > SLOTS_BEHIND_MAX && this.catchUp(SLOTS_PER_BUSY_STEP);
   }
 
   /** Enters up to `most` slots; false when there was none to enter. */
@@ -56,20 +76,20 @@ export class ServiceIndex {
     this.catchUp(Number.POSITIVE_INFINITY);
     this.removals++;
     const gone = new Set(slots);
-    const services = new Map<string, number[]>();
+    const touched = new Map<string, Service>();
     for (const slot of slots) {
       const service = this.#serviceOf(slot);
       service.tenant.streams--;
-      services.set(service.key, service.slots);
+      touched.set(service.key, service);
     }
-    const before = this.#services.size;
-    for (const [key, list] of services) {
+    let isForgotten = false;
+    for (const { key, slots: list, tenant } of touched.values()) {
       let kept = 0;
       for (const slot of list) if (!gone.has(slot)) list[kept++] = slot;
       list.length = kept;
-      if (kept === 0) this.#services.delete(key);
+      if (kept === 0) isForgotten = tenant.services.delete(key) || isForgotten;
     }
-    if (this.#services.size < before) this.#named.clear();
+    if (isForgotten) this.#named.clear();
   }
 
   #enter(slot: number): void {
@@ -95,27 +115,37 @@ export class ServiceIndex {
     const kernel = this.#kernel;
     const tenantText = this.#memory.slice(kernel.foundTenant(), kernel.foundTenantBytes()).toString();
     const key = `[${tenantText},${this.#memory.slice(kernel.foundService(), kernel.foundServiceBytes()).toString()}]`;
-    const tenant = this.#tenants.get(tenantText) ?? { streams: 0 };
+    const tenant = this.#tenants.get(tenantText) ?? { streams: 0, services: new Map() };
     this.#tenants.set(tenantText, tenant);
-    const slots = this.#services.get(key) ?? [];
-    this.#services.set(key, slots);
+    const slots = tenant.services.get(key) ?? [];
+    tenant.services.set(key, slots);
     return { key, slots, tenant };
   }
 
-  /** Slots by serviceKey(), of the streams that have been entered so far. */
-  get entered(): ReadonlyMap<string, readonly number[]> {
-    return this.#services;
+  /** Streams that wait to be entered. */
+  get behind(): number {
+    return this.#kernel.slots() - this.#entered + this.#again.length;
   }
 
-  /** Streams of a tenant. */
+  /** Services of which a stream has been entered so far. */
+  get size(): number {
+    let size = 0;
+    for (const { services } of this.#tenants.values()) size += services.size;
+    return size;
+  }
+
+  /** Slots by serviceKey(), of the streams that have been entered so far, one tenant after the other. What is entered meanwhile may be among them. */
+  *entries(): Generator<[key: string, slots: readonly number[]]> {
+    for (const { services } of this.#tenants.values()) yield* services.entries();
+  }
+
+  /** Streams of a tenant that have been entered so far. */
   streamsOf(tenant: string): number {
-    this.catchUp(Number.POSITIVE_INFINITY);
     return this.#tenants.get(JSON.stringify(tenant))?.streams ?? 0;
   }
 
-  /** Slots by serviceKey(), of all streams; the order of lists is made when one is asked for. */
-  get all(): ReadonlyMap<string, readonly number[]> {
-    this.catchUp(Number.POSITIVE_INFINITY);
-    return this.#services;
+  /** Slots of a tenant's services by serviceKey(), of the streams that have been entered so far; the order of lists is made when one is asked for. */
+  servicesOf(tenant: string): ReadonlyMap<string, readonly number[]> {
+    return this.#tenants.get(JSON.stringify(tenant))?.services ?? NO_SERVICES;
   }
 }

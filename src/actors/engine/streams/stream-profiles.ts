@@ -151,12 +151,11 @@ export class StreamProfiles {
 
   /** The streams that changes are for, by service. Those that come meanwhile are given their profiles when they are made. */
   *#lists(places: readonly PlacedOverrides[]): Generator<readonly number[]> {
-    const { all } = this.#dependencies.services;
+    const { services } = this.#dependencies;
+    services.catchUp(Number.POSITIVE_INFINITY);
     const whole = new Set(places.filter(({ serviceId }) => serviceId === null).map(({ tenant }) => tenant));
     for (const { tenant, serviceId } of places)
-      if (serviceId !== null && !whole.has(tenant)) yield all.get(serviceKey(tenant, serviceId)) ?? [];
-    const heads = [...whole].map((tenant) => `[${JSON.stringify(tenant)},`);
-    if (heads.length === 0) return;
-    for (const [key, slots] of all) if (heads.some((head) => key.startsWith(head))) yield slots;
+      if (serviceId !== null && !whole.has(tenant)) yield services.servicesOf(tenant).get(serviceKey(tenant, serviceId)) ?? [];
+    for (const tenant of whole) yield* services.servicesOf(tenant).values();
   }
 }

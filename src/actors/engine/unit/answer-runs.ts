@@ -1,5 +1,5 @@
 // Answers on their way to the front: equal ones that follow each other are told as one with their number.
-import type { WrittenCounts } from "../../../core/protocol/engine-control.ts";
+import type { EngineAnswerContent, WrittenCounts } from "../../../core/protocol/engine-control.ts";
 import type { BodyAnswer } from "./work-unit.ts";
 
 /** Runs of equal answers, in their order: how many, and what each of them is. */
@@ -9,7 +9,9 @@ export interface AnswerRuns {
   readonly bodies: Array<string | null>;
   readonly written: Array<WrittenCounts | null>;
   /** Of the body in the place for large ones. */
-  large: { readonly status: number; readonly body: string | null; readonly written: WrittenCounts | null } | null;
+  large: EngineAnswerContent | null;
+  /** Of bodies that others have overtaken. */
+  readonly overtaken: Array<EngineAnswerContent & { readonly place: number }>;
 }
 
 /** Joins answers that are equal to the one before. */
@@ -18,8 +20,13 @@ export function runsOfAnswers(answers: readonly BodyAnswer[]): AnswerRuns {
   const statuses: number[] = [];
   const bodies: Array<string | null> = [];
   const written: Array<WrittenCounts | null> = [];
+  const overtaken: AnswerRuns["overtaken"] = [];
   let large: AnswerRuns["large"] = null;
-  for (const { status, body, written: stored = null, isLarge = false } of answers) {
+  for (const { status, body, written: stored = null, isLarge = false, overtakenAt } of answers) {
+    if (overtakenAt !== undefined) {
+      overtaken.push({ place: overtakenAt, status, body, written: stored });
+      continue;
+    }
     if (isLarge) {
       if (large !== null) throw new Error("two large bodies are answered at once");
       large = { status, body, written: stored };
@@ -35,5 +42,5 @@ export function runsOfAnswers(answers: readonly BodyAnswer[]): AnswerRuns {
       written.push(stored);
     }
   }
-  return { counts, statuses, bodies, written, large };
+  return { counts, statuses, bodies, written, large, overtaken };
 }

@@ -25,6 +25,8 @@ import type { BodyAnswer } from "./work-unit.ts";
 
 /** One body in the engine's memory. */
 export interface Body {
+  /** Of its descriptor. */
+  readonly place: number;
   readonly pointer: number;
   readonly bytes: number;
   /** BODY_* of core/protocol/body-kind.ts. */
@@ -40,12 +42,14 @@ export interface Body {
 
 /** Reads the descriptor at a position of the descriptor ring. */
 export function readBody(memory: EngineMemory, position: number): Body {
-  const at = DESCRIPTORS + (position % DESCRIPTOR_COUNT) * DESCRIPTOR_BYTES;
+  const place = position % DESCRIPTOR_COUNT;
+  const at = DESCRIPTORS + place * DESCRIPTOR_BYTES;
   const view = memory.view;
   const pointer = view.getUint32(at + DESCRIPTOR_POINTER, true);
   const bytes = view.getUint32(at + DESCRIPTOR_BODY_BYTES, true);
   const keyBytes = view.getUint32(at + DESCRIPTOR_KEY_BYTES, true);
   return {
+    place,
     pointer,
     bytes,
     kind: view.getUint32(at + DESCRIPTOR_KIND, true),

@@ -1,6 +1,7 @@
 // First sight of a stream in a lane: canonical identity, hash, partition, a ref of its own; the definition goes ahead of the stream's rows. The kernel
 // defines most remote-write series by itself, with refs and a number of new streams that are handed out here; the rest is defined one by one.
 import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import { NEW_STREAM_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { IDENTITY_BYTES_MAX, NEW_STREAMS_AHEAD_MAX, REFS_AHEAD } from "../../../core/config/limits.ts";
 import { STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL } from "../../../core/layout/kernel-status.ts";
 import { CONTROL_TABLE_BITS, CONTROL_TABLE_EDITS, SCRATCH, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../../core/layout/memory-map.ts";
@@ -111,6 +112,7 @@ export class StreamDefiner {
   /** Gives the stream a ref and puts its definition into the unit, or says why not. */
   define(unit: WorkUnit, tenant: number, name: StreamName, given: number): DefinedStream | DefineRefusal {
     const { kernel } = this.#dependencies;
+    unit.worked(NEW_STREAM_TEXT_BYTES, 0);
     const flags = given & this.#flagsKept;
     const text = identityText(name);
     if (text.length > IDENTITY_BYTES_MAX) return "identity_too_long";

@@ -67,6 +67,8 @@ export interface BodyAnswer {
   written?: WrittenCounts;
   /** The body lies in the place for large ones. */
   isLarge?: boolean;
+  /** Of a body that others have overtaken: the place of its descriptor. */
+  overtakenAt?: number;
 }
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
@@ -235,6 +237,11 @@ export class WorkUnit {
   /** Whether more may be done item by item before others have their turn. */
   get mayWork(): boolean {
     return this.#textBytes < WORK_TEXT_BYTES_MAX && this.opaqueBytes < WORK_BODY_BYTES_MAX;
+  }
+
+  /** Whether so much may begin as takes half of a unit. */
+  get mayBeginMore(): boolean {
+    return this.#textBytes < WORK_TEXT_BYTES_MAX / 2 && this.mayWork;
   }
 
   /** Makes the unit, which holds no rows yet, one of history: rows from `baseMs` on, 49 days at most. No other body may join it. */

@@ -83,26 +83,28 @@ export class CoverageWalk {
     let passedOver = COVERAGE_STREAMS_PER_SLICE * SERVICES_PER_STREAM;
     let isAtEnd = false;
     while (slice.lookedAt < most && passedOver-- > 0 && !isAtEnd) {
-      if (this.#service === undefined) isAtEnd = !this.#advance(query);
+      if (this.#service === undefined) isAtEnd = !this.#advance();
       else this.#look(slice, most);
     }
     return answerOf(slice, isAtEnd);
   }
 
   #begin({ walk, tenant, serviceId }: CoverageQuery): void {
-    const { all } = this.#dependencies.services;
+    const { services } = this.#dependencies;
+    services.catchUp(Number.POSITIVE_INFINITY);
+    const own = services.servicesOf(tenant);
     const key = serviceId === null ? "" : serviceKey(tenant, serviceId);
     this.#walk = walk;
-    this.#rest = serviceId === null ? all.entries() : ([[key, all.get(key) ?? []]] as const)[Symbol.iterator]();
+    this.#rest = serviceId === null ? own.entries() : ([[key, own.get(key) ?? []]] as const)[Symbol.iterator]();
     this.#service = undefined;
   }
 
-  /** Takes the next service, if it is the tenant's and has streams; false at the end. */
-  #advance({ tenant }: CoverageQuery): boolean {
+  /** Takes the next service, if it has streams; false at the end. */
+  #advance(): boolean {
     const step = this.#rest.next();
     if (step.done === true) return false;
     const [key, slots] = step.value;
-    if (slots.length === 0 || !key.startsWith(`[${JSON.stringify(tenant)},`)) return true;
+    if (slots.length === 0) return true;
     const [, serviceId] = JSON.parse(key) as [string, string];
     this.#service = { key, serviceId, slots };
     this.#next = 0;

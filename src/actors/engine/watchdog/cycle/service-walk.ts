@@ -43,7 +43,7 @@ export class ServiceWalk {
     services.catchUp(ENTERED_PER_SLICE);
     if (cycle !== this.#cycle) {
       this.#cycle = cycle;
-      this.#rest = services.entered.entries();
+      this.#rest = services.entries();
       this.#visited = 0;
       this.#visitor.begin(nowMs);
       this.#advance();
@@ -63,7 +63,7 @@ export class ServiceWalk {
 
   /** Of the services that are to be visited in this walk, the part that has been; 0..1. */
   get share(): number {
-    return Math.min(1, this.#visited / Math.max(1, this.#dependencies.services.entered.size));
+    return Math.min(1, this.#visited / Math.max(1, this.#dependencies.services.size));
   }
 
   #advance(): void {
