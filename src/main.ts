@@ -3,10 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { type CoordinatorHandle, startCoordinator } from "./actors/coordinator/coordinator-thread.ts";
+import { CoordinatorThread } from "./actors/coordinator/coordinator-thread.ts";
 import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
-import type { LoadedState } from "./actors/coordinator/worker.ts";
-import { EngineGroup } from "./actors/engine/engine-group.ts";
+import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts";
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessDesk } from "./actors/front/access/access-desk.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
@@ -19,6 +18,7 @@ import { LogFlaws } from "./actors/front/log-flaws.ts";
 import { LOG_LOOK_MS, LogWatch, tryWriting } from "./actors/front/log-watch.ts";
 import { registerMetrics } from "./actors/front/metrics-page.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
+import { refusalAnswer } from "./actors/front/refusal-answer.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
 import { ReplayCourier } from "./actors/front/replay-courier.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
@@ -30,13 +30,12 @@ import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpHeaders, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
+import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runtime/actor-thread.ts";
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
-import { type MessagePort, spawn, type Thread } from "./adapters/runtime/threads.ts";
+import type { Handlers } from "./adapters/runtime/mailbox.ts";
 import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
 import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
-import { errorAnswer } from "./api/error-answer.ts";
-import { otlpDialect, otlpError } from "./api/otlp-answer.ts";
 import { readPlanRates } from "./cli/checked-settings.ts";
 import { describeError, isPlain } from "./cli/error-description.ts";
 import { endStart } from "./cli/failed-start.ts";
@@ -51,8 +50,8 @@ import { type Config, loadConfig } from "./core/config/load-config.ts";
 import { FRONT_LIMITS } from "./core/config/shared-limits.ts";
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
-import type { EngineReport } from "./core/protocol/engine-control.ts";
-import type { CoordinatorMessage, ListenerState } from "./core/protocol/query.ts";
+import type { CoordinatorReport, LoadedState } from "./core/protocol/coordinator-report.ts";
+import type { ListenerState } from "./core/protocol/query.ts";
 import { errorFields, type Log } from "./core/telemetry/log-event.ts";
 import { TenantShares } from "./domain/access/tenant-shares.ts";
 import { engineOf } from "./domain/placement/partition.ts";
@@ -86,7 +85,7 @@ class Server {
   readonly #shares = new TenantShares(FRONT_LIMITS, { tenants: () => this.#tenants.size });
   readonly #streams = new EventStreams(systemClock, this.#shares.ledger("event_streams"));
   readonly #heartbeat: Heartbeat;
-  readonly #coordinator: CoordinatorHandle;
+  readonly #coordinator: CoordinatorThread;
   readonly #logFlaws: LogFlaws;
   readonly #queries: QueryLink;
   readonly #courier: ReplayCourier;
@@ -130,13 +129,13 @@ class Server {
     if (smallPages !== undefined) this.#log("info", `many series will be slower: no large pages of memory (${smallPages})`);
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
     this.#coordinator = this.#startCoordinator(found);
-    this.#queries = new QueryLink((command) => this.#coordinator.port.send(command), this.#shares);
+    this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
     this.#courier = new ReplayCourier({
       clock: systemClock,
       ports: this.#lanes,
       schedulePublish: () => this.#schedulePublish(),
       tenantIndex: (name) => this.#tenants.numberOfAny(name) as number,
-      answer: (answer) => this.#coordinator.port.send(answer),
+      answer: (answer) => this.#coordinator.send(answer),
     });
     this.#front = this.#makeFront();
     this.#http = this.#makeHttp((exchange) => this.#front.handle(exchange));
@@ -174,10 +173,10 @@ class Server {
       dataDir: this.#config.DATA_DIR,
       syncEach: this.#config.DURABILITY === "power",
       options: (engine) => this.#engineOptions(engine, state, seeds),
-      spawn: spawnActor(this.#processLog),
-      onReport: (engine, report) => this.#fromEngine(engine, report),
+      startThread: threadStarter(this.#processLog),
+      handlers: (engine) => this.#engineHandlers(engine),
     });
-    this.#coordinator.port.send({ type: "engines-ready" });
+    this.#coordinator.send({ type: "engines-ready" });
     return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   }
 
@@ -186,7 +185,7 @@ class Server {
     return this.#desk.signInTarget;
   }
 
-  #startCoordinator({ segments, isLogEmpty }: FoundData): CoordinatorHandle {
+  #startCoordinator({ segments, isLogEmpty }: FoundData): CoordinatorThread {
     const config = this.#config;
     const { memories, threadCount: threads, coordinatorPorts: enginePorts } = this.#engines;
     const data = {
@@ -203,16 +202,18 @@ class Server {
       settings: coordinatorSettings(config),
     };
     const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
-    return startCoordinator(data, { spawn: spawnActor(this.#processLog), onMessage: (message) => this.#fromCoordinator(message), logLost });
+    return new CoordinatorThread(data, { startThread: threadStarter(this.#processLog), handlers: this.#coordinatorHandlers(), logLost });
   }
 
-  #fromCoordinator(message: CoordinatorMessage): void {
-    if (message.type === "answer") this.#queries.answer(message);
-    else if (message.type === "replay-batch") this.#courier.take(message);
-    else if (message.type === "access") this.#takeAccess(message.changes);
-    else if (message.type === "event-chunks") this.#streams.push(message.chunks);
-    else if (message.type === "cycle-completed") this.#heartbeat.cycleCompleted(message.cycles);
-    else if (message.type === "log") this.#processLog.take(message);
+  #coordinatorHandlers(): Handlers<CoordinatorReport> {
+    return {
+      answer: (answer) => this.#queries.answer(answer),
+      "replay-batch": (batch) => this.#courier.take(batch),
+      access: ({ changes }) => this.#takeAccess(changes),
+      "event-chunks": ({ chunks }) => this.#streams.push(chunks),
+      "cycle-completed": ({ cycles }) => this.#heartbeat.cycleCompleted(cycles),
+      log: (event) => this.#processLog.take(event),
+    };
   }
 
   #takeAccess(changes: readonly AccessChange[]): void {
@@ -242,7 +243,7 @@ class Server {
         `OTLP_PORT is not served: ${error instanceof Error ? error.message : String(error)}; OTLP is taken on the main port`,
       );
     }
-    this.#coordinator.port.send({ type: "listeners", listeners: { otlp: { state, port: wanted } } });
+    this.#coordinator.send({ type: "listeners", listeners: { otlp: { state, port: wanted } } });
   }
 
   /** Opens the Unix socket. Unlike OTLP's port it was asked for, so the start ends where it is not to be had. */
@@ -257,9 +258,14 @@ class Server {
   }
 
   #makeHttp(handler: HttpHandler): HttpServer {
+    const sources = {
+      refusedBodies: this.#refusedBodies,
+      requestId: (request: HttpRequest | undefined) => (request && this.#faultIds.get(request)) ?? this.#nextRequestId(),
+    };
     const options = {
       commonHeaders: COMMON_HEADERS,
-      refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) => this.#refusal(code, message, request),
+      refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) =>
+        refusalAnswer({ code, message, request }, sources),
       onHandlerFault: (error: unknown, request: HttpRequest) => this.#noteFault(error, request),
     };
     const log = this.#processLog.of("http");
@@ -348,18 +354,6 @@ class Server {
     return `${this.#meta.epoch.toString(16).padStart(7, "0")}-f${(++this.#requestIds).toString(16).padStart(12, "0")}`;
   }
 
-  /** The answers that the HTTP adapter gives by itself look like all others. */
-  #refusal(code: RefusalCode, message: string, request: HttpRequest | undefined) {
-    const refusal = { code: code === "body_too_large" ? "payload_too_large" : code, message } as const;
-    if (request !== undefined) this.#refusedBodies.count(refusal.code, request);
-    const dialect = request === undefined ? undefined : otlpDialect(request.path, request.header("content-type"));
-    const id = (request && this.#faultIds.get(request)) ?? this.#nextRequestId();
-    const answer = dialect === undefined ? errorAnswer(refusal, id, undefined) : otlpError(dialect, refusal);
-    const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];
-    if (answer.status === 503) headers.push(["Retry-After", "1"]);
-    return { headers, body: answer.body };
-  }
-
   /** Once per turn of the event loop: one doorbell for all bodies of the turn. */
   #schedulePublish(): void {
     if (this.#publishScheduled) return;
@@ -398,16 +392,17 @@ class Server {
     };
   }
 
-  #fromEngine(engine: number, report: Exclude<EngineReport, { type: "stopped" }>): void {
-    if (report.type === "answers") (this.#bodyPorts[engine] as BodyPort).answer(report);
-    else {
-      const logEngine = this.#processLog.of("engine");
-      this.#logFlaws.add(report.flaws);
-      if (this.#engines.unready === 0) this.#tellLogFlaws();
-      if (report.streams === 0) return;
-      const { streams, replayedRows: replayed_rows, replayMs } = report;
-      logEngine("info", "an engine has read what is stored", { engine, streams, replayed_rows, replay_ms: Math.round(replayMs) });
-    }
+  #engineHandlers(engine: number): Handlers<ServingReport> {
+    return {
+      answers: (answers) => (this.#bodyPorts[engine] as BodyPort).answer(answers),
+      ready: ({ flaws, streams, replayedRows: replayed_rows, replayMs }) => {
+        this.#logFlaws.add(flaws);
+        if (this.#engines.unready === 0) this.#tellLogFlaws();
+        if (streams === 0) return;
+        const fields = { engine, streams, replayed_rows, replay_ms: Math.round(replayMs) };
+        this.#processLog.of("engine")("info", "an engine has read what is stored", fields);
+      },
+    };
   }
 
   /** Once the logs have been read by all. */
@@ -416,7 +411,7 @@ class Server {
     if (tornBytes > 0)
       this.#log("warn", `${tornBytes} bytes that end a log are no whole block: a kill broke a write off, or the file was cut`);
     if (warning !== null) this.#log("error", warning);
-    for (const fault of faults) this.#coordinator.port.send({ type: "data-fault", fault });
+    for (const fault of faults) this.#coordinator.send({ type: "data-fault", fault });
   }
 
   reload(): void {
@@ -430,20 +425,22 @@ class Server {
     await Promise.all(this.#servers.map((server) => server.drain(DRAIN_MS_MAX)));
     this.#stopping = true;
     await this.#engines.stop();
-    this.#coordinator.port.send({ type: "stop" });
-    await this.#coordinator.stopped.given;
-    await Promise.all([this.#engines.ended(), this.#coordinator.thread.ended]);
+    await this.#coordinator.stop();
+    await Promise.all([this.#engines.ended(), this.#coordinator.ended]);
   }
 }
 
-/** Starts actors' threads. A broken invariant there ends the process: what was acknowledged is in the log, and the next start reads it. */
-function spawnActor(log: ProcessLog) {
-  return (name: string, file: string, data: unknown, ports: readonly MessagePort[]): Thread =>
-    spawn(new URL(file, import.meta.url), name, data, ports, (error) => {
-      if (isPlain(error)) endStart(error, log);
-      else log.take({ level: "fatal", component: "server", msg: `${name} ended`, fields: errorFields(error) });
-      process.exit(1);
-    });
+/** Starts threads of actors that are not started again. */
+function threadStarter(log: ProcessLog) {
+  return (name: string, file: string, start: () => ActorStart): ActorThread =>
+    new ActorThread({ name, file: new URL(file, import.meta.url), failed: (failure) => endProcess(failure, log) }, start);
+}
+
+/** A broken invariant ends the process: what was acknowledged is in the log, and the next start reads it. */
+function endProcess({ actor, error }: ActorFailure, log: ProcessLog): never {
+  if (isPlain(error)) endStart(error, log);
+  else log.take({ level: "fatal", component: "server", msg: `${actor} ended`, fields: errorFields(error) });
+  process.exit(1);
 }
 
 /** Runs the server until a signal ends it. */

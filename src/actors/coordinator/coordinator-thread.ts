@@ -1,40 +1,53 @@
 // The coordinator's thread as main sees it: started, loaded, stopped.
-import { Signal } from "../../adapters/runtime/signal.ts";
-import { createChannel, type MessagePort, type Port, type Thread } from "../../adapters/runtime/threads.ts";
-import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
-import type { CoordinatorThreadData, LoadedState } from "./worker.ts";
+import { ActorHandle } from "../../adapters/runtime/actor-handle.ts";
+import type { ActorStart, ActorThread } from "../../adapters/runtime/actor-thread.ts";
+import { createChannel, type Handlers } from "../../adapters/runtime/mailbox.ts";
+import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
+import type { CoordinatorCommand } from "../../core/protocol/query.ts";
+import type { CoordinatorThreadData } from "./worker.ts";
 
-/** The coordinator as main sees it. */
-export interface CoordinatorHandle {
-  readonly port: Port<CoordinatorMessage | LoadedState, CoordinatorCommand>;
-  readonly thread: Thread;
-  /** Rejects where the start has to end. */
-  readonly loaded: Promise<LoadedState>;
-  readonly stopped: Signal;
-}
+type StartReport = LoadedState | LogLost;
 
 /** What a start needs besides what the thread is given. */
 export interface CoordinatorStart {
-  spawn(name: string, file: string, data: unknown, ports: readonly MessagePort[]): Thread;
-  onMessage(message: CoordinatorMessage): void;
+  /** Starts a thread with a built file, relative to `dist/`. */
+  startThread(name: string, file: string, start: () => ActorStart): ActorThread;
+  readonly handlers: Handlers<CoordinatorReport>;
   /** Why the start has to end. */
   logLost(names: readonly string[]): Error;
 }
 
-/** Starts the thread. */
-export function startCoordinator(settings: Omit<CoordinatorThreadData, "mainPort">, start: CoordinatorStart): CoordinatorHandle {
-  const { first: port, second } = createChannel<CoordinatorMessage | LoadedState, CoordinatorCommand>();
-  const data: CoordinatorThreadData = { ...settings, mainPort: second.raw };
-  const thread = start.spawn("coordinator", "./actors/coordinator/worker.js", data, [second.raw, ...settings.enginePorts]);
-  const stopped = new Signal();
-  const loaded = new Promise<LoadedState>((resolve, reject) => {
-    port.onMessage((message) => {
-      if (message.type === "loaded") resolve(message);
-      else if (message.type === "log-lost") reject(start.logLost(message.names));
-      else if (message.type === "stopped") stopped.give();
-      else start.onMessage(message);
+/** The coordinator as main sees it. It runs from the beginning. */
+export class CoordinatorThread {
+  readonly #handle: ActorHandle<CoordinatorReport | StartReport, CoordinatorCommand>;
+  readonly #thread: ActorThread;
+  /** Rejects where the start has to end. */
+  readonly loaded: Promise<LoadedState>;
+
+  constructor(settings: Omit<CoordinatorThreadData, "mainPort">, { startThread, handlers, logLost }: CoordinatorStart) {
+    const { first, second } = createChannel<CoordinatorReport | StartReport | { type: "stopped" }, CoordinatorCommand>();
+    this.#handle = new ActorHandle(first);
+    const data: CoordinatorThreadData = { ...settings, mainPort: second.raw };
+    const ports = [second.raw, ...settings.enginePorts];
+    this.#thread = startThread("coordinator", "./actors/coordinator/worker.js", () => ({ data, ports }));
+    this.loaded = new Promise((resolve, reject) => {
+      this.#handle.serve({ ...handlers, loaded: resolve, "log-lost": ({ names }) => reject(logLost(names)) });
     });
-  });
-  loaded.catch(() => undefined); // it may come before anybody waits for it
-  return { port, thread, loaded, stopped };
+    this.loaded.catch(() => undefined); // it may come before anybody waits for it
+  }
+
+  send(command: CoordinatorCommand): void {
+    this.#handle.mailbox.send(command);
+  }
+
+  /** Has it store what engines have sent, close its stores and end; resolves when it has stopped. */
+  async stop(): Promise<void> {
+    this.#handle.tellStop();
+    await this.#handle.stopped;
+  }
+
+  /** Resolves when its thread has ended. */
+  get ended(): Promise<void> {
+    return this.#thread.ended;
+  }
 }

@@ -5,6 +5,7 @@
  * `handle` takes commands. The thread around it (worker.ts) or a simulation calls both. At 50 verdicts a transaction of 5 ms it stores about
  * 10,000 anomalies a second; a query takes at most a few ms without giving others their turn.
  */
+import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { ALERTS_MAX, ANOMALIES_MAX } from "../../core/config/limits.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
@@ -157,6 +158,14 @@ export class Coordinator {
   #enginesReady = false;
   #lastRunMs = 0;
   #stopping: "no" | "asked" | "done" = "no";
+  readonly #handlers: Handlers<CoordinatorCommand, Promise<void>> = {
+    query: (call) => this.query(call),
+    "replay-answer": async (answer) => this.takeReplayAnswer(answer),
+    "engines-ready": async () => this.markEnginesReady(),
+    listeners: async ({ listeners }) => void Object.assign(this.listeners, listeners),
+    "data-fault": async ({ fault }) => this.dataFaults.add(fault),
+    stop: async () => this.stop(),
+  };
 
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
     const { engines, controlStore, seriesStore, emit } = dependencies;
@@ -285,10 +294,10 @@ export class Coordinator {
 
   /**
    * Takes a command. A query is answered through `emit` before the promise resolves, and never rejects. After any other command the caller
-   * steps for as long as there is `more`: `frames` itself does nothing.
+   * steps for as long as there is `more`.
    */
   handle(command: CoordinatorCommand): Promise<void> {
-    return HANDLE[command.type](this, command as never);
+    return dispatch(this.#handlers, command);
   }
 
   /** Does one round of work; a call during a round gets the round that runs. Rejects only on a defect of this program or a store that was closed. */
@@ -463,18 +472,3 @@ export class Coordinator {
     }
   }
 }
-
-const HANDLE: {
-  readonly [T in CoordinatorCommand["type"]]: (
-    coordinator: Coordinator,
-    command: Extract<CoordinatorCommand, { type: T }>,
-  ) => Promise<void>;
-} = {
-  query: (coordinator, command) => coordinator.query(command),
-  frames: async () => undefined,
-  "replay-answer": async (coordinator, command) => coordinator.takeReplayAnswer(command),
-  "engines-ready": async (coordinator) => coordinator.markEnginesReady(),
-  listeners: async (coordinator, { listeners }) => void Object.assign(coordinator.listeners, listeners),
-  "data-fault": async (coordinator, command) => coordinator.dataFaults.add(command.fault),
-  stop: async (coordinator) => coordinator.stop(),
-};

@@ -9,35 +9,23 @@ import { LogRemover } from "../../adapters/log/log-remover.ts";
 import { coveredSegments, measureSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
-import { CoordinatorRingReader } from "../../adapters/runtime/coordinator-ring.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
+import { dispatch, type Handlers, Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
-import { adoptPort, type MessagePort, type Port, threadData } from "../../adapters/runtime/threads.ts";
+import { threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import { SERIES_REST_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
-import type { AccessChange } from "../../core/protocol/access.ts";
-import type { AwaitedFrames, LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { DataFault } from "../../core/protocol/data-fault.ts";
-import type {
-  DetectorStates,
-  EngineAnswer,
-  EngineNotice,
-  EngineQuery,
-  EngineReply,
-  EngineRequest,
-  ReturnedStreams,
-  StatePart,
-  StoredCheckpoint,
-  ToldSettings,
-} from "../../core/protocol/engine-control.ts";
+import type { EngineAnswer, EngineReply, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
-import type { EngineLink } from "./engines/engine-client.ts";
+import { EngineThreadLink } from "./engines/engine-thread-link.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
 import { eventChunks } from "./loop/event-chunks.ts";
 import { type LogGap, lostLog } from "./loop/lost-log.ts";
@@ -80,99 +68,12 @@ export interface CoordinatorThreadData {
   };
 }
 
-/** What the store holds for the engines: sent once, first of all. */
-export interface LoadedState {
-  readonly type: "loaded";
-  readonly checkpoints: readonly StoredCheckpoint[];
-  readonly laneMarks: readonly LaneMark[];
-  readonly metadata: readonly MetricMetadataEnvelope[];
-  readonly access: readonly AccessChange[];
-  readonly watchdogSettings: ToldSettings;
-}
+type MainMailbox = Mailbox<CoordinatorCommand, CoordinatorReport | LoadedState | LogLost | { readonly type: "stopped" }>;
 
-/** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
-const ENGINE_ANSWER_MS_MAX = 5_000;
 /** Named in a fault. */
 const LOST_NAMES_MAX = 4;
 const DAY_MS = 24 * 3600 * 1000;
 const GIB = 1024 ** 3;
-
-type EnginePort = Port<EngineReply | CoordinatorCommand, EngineRequest>;
-
-/** The coordinator's end of one engine: its ring of frames, and the port for questions. */
-class EngineThreadLink implements EngineLink {
-  readonly #memory: EngineMemory;
-  readonly #ring: CoordinatorRingReader;
-  readonly #port: EnginePort;
-  readonly #waiting = new Map<number, { resolve: (answer: EngineAnswer) => void; timer: NodeJS.Timeout }>();
-
-  constructor(memory: EngineMemory, port: EnginePort) {
-    this.#memory = memory;
-    this.#ring = new CoordinatorRingReader(memory);
-    this.#port = port;
-  }
-
-  /** Bytes that are a view of others are copied once, then moved. */
-  sendState(part: StatePart): void {
-    const bytes = Uint8Array.from(part.bytes);
-    this.#port.send({ ...part, bytes }, [bytes.buffer]);
-    this.#memory.ringBell();
-  }
-
-  deliver(streams: ReturnedStreams | DetectorStates): void {
-    this.#port.send(streams);
-    this.#memory.ringBell();
-  }
-
-  tell(message: EngineNotice): void {
-    this.#port.send(message);
-    this.#memory.ringBell();
-  }
-
-  takeFrames(most: number) {
-    const before = this.#ring.position;
-    const frames = this.#ring.take(most);
-    // Also for a part of a frame: the rest waits for this room.
-    if (this.#ring.position !== before && this.#ring.isRoomAwaited()) this.#memory.ringBell();
-    return frames;
-  }
-
-  reuse(payload: Uint8Array): void {
-    this.#ring.reuse(payload);
-  }
-
-  /** From now on the engine sends word of the next of such frames; true when one is there already. */
-  awaitFrames(awaited: AwaitedFrames): boolean {
-    return this.#ring.awaitFrames(awaited);
-  }
-
-  ask(query: EngineQuery): Promise<EngineAnswer> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting.delete(query.id);
-        reject(new Error(`no answer within ${ENGINE_ANSWER_MS_MAX} ms`));
-      }, ENGINE_ANSWER_MS_MAX);
-      this.#waiting.set(query.id, { resolve, timer });
-      this.#port.send(query);
-      this.#memory.ringBell();
-    });
-  }
-
-  settle(answer: EngineAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    if (waiting === undefined) return;
-    this.#waiting.delete(answer.id);
-    clearTimeout(waiting.timer);
-    waiting.resolve(answer);
-  }
-
-  /** Engines have stopped: what they were asked last is never answered, and nobody waits for it. */
-  close(): void {
-    for (const { timer } of this.#waiting.values()) clearTimeout(timer);
-    this.#waiting.clear();
-    this.#port.close();
-  }
-}
 
 function observe(slots: Float64Array, seconds: number): void {
   const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
@@ -234,25 +135,53 @@ function trainingPool(): WorkerPool<TrainingJob, TrainingResult> {
 }
 
 /** Gives an engine what it asks for, or whoever asked it the answer. */
-function takeReply(
+function engineHandlers(
   coordinator: Coordinator,
-  { engine, link }: { readonly engine: number; readonly link: EngineThreadLink },
-  message: EngineReply | CoordinatorCommand,
-): void {
-  if (message.type === "state-part") link.sendState(coordinator.loadStatePart(message));
-  else if (message.type === "detector-states-wanted") link.deliver(coordinator.loadDetectorStates(message));
-  else if (message.type === "streams-wanted") coordinator.returnStreams(engine, message);
-  else link.settle(message as EngineAnswer);
+  { engine, link, wake }: { readonly engine: number; readonly link: EngineThreadLink; readonly wake: () => void },
+): Handlers<EngineReply | FramesPlaced> {
+  const settle = (answer: EngineAnswer) => link.settle(answer);
+  return {
+    frames: wake,
+    "state-part": (wanted) => link.sendState(coordinator.loadStatePart(wanted)),
+    "detector-states-wanted": (wanted) => link.deliver(coordinator.loadDetectorStates(wanted)),
+    "streams-wanted": (wanted) => coordinator.returnStreams(engine, wanted),
+    series: settle,
+    "series-data": settle,
+    "stream-count": settle,
+    "pending-chunks": settle,
+    "lane-mark": settle,
+    behaviour: settle,
+    coverage: settle,
+    watchdog: settle,
+    "service-history": settle,
+    shares: settle,
+  };
 }
 
-/** Events leave as the bytes that readers are sent, which are moved. */
-function send(main: Port<CoordinatorCommand, CoordinatorMessage | LoadedState>, message: CoordinatorMessage): void {
-  if (message.type !== "events") return main.send(message);
-  const chunks = eventChunks(message.events);
-  main.send(
-    { type: "event-chunks", chunks },
-    chunks.map(({ bytes }) => bytes.buffer),
-  );
+/** Each command wakes whoever steps, once it has been taken. */
+function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<CoordinatorCommand> {
+  const take = (command: CoordinatorCommand) => void coordinator.handle(command).then(wake);
+  return { query: take, "replay-answer": take, "engines-ready": take, listeners: take, "data-fault": take, stop: take };
+}
+
+/** What the coordinator says goes to main as it is, but for events: they leave as the bytes that readers are sent, which are moved. */
+function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers<CoordinatorMessage> {
+  const report = (message: CoordinatorReport) => main.send(message);
+  return {
+    answer: report,
+    access: report,
+    "replay-batch": report,
+    "cycle-completed": report,
+    log: report,
+    events: ({ events }) => {
+      const chunks = eventChunks(events);
+      main.send(
+        { type: "event-chunks", chunks },
+        chunks.map(({ bytes }) => bytes.buffer),
+      );
+    },
+    stopped: () => void close(),
+  };
 }
 
 function acceptedLoss(names: readonly string[], epoch: number): DataFault {
@@ -266,12 +195,12 @@ function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<Stores
 }
 
 async function run(data: CoordinatorThreadData): Promise<void> {
-  const main = adoptPort<CoordinatorCommand, CoordinatorMessage | LoadedState>(data.mainPort);
+  const main: MainMailbox = new Mailbox(data.mainPort);
   const log = logOf("store", (event) => main.send({ type: "log", ...event }));
   const { controlStore, seriesStore, checkLater } = await openStores({ ...storesToOpen(data), log });
-  const ports = data.enginePorts.map((port) => adoptPort<EngineReply | CoordinatorCommand, EngineRequest>(port));
+  const mailboxes = data.enginePorts.map((port) => new Mailbox<EngineReply | FramesPlaced, EngineRequest>(port));
   const memories = viewMemories(data.memories, data.threads);
-  const engines = ports.map((port, engine) => new EngineThreadLink(memories[engine] as EngineMemory, port));
+  const engines = mailboxes.map((mailbox, engine) => new EngineThreadLink(memories[engine] as EngineMemory, mailbox));
   const slots = new Float64Array(data.counters);
   const readers = new ReaderCount(data.readerCount);
   const directory = logDirectory(data.dataDir);
@@ -291,6 +220,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     main.send({ type: "stopped" });
     main.close();
   };
+  const reports = reportHandlers(main, close);
   const coordinator = new Coordinator(coordinatorOptions(data), {
     controlStore,
     seriesStore,
@@ -298,7 +228,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     counters: slots,
     nowMs: () => systemClock.wallMs(),
     monotonicMs: () => systemClock.monotonicMs(),
-    emit: (message) => (message.type === "stopped" ? void close() : send(main, message)),
+    emit: (message) => dispatch(reports, message),
     isHeard: () => readers.value > 0,
     observeLatencySeconds: (seconds) => observe(slots, seconds),
     deleteLogSegments: (floor) => {
@@ -322,15 +252,12 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   // Not before: a start that ends here leaves the inventory as it is, so that the next one ends too.
   flushing.start();
   main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...told });
-  ports.forEach((port, engine) => {
-    const link = engines[engine] as EngineThreadLink;
-    port.onMessage((message) => (message.type === "frames" ? pacer.wake() : takeReply(coordinator, { engine, link }, message)));
+  const wake = () => pacer.wake();
+  mailboxes.forEach((mailbox, engine) => {
+    mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }));
   });
-  main.onMessage((command) => {
-    if (command.type === "frames") pacer.wake();
-    else void coordinator.handle(command).then(() => pacer.wake());
-  });
-  pacer.wake();
+  main.serve(mainHandlers(coordinator, wake));
+  wake();
   void coordinator.dataFaults.checkStores(checkLater);
 }
 

@@ -1,14 +1,14 @@
 // All engines as the main thread sees them: their memories, their threads, and how far each is. Before the threads start, whoever talks to engines is given his
 // ends: the coordinator a port of each, the front views that ring their bells.
 import { readFileSync } from "node:fs";
+import { ActorHandle } from "../../adapters/runtime/actor-handle.ts";
+import type { ActorStart, ActorThread } from "../../adapters/runtime/actor-thread.ts";
 import { createEngineMemory, type EngineMemory, enlargePages } from "../../adapters/runtime/engine-memory.ts";
 import { enginesOfThread, threadCount, viewMemories } from "../../adapters/runtime/engine-threads.ts";
-import { Signal } from "../../adapters/runtime/signal.ts";
-import { type Channel, createChannel, type MessagePort, type Thread } from "../../adapters/runtime/threads.ts";
+import { type Channel, createChannel, type Handlers, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../core/layout/memory-map.ts";
-import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "../../core/protocol/engine-control.ts";
-import type { CoordinatorCommand } from "../../core/protocol/query.ts";
+import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import type { EngineThreadData } from "./worker.ts";
 
@@ -18,19 +18,21 @@ interface GroupedEngine {
   /** Main (first) and the engine (second) talk through it. */
   readonly own: Channel<EngineReport, EngineCommand>;
   /** The coordinator (first) and the engine (second) talk through it. */
-  readonly coordinator: Channel<EngineReply | CoordinatorCommand, EngineRequest>;
-  readonly ready: Signal;
-  readonly stopped: Signal;
+  readonly coordinator: Channel<EngineReply | FramesPlaced, EngineRequest>;
+  readonly handle: ActorHandle<ServingReport, EngineCommand>;
 }
+
+/** What an engine says before it has stopped. */
+export type ServingReport = Exclude<EngineReport, { readonly type: "stopped" }>;
 
 /** What a start needs. */
 export interface EngineStart {
   readonly dataDir: string;
   readonly syncEach: boolean;
   readonly options: (engine: number) => EngineOptions;
-  /** Starts a thread with a built file, relative to `dist/`; the ports are moved to it. */
-  readonly spawn: (name: string, file: string, data: EngineThreadData, ports: readonly MessagePort[]) => Thread;
-  readonly onReport: (engine: number, report: Exclude<EngineReport, { type: "stopped" }>) => void;
+  /** Starts a thread with a built file, relative to `dist/`. */
+  readonly startThread: (name: string, file: string, start: () => ActorStart) => ActorThread;
+  readonly handlers: (engine: number) => Handlers<ServingReport>;
 }
 
 /** The engines of the process. */
@@ -42,21 +44,18 @@ export class EngineGroup {
   /** Why there are no large pages; undefined where there are. */
   readonly smallPages: string | undefined;
   readonly #engines: readonly GroupedEngine[];
-  #threads: readonly Thread[] = [];
+  #threads: readonly ActorThread[] = [];
 
   constructor(count: number) {
     this.memories = Array.from({ length: count }, createEngineMemory);
     this.smallPages = this.memories.map(enlargePages).find((reason) => reason !== undefined);
     this.threadCount = threadCount(count);
     this.views = viewMemories(this.memories, this.threadCount);
-    this.#engines = this.views.map((memory) => ({
-      memory,
-      counters: memory.counters(ENGINE_SLOTS),
-      own: createChannel(),
-      coordinator: createChannel(),
-      ready: new Signal(),
-      stopped: new Signal(),
-    }));
+    this.#engines = this.views.map((memory) => {
+      const own = createChannel<EngineReport, EngineCommand>();
+      const handle = new ActorHandle<ServingReport, EngineCommand>(own.first);
+      return { memory, counters: memory.counters(ENGINE_SLOTS), own, coordinator: createChannel(), handle };
+    });
   }
 
   get count(): number {
@@ -84,7 +83,7 @@ export class EngineGroup {
 
   /** Engines that still read what is stored. */
   get unready(): number {
-    return this.#engines.filter(({ ready }) => !ready.isGiven).length;
+    return this.#engines.filter(({ handle }) => !handle.ready.isGiven).length;
   }
 
   sum(name: EngineCounter): number {
@@ -109,29 +108,33 @@ export class EngineGroup {
       });
       const ports = engines.flatMap(({ mainPort, coordinatorPort }) => [mainPort, coordinatorPort]);
       const name = `engine${numbers.length === 1 ? "" : "s"} ${numbers.join(", ")}`;
-      return start.spawn(name, "./actors/engine/worker.js", { ...shared, engines }, ports);
+      const data: EngineThreadData = { ...shared, engines };
+      return start.startThread(name, "./actors/engine/worker.js", () => ({ data, ports }));
     });
-    this.#engines.forEach(({ own, ready, stopped }, engine) => {
-      own.first.onMessage((report) => {
-        if (report.type === "stopped") return stopped.give();
-        if (report.type === "ready") ready.give();
-        start.onReport(engine, report);
-      });
+    this.#engines.forEach(({ handle }, engine) => {
+      const handlers = start.handlers(engine);
+      const ready: typeof handlers.ready = (report) => {
+        handle.ready.give();
+        handlers.ready(report);
+      };
+      handle.serve({ ...handlers, ready });
     });
-    await Promise.all(this.#engines.map(({ ready }) => ready.given));
+    await Promise.all(this.#engines.map(({ handle }) => handle.ready.given));
   }
 
   /** Tells every engine that has been started. */
   tell(command: EngineCommand): void {
-    if (this.isStarted) for (const { own } of this.#engines) own.first.send(command);
+    if (this.isStarted) for (const { handle } of this.#engines) handle.mailbox.send(command);
   }
 
   /** Has all engines that were started write their checkpoints and end; resolves when they have. */
   async stop(): Promise<void> {
     if (!this.isStarted) return;
-    this.tell({ type: "stop" });
-    for (const { memory } of this.#engines) memory.ringBell();
-    await Promise.all(this.#engines.map(({ stopped }) => stopped.given));
+    for (const { handle, memory } of this.#engines) {
+      handle.tellStop();
+      memory.ringBell();
+    }
+    await Promise.all(this.#engines.map(({ handle }) => handle.stopped));
   }
 
   /** Resolves when all threads have ended. */

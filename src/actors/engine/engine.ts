@@ -6,21 +6,13 @@ import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
 import { ARRIVAL_HISTORY, ROW_BYTES } from "../../core/layout/row-frame.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
-import type {
-  DetectorStates,
-  EngineRequest,
-  StatePart,
-  StoredDeployments,
-  StoredMetadata,
-  ToldSettings,
-  WatchdogNotice,
-} from "../../core/protocol/engine-control.ts";
-import { ToldTenants } from "../../domain/access/told-tenants.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { MetadataBook } from "../../domain/series/metadata-book.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
+import { EngineCommands } from "./engine-commands.ts";
+import { EngineInbox } from "./engine-inbox.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
 import { Lane } from "./lane/lane.ts";
 import { makeLaneDecoders } from "./lane/lane-decoders.ts";
@@ -31,7 +23,7 @@ import { SeriesQueries } from "./queries/series-queries.ts";
 import { Checkpoints } from "./recovery/checkpoints.ts";
 import { isHistoryBlock, Recovery, type ReplayBlock } from "./recovery/recovery.ts";
 import { EngineCounters } from "./report/engine-counters.ts";
-import { type EngineShares, makeEngineShares, sharesAnswer } from "./report/engine-shares.ts";
+import { type EngineShares, makeEngineShares } from "./report/engine-shares.ts";
 import { Outbox } from "./report/outbox.ts";
 import { Shard } from "./shard/shard.ts";
 import { ShardHandlers } from "./shard-handlers.ts";
@@ -71,21 +63,18 @@ export class Engine {
   #replayed: readonly LogFlaw[] | undefined;
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
-  readonly #behaviour: BehaviourWalk;
   readonly #watchdog: EngineWatchdog;
   readonly #baselines: LongBaselines;
   readonly #services: ServiceIndex;
   readonly #kernel: ShardKernel;
   readonly #delayed: DelayedQueries;
-  /** Questions that came while the logs were read. */
-  readonly #early: Exclude<EngineRequest, StatePart>[] = [];
+  readonly #commands: EngineCommands;
+  readonly #inbox: EngineInbox;
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
-  readonly #tenants: ToldTenants;
   readonly #shares: EngineShares;
   readonly #metadata: MetadataBook;
   readonly #startMs: number;
   #phase: Phase = "recovering";
-  #isStopAsked = false;
   #nextTickMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
   #lastMark = false;
@@ -93,12 +82,13 @@ export class Engine {
   constructor(options: EngineOptions, dependencies: EngineDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#tenants = new ToldTenants(options.tenants, () => this.#takeCommands());
+    this.#commands = new EngineCommands(options.tenants, dependencies.takeCommand);
+    const { tenants } = this.#commands;
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
     this.#memory = memory;
     this.#counters = new EngineCounters(memory);
-    this.#shares = makeEngineShares(options, this.#tenants, this.#counters);
+    this.#shares = makeEngineShares(options, tenants, this.#counters);
     this.#metadata = new MetadataBook(this.#shares.ledger("metric_metadata"));
     this.#metadata.take(options.metadata ?? []);
     this.#outbox = new Outbox(memory, dependencies.ringCoordinator);
@@ -121,16 +111,15 @@ export class Engine {
         outbox,
         counters: this.#counters,
         services: this.#services,
-        tenantIndex: (name) => this.#tenants.number(name),
+        tenantIndex: (name) => tenants.number(name),
         askForStreams: dependencies.reply,
       },
     );
     if (options.watchdogSettings !== undefined) this.#shard.profiles.take(options.watchdogSettings);
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
-    const tenantIndex = (name: string) => this.#tenants.number(name);
+    const tenantIndex = (name: string) => tenants.number(name);
     const [shard, counters, shares] = [this.#shard, this.#counters, this.#shares];
-    const tenants = () => this.#tenants.count;
-    const shared = { ...dependencies, memory, kernel, outbox, tenantIndex, tenants, counters, shard, shares };
+    const shared = { ...dependencies, memory, kernel, outbox, tenantIndex, tenants: () => tenants.count, counters, shard, shares };
     this.#handlers = new ShardHandlers({ seriesLimit, idleMs, normalize }, shared);
     this.#delayed = new DelayedQueries({
       returns: this.#shard.returns,
@@ -138,7 +127,7 @@ export class Engine {
       queries: new SeriesQueries(this.#shard, kernel, this.#services),
       reply: dependencies.reply,
     });
-    this.#behaviour = new BehaviourWalk({
+    const behaviour = new BehaviourWalk({
       kernel,
       services: this.#services,
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
@@ -148,6 +137,16 @@ export class Engine {
     const [services, metadata] = [this.#services, this.#metadata];
     this.#watchdog = makeEngineWatchdog(options, { pairs: this.#baselines.pass }, { ...shared, services, metadata });
     this.#recovery = this.#makeRecovery(kernel);
+    this.#inbox = new EngineInbox({
+      ...shared,
+      metadata,
+      behaviour,
+      baselines: this.#baselines,
+      watchdog: this.#watchdog,
+      delayed: this.#delayed,
+      restore: (part) => this.#recovery.restore(part),
+      markLane: () => this.#checkpoints?.markNow(),
+    });
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
   }
@@ -155,7 +154,7 @@ export class Engine {
   #makeRecovery(kernel: ShardKernel): Recovery {
     const { engine, engines, laneMarks, checkpoints } = this.#options;
     const { processWords, kernel: lane, reply: askForPart } = this.#dependencies;
-    const tenantIndex = (name: string) => this.#tenants.number(name);
+    const tenantIndex = (name: string) => this.#commands.tenants.number(name);
     return new Recovery(
       { engine, engines, laneMarks, checkpoints },
       { memory: this.#memory, shard: this.#shard, kernel, lane, outbox: this.#outbox, processWords, tenantIndex, askForPart },
@@ -219,8 +218,8 @@ export class Engine {
     const decoders = makeLaneDecoders(this.#options, {
       ...shared,
       wallMs: () => clock.wallMs(),
-      tenantName: (index) => this.#tenants.name(index),
-      tenantIndex: (name) => this.#tenants.number(name),
+      tenantName: (index) => this.#commands.tenants.name(index),
+      tenantIndex: (name) => this.#commands.tenants.number(name),
     });
     return new Lane(
       { engines: this.#options.engines },
@@ -261,11 +260,14 @@ export class Engine {
 
   /** A stop that comes before the start is over leaves everything to the next one, as a kill would. */
   #recover(): boolean {
-    this.#takeCommands();
-    if (this.#isStopAsked) return this.#end();
+    this.#commands.takeAll();
+    if (this.#commands.isStopAsked) return this.#end();
     if (this.#outbox.isOverLimit) return false;
-    if (!this.#recovery.isRestored) return this.#restore();
-    const did = this.#takeReturned();
+    if (!this.#recovery.isRestored) {
+      this.#recovery.askForStates();
+      return this.#inbox.takeOne("restoring");
+    }
+    const did = this.#inbox.takeOne("replaying");
     const { returns } = this.#shard;
     if (returns.isFull) return did;
     if (this.#replayed !== undefined) return this.#endReplay(this.#replayed) || did;
@@ -292,36 +294,6 @@ export class Engine {
   #endReplay(flaws: readonly LogFlaw[]): boolean {
     if (!this.#shard.returns.isIdle) return false;
     this.#finishRecovery(flaws);
-    return true;
-  }
-
-  /** While logs are read, questions wait. */
-  #takeReturned(): boolean {
-    const request = this.#dependencies.takeRequest();
-    if (request === undefined) return false;
-    if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (!this.#takeTold(request) && request.type !== "state-part") this.#early.push(request);
-    return true;
-  }
-
-  /** What the coordinator tells and nobody answers; false for anything else. */
-  #takeTold(request: EngineRequest): request is StoredMetadata | ToldSettings | StoredDeployments | DetectorStates | WatchdogNotice {
-    if (request.type === "metric-metadata") this.#metadata.take(request.metadata);
-    else if (request.type === "watchdog-settings") this.#shard.profiles.take(request);
-    else if (request.type === "deployments" || request.type === "detector-states") this.#baselines.take(request);
-    else if (request.type === "saturation-told" || request.type === "saturation-histories") this.#watchdog.take(request);
-    else if (request.type === "service-model") this.#watchdog.take(request);
-    else return false;
-    return true;
-  }
-
-  /** A part of a stored state. */
-  #restore(): boolean {
-    this.#recovery.askForStates();
-    const request = this.#dependencies.takeRequest();
-    if (request === undefined) return false;
-    if (request.type === "state-part") this.#recovery.restore(request);
-    else if (!this.#takeTold(request) && request.type !== "returned-streams") this.#early.push(request);
     return true;
   }
 
@@ -393,33 +365,9 @@ export class Engine {
   }
 
   #takeMessages(): boolean {
-    const any = this.#takeCommands();
-    if (this.#isStopAsked && this.#phase === "serving") this.#phase = "stopping";
-    const request = this.#early.shift() ?? this.#dependencies.takeRequest();
-    if (request === undefined) return any;
-    if (request.type === "state-part") throw new Error("a part of a state came after the start");
-    if (this.#takeTold(request)) return true;
-    if (request.type === "returned-streams") this.#shard.returns.take(request);
-    else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
-    else if (request.type === "watchdog") this.#watchdog.ask(request);
-    else if (request.type === "coverage") this.#dependencies.reply(this.#watchdog.coverage(request));
-    else if (request.type === "shares") this.#dependencies.reply(sharesAnswer(this.#shares, request));
-    else if (request.type === "service-history") this.#dependencies.reply(this.#watchdog.history(request));
-    else {
-      if (request.type === "lane-mark") this.#checkpoints?.markNow();
-      this.#delayed.add(request);
-    }
-    return true;
-  }
-
-  #takeCommands(): boolean {
-    let any = false;
-    for (let command = this.#dependencies.takeCommand(); command !== undefined; command = this.#dependencies.takeCommand()) {
-      any = true;
-      if (command.type === "tenant") this.#tenants.learn(command.index, command.name);
-      else this.#isStopAsked = true;
-    }
-    return any;
+    const any = this.#commands.takeAll();
+    if (this.#commands.isStopAsked && this.#phase === "serving") this.#phase = "stopping";
+    return this.#inbox.takeOne("serving") || any;
   }
 
   #tick(): boolean {

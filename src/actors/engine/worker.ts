@@ -9,9 +9,9 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import { type EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { yieldEngine } from "../../adapters/runtime/engine-priority.ts";
 import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
-import { adoptPort, type MessagePort, threadData } from "../../adapters/runtime/threads.ts";
-import type { EngineCommand, EngineReply, EngineReport, EngineRequest } from "../../core/protocol/engine-control.ts";
-import type { CoordinatorCommand } from "../../core/protocol/query.ts";
+import { Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
+import { threadData } from "../../adapters/runtime/threads.ts";
+import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
@@ -51,8 +51,8 @@ interface HostedEngine {
 
 function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineThreadData, memories: readonly EngineMemory[]): HostedEngine {
   const memory = memories[options.engine] as EngineMemory;
-  const main = adoptPort<EngineCommand, EngineReport>(mainPort);
-  const coordinator = adoptPort<EngineRequest, EngineReply | CoordinatorCommand>(coordinatorPort);
+  const main = new Mailbox<EngineCommand, EngineReport>(mainPort);
+  const coordinator = new Mailbox<EngineRequest, EngineReply | FramesPlaced>(coordinatorPort);
   const directory = logDirectory(data.dataDir);
   const segments = listSegments(directory).filter(({ epoch }) => epoch < options.epoch);
   const replayFrom = new Map(replayStart(options).map((mark) => [laneKey(mark.epoch, mark.lane), mark]));
@@ -64,7 +64,7 @@ function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineTh
     replay: keepingDamaged(mergeBlocks(segments, replayFrom), data.dataDir, options.engine),
     clock: systemClock,
     report: (report) => main.send(report),
-    ringCoordinator: () => coordinator.send({ type: "frames", engine: options.engine }),
+    ringCoordinator: () => coordinator.send({ type: "frames" }),
     takeCommand: () => main.take(),
     takeRequest: () => coordinator.take(),
     reply: (reply) => coordinator.send(reply),

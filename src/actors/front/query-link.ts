@@ -1,4 +1,5 @@
 // Typed calls to the coordinator and their answers. At most QUERIES_WAITING_MAX wait, shared by tenants; the caller answers 503 beyond.
+import { Requests } from "../../adapters/runtime/requests.ts";
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import { SHARE_REFUSALS_TOLD_MAX } from "../../core/config/shared-limits.ts";
@@ -24,7 +25,7 @@ function lateAnswer(ms: number): Pick<QueryAnswer, "status" | "body"> {
 export class QueryLink {
   readonly #send: (command: CoordinatorCommand) => void;
   readonly #shares: TenantShares<FrontSharedLimit>;
-  readonly #waiting = new Map<number, { tenant: string; onAnswer: OnQueryAnswer; timer: NodeJS.Timeout }>();
+  readonly #requests = new Requests<QueryAnswer>();
   #next = 1;
 
   /** `shares` are those of the front. */
@@ -34,7 +35,7 @@ export class QueryLink {
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#requests.size;
   }
 
   /** Sends a call; false when too many wait. */
@@ -43,7 +44,11 @@ export class QueryLink {
     if (!this.#places.take(tenant)) return false;
     const id = this.#next++;
     const ms = ANSWER_MS_MAX_OF[call.endpoint] ?? ANSWER_MS_MAX;
-    this.#waiting.set(id, { tenant, onAnswer, timer: setTimeout(() => this.answer({ type: "answer", id, ...lateAnswer(ms) }), ms) });
+    const answered = ({ status, body }: Pick<QueryAnswer, "status" | "body">) => {
+      this.#places.give(tenant);
+      onAnswer(status, body);
+    };
+    this.#requests.add(id, ms, { answered, late: () => answered(lateAnswer(ms)) });
     const shares = this.#told(call);
     this.#send({ type: "query", id, ...call, ...(shares !== undefined && { shares }) });
     return true;
@@ -60,11 +65,6 @@ export class QueryLink {
   }
 
   answer(answer: QueryAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    if (waiting === undefined) return;
-    this.#waiting.delete(answer.id);
-    this.#places.give(waiting.tenant);
-    clearTimeout(waiting.timer);
-    waiting.onAnswer(answer.status, answer.body);
+    this.#requests.settle(answer);
   }
 }

@@ -366,6 +366,11 @@ export interface DetectorStatesWanted {
 /** Engine to coordinator. */
 export type EngineReply = EngineAnswer | StatePartWanted | StreamsWanted | DetectorStatesWanted;
 
+/** The engine has put frames into its ring that the coordinator waits for. */
+export interface FramesPlaced {
+  readonly type: "frames";
+}
+
 /** Main to engine. */
 export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };
 

@@ -100,13 +100,9 @@ export type CoordinatorMessage =
   | AccessMessage
   | ReplayBatch
   | StreamEvents
-  | StreamChunks
   /** A cycle of the Watchdog has come to its end: how many have since the start. */
   | { readonly type: "cycle-completed"; readonly cycles: number }
-  | { readonly type: "ready"; readonly recordsReplayed: number }
   | ({ readonly type: "log" } & LogEvent)
-  /** Segments of the log are lost, by their names as far as they are known: the start ends. */
-  | { readonly type: "log-lost"; readonly names: readonly string[] }
   | { readonly type: "stopped" };
 
 /** A port besides the main one: not wanted, open, or not to be had. */
@@ -122,8 +118,6 @@ export interface Listeners {
 
 export type CoordinatorCommand =
   | QueryCall
-  /** An engine put frames into its ring. */
-  | { readonly type: "frames"; readonly engine: number }
   | { readonly type: "engines-ready" }
   | ReplayAnswer
   /** For the status. */

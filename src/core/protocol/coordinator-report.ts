@@ -1,0 +1,24 @@
+// What the coordinator's thread sends main.
+import type { AccessChange } from "./access.ts";
+import type { LaneMark, MetricMetadataEnvelope } from "./coordinator-frame.ts";
+import type { StoredCheckpoint, ToldSettings } from "./engine-control.ts";
+import type { CoordinatorMessage, StreamChunks, StreamEvents } from "./query.ts";
+
+/** What the store holds for the engines: sent once, first of all. */
+export interface LoadedState {
+  readonly type: "loaded";
+  readonly checkpoints: readonly StoredCheckpoint[];
+  readonly laneMarks: readonly LaneMark[];
+  readonly metadata: readonly MetricMetadataEnvelope[];
+  readonly access: readonly AccessChange[];
+  readonly watchdogSettings: ToldSettings;
+}
+
+/** Segments of the log are lost, by their names as far as they are known: the start ends. */
+export interface LogLost {
+  readonly type: "log-lost";
+  readonly names: readonly string[];
+}
+
+/** What main is told while it serves: events as the bytes that readers are sent. */
+export type CoordinatorReport = Exclude<CoordinatorMessage, StreamEvents | { readonly type: "stopped" }> | StreamChunks;
