@@ -3,7 +3,7 @@
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
 import { MemberTable } from "./member-table.ts";
-import { FAMILIES } from "./metric-family.ts";
+import { FAMILIES } from "../series/metric-family.ts";
 import { type MemberSource, PillarValue } from "./pillar-value.ts";
 import { placesOf, type ServiceEntry } from "./service-entry.ts";
 
