@@ -84,6 +84,7 @@ export class Engine {
     this.#dependencies = dependencies;
     this.#commands = new EngineCommands(options.tenants, dependencies.takeCommand);
     const { tenants } = this.#commands;
+    const tenantIndex = (name: string) => tenants.number(name);
     this.#startMs = dependencies.clock.monotonicMs();
     const memory = dependencies.memories[options.engine] as EngineMemory;
     this.#memory = memory;
@@ -96,11 +97,10 @@ export class Engine {
     this.#readers = dependencies.memories.map((_, lane) => (lane === options.engine ? undefined : new InboxReader(memory, lane)));
     dependencies.kernel.setSeeds(...options.seeds);
     const { processWords, reply: ask } = dependencies;
-    const { threshold, minSamples, window } = options;
+    const [outbox, { threshold, minSamples, window }] = [this.#outbox, options];
     const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
     fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
     const settings = environmentSettings({ ...options, zThreshold: threshold });
-    const outbox = this.#outbox;
     this.#services = new ServiceIndex(memory, dependencies.kernel);
     this.#shard = new Shard(
       { engine: options.engine, engines: options.engines, settings, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
@@ -111,13 +111,12 @@ export class Engine {
         outbox,
         counters: this.#counters,
         services: this.#services,
-        tenantIndex: (name) => tenants.number(name),
+        tenantIndex,
         askForStreams: dependencies.reply,
       },
     );
     if (options.watchdogSettings !== undefined) this.#shard.profiles.take(options.watchdogSettings);
     const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
-    const tenantIndex = (name: string) => tenants.number(name);
     const [shard, counters, shares] = [this.#shard, this.#counters, this.#shares];
     const shared = { ...dependencies, memory, kernel, outbox, tenantIndex, tenants: () => tenants.count, counters, shard, shares };
     this.#handlers = new ShardHandlers({ seriesLimit, idleMs, normalize }, shared);

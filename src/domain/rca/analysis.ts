@@ -4,15 +4,15 @@
 // first symptom is what departed first; the impact are those that call the cause and show symptoms. Latency and errors alone are symptoms: where nothing
 // else speaks, or nothing more than on a usual day, the answer is that there is not enough evidence, with what was looked at.
 import { categoryOf, type RootCauseCategory } from "./category.ts";
-import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from "./evidence-items.ts";
 import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
+import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from "./evidence-items.ts";
 import { meaningOf } from "./metric-kind.ts";
 import { type RankedService, type Ranking, rankServices } from "./ranking.ts";
 import { callersOf } from "./reach.ts";
 import { type IncidentSignature, signatureOf } from "./signature.ts";
 
 /** Candidates of a report. */
-export const CANDIDATES_MAX = 10;
+const CANDIDATES_MAX = 10;
 const IMPACT_MAX = 50;
 /** Share of the windows before that may reach what is there now: beyond, it is a usual day. */
 const TAIL_SHARE_MAX = 0.1;
@@ -125,7 +125,9 @@ function firstSymptom(series: readonly SeriesEvidence[]): FirstSymptom | null {
     if (!isSymptom || one.departure.novelty < SYMPTOM_MIN || Math.sign(one.departure.shift) !== harm) continue;
     if (first === undefined || isBefore(one, first)) first = one;
   }
-  return first === undefined ? null : { serviceId: first.serviceId, metricName: first.metricName, instance: first.instance, atMs: first.onsetMs };
+  return first === undefined
+    ? null
+    : { serviceId: first.serviceId, metricName: first.metricName, instance: first.instance, atMs: first.onsetMs };
 }
 
 /** Earlier, or as early and farther away. */

@@ -31,7 +31,8 @@ export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: 
 }
 
 /** Lines that name the resource that is missing, whoever writes them. */
-const SHORTAGE = /no space left|disk (?:is )?full|disk quota|out of memory|oom.?kill|cannot allocate|too many open files|read-only file system|i\/o error|no route to host|network is unreachable/i;
+const SHORTAGE =
+  /no space left|disk (?:is )?full|disk quota|out of memory|oom.?kill|cannot allocate|too many open files|read-only file system|i\/o error|no route to host|network is unreachable/i;
 
 function saysShortage(template: string | undefined): boolean {
   return template !== undefined && SHORTAGE.test(template);
@@ -39,6 +40,10 @@ function saysShortage(template: string | undefined): boolean {
 
 function hostDeparts({ series }: IncidentEvidence, serviceId: string): boolean {
   return series.some(
-    (one) => one.serviceId === serviceId && meaningOf(one.metricName).ofHost && one.departure.novelty >= HOST_MIN && one.departure.shift > SHORT_MIN,
+    (one) =>
+      one.serviceId === serviceId &&
+      meaningOf(one.metricName).ofHost &&
+      one.departure.novelty >= HOST_MIN &&
+      one.departure.shift > SHORT_MIN,
   );
 }

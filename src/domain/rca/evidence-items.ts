@@ -69,7 +69,8 @@ function otherItems({ lines, spans, surge }: Ranking, { serviceId, silent, satur
   if (silent) items.push({ source: "silence", text: "sends nothing since the onset", strength: 10 });
   if (saturated) items.push({ source: "saturation", text: "a resource is near its end", strength: 5 });
   if (change !== undefined) items.push({ source: "change", text: `${change.text} before the onset`, strength: 3 });
-  if (surge?.serviceId === serviceId) items.push({ source: "load", text: "requests rose at the front door, and with them everywhere", strength: surge.strength });
+  if (surge?.serviceId === serviceId)
+    items.push({ source: "load", text: "requests rose at the front door, and with them everywhere", strength: surge.strength });
   return items;
 }
 
@@ -81,7 +82,10 @@ const SPAN_WORDS = {
 } as const;
 
 /** Named numbers, as the contract's evidence map. */
-export function evidenceNumbers({ metrics }: Ranking, { serviceId, score, metrics: own, line, span, change }: RankedService): Record<string, number> {
+export function evidenceNumbers(
+  { metrics }: Ranking,
+  { serviceId, score, metrics: own, line, span, change }: RankedService,
+): Record<string, number> {
   const number = metrics.table.numberOf(serviceId);
   const numbers: Record<string, number> = { score };
   if (own !== undefined && number !== undefined) {

@@ -68,13 +68,7 @@ export function rankServices(evidence: IncidentEvidence): Ranking {
     saturated: new Set(evidence.saturated.map(({ serviceId }) => serviceId)),
     changes: changesBefore(evidence),
   };
-  const serviceIds = new Set([
-    ...parts.metrics.keys(),
-    ...parts.lines.keys(),
-    ...parts.spans.keys(),
-    ...parts.silent,
-    ...parts.saturated,
-  ]);
+  const serviceIds = new Set([...parts.metrics.keys(), ...parts.lines.keys(), ...parts.spans.keys(), ...parts.silent, ...parts.saturated]);
   const services = [...serviceIds]
     .map((serviceId) => ranked(serviceId, parts, metrics.usualTop))
     .filter(({ score }) => score > 0)

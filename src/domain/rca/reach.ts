@@ -9,7 +9,11 @@ export function callersOf(edges: Edges, serviceId: string): ReadonlyMap<string, 
   return reached(edges, serviceId, ([caller, callee]) => [callee, caller]);
 }
 
-function reached(edges: Edges, start: string, step: (edge: Edges[number]) => readonly [from: string, to: string]): ReadonlyMap<string, number> {
+function reached(
+  edges: Edges,
+  start: string,
+  step: (edge: Edges[number]) => readonly [from: string, to: string],
+): ReadonlyMap<string, number> {
   const next = new Map<string, string[]>();
   for (const edge of edges) {
     const [from, to] = step(edge);

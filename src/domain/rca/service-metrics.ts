@@ -56,7 +56,13 @@ export function metricsView(evidence: Pick<IncidentEvidence, "series" | "edges" 
   const tops = Array.from({ length: table.windows - 1 }, (_, i) => topOf(table, neighbours, symptom, i + 1));
   const reached = tops.filter((top) => top >= now).length;
   const usual = tops.length === 0 ? 0 : selectPlace(Float64Array.from(tops), tops.length, Math.floor(USUAL_SHARE * (tops.length - 1)));
-  return { table, services, usualTop: Math.max(USUAL_MIN, usual), tailShare: (reached + 1) / (tops.length + 1), symptomName: (serviceId) => symptomName(table, serviceId) };
+  return {
+    table,
+    services,
+    usualTop: Math.max(USUAL_MIN, usual),
+    tailShare: (reached + 1) / (tops.length + 1),
+    symptomName: (serviceId) => symptomName(table, serviceId),
+  };
 }
 
 function symptomName(table: NoveltyTable, serviceId: string): string {

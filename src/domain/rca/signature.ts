@@ -82,7 +82,12 @@ function lineNumbers({ lines }: Ranking, { serviceId }: RankedService): number[]
 
 function spanNumbers({ spans, slowShare }: Ranking, { serviceId }: RankedService): number[] {
   const most = (kind: string) =>
-    scaled(spans.reduce((strongest, span) => (span.serviceId === serviceId && span.kind === kind ? Math.max(strongest, span.strength) : strongest), 0));
+    scaled(
+      spans.reduce(
+        (strongest, span) => (span.serviceId === serviceId && span.kind === kind ? Math.max(strongest, span.strength) : strongest),
+        0,
+      ),
+    );
   return [most("self_time"), most("origin_errors"), most("call_gap"), most("peer"), slowShare(serviceId)];
 }
 

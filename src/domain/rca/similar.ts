@@ -1,5 +1,5 @@
 // Incidents that look alike: signatures as 40 signed bytes each, compared one by one. 100,000 take 4 MB and about 5 ms, less than any index would be worth.
-import { SIGNATURE_LENGTH, type IncidentSignature, signatureMeanings } from "./signature.ts";
+import { type IncidentSignature, SIGNATURE_LENGTH, signatureMeanings } from "./signature.ts";
 
 /** Of 1; the heaviest block's 1 is then 85 x 1.41 = 120 of 127. */
 const SCALE = 85;

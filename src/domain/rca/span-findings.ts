@@ -38,15 +38,27 @@ export function spanFindings(evidence: Pick<IncidentEvidence, "operations" | "ca
   return [
     ...evidence.operations.flatMap((operation) => selfTime(operation, costs)),
     ...originErrors(evidence),
-    ...callGaps(evidence.calls.filter(({ isPeer }) => !isPeer), costs),
-    ...slowPeers(evidence.calls.filter(({ isPeer }) => isPeer), costs),
+    ...callGaps(
+      evidence.calls.filter(({ isPeer }) => !isPeer),
+      costs,
+    ),
+    ...slowPeers(
+      evidence.calls.filter(({ isPeer }) => isPeer),
+      costs,
+    ),
   ].sort((a, b) => b.strength - a.strength);
 }
 
 /** How many of a service's operations became slower. */
-export function slowOperations(findings: readonly SpanFinding[], operations: readonly OperationEvidence[], serviceId: string): SlowOperations {
+export function slowOperations(
+  findings: readonly SpanFinding[],
+  operations: readonly OperationEvidence[],
+  serviceId: string,
+): SlowOperations {
   const known = operations.filter((operation) => operation.serviceId === serviceId && operation.now.spans >= SPANS_MIN).length;
-  const slow = findings.filter((finding) => finding.serviceId === serviceId && finding.kind === "self_time" && finding.strength >= SPANS_MIN).length;
+  const slow = findings.filter(
+    (finding) => finding.serviceId === serviceId && finding.kind === "self_time" && finding.strength >= SPANS_MIN,
+  ).length;
   return { slow, known };
 }
 
@@ -79,7 +91,11 @@ function requestCosts({ operations, calls }: Pick<IncidentEvidence, "operations"
 
 function selfTime({ serviceId, operation, past, now }: OperationEvidence, costs: RequestCosts): SpanFinding[] {
   if (now.spans < SPANS_MIN) return [];
-  const usual = usualTime(past, ({ spans }) => spans, ({ self }) => self);
+  const usual = usualTime(
+    past,
+    ({ spans }) => spans,
+    ({ self }) => self,
+  );
   if (usual === undefined || now.self.meanMs <= usual.meanMs) return [];
   const more = now.self.meanMs - usual.meanMs;
   const cost = Math.max(costs.ofService.get(serviceId) ?? 0, COST_OF_WHOLE * costs.whole);
@@ -135,7 +151,16 @@ function originErrors({ operations, calls }: Pick<IncidentEvidence, "operations"
     const expected = Math.max(ERRORS_EXPECTED_MIN, (past.errors / Math.max(1, past.spans)) * now.spans);
     if (errors <= expected) return [];
     const strength = Math.min(STRENGTH_MAX, Math.sqrt(2 * (errors * Math.log(errors / expected) - (errors - expected))));
-    return [{ serviceId, kind: "origin_errors" as const, subject: "", before: past.errors / Math.max(1, past.spans), now: errors / Math.max(1, now.spans), strength }];
+    return [
+      {
+        serviceId,
+        kind: "origin_errors" as const,
+        subject: "",
+        before: past.errors / Math.max(1, past.spans),
+        now: errors / Math.max(1, now.spans),
+        strength,
+      },
+    ];
   });
 }
 
@@ -151,11 +176,22 @@ function callGaps(calls: readonly CallEvidence[], { whole }: RequestCosts): Span
   const byCallee = new Map<string, SpanFinding[]>();
   for (const { caller, callee, past, now } of calls) {
     if (now.calls < SPANS_MIN) continue;
-    const usual = usualTime(past, ({ calls: count }) => count, ({ gap }) => gap);
+    const usual = usualTime(
+      past,
+      ({ calls: count }) => count,
+      ({ gap }) => gap,
+    );
     if (usual === undefined) continue;
     const share = (now.gap.meanMs - usual.meanMs) / Math.max(1, now.duration.meanMs + usual.meanMs, COST_OF_WHOLE * whole);
     const strength = Math.max(0, departure(now.gap, now.calls, usual)) * Math.max(0, Math.min(1, share / SHARE_FULL));
-    const finding: SpanFinding = { serviceId: callee, kind: "call_gap", subject: caller, before: usual.meanMs, now: now.gap.meanMs, strength };
+    const finding: SpanFinding = {
+      serviceId: callee,
+      kind: "call_gap",
+      subject: caller,
+      before: usual.meanMs,
+      now: now.gap.meanMs,
+      strength,
+    };
     byCallee.set(callee, [...(byCallee.get(callee) ?? []), finding]);
   }
   return [...byCallee.values()].flatMap((findings) => {
@@ -168,10 +204,16 @@ function callGaps(calls: readonly CallEvidence[], { whole }: RequestCosts): Span
 function slowPeers(calls: readonly CallEvidence[], { whole }: RequestCosts): SpanFinding[] {
   return calls.flatMap(({ caller, callee, past, now }) => {
     if (now.calls < SPANS_MIN) return [];
-    const usual = usualTime(past, ({ calls: count }) => count, ({ duration }) => duration);
+    const usual = usualTime(
+      past,
+      ({ calls: count }) => count,
+      ({ duration }) => duration,
+    );
     if (usual === undefined || now.duration.meanMs <= usual.meanMs) return [];
     const share = (now.duration.meanMs - usual.meanMs) / Math.max(1, usual.meanMs, COST_OF_WHOLE * whole);
     const strength = departure(now.duration, now.calls, usual) * Math.min(1, share / SHARE_FULL);
-    return strength <= 0 ? [] : [{ serviceId: callee, kind: "peer" as const, subject: caller, before: usual.meanMs, now: now.duration.meanMs, strength }];
+    return strength <= 0
+      ? []
+      : [{ serviceId: callee, kind: "peer" as const, subject: caller, before: usual.meanMs, now: now.duration.meanMs, strength }];
   });
 }

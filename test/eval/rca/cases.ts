@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { departureOf } from "../../../src/domain/rca/departure.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../../src/domain/rca/evidence.ts";
 import { readWideTable, type WideTable } from "./csv.ts";
-import { type Telemetry, telemetryEvidence } from "./telemetry-evidence.ts";
 import { readLines, readSpans } from "./telemetry.ts";
+import { type Telemetry, telemetryEvidence } from "./telemetry-evidence.ts";
 
 type Range = readonly [from: number, to: number];
 
@@ -160,7 +160,9 @@ function seriesEvidence(table: WideTable, normal: WideTable, isNormal: (time: nu
       now: Float64Array.from(rows, (i) => values[i]!),
       nowLead: mean(leads.map((i) => before[i]!)),
     });
-    return departure === undefined ? [] : [{ serviceId, metricName: metric.join("|"), instance: null, departure, onsetMs: table.times[rows[departure.onsetAt]!]! * 1000 }];
+    return departure === undefined
+      ? []
+      : [{ serviceId, metricName: metric.join("|"), instance: null, departure, onsetMs: table.times[rows[departure.onsetAt]!]! * 1000 }];
   });
 }
 

@@ -11,7 +11,10 @@ export interface WideTable {
 
 /** Lines of a file. */
 export function gzipLines(file: string): string[] {
-  return gunzipSync(readFileSync(file)).toString("utf8").split("\n").filter((line) => line !== "");
+  return gunzipSync(readFileSync(file))
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "");
 }
 
 export function readWideTable(file: string): WideTable {

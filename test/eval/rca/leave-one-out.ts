@@ -1,6 +1,7 @@
 // Each case against all others: whether the most similar one has the same type of fault.
-import { SimilarIncidents } from "../../../src/domain/rca/similar.ts";
+
 import type { IncidentSignature } from "../../../src/domain/rca/signature.ts";
+import { SimilarIncidents } from "../../../src/domain/rca/similar.ts";
 
 export interface SignedCase {
   readonly faultType: string;

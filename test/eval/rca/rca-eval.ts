@@ -74,7 +74,13 @@ function reportRows(of: string, out: string, analysed: readonly Analysed[]): Row
   return [
     { data: "nezha", measure: "quiet windows: not enough evidence", value: all.quiet_abstained!, bar: 0.8, goal: 0.95 },
     { data: "nezha", measure: "faults: not enough evidence", value: all.faults_abstained!, bar: 0.15, goal: 0.05, less: true },
-    ...["nezha-ob", "nezha-tt"].map((data) => ({ data, measure: "category, mean of classes", value: scores[data]!.category_by_class!, bar: 0.7, goal: 0.85 })),
+    ...["nezha-ob", "nezha-tt"].map((data) => ({
+      data,
+      measure: "category, mean of classes",
+      value: scores[data]!.category_by_class!,
+      bar: 0.7,
+      goal: 0.85,
+    })),
     { data: "nezha", measure: "Brier score / base rate's", value: all.brier! / all.brier_base!, bar: 0.9, goal: 0.75, less: true },
     { data: "nezha", measure: "calibration error", value: all.calibration_error!, less: true },
   ];

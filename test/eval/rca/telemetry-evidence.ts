@@ -25,7 +25,11 @@ export interface TelemetryEvidence {
 const PAUSE_S = 30;
 
 /** Evidence; none where there is no telemetry of that time. */
-export function telemetryEvidence(telemetry: Telemetry | null, isNormal: (time: number) => boolean, [from, to]: readonly [number, number]): TelemetryEvidence {
+export function telemetryEvidence(
+  telemetry: Telemetry | null,
+  isNormal: (time: number) => boolean,
+  [from, to]: readonly [number, number],
+): TelemetryEvidence {
   if (telemetry === null) return { lines: [], operations: [], calls: [] };
   const isNow = (time: number) => time >= from && time <= to;
   if (!telemetry.lines.some(({ atMs }) => isNow(atMs / 1000))) return { lines: [], operations: [], calls: [] };
@@ -110,7 +114,7 @@ function gather(
   windows: NormalWindows,
   isNow: (time: number) => boolean,
   keyOf: (span: TimedSpan) => string,
-  valueOf: (span: TimedSpan) => number,
+  measure: (span: TimedSpan) => number,
 ): Map<string, SumsByWindow> {
   const found = new Map<string, SumsByWindow>();
   for (const span of spans) {
@@ -120,7 +124,7 @@ function gather(
     const sums = found.get(key) ?? { past: Array.from({ length: windows.count }, () => new Sums()), now: new Sums() };
     found.set(key, sums);
     const into = window === undefined ? sums.now : sums.past[window]!;
-    into.times.add(valueOf(span));
+    into.times.add(measure(span));
     into.gaps.add(span.gapMs);
   }
   return found;
@@ -137,8 +141,19 @@ function operationEvidence(spans: readonly TimedSpan[], windows: NormalWindows, 
 
 function callEvidence(spans: readonly TimedSpan[], windows: NormalWindows, isNow: (time: number) => boolean): CallEvidence[] {
   const between = spans.filter(({ caller, serviceId }) => caller !== "" && caller !== serviceId);
-  const windowOf = ({ times, gaps }: Sums): CallWindow => ({ calls: times.count, errors: 0, duration: times.moments(), gap: gaps.moments() });
-  const found = gather(between, windows, isNow, ({ caller, serviceId }) => JSON.stringify([caller, serviceId]), ({ durationMs }) => durationMs);
+  const windowOf = ({ times, gaps }: Sums): CallWindow => ({
+    calls: times.count,
+    errors: 0,
+    duration: times.moments(),
+    gap: gaps.moments(),
+  });
+  const found = gather(
+    between,
+    windows,
+    isNow,
+    ({ caller, serviceId }) => JSON.stringify([caller, serviceId]),
+    ({ durationMs }) => durationMs,
+  );
   return [...found].map(([key, { past, now }]) => {
     const [caller, callee] = JSON.parse(key) as [string, string];
     return { caller, callee, isPeer: false, past: past.map(windowOf), now: windowOf(now) };
