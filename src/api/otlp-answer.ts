@@ -1,6 +1,7 @@
 // Answers of the OTLP endpoints, in the encoding of the request: Export*ServiceResponse with what was rejected, google.rpc.Status on errors.
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 import { OTLP_SIGNALS, type OtlpEncoding, type OtlpSignal } from "../core/protocol/otlp-kind.ts";
+import { google, otlp } from "./generated/otlp-answers.ts";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
 
 /** Which signal a request has, and how its answer is to be written. */
@@ -26,11 +27,24 @@ const PATHS: ReadonlyMap<string, OtlpSignal> = new Map(
   OTLP_SIGNALS.flatMap((signal) => [`/v1/${signal}`, `/api/v1/otlp/v1/${signal}`].map((path) => [path, signal] as const)),
 );
 const CONTENT_TYPES: Readonly<Record<OtlpEncoding, string>> = { protobuf: "application/x-protobuf", json: "application/json" };
+
+/** What protobufjs makes of a message of schemas/. */
+interface MessageEncoder {
+  encode(message: object): { finish(): Uint8Array };
+}
+
 const REJECTED: Readonly<Record<OtlpSignal, string>> = {
   metrics: "rejectedDataPoints",
   traces: "rejectedSpans",
   logs: "rejectedLogRecords",
 };
+const RESPONSES: Readonly<Record<OtlpSignal, MessageEncoder>> = {
+  metrics: otlp.ExportMetricsServiceResponse,
+  traces: otlp.ExportTraceServiceResponse,
+  logs: otlp.ExportLogsServiceResponse,
+};
+const STATUS: MessageEncoder = google.rpc.Status;
+const NO_BYTES = new Uint8Array(0);
 
 /** The media type without its parameters, in lower case. */
 function mediaType(contentType: string | undefined): string {
@@ -66,7 +80,8 @@ export function otlpSuccess({ signal, encoding }: OtlpDialect, partial: PartialS
     const body = JSON.stringify({ partialSuccess: { [REJECTED[signal]]: String(rejected), errorMessage: message } });
     return { status: 200, contentType, body };
   }
-  return { status: 200, contentType, body: bytesField(1, Buffer.concat([numberField(1, rejected), textField(2, message)])) };
+  const partialSuccess = { [REJECTED[signal]]: rejected, errorMessage: message };
+  return { status: 200, contentType, body: RESPONSES[signal].encode({ partialSuccess }).finish() };
 }
 
 /** The answer to a request that is refused. */
@@ -75,7 +90,7 @@ export function otlpError({ encoding }: OtlpDialect, { code, message }: Refusal)
   const number = rpcCode(code);
   const contentType = CONTENT_TYPES[encoding];
   if (encoding === "json") return { status, contentType, body: JSON.stringify({ code: number, message }) };
-  return { status, contentType, body: Buffer.concat([numberField(1, number), textField(2, message)]) };
+  return { status, contentType, body: STATUS.encode({ code: number, message }).finish() };
 }
 
 /** google.rpc.Code by HTTP status; what is not here is INVALID_ARGUMENT. https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto */
@@ -95,29 +110,4 @@ const INVALID_ARGUMENT = 3;
 
 function rpcCode(code: ErrorCode): number {
   return RPC_CODES[ERROR_STATUS[code]] ?? INVALID_ARGUMENT;
-}
-
-const NO_BYTES = new Uint8Array(0);
-const VARINT = 0;
-const BYTES = 2;
-
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-  bytes.push(rest);
-  return bytes;
-}
-
-/** A field of a number that is not negative. */
-function numberField(field: number, value: number): Buffer {
-  return value === 0 ? Buffer.alloc(0) : Buffer.from([field * 8 + VARINT, ...varint(value)]);
-}
-
-function textField(field: number, text: string): Buffer {
-  return bytesField(field, Buffer.from(text));
-}
-
-function bytesField(field: number, bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([field * 8 + BYTES, ...varint(bytes.length)]), bytes]);
 }

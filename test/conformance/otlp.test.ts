@@ -118,9 +118,10 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
     });
     const message = expect.stringMatching(/^1 of 2 data points were refused, the others are stored; the first: timestamp_too_old: 1970/);
     const json = await post("/v1/metrics", JSON_TYPE, bodyOf("metrics", JSON_TYPE, request));
-    expect(read(json, decodeResponse)).toEqual([200, JSON_TYPE, { partialSuccess: { rejectedDataPoints: "1", errorMessage: message } }]);
+    const decode = (bytes: Uint8Array) => decodeResponse("metrics", bytes);
+    expect(read(json, decode)).toEqual([200, JSON_TYPE, { partialSuccess: { rejectedDataPoints: "1", errorMessage: message } }]);
     const protobuf = await post("/v1/metrics", PROTOBUF_TYPE, bodyOf("metrics", PROTOBUF_TYPE, request));
-    expect(read(protobuf, decodeResponse)).toEqual([200, PROTOBUF_TYPE, { partialSuccess: { rejected: 1, errorMessage: message } }]);
+    expect(read(protobuf, decode)).toEqual([200, PROTOBUF_TYPE, { partialSuccess: { rejectedDataPoints: 1, errorMessage: message } }]);
     const { series } = await server.get<{ series: object[] }>("/api/v1/series", { service_id: "partial" });
     expect(series).toMatchObject([{ metric_name: "depth" }]);
   });

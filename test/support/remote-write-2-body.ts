@@ -1,6 +1,6 @@
 // Builds remote-write 2.0 bodies with protobufjs, and reads them with a slow, strict decoder: the twin of the kernel's first pass and walk.
 // As Prometheus' own decoder, it takes a known field with another wire type for an error, packed and single references alike, and numbers modulo 2^32.
-import protobuf from "protobufjs";
+import type protobuf from "protobufjs";
 import { BASE_MS, type Staged } from "./lane-harness.ts";
 import {
   codeOf,
@@ -13,28 +13,10 @@ import {
   textOf,
   type WireField,
 } from "./remote-write-decoder.ts";
+import { loadSchema } from "./schema-files.ts";
 
-const root = protobuf.parse(`
-  syntax = "proto3";
-  message Request { repeated string symbols = 4; repeated TimeSeries timeseries = 5; }
-  message TimeSeries {
-    repeated uint32 labels_refs = 1; repeated Sample samples = 2; repeated Histogram histograms = 3; repeated Exemplar exemplars = 4;
-    Metadata metadata = 5; int64 created_timestamp = 6;
-  }
-  message Exemplar { repeated uint32 labels_refs = 1; double value = 2; int64 timestamp = 3; }
-  message Sample { double value = 1; int64 timestamp = 2; int64 start_timestamp = 3; }
-  message Metadata { uint32 type = 1; uint32 help_ref = 3; uint32 unit_ref = 4; }
-  message Histogram {
-    oneof count { uint64 count_int = 1; double count_float = 2; }
-    double sum = 3; sint32 schema = 4; double zero_threshold = 5;
-    oneof zero_count { uint64 zero_count_int = 6; double zero_count_float = 7; }
-    repeated BucketSpan negative_spans = 8; repeated sint64 negative_deltas = 9; repeated double negative_counts = 10;
-    repeated BucketSpan positive_spans = 11; repeated sint64 positive_deltas = 12; repeated double positive_counts = 13;
-    uint32 reset_hint = 14; int64 timestamp = 15; repeated double custom_values = 16; int64 start_timestamp = 17;
-  }
-  message BucketSpan { sint32 offset = 1; uint32 length = 2; }
-`).root;
-const Request2 = root.lookupType("Request");
+const root = loadSchema("prometheus/remote-write-2.proto");
+const Request2 = root.lookupType("prometheus.v2.Request");
 
 export interface Sample2 {
   readonly value: number;
@@ -84,7 +66,7 @@ export function decodeBody2(body: Uint8Array): protobuf.Message {
   return Request2.decode(body);
 }
 
-const HistogramMessage = root.lookupType("Histogram");
+const HistogramMessage = root.lookupType("prometheus.Histogram");
 
 /** Encodes a histogram alone; fields in camel case. */
 export function encodeHistogram(fields: object): Uint8Array {

@@ -1,15 +1,20 @@
 // Builds remote-write 1.0 bodies byte by byte, so that tests can also write what no encoder would, and reads them with protobufjs, the slow twin.
 import protobuf from "protobufjs";
+import { loadSchema } from "./schema-files.ts";
 
-// Metadata, exemplars and histograms are bytes here: the kernel passes over them and does not look inside.
-const root = protobuf.parse(`
-  syntax = "proto3";
-  message WriteRequest { repeated TimeSeries timeseries = 1; repeated bytes metadata = 3; }
-  message TimeSeries { repeated Label labels = 1; repeated Sample samples = 2; repeated bytes exemplars = 3; repeated bytes histograms = 4; }
-  message Label { string name = 1; string value = 2; }
-  message Sample { double value = 1; int64 timestamp = 2; }
-`).root;
-const WriteRequest = root.lookupType("WriteRequest");
+const root = loadSchema("prometheus/remote-write-1.proto");
+const WriteRequest = root.lookupType("prometheus.v1.WriteRequest");
+// The kernel passes over these and does not look inside: here they are bytes too.
+passOver(WriteRequest, "metadata");
+passOver(root.lookupType("prometheus.v1.TimeSeries"), "exemplars", "histograms");
+
+/** Makes bytes of repeated messages. */
+function passOver(type: protobuf.Type, ...fields: readonly string[]): void {
+  for (const name of fields) {
+    const field = type.fields[name] as protobuf.Field;
+    type.remove(field).add(new protobuf.Field(name, field.id, "bytes", "repeated"));
+  }
+}
 
 export interface Sample {
   readonly value: number;

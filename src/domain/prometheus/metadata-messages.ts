@@ -1,10 +1,12 @@
-// Metadata messages of a remote-write 1.0 body: WriteRequest {3: MetricMetadata}, MetricMetadata {1: type, 2: family name, 4: help, 5: unit}.
-import { WIRE_BYTES, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
+// Metadata messages of a remote-write 1.0 body (schemas/prometheus/metric-metadata.proto): found by a walk over the body, read by protobufjs.
+import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import { METRIC_TYPES, type MetricType } from "../series/metric-metadata.ts";
+import { prometheus } from "./generated/metric-messages.ts";
 
+/** WriteRequest.metadata. */
 const FIELD_METADATA = 3;
-type TextField = "metricName" | "help" | "unit";
-const TEXTS: Readonly<Record<number, TextField>> = { 2: "metricName", 4: "help", 5: "unit" };
+const METRIC_METADATA: { decode(bytes: Uint8Array): { type: number; metricFamilyName: string; help: string; unit: string } } =
+  prometheus.MetricMetadata;
 
 /** One message. */
 export interface MetadataMessage {
@@ -24,26 +26,16 @@ export function* metadataMessages(body: Uint8Array): Generator<MetadataMessage> 
   const reader = new WireReader(body);
   while (reader.next(body.length)) {
     if (reader.field !== FIELD_METADATA || reader.wire !== WIRE_BYTES) continue;
-    const end = reader.to;
-    const message = readMessage(reader);
-    reader.at = end;
-    reader.failed = false;
+    const message = readMessage(reader.content());
     if (message !== undefined) yield message;
   }
 }
 
-function readMessage(reader: WireReader): MetadataMessage | undefined {
-  const end = reader.to;
-  let type = 0;
-  const texts: Record<TextField, string> = { metricName: "", help: "", unit: "" };
-  reader.enter();
-  while (reader.next(end)) {
-    if (reader.field === 1 && reader.wire === WIRE_VARINT) type = reader.signed();
-    const name = TEXTS[reader.field];
-    if (name === undefined || reader.wire !== WIRE_BYTES) continue;
-    const text = reader.strictText();
-    if (text === undefined) return undefined;
-    texts[name] = text;
+function readMessage(content: Uint8Array): MetadataMessage | undefined {
+  try {
+    const { type, metricFamilyName: metricName, help, unit } = METRIC_METADATA.decode(content);
+    return metricName === "" ? undefined : { metricName, type: metricTypeOf(type), unit, help };
+  } catch {
+    return undefined; // malformed, or a text that is not UTF-8
   }
-  return reader.failed || texts.metricName === "" ? undefined : { ...texts, type: metricTypeOf(type) };
 }

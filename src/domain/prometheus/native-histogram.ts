@@ -1,11 +1,9 @@
-// Native histograms of remote-write 1.0 and 2.0, which have one message between them:
-// Histogram {1: count_int, 2: count_float, 3: sum, 4: sint32 schema, 5: zero_threshold, 6: zero_count_int, 7: zero_count_float, 8: negative_spans,
-// 9: negative_deltas (sint64), 10: negative_counts, 11: positive_spans, 12: positive_deltas, 13: positive_counts, 14: reset_hint, 15: timestamp,
-// 16: custom_values, 17: start_timestamp}, BucketSpan {1: sint32 offset, 2: uint32 length}.
+// Native histograms of remote-write 1.0 and 2.0, which have one message between them (schemas/prometheus/native-histogram.proto); protobufjs reads it.
 // https://prometheus.io/docs/specs/native_histograms/
 // Bucket i of schema s covers (base^(i-1), base^i], base = 2^(2^-s): it is bucket i - 1 of OTLP's exponential histogram of that scale.
-import { readNumbers, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
+import { WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
 import type { DistributionPoint, ExponentialBuckets } from "../otlp/otlp-items.ts";
+import { prometheus } from "./generated/metric-messages.ts";
 
 /** Schema of histograms with bounds of their own. */
 const CUSTOM_SCHEMA = -53;
@@ -13,6 +11,8 @@ const SCHEMA_MIN = -4;
 const SCHEMA_MAX = 8;
 /** Buckets from the first to the last of one side: OTLP's SDKs make 160, Prometheus limits targets to some hundreds. */
 export const NATIVE_BUCKETS_MAX = 4096;
+/** Bytes of a message: both sides of NATIVE_BUCKETS_MAX buckets, each a span of its own of at most 18 bytes with a count of at most 10, come to 229,376. */
+const MESSAGE_BYTES_MAX = 256 * 1024;
 const RESET_HINT_GAUGE = 3;
 /** Bits of the NaN that is Prometheus' stale marker, as two words. */
 const STALE_HIGH = 0x7ff00000;
@@ -24,72 +24,109 @@ export type NativeHistogram = Omit<DistributionPoint, "serviceId" | "environment
 /** What cannot be taken of a histogram, in words for its sender. */
 export class NativeHistogramError extends Error {}
 
+/** A whole number as protobufjs reads one of 64 bits. */
+interface Long {
+  toNumber(): number;
+}
+
+/** prometheus.Histogram as protobufjs reads it. */
+interface Message {
+  readonly countInt?: Long | null;
+  readonly countFloat?: number | null;
+  readonly sum: number;
+  readonly schema: number;
+  readonly zeroThreshold: number;
+  readonly zeroCountInt?: Long | null;
+  readonly zeroCountFloat?: number | null;
+  readonly negativeSpans: readonly Span[];
+  readonly negativeDeltas: readonly Long[];
+  readonly negativeCounts: readonly number[];
+  readonly positiveSpans: readonly Span[];
+  readonly positiveDeltas: readonly Long[];
+  readonly positiveCounts: readonly number[];
+  readonly resetHint: number;
+  readonly timestamp: Long;
+  readonly customValues: readonly number[];
+  readonly startTimestamp: Long;
+}
+
 interface Span {
   readonly offset: number;
   readonly length: number;
 }
 
-class Message {
-  count = 0;
-  sum = 0;
-  isStale = false;
-  schema = 0;
-  zeroThreshold = 0;
-  zeroCount = 0;
-  timeMs = 0;
-  startMs = 0;
-  resetHint = 0;
-  customValues: number[] = [];
-  readonly negative = { spans: [] as Span[], deltas: [] as number[], counts: [] as number[] };
-  readonly positive = { spans: [] as Span[], deltas: [] as number[], counts: [] as number[] };
+/** Buckets of one side as they are sent. */
+interface SentBuckets {
+  readonly spans: readonly Span[];
+  readonly deltas: readonly Long[];
+  readonly counts: readonly number[];
 }
+
+const HISTOGRAM: { decode(bytes: Uint8Array): Message } = prometheus.Histogram;
+const NO_BUCKETS: ExponentialBuckets = { offset: 0, counts: [] };
 
 /**
  * Decodes a Histogram message; `createdMs` is the start that its series tells, 0 for none. Throws NativeHistogramError when it is malformed, of a schema that is
  * not defined, or has more than NATIVE_BUCKETS_MAX buckets on a side.
  */
 export function decodeNativeHistogram(content: Uint8Array, createdMs: number): NativeHistogram {
+  const { isStale } = checkFields(content);
   const message = readMessage(content);
-  const { schema, timeMs } = message;
-  const startMs = message.startMs > 0 ? message.startMs : Math.max(0, createdMs);
+  const { schema, sum } = message;
   const isCustom = schema === CUSTOM_SCHEMA;
   if (!isCustom && (schema < SCHEMA_MIN || schema > SCHEMA_MAX))
     throw new NativeHistogramError(`its schema is ${schema}; -4 to 8 and -53 are known`);
-  const none: ExponentialBuckets = { offset: 0, counts: [] };
-  const common = {
-    temporality: "cumulative" as const,
-    timeMs,
-    startMs,
-    count: message.count,
-    sum: Number.isFinite(message.sum) ? message.sum : null,
+  if (!isStale && message.resetHint === RESET_HINT_GAUGE)
+    throw new NativeHistogramError("it is a gauge histogram, of which no increase can be taken");
+  const startMs = message.startTimestamp.toNumber();
+  const hasBounds = isCustom && !isStale;
+  const hasBuckets = !isCustom && !isStale;
+  return {
+    kind: isCustom ? "explicit" : "exponential",
+    temporality: "cumulative",
+    timeMs: message.timestamp.toNumber(),
+    startMs: startMs > 0 ? startMs : Math.max(0, createdMs),
+    count: countOf(message),
+    sum: Number.isFinite(sum) ? sum : null,
     min: null,
     max: null,
     quantiles: [],
-    isStale: message.isStale,
+    isStale,
+    bounds: hasBounds ? message.customValues : [],
+    bucketCounts: hasBounds ? customCounts(message) : [],
+    scale: hasBuckets ? schema : 0,
+    zeroCount: hasBuckets ? (message.zeroCountFloat ?? message.zeroCountInt?.toNumber() ?? 0) : 0,
+    zeroThreshold: hasBuckets ? message.zeroThreshold : 0,
+    positive: hasBuckets ? exponentialBuckets(positiveOf(message)) : NO_BUCKETS,
+    negative: hasBuckets ? exponentialBuckets(negativeOf(message)) : NO_BUCKETS,
   };
-  const empty = { bounds: [], bucketCounts: [], scale: 0, zeroCount: 0, zeroThreshold: 0, positive: none, negative: none };
-  if (common.isStale) return { ...common, ...empty, kind: isCustom ? "explicit" : "exponential" };
-  if (message.resetHint === RESET_HINT_GAUGE) throw new NativeHistogramError("it is a gauge histogram, of which no increase can be taken");
-  if (isCustom) return { ...common, ...empty, kind: "explicit", bounds: message.customValues, bucketCounts: customCounts(message) };
-  const side = (buckets: Message["positive"]): ExponentialBuckets => {
-    const { first, counts } = bucketCounts(buckets);
-    return { offset: first - 1, counts };
-  };
-  return {
-    ...common,
-    ...empty,
-    kind: "exponential",
-    scale: schema,
-    zeroCount: message.zeroCount,
-    zeroThreshold: message.zeroThreshold,
-    positive: side(message.positive),
-    negative: side(message.negative),
-  };
+}
+
+function countOf({ countFloat, countInt }: Message): number {
+  const count = countFloat ?? countInt?.toNumber() ?? 0;
+  if (!Number.isFinite(count) || count < 0) throw new NativeHistogramError("it is malformed");
+  return count;
+}
+
+const positiveOf = ({ positiveSpans: spans, positiveDeltas: deltas, positiveCounts: counts }: Message): SentBuckets => ({
+  spans,
+  deltas,
+  counts,
+});
+const negativeOf = ({ negativeSpans: spans, negativeDeltas: deltas, negativeCounts: counts }: Message): SentBuckets => ({
+  spans,
+  deltas,
+  counts,
+});
+
+function exponentialBuckets(buckets: SentBuckets): ExponentialBuckets {
+  const { first, counts } = bucketCounts(buckets);
+  return { offset: first - 1, counts };
 }
 
 /** Counts by custom bound, the last one for what is above all. */
 function customCounts(message: Message): number[] {
-  const { first, counts } = bucketCounts(message.positive);
+  const { first, counts } = bucketCounts(positiveOf(message));
   const places = message.customValues.length + 1;
   if (places > NATIVE_BUCKETS_MAX) throw new NativeHistogramError(`it has ${places} buckets; ${NATIVE_BUCKETS_MAX} are taken`);
   if (first < 0 || first + counts.length > places) throw new NativeHistogramError(`its buckets go beyond its ${places - 1} custom values`);
@@ -97,7 +134,7 @@ function customCounts(message: Message): number[] {
 }
 
 /** Counts from the first bucket to the last, gaps as 0; integers come as differences from bucket to bucket. */
-function bucketCounts({ spans, deltas, counts: floats }: Message["positive"]): { first: number; counts: number[] } {
+function bucketCounts({ spans, deltas, counts: floats }: SentBuckets): { first: number; counts: number[] } {
   const given = spans.reduce((sum, { length }) => sum + length, 0);
   const told = Math.max(deltas.length, floats.length);
   if (given !== told) throw new NativeHistogramError(`its spans have ${given} buckets, but ${told} counts are given`);
@@ -111,7 +148,7 @@ function bucketCounts({ spans, deltas, counts: floats }: Message["positive"]): {
       throw new NativeHistogramError(`its buckets span more than ${NATIVE_BUCKETS_MAX}`);
     if (i > 0) for (let gap = 0; gap < offset; gap++) counts.push(0);
     for (let bucket = 0; bucket < length; bucket++, next++) {
-      running += deltas[next] ?? 0;
+      running += deltas[next]?.toNumber() ?? 0;
       counts.push(floats.length > 0 ? (floats[next] as number) : running);
     }
   }
@@ -121,74 +158,44 @@ function bucketCounts({ spans, deltas, counts: floats }: Message["positive"]): {
 }
 
 function readMessage(content: Uint8Array): Message {
-  const reader = new WireReader(content);
-  const message = new Message();
-  while (reader.next(content.length)) takeField(message, reader);
-  if (reader.failed || !Number.isFinite(message.count) || message.count < 0) throw new NativeHistogramError("it is malformed");
+  let message: Message;
+  try {
+    message = HISTOGRAM.decode(content);
+  } catch {
+    throw new NativeHistogramError("it is malformed");
+  }
+  for (const { spans, deltas, counts } of [positiveOf(message), negativeOf(message)]) {
+    if (deltas.length > 2 * NATIVE_BUCKETS_MAX || counts.length > 2 * NATIVE_BUCKETS_MAX)
+      throw new NativeHistogramError(`it has more than ${NATIVE_BUCKETS_MAX} buckets`);
+    if (spans.length > NATIVE_BUCKETS_MAX) throw new NativeHistogramError("a span of its buckets is malformed");
+  }
   return message;
 }
 
-function takeField(message: Message, reader: WireReader): void {
-  const number = NUMBERS[reader.field];
-  const list = LISTS[reader.field];
-  const wireTypes = number?.[0] ?? list?.[0];
-  if (wireTypes === undefined) return;
-  if (!wireTypes.includes(reader.wire)) throw new NativeHistogramError(`its field ${reader.field} has another wire type than it should`);
-  if (list !== undefined) list[1](message, reader);
-  if (number === undefined) return;
-  message[number[1]] = reader[number[2]]();
-  if (number[1] === "sum") message.isStale = reader.high === STALE_HIGH && reader.low === STALE_LOW;
-}
+const VARINT = 1 << WIRE_VARINT;
+const DOUBLE = 1 << WIRE_FIXED64;
+const BYTES = 1 << WIRE_BYTES;
+const FIELD_SUM = 3;
+/** Wire types that each field may have, by its number: protobufjs passes over others, and Prometheus refuses them. */
+const WIRE_TYPES = Uint8Array.of(
+  0,
+  ...[VARINT, DOUBLE, DOUBLE, VARINT, DOUBLE, VARINT, DOUBLE],
+  ...[BYTES, BYTES | VARINT, BYTES | DOUBLE, BYTES, BYTES | VARINT, BYTES | DOUBLE],
+  ...[VARINT, VARINT, BYTES | DOUBLE, VARINT],
+);
 
-const VARINT = [WIRE_VARINT];
-const DOUBLE = [WIRE_FIXED64];
-const SPAN = [WIRE_BYTES];
-const ZIGZAGS = [WIRE_BYTES, WIRE_VARINT];
-const DOUBLES = [WIRE_BYTES, WIRE_FIXED64];
-
-type NumberField = "count" | "sum" | "schema" | "zeroThreshold" | "zeroCount" | "resetHint" | "timeMs" | "startMs";
-const NUMBERS: Readonly<Record<number, readonly [wireTypes: readonly number[], field: NumberField, as: "signed" | "zigzag64" | "double"]>> =
-  {
-    1: [VARINT, "count", "signed"],
-    2: [DOUBLE, "count", "double"],
-    3: [DOUBLE, "sum", "double"],
-    4: [VARINT, "schema", "zigzag64"],
-    5: [DOUBLE, "zeroThreshold", "double"],
-    6: [VARINT, "zeroCount", "signed"],
-    7: [DOUBLE, "zeroCount", "double"],
-    14: [VARINT, "resetHint", "signed"],
-    15: [VARINT, "timeMs", "signed"],
-    17: [VARINT, "startMs", "signed"],
-  };
-
-const LISTS: Readonly<Record<number, readonly [wireTypes: readonly number[], take: (message: Message, reader: WireReader) => void]>> = {
-  8: [SPAN, (message, reader) => takeSpan(message.negative.spans, reader)],
-  9: [ZIGZAGS, (message, reader) => takeNumbers(message.negative.deltas, reader, WIRE_VARINT)],
-  10: [DOUBLES, (message, reader) => takeNumbers(message.negative.counts, reader, WIRE_FIXED64)],
-  11: [SPAN, (message, reader) => takeSpan(message.positive.spans, reader)],
-  12: [ZIGZAGS, (message, reader) => takeNumbers(message.positive.deltas, reader, WIRE_VARINT)],
-  13: [DOUBLES, (message, reader) => takeNumbers(message.positive.counts, reader, WIRE_FIXED64)],
-  16: [DOUBLES, (message, reader) => takeNumbers(message.customValues, reader, WIRE_FIXED64)],
-};
-
-/** Differences (varints, zigzag) or doubles. Bounded here already, so that no sender decides how much is held. */
-function takeNumbers(numbers: number[], reader: WireReader, wire: number): void {
-  readNumbers(reader, wire, 2 * NATIVE_BUCKETS_MAX, numbers, () => (wire === WIRE_VARINT ? reader.zigzag64() : reader.double()));
-  if (numbers.length > 2 * NATIVE_BUCKETS_MAX) throw new NativeHistogramError(`it has more than ${NATIVE_BUCKETS_MAX} buckets`);
-}
-
-function takeSpan(spans: Span[], reader: WireReader): void {
-  const end = reader.to;
-  let offset = 0;
-  let length = 0;
-  reader.enter();
-  while (reader.next(end)) {
-    if (reader.field > 2) continue;
-    if (reader.wire !== WIRE_VARINT) throw new NativeHistogramError("a span of its buckets is malformed");
-    if (reader.field === 1) offset = reader.zigzag64();
-    else length = reader.signed();
+/** Looks at the fields before they are read: their wire types, whether the sum is the stale marker, and that the sender does not decide how much is held. */
+function checkFields(content: Uint8Array): { isStale: boolean } {
+  if (content.length > MESSAGE_BYTES_MAX)
+    throw new NativeHistogramError(`it has more than ${NATIVE_BUCKETS_MAX} buckets, or fields that a histogram has not`);
+  const reader = new WireReader(content);
+  let isStale = false;
+  while (reader.next(content.length)) {
+    const allowed = WIRE_TYPES[reader.field] ?? 0;
+    if (allowed !== 0 && (allowed & (1 << reader.wire)) === 0)
+      throw new NativeHistogramError(`its field ${reader.field} has another wire type than it should`);
+    if (reader.field === FIELD_SUM) isStale = reader.high === STALE_HIGH && reader.low === STALE_LOW;
   }
-  if (reader.failed || length < 0 || spans.length >= NATIVE_BUCKETS_MAX)
-    throw new NativeHistogramError("a span of its buckets is malformed");
-  spans.push({ offset, length });
+  if (reader.failed) throw new NativeHistogramError("it is malformed");
+  return { isStale };
 }
