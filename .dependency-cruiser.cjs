@@ -79,6 +79,7 @@ const owned = [
   { name: "thi-buffers", to: "node_modules/@thi[.]ng/", owner: "^src/core/base/" },
   { name: "ml-matrix", to: "node_modules/ml-matrix/", owner: "^src/domain/detection/multivariate/" },
   { name: "protobufjs", to: "node_modules/protobufjs/", owner: "^src/(api|domain/prometheus)/generated/" },
+  { name: "flatbuffers", to: "node_modules/flatbuffers/", owner: "^src/domain/detection/multivariate/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
   { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },
   { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },

@@ -1,8 +1,9 @@
 // `node scripts/generate-schemas.mjs`: writes the code that is made of the files of schemas/ (schemas/README.md): protobufjs' static encoders and FlatBuffers' readers and
 // writers. Its output is committed; builds and checks need neither tool. pbjs comes from the package registry for this one run, flatc from the system (Debian: flatbuffers-compiler).
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 
 const PBJS = "protobufjs-cli@2.7.1";
 const schemas = join(import.meta.dirname, "../schemas");
@@ -29,3 +30,15 @@ protobufModule(
   ["prometheus/metric-metadata.proto", "prometheus/native-histogram.proto"],
   ["encode"],
 );
+
+/** FlatBuffers' accessors, one file a schema. */
+function flatbuffersModule(out, file) {
+  const folder = mkdtempSync(join(tmpdir(), "vedette-schemas-"));
+  execFileSync("flatc", ["--ts", "--ts-flat-files", "-o", folder, join(schemas, file)], { stdio: ["ignore", "inherit", "inherit"] });
+  const code = readFileSync(join(folder, file.replace(".fbs", "_generated.ts")), "utf8");
+  rmSync(folder, { recursive: true });
+  mkdirSync(dirname(join(sources, out)), { recursive: true });
+  writeFileSync(join(sources, out), head(file) + code.replace(/^\/\/ automatically generated.*\n\n/, ""));
+}
+
+flatbuffersModule("domain/detection/multivariate/generated/training-input.ts", "training-input.fbs");

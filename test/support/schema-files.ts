@@ -9,7 +9,8 @@ const FOLDER = join(import.meta.dirname, "../../schemas");
 export function loadSchema(...files: readonly string[]): protobuf.Root {
   const root = new protobuf.Root();
   root.resolvePath = (_origin, target) => join(FOLDER, target);
-  return root.loadSync([...files]).resolveAll();
+  root.loadSync([...files]).resolveAll();
+  return root;
 }
 
 const OTLP_FILES = ["metrics", "trace", "logs"].map((signal) => `opentelemetry/proto/collector/${signal}/v1/${signal}_service.proto`);
@@ -34,7 +35,8 @@ export function loadOtlpSchema(extra: Readonly<Record<string, readonly [id: numb
   }
   const lost = typesIn(additions).filter(({ name, fieldsArray }) => fieldsArray.length > 0 && !added.has(name));
   if (lost.length > 0) throw new Error(`${ADDITIONS} has messages that OpenTelemetry has not: ${lost.map(({ name }) => name).join(", ")}`);
-  return root.resolveAll();
+  root.resolveAll();
+  return root;
 }
 
 /** A message of the additions has its home in the package of common messages. */

@@ -16,6 +16,7 @@ import type {
 } from "../../src/core/protocol/engine-control.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
+import { readTrainingInput } from "../../src/domain/detection/multivariate/training-input.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
 import type { MemoryDisk } from "./memory-log.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
@@ -154,7 +155,7 @@ export class SimulatedServer {
       wake: () => {
         this.#hasMore = true;
       },
-      train: async (job) => trainService(job),
+      train: async (input) => trainService(readTrainingInput(input)),
     });
   }
 

@@ -8,6 +8,7 @@ import { SERIES_DATA_BLOCKS_MAX } from "../../src/core/config/limits.ts";
 import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../src/core/config/pace-limits.ts";
 import type { ServiceHistoryAnswer } from "../../src/core/protocol/engine-control.ts";
 import { wholeSamples } from "../../src/domain/detection/multivariate/stream-history.ts";
+import { readTrainingInput, type TrainingInput } from "../../src/domain/detection/multivariate/training-input.ts";
 import { chunkBlock } from "../support/chunk-block.ts";
 import { block, START_MS } from "../support/coordinator-rig.ts";
 import { MemoryStore } from "../support/memory-store.ts";
@@ -45,7 +46,9 @@ async function rig(blocks: number) {
     world.onRest();
   };
   const paced = new PacedWork({ share: TRAINING_READ_SHARE, pieceMs: TRAINING_READ_MS }, { monotonicMs: () => world.ms, rest });
-  const gather = (fromMs = 0) => serviceHistory(answer(), PARTITION, fromMs, { series: store, paced, isStopping: () => world.isStopping });
+  const request = { toMs: START_MS, intervalMs: MINUTE_MS, rowsMax: 10, seed: 1 };
+  const gather = (fromMs = 0) =>
+    serviceHistory(answer(), PARTITION, { ...request, fromMs }, { series: store, paced, isStopping: () => world.isStopping });
   return { world, gather };
 }
 
@@ -68,7 +71,7 @@ function answer(): ServiceHistoryAnswer {
 describe("a service's history", () => {
   it("is that of all places, each stream's own, the newer place before the older one", async () => {
     const { gather } = await rig(4);
-    const [one, other] = ((await gather()) ?? []).map(wholeSamples);
+    const [one, other] = readTrainingInput((await gather()) as TrainingInput).streams.map(wholeSamples);
     expect(one?.times).toHaveLength(21);
     expect([...(one?.values ?? [])]).toEqual([...Array(10).fill(0), 77, ...Array(9).fill(2), 78]);
     expect([...(other?.values ?? [])]).toEqual([...Array(10).fill(1), ...Array(10).fill(3), 99]);

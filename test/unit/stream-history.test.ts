@@ -1,7 +1,7 @@
 // A stream's history from chunks and what its engine holds, against a map of the samples by time.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
-import { ChunkPile, wholeSamples } from "../../src/domain/detection/multivariate/stream-history.ts";
+import { wholeSamples } from "../../src/domain/detection/multivariate/stream-history.ts";
 import { sampleChunk } from "../support/sample-chunk.ts";
 
 type Sample = readonly [timeMs: number, value: number];
@@ -13,12 +13,10 @@ function chunkOf(samples: readonly Sample[]): Uint8Array {
 
 /** `newestFirst` are chunks as they are found; the samples held win over all of them, and a newer chunk over an older one. */
 function historyOf(held: readonly Sample[], newestFirst: ReadonlyArray<readonly Sample[]>, fromMs: number) {
-  const pile = new ChunkPile();
-  for (const samples of newestFirst) pile.add(chunkOf(samples));
   return {
     times: Float64Array.from(held, ([time]) => time),
     values: Float64Array.from(held, ([, value]) => value),
-    stored: pile.stored(fromMs),
+    stored: { chunks: newestFirst.map(chunkOf), fromMs },
   };
 }
 
@@ -69,8 +67,7 @@ describe("a stream's history", () => {
 
   it("says of bytes that are no chunk that they do not decode", () => {
     const { stored, ...held } = historyOf([], [[[1, 1]]], 0);
-    const bytes = stored.bytes.slice();
-    bytes[2] = 0;
-    expect(() => wholeSamples({ ...held, stored: { ...stored, bytes } })).toThrow("does not decode");
+    (stored.chunks[0] as Uint8Array)[0] = 0;
+    expect(() => wholeSamples({ ...held, stored })).toThrow("does not decode");
   });
 });

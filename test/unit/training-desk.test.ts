@@ -16,6 +16,7 @@ import { DETECTOR_SERVICE_MODELS, DETECTOR_SERVICES } from "../../src/core/proto
 import type { ServiceModelMessage, ServiceWanting } from "../../src/core/protocol/engine-control.ts";
 import { decodeServiceRow, encodeServiceRow, serviceHash, servicePage } from "../../src/core/protocol/service-rows.ts";
 import { type TrainingJob, type TrainingResult, trainService } from "../../src/domain/detection/multivariate/service-training.ts";
+import { readTrainingInput } from "../../src/domain/detection/multivariate/training-input.ts";
 import { FakeEngine, START_MS } from "../support/coordinator-rig.ts";
 import { MemoryStore } from "../support/memory-store.ts";
 
@@ -54,7 +55,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
       rest: () => Promise.resolve(),
       settle: () => Promise.resolve(),
       edit: (work) => (store.fails ? Promise.reject(new StoreError("write", "READ_ONLY")) : work()),
-      train,
+      train: (input) => train(readTrainingInput(input)),
       isStopping: () => store.isStopping,
       log: (line) => void log.push(line),
     },

@@ -28,7 +28,8 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
-import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
+import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
+import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Changes } from "./access/changes.ts";
@@ -113,7 +114,7 @@ export interface CoordinatorDependencies extends Pick<ControlCommitterDependenci
   /** Has whoever steps do so: an edit was a step of its own, and it leaves more. */
   wake?(): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
-  train?(job: TrainingJob): Promise<TrainingResult>;
+  train?(input: TrainingInput): Promise<TrainingResult>;
 }
 
 /** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */

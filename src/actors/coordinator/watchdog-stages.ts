@@ -48,6 +48,6 @@ export function watchdogStages(options: StagesOptions, context: StagesContext): 
 /** The pass over services, and the desk that gives it models. */
 function servicesPass({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: StagesOptions, context: StagesContext): WatchdogStage {
   const { train = () => Promise.reject(new Error("there is no thread for trainings")) } = context;
-  const desk = new TrainingDesk({ intervalMs, rawRetentionMs }, { ...context, train: (job) => train(job) });
+  const desk = new TrainingDesk({ intervalMs, rawRetentionMs }, { ...context, train: (input) => train(input) });
   return enginePass("services", 1, { ...context, take: (engine, found) => desk.take(engine, found as ServicesWanting) });
 }

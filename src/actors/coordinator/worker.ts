@@ -22,7 +22,8 @@ import type { DataFault } from "../../core/protocol/data-fault.ts";
 import type { EngineAnswer, EngineReply, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
-import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
+import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
+import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
@@ -129,7 +130,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
   };
 }
 
-function trainingPool(): WorkerPool<TrainingJob, TrainingResult> {
+function trainingPool(): WorkerPool<TrainingInput, TrainingResult> {
   const file = new URL("../training/worker.js", import.meta.url);
   return new WorkerPool({ file, task: "train", heapMbMax: TRAINING_HEAP_MB_MAX, idleMs: TRAINING_IDLE_MS, jobMsMax: TRAINING_MS_MAX });
 }
@@ -240,7 +241,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     breathe: () => new Promise((resolve) => setImmediate(resolve)),
     rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     wake: () => pacer.nudge(),
-    train: (job) => training.run(job),
+    train: (input) => training.run(input),
   });
   const pacer = pacerOf(coordinator, engines);
   await coordinator.open();

@@ -442,6 +442,8 @@ export const SERVICE_VECTORS_MIN = 256;
 export const SERVICE_VECTORS_MAX = 4_320;
 /** Samples that one training reads: of 64 metrics 4,320 vectors and some more; where streams are many, history is shorter. */
 export const SERVICE_TRAINING_SAMPLES_MAX = 400_000;
+/** Bytes of the stored chunks that one training reads: 400,000 samples of 16 bytes, the most that a chunk has, and what stands around each chunk. History is shorter beyond. */
+export const TRAINING_CHUNK_BYTES_MAX = 8 * 1024 * 1024;
 /** A model is trained anew when its history has doubled, and this often. */
 export const SERVICE_MODEL_AGE_MS_MAX = 24 * 3600 * 1000;
 /** Cycles after which a service asks again for what it was not given. */

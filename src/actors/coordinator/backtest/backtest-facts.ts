@@ -3,6 +3,7 @@ import { BACKTEST_RECORDS_MAX } from "../../../core/config/backtest-limits.ts";
 import type { Call } from "../../../domain/alerting/cascade.ts";
 import type { BacktestFacts, BacktestLayer } from "../../../domain/backtest/history.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
+import { writeTrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import { isRatio, type SloRecord } from "../../../domain/detection/service/slo-record.ts";
 import { deploymentOf } from "../../../domain/incident/deployment.ts";
 import { readCalls } from "../calls/stored-calls.ts";
@@ -37,7 +38,7 @@ export async function backtestFacts(
     },
     sloRecords: isWhole ? await sloRecordsOf(context, selection) : [],
     calls: callReader(context),
-    train: train === undefined ? null : (job) => train(job),
+    train: train === undefined ? null : (job) => train(writeTrainingInput(job)),
     leftOut: leftOut(selection, options.saturationEnabled !== false),
   };
 }

@@ -16,6 +16,7 @@ import {
 } from "../../../domain/backtest/layer-moment.ts";
 import type { PlacedSeries } from "../../../domain/backtest/service-frames.ts";
 import { WorkSlices } from "../../../domain/backtest/work-slices.ts";
+import { writeTrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";
 import { flagsOfPoint } from "../../../domain/series/classification.ts";
 import { canonicalAttributes, identityText } from "../../../domain/series/stream-identity.ts";
@@ -57,7 +58,7 @@ export class MomentLayers {
           const limit = limits.limitFor(of, service, metricName);
           return limit === undefined ? null : { value: limit.limitValue, unit: limit.unit };
         },
-        train: train === undefined ? null : (job) => train(job),
+        train: train === undefined ? null : (job) => train(writeTrainingInput(job)),
       },
       slices: new WorkSlices(() => context.breathe()),
     };

@@ -5,7 +5,8 @@ import type { Outcome } from "../../../api/refusal.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { Listeners, Principal, StreamEvents } from "../../../core/protocol/query.ts";
 import type { ShareRow } from "../../../core/protocol/shares.ts";
-import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
+import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
+import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { ChangePlan } from "../access/changes.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
@@ -80,7 +81,7 @@ export interface QueryContext {
   /** Tells the event stream. */
   tell(events: StreamEvents["events"]): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
-  train?(job: TrainingJob): Promise<TrainingResult>;
+  train?(input: TrainingInput): Promise<TrainingResult>;
   /** Draws random bytes, for secrets and ids. */
   randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */

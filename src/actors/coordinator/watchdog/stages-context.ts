@@ -1,7 +1,8 @@
 // What the Watchdog's stages on the coordinator work with.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import type { TrainingJob, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
+import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
+import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { HeldAlertsDependencies } from "../alerts/held-alerts.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { CyclePace } from "./cycle-pace.ts";
@@ -18,7 +19,7 @@ export interface StagesContext extends HeldAlertsDependencies {
   /** Commits what the engines have sent so far: then what they no longer hold is in the store. */
   settle(): Promise<void>;
   /** Trains a service's model in another thread; where it is not given none is trained. */
-  train?(job: TrainingJob): Promise<TrainingResult>;
+  train?(input: TrainingInput): Promise<TrainingResult>;
   /** An orderly stop has begun. */
   isStopping(): boolean;
   /** Tells the log. */

@@ -1,14 +1,12 @@
-// A stream's history as it lies: samples that its engine holds, and chunks from the store. Decoding a service's chunks takes some 100 ms, so whoever gathers them leaves it
-// to the thread that trains.
+// A stream's history as it lies: samples that its engine holds, and chunks from the store. Decoding a service's chunks takes some 100 ms, so whoever gathers them
+// leaves it to the thread that trains.
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../codec/sample-chunk.ts";
 import type { StreamSamples } from "./service-rows.ts";
 
-const LENGTH_BYTES = 2;
-
-/** Chunks of one stream, behind each other with their lengths. Where two hold a sample of the same time, the later one wins. */
+/** Chunks of one stream. */
 export interface StoredChunks {
-  /** {bytes u16 little-endian, chunk}, the newest last. */
-  readonly bytes: Uint8Array;
+  /** The newest first: where two hold a sample of the same time, the newer one wins. */
+  readonly chunks: readonly Uint8Array[];
   /** Earlier samples are passed over. */
   readonly fromMs: number;
 }
@@ -18,43 +16,16 @@ export interface StreamHistory extends StreamSamples {
   readonly stored?: StoredChunks;
 }
 
-/** Chunks gathered from the newest to the oldest. */
-export class ChunkPile {
-  readonly #chunks: Uint8Array[] = [];
-  #bytes = 0;
-
-  /** Copies a chunk. */
-  add(chunk: Uint8Array): void {
-    this.#chunks.push(new Uint8Array(chunk));
-    this.#bytes += LENGTH_BYTES + chunk.length;
-  }
-
-  stored(fromMs: number): StoredChunks {
-    const bytes = new Uint8Array(this.#bytes);
-    const view = new DataView(bytes.buffer);
-    let at = 0;
-    for (const chunk of this.#chunks.toReversed()) {
-      view.setUint16(at, chunk.length, true);
-      bytes.set(chunk, at + LENGTH_BYTES);
-      at += LENGTH_BYTES + chunk.length;
-    }
-    return { bytes, fromMs };
-  }
-}
-
 /** All samples of a stream, ascending, one a time. Throws where a chunk does not decode. */
 export function wholeSamples(history: StreamHistory): StreamSamples {
   const { stored } = history;
   if (stored === undefined) return history;
   const all = new Samples(stored.fromMs);
   const [times, values] = [new Float64Array(CHUNK_SAMPLES_MAX), new Float64Array(CHUNK_SAMPLES_MAX)];
-  const view = new DataView(stored.bytes.buffer, stored.bytes.byteOffset, stored.bytes.byteLength);
-  for (let at = 0; at < stored.bytes.length; ) {
-    const end = at + LENGTH_BYTES + view.getUint16(at, true);
-    const count = decodeSampleChunk(stored.bytes.subarray(at + LENGTH_BYTES, end), times, values);
+  for (const chunk of stored.chunks.toReversed()) {
+    const count = decodeSampleChunk(chunk, times, values);
     if (count === undefined) throw new Error("a stored chunk does not decode");
     all.add(times, values, count);
-    at = end;
   }
   all.add(history.times, history.values, history.times.length);
   return all.ascending();

@@ -17,7 +17,8 @@ import type {
   ServiceWanting,
 } from "../../../../core/protocol/engine-control.ts";
 import { decodeServiceRow, encodeServiceRow, type ServiceRow, serviceHash, servicePage } from "../../../../core/protocol/service-rows.ts";
-import type { TrainingJob, TrainingResult } from "../../../../domain/detection/multivariate/service-training.ts";
+import type { TrainingResult } from "../../../../domain/detection/multivariate/service-training.ts";
+import type { TrainingInput } from "../../../../domain/detection/multivariate/training-input.ts";
 import { type EngineClient, EngineUnavailableError } from "../../engines/engine-client.ts";
 import type { CommittedState } from "../../state/committed-state.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
@@ -51,7 +52,7 @@ export interface TrainingDeskDependencies {
   /** Does work that writes, between transactions. Rejects with StoreError. */
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Trains in another thread; rejects where that could not be done. */
-  train(job: TrainingJob): Promise<TrainingResult>;
+  train(input: TrainingInput): Promise<TrainingResult>;
   /** An orderly stop has begun: nothing is begun any more. */
   isStopping(): boolean;
   /** Tells the log. */
@@ -155,11 +156,11 @@ export class TrainingDesk {
     if (answer.columns !== wanted.columns) return;
     await settle();
     const trainedMs = nowMs();
-    const job = await this.#job(service, wanted, answer, trainedMs);
-    if (job === undefined) return;
+    const input = await this.#input(service, wanted, answer, trainedMs);
+    if (input === undefined) return;
     let result: TrainingResult;
     try {
-      result = await this.#dependencies.train(job);
+      result = await this.#dependencies.train(input);
     } catch (error) {
       if (this.#dependencies.isStopping()) return;
       counters.add("trainingFailures", 1);
@@ -179,14 +180,12 @@ export class TrainingDesk {
   }
 
   /** Undefined once a stop has begun. */
-  async #job(service: string, { partition }: Wanted, answer: ServiceHistoryAnswer, toMs: number): Promise<TrainingJob | undefined> {
+  async #input(service: string, { partition }: Wanted, answer: ServiceHistoryAnswer, toMs: number): Promise<TrainingInput | undefined> {
     const { intervalMs, rawRetentionMs } = this.#options;
     const fromMs = toMs - Math.min(rawRetentionMs, INTERVALS_PER_VECTOR * SERVICE_VECTORS_MAX * intervalMs);
     const { state, isStopping } = this.#dependencies;
-    const streams = await serviceHistory(answer, partition, fromMs, { series: state.series, paced: this.#paced, isStopping });
-    if (streams === undefined) return undefined;
-    const { starts, aggregations } = answer;
-    return { streams, starts, aggregations, toMs, intervalMs, rowsMax: SERVICE_VECTORS_MAX, seed: servicePage(service) };
+    const request = { fromMs, toMs, intervalMs, rowsMax: SERVICE_VECTORS_MAX, seed: servicePage(service) };
+    return serviceHistory(answer, partition, request, { series: state.series, paced: this.#paced, isStopping });
   }
 
   async #store(
