@@ -15,6 +15,7 @@ const steps = [
   { name: "format", command: [`${bin}/biome`, "check", "--linter-enabled=false", "--reporter=summary"] },
   { name: "floors", command: [`${bin}/depcruise`, "src", "--output-type", "err-long"], judge: judgeFloors },
   { name: "unused code", command: [`${bin}/knip`, "--no-config-hints"] },
+  { name: "snapshots", command: ["node", "--import", "./scripts/typescript-loader.mjs", "scripts/schema-snapshots.mjs"] },
   { name: "lock", command: ["node", "scripts/check-lock.mjs"] },
   { name: "advisories", command: ["node", "scripts/check-advisories.mjs"], judge: judgeAdvisories },
   { name: "links", command: ["node", "scripts/check-links.mjs"] },

@@ -114,7 +114,7 @@ async function remoteWrite2Case() {
   assert.equal(take(1, kernel.remoteWrite2Begin)(), samplesPerBody);
   // The walk alone reads the body where the last decompression left it.
   const walkAlone = () => walk(kernel.remoteWrite2Begin, second.length);
-  console.log(
+  console.error(
     `remote-write-2: ${compressed.map(({ length }) => shownBytes(length)).join(" and ")} a sample compressed, ${shownBytes(first.length)} and ${shownBytes(second.length)} not`,
   );
   return {

@@ -10,6 +10,7 @@ import { engines } from "./engines.mjs";
 import { fairness } from "./fairness.mjs";
 import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
+import { kernels } from "./kernels.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { neighbours } from "./neighbours.mjs";
 import { newStreams } from "./new-streams.mjs";
@@ -60,6 +61,7 @@ export const OTHER_ROWS = [
   oddBodies,
   neighbours,
   deadLetters,
+  kernels,
 ];
 
 export const ROWS = [...GOAL_ROWS, ...OTHER_ROWS];

@@ -83,7 +83,7 @@ const ANOMALY_FIELDS = {
 };
 
 /** One anomaly. */
-const ANOMALY = z.strictObject(ANOMALY_FIELDS).meta({ id: "Anomaly" });
+export const ANOMALY = z.strictObject(ANOMALY_FIELDS).meta({ id: "Anomaly" });
 
 /** One anomaly with what became of it. */
 export const ANOMALY_DETAIL = z
