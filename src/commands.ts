@@ -20,11 +20,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   replay: async (rest) => (await import("./cli/replay/replay.ts")).runReplay(rest),
   doctor: async (rest) => {
     const { runDoctor } = await import("./cli/doctor/doctor.ts");
-    const { CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/state/tables.ts");
+    const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/state/tables.ts");
     const { RescuedCheckpoints } = await import("./actors/coordinator/state/rescued-checkpoints.ts");
     return runDoctor(rest, [
-      { name: "control", tables: CONTROL_TABLES, mender: undefined, compressed: CONTROL_READ_DICTIONARIES },
-      { name: "series", tables: SERIES_TABLES, mender: new RescuedCheckpoints(), compressed: new Set<string>() },
+      { name: "control", tables: CONTROL_TABLES, mender: undefined },
+      { name: "series", tables: SERIES_TABLES, mender: new RescuedCheckpoints() },
     ]);
   },
 };

@@ -1,9 +1,9 @@
 import { ConfigError } from "../core/config/config-error.ts";
 
 /** Errors whose message is all that the operator needs. */
-const PLAIN_NAMES: ReadonlySet<string> = new Set(["FolderLockedError", "FolderOwnedError", "MetaError", "StoreError"]);
+const PLAIN_NAMES: ReadonlySet<string> = new Set(["FolderLockedError", "FolderOwnedError", "MetaError", "OlderFolderError", "StoreError"]);
 /** Errors that say that something stored is not what was written. */
-const DAMAGE_NAMES: ReadonlySet<string> = new Set(["DamagedStoreError", "DamagedValueError"]);
+const DAMAGE_NAMES: ReadonlySet<string> = new Set(["DamagedStoreError", "DamagedValueError", "UnknownRowError"]);
 const DAMAGE_ADVICE = 'restore the data folder from a backup, or see what can be read, and saved, with "vedette doctor --data DIR"';
 
 /** What the terminal shows of an error that ends the command: one line of those that the operator can mend, the stack of all others. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StoreOperation } from "../../src/adapters/storage/key-value-store.ts";
-import { openLmdbStore, type SealableStore } from "../../src/adapters/storage/lmdb-store.ts";
+import { openLmdbStore, type SealedStore } from "../../src/adapters/storage/lmdb-store.ts";
 import { walkStore } from "../../src/adapters/storage/store-walk.ts";
 import { generator } from "../support/generator.ts";
 import { STORE_TABLES, storeContents } from "../support/store-contents.ts";
@@ -23,7 +23,7 @@ const walk = (path: string) => walkStore(join(path, "data.mdb"), { tables: STORE
 const keyOf = (n: number) => Uint8Array.of(n >> 8, n & 255, 7, 7, 7, 7);
 
 /** Rows of both sizes, put over one another and deleted in part, so that the file has free pages, pages of branches and large values. */
-async function fill(store: SealableStore): Promise<void> {
+async function fill(store: SealedStore): Promise<void> {
   const random = generator(11);
   const byte = () => Math.floor(random.uniform() * 256);
   for (let round = 0; round < 4; round++) {

@@ -1,8 +1,7 @@
 // One simulation: a workload posted to a server whose every step, delay and fault a seed decides, and the comparison of what it holds at the
 // end with the oracle. The same seed gives the same run.
 import { createHash } from "node:crypto";
-import { decodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
-import { eventsOf as eventsOfRow, type UsageRow } from "../../src/actors/coordinator/usage/usage-rows.ts";
+import { eventsOf as eventsOfRow, USAGE } from "../../src/actors/coordinator/usage/usage-rows.ts";
 import { BLOCK_HEADER_BYTES, readBlockSize } from "../../src/adapters/log/block-format.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
@@ -407,7 +406,7 @@ function acceptedEvents(body: PlannedBody, text: string | null): number {
 /** Events of all tenants and months, as stored. */
 function storedEvents(series: MemoryStoreContents): number {
   let events = 0;
-  for (const value of series.get("usage")?.values() ?? []) events += eventsOfRow(decodeStored<UsageRow>(value));
+  for (const value of series.get("usage")?.values() ?? []) events += eventsOfRow(USAGE.decode(value));
   return events;
 }
 

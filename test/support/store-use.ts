@@ -1,14 +1,14 @@
 // Opens stores with LMDB, in a process of its own: reads all, writes, deletes, reads again, and ends with 0 if they held at each time what they should.
 // usage: node --import ./scripts/typescript-loader.mjs test/support/store-use.ts FILE FOLDER...   (FILE has the contents, as storeContents writes them)
 import { readFileSync } from "node:fs";
-import { openLmdbStore, type SealableStore } from "../../src/adapters/storage/lmdb-store.ts";
+import { openLmdbStore, type SealedStore } from "../../src/adapters/storage/lmdb-store.ts";
 import { STORE_TABLES, storeContents } from "./store-contents.ts";
 
 const [contentsFile = "", ...folders] = process.argv.slice(2);
 const whole = readFileSync(contentsFile, "utf8");
 const keyOf = (n: number) => Uint8Array.of(n >> 8, n & 255, 7, 7, 7, 7);
 
-function check(store: SealableStore, what: string): void {
+function check(store: SealedStore, what: string): void {
   if (storeContents(store) === whole) return;
   console.error(`${what}: other contents`);
   process.exit(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AuditBook } from "../../src/actors/coordinator/access/audit-book.ts";
+import { AUDIT_ENTRY } from "../../src/actors/coordinator/access/audit-log.ts";
 import { Changes } from "../../src/actors/coordinator/access/changes.ts";
-import { decodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
 import { CONTROL_TABLES, TABLE_END, TABLE_START } from "../../src/actors/coordinator/state/tables.ts";
 import { refused } from "../../src/api/refusal.ts";
 import type { CoordinatorMessage, Principal } from "../../src/core/protocol/query.ts";
@@ -29,7 +29,7 @@ function rig() {
       },
       outcome: { ok: true, value: "made" },
     }));
-  const audited = () => store.range("audit", { from: TABLE_START, to: TABLE_END }).map(({ value }) => decodeStored<object>(value));
+  const audited = () => store.range("audit", { from: TABLE_START, to: TABLE_END }).map(({ value }) => AUDIT_ENTRY.decode(value));
   return { store, events, changes, make, audited };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeStored } from "../../src/actors/coordinator/state/stored-json.ts";
+import { AUDIT_ENTRY } from "../../src/actors/coordinator/access/audit-log.ts";
 import { TABLE_END, TABLE_START } from "../../src/actors/coordinator/state/tables.ts";
 import {
   CUSTOM_KEYS_MAX,
@@ -56,7 +56,7 @@ async function tick(rig: Rig): Promise<void> {
 const audited = (rig: Rig) =>
   rig.control
     .range("audit", { from: TABLE_START, to: TABLE_END })
-    .map(({ value }) => decodeStored<{ action: string; before: unknown; after: { entries: unknown[] } }>(value));
+    .map(({ value }) => AUDIT_ENTRY.decode(value) as { action: string; before: unknown; after: { entries: unknown[] } });
 
 describe("the service map", () => {
   it("is an upsert by service: the last entry wins, in a request and across requests", async () => {

@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -14,9 +13,6 @@ import { MemoryStore } from "../support/memory-store.ts";
 import { canMountHere } from "../support/small-disk.ts";
 
 const TABLES = ["a", "b"];
-const DICTIONARIES = new Map([
-  ["a", Buffer.from('{"id":"","service":"","reason":"a text that all values have in common, and that they need not repeat"}')],
-]);
 const key = (...parts: number[]) => Uint8Array.from(parts);
 const put = (table: string, at: Uint8Array, value: Uint8Array): StoreOperation => ({ table, key: at, value });
 const plain = (value: Uint8Array | undefined) => value && [...value];
@@ -29,7 +25,6 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each<[string, () => KeyValueStore]>([
   ["lmdb", () => openLmdbStore({ path: join(folder, "lmdb"), tables: TABLES })],
-  ["compressed lmdb", () => openLmdbStore({ path: join(folder, "lmdb"), tables: TABLES, dictionaries: DICTIONARIES })],
   ["memory", () => new MemoryStore({ tables: TABLES, seed: 7 })],
 ])("%s store", (_, open) => {
   let store: KeyValueStore;
@@ -180,59 +175,23 @@ describe("lmdb store", () => {
     await second.close();
   });
 
-  it("gives back compressed values of every first byte and many lengths, and needs less room for them", async () => {
-    const store = openLmdbStore({ path: join(folder, "compressed"), tables: TABLES, dictionaries: DICTIONARIES });
-    const common = [...(DICTIONARIES.get("a") as Buffer)];
-    const values = Array.from({ length: 1024 }, (_, i) =>
-      Uint8Array.from([i & 255, ...common, ...Array.from({ length: i }, (_, j) => (j * j * i) & 255)]),
-    );
-    const at = (i: number) => key(i >> 8, i & 255);
-    await store.commit(values.flatMap((value, i) => [put("a", at(i), value), put("b", at(i), value.subarray(0, 1))]));
-    for (const [i, value] of values.entries()) expect(Buffer.compare(store.get("a", at(i)) as Uint8Array, value)).toBe(0);
-    const ranged = store.range("a", { from: key(), to: key(255) }).map((entry) => entry.value);
-    expect(ranged.every((value, i) => Buffer.compare(value, values[i] as Uint8Array) === 0)).toBe(true);
-    await store.close();
-    const sizes = await Promise.all(
-      [DICTIONARIES, undefined].map(async (dictionaries, i) => {
-        const sized = openLmdbStore({ path: join(folder, `sized-${i}`), tables: TABLES, ...(dictionaries && { dictionaries }) });
-        await sized.commit(Array.from({ length: 500 }, (_, n) => put("a", at(n), Buffer.from(`${DICTIONARIES.get("a")}${n}`.repeat(5)))));
-        const { usedBytes } = sized.stats();
-        await sized.close();
-        return usedBytes;
-      }),
-    );
-    expect(sizes[0]).toBeLessThan((sizes[1] as number) / 3);
-  });
-
-  it("reads what was compressed and writes no more of it where only that is wanted", async () => {
-    const path = join(folder, "once-compressed");
-    const value = (n: number) => Buffer.from(`${DICTIONARIES.get("a")}${n}`.repeat(5));
-    const before = openLmdbStore({ path, tables: TABLES, dictionaries: DICTIONARIES });
-    await before.commit(Array.from({ length: 300 }, (_, n) => put("a", key(n >> 8, n & 255), value(n))));
-    await before.close();
-    const after = openLmdbStore({ path, tables: TABLES, dictionaries: DICTIONARIES, readDictionaries: new Set(["a"]) });
-    const compressedBytes = after.stats().usedBytes;
-    await after.commit(Array.from({ length: 300 }, (_, n) => put("a", key(9 + (n >> 8), n & 255), value(n))));
-    expect(after.stats().usedBytes - compressedBytes).toBeGreaterThan(2 * compressedBytes);
-    for (let n = 0; n < 300; n++) {
-      expect(Buffer.compare(after.get("a", key(n >> 8, n & 255)) as Uint8Array, value(n))).toBe(0);
-      expect(Buffer.compare(after.get("a", key(9 + (n >> 8), n & 255)) as Uint8Array, value(n))).toBe(0);
-    }
-    await after.close();
-  });
-
   it("says that it cannot be opened", () => {
     writeFileSync(join(folder, "file"), "");
     expect(() => openAt(join(folder, "file", "below"))).toThrow(expect.objectContaining({ name: "StoreError", code: "ENOTDIR" }));
   });
 
   it("keeps every commit that resolved when the process is killed", async () => {
-    const lmdb = createRequire(import.meta.url).resolve("lmdb");
-    const script = `const { open } = require(${JSON.stringify(lmdb)});
-      const root = open({ path: ${JSON.stringify(folder)}, noSubdir: false, maxDbs: 3, keyEncoding: "binary", encoding: "binary", eventTurnBatching: false, mapSize: 1 << 30 });
-      const table = root.openDB({ name: "a", keyEncoding: "binary", encoding: "binary" });
-      (async () => { for (let n = 0; n < 256; n++) { await root.batch(() => { table.put(Uint8Array.of(n), new Uint8Array(3000).fill(n)); }); require("fs").writeSync(1, Buffer.of(n)); } })();`;
-    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    const source = new URL("../../src/adapters/storage/lmdb-store.ts", import.meta.url).href;
+    const script = `import { writeSync } from "node:fs";
+      import { openLmdbStore } from ${JSON.stringify(source)};
+      const store = openLmdbStore({ path: ${JSON.stringify(folder)}, tables: ["a"] });
+      for (let n = 0; n < 256; n++) {
+        await store.commit([{ table: "a", key: Uint8Array.of(n), value: new Uint8Array(3000).fill(n) }]);
+        writeSync(1, Buffer.of(n));
+      }`;
+    const child = spawn(process.execPath, ["--import", "./scripts/typescript-loader.mjs", "--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let acknowledged = 0;
     await new Promise((resolve) => {
       child.stdout.on("data", (data: Buffer) => {

@@ -32,10 +32,6 @@ export interface LmdbStoreOptions {
   readonly path: string;
   /** Every table that will be used; new ones are created empty. */
   readonly tables: ReadonlyArray<string>;
-  /** Tables whose values are compressed (LZ4), each with the text that its values have in common. A table keeps its dictionary for ever. */
-  readonly dictionaries?: ReadonlyMap<string, Uint8Array>;
-  /** Those of them that are compressed no more: what is stored so is read, what is written stays as it is. */
-  readonly readDictionaries?: ReadonlySet<string>;
   /** Address space mapped at first; the library maps more when it is full, with a pause to remap. Default 1 GiB; costs no memory or disk. */
   readonly mapSizeBytes?: number;
 }
@@ -53,11 +49,9 @@ interface TableWrite extends Omit<StoreOperation, "table"> {
 }
 
 /** A store that was perhaps made before values had seals. */
-export interface SealableStore extends KeyValueStore {
-  /** Whether every value has its seal; a new store is so. */
+export interface SealedStore extends KeyValueStore {
+  /** Whether every value has its seal; one without any value is so. Of another nothing can be read. */
   readonly isSealed: boolean;
-  /** Gives a seal to each value that has none, in small commits, after `check` has looked at it; resolves with their number. Rejects with StoreError, or what `check` throws. */
-  sealAll(check: (table: string, entry: StoreEntry) => void): Promise<number>;
 }
 
 /** What lmdb-js has at run time and does not declare. */
@@ -76,21 +70,14 @@ const META_PAGES = 2;
 
 const DATA_FILE = "data.mdb";
 const MAP_BYTES = 1024 ** 3;
-/** Shorter values are stored as they are. */
-const COMPRESSED_BYTES_MIN = 200;
-/** More than a value of LMDB can have. */
-const NEVER_COMPRESSED_BYTES = 0x7fff_ffff;
 const FIRST_KEY = Uint8Array.of(0);
-/** Rows that one commit of `sealAll` looks at, and bytes that it writes at most, but for a single value. */
-const SEALED_ROWS_PER_STEP = 1_000;
-const SEALED_BYTES_PER_STEP = 4 * 1024 * 1024;
 const BINARY = { keyEncoding: "binary", encoding: "binary" } as const;
 /** An EIO counts as a full disk when less than this and the commit's own bytes are free; LMDB writes whole pages and some for its free list. */
 const FULL_DISK_BYTES = 1024 * 1024;
 const ERRNO_NAMES = new Map(Object.entries(constants.errno).map(([name, number]) => [number, name]));
 
 /** Opens an environment with default sync; one process at a time. Throws StoreError. */
-export function openLmdbStore(options: LmdbStoreOptions): SealableStore {
+export function openLmdbStore(options: LmdbStoreOptions): SealedStore {
   try {
     const root: RootDatabase<Uint8Array, Uint8Array> = open({
       ...BINARY,
@@ -101,17 +88,16 @@ export function openLmdbStore(options: LmdbStoreOptions): SealableStore {
       eventTurnBatching: false,
     });
     const room = new FileRoom(join(options.path, DATA_FILE));
-    const isNew = (root.getStats() as TableStats).entryCount === 0;
-    const openTable = (name: string) => root.openDB({ ...BINARY, name, ...compression(options, name) });
+    const openTable = (name: string) => root.openDB({ ...BINARY, name });
     const names = [SEALED_TABLE, ...options.tables];
     const tables = new Map(names.map((name) => [name, { name, rows: openTable(name), seal: new TableSeal(name) }]));
-    return new LmdbStore(options.path, { root, room, isNew }, tables);
+    return new LmdbStore(options.path, { root, room }, tables);
   } catch (error) {
     throw new StoreError("open the store", codeOf(error), error);
   }
 }
 
-class LmdbStore implements SealableStore {
+class LmdbStore implements SealedStore {
   readonly #path: string;
   readonly #root: RootDatabase<Uint8Array, Uint8Array>;
   readonly #environment: Environment;
@@ -131,13 +117,13 @@ class LmdbStore implements SealableStore {
   /** Commits so far, and at the last call of `trim`. */
   #commits = 0;
   #commitsSeen = 0;
-  /** Whether each value must have its seal, and whether the store says so yet. */
-  #isSealed: boolean;
+  readonly isSealed: boolean;
+  /** Whether the store says that its values have seals: from its first commit on. */
   #saysSealed: boolean;
 
   constructor(
     path: string,
-    { root, room, isNew }: { root: RootDatabase<Uint8Array, Uint8Array>; room: FileRoom; isNew: boolean },
+    { root, room }: { root: RootDatabase<Uint8Array, Uint8Array>; room: FileRoom },
     tables: ReadonlyMap<string, Table>,
   ) {
     this.#path = path;
@@ -147,13 +133,9 @@ class LmdbStore implements SealableStore {
     this.#environment = (root as unknown as { env: Environment }).env;
     this.#visible = new VisibleCommits(this.#environment);
     this.#tables = tables;
-    this.#isSealed = false;
     this.#saysSealed = this.get(SEALED_TABLE, SEALED_KEY) !== undefined;
-    this.#isSealed = this.#saysSealed || isNew;
-  }
-
-  get isSealed(): boolean {
-    return this.#isSealed;
+    // A server that was killed before its first commit leaves tables without rows.
+    this.isSealed = this.#saysSealed || [...tables.values()].every(({ rows }) => (rows.getStats() as TableStats).entryCount === 0);
   }
 
   get(table: string, key: Uint8Array): Uint8Array | undefined {
@@ -178,48 +160,16 @@ class LmdbStore implements SealableStore {
       await this.#flushBefore;
       this.#throwFlushError();
       if (writes.length > 0) {
-        if (this.#isSealed && !this.#saysSealed) writes.unshift(this.#write({ table: SEALED_TABLE, key: SEALED_KEY, value: SEALED_VALUE }));
+        if (!this.#saysSealed) writes.unshift(this.#write({ table: SEALED_TABLE, key: SEALED_KEY, value: SEALED_VALUE }));
         const pages = this.#pages();
         if (!this.#room.has(writes, pages)) await this.#room.take(writes, pages);
         await (options.flushLater === true ? this.#showBatch(writes) : this.#batch(writes));
-        this.#saysSealed = this.#isSealed;
+        this.#saysSealed = true;
       }
       if (options.sync === true) await this.#sync();
     });
     this.#last = own.catch(() => undefined);
     return own;
-  }
-
-  async sealAll(check: (table: string, entry: StoreEntry) => void): Promise<number> {
-    let count = 0;
-    for (const table of this.#isSealed ? [] : this.#tables.values()) count += await this.#sealTable(table, check);
-    this.#isSealed = true;
-    await this.commit([{ table: SEALED_TABLE, key: SEALED_KEY, value: SEALED_VALUE }], { sync: true });
-    return count;
-  }
-
-  async #sealTable({ name, rows, seal }: Table, check: (table: string, entry: StoreEntry) => void): Promise<number> {
-    let count = 0;
-    for (let start: Uint8Array = FIRST_KEY, more = true; more; ) {
-      const operations: StoreOperation[] = [];
-      let [bytes, seen] = [0, 0];
-      for (const { key, value } of rows.getRange({ start, limit: SEALED_ROWS_PER_STEP })) {
-        start = Uint8Array.of(...key, 0);
-        seen++;
-        if (seal.isClosed(value)) {
-          if (seal.open(key, value) === undefined) throw this.#damage(name, key);
-          continue;
-        }
-        this.#check(check, name, { key, value });
-        operations.push({ table: name, key, value });
-        bytes += value.length;
-        if (bytes >= SEALED_BYTES_PER_STEP) break;
-      }
-      more = seen === SEALED_ROWS_PER_STEP || bytes >= SEALED_BYTES_PER_STEP;
-      if (operations.length > 0) await this.commit(operations);
-      count += operations.length;
-    }
-    return count;
   }
 
   async deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number> {
@@ -364,20 +314,11 @@ class LmdbStore implements SealableStore {
   #open({ name, seal }: Table, key: Uint8Array, stored: Uint8Array): Uint8Array {
     const value = seal.open(key, stored);
     if (value !== undefined) return value;
-    if (!this.#isSealed && !seal.isClosed(stored)) return stored;
     throw this.#damage(name, key);
   }
 
-  #check(check: (table: string, entry: StoreEntry) => void, table: string, entry: StoreEntry): void {
-    try {
-      check(table, entry);
-    } catch (error) {
-      throw this.#damage(table, entry.key, error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  #damage(table: string, key: Uint8Array, what = "it is not what was written"): DamagedValueError {
-    return new DamagedValueError(join(this.#path, DATA_FILE), table, key, what);
+  #damage(table: string, key: Uint8Array): DamagedValueError {
+    return new DamagedValueError(join(this.#path, DATA_FILE), table, key, "it is not what was written");
   }
 
   /** Tells a disk without room for so many bytes from one that fails. */
@@ -386,13 +327,6 @@ class LmdbStore implements SealableStore {
     const { bavail, bsize } = statfsSync(this.#path);
     return bavail * bsize < FULL_DISK_BYTES + 2 * bytes ? "ENOSPC" : code; // twice: other commits may share the transaction
   }
-}
-
-function compression({ dictionaries, readDictionaries }: LmdbStoreOptions, name: string) {
-  const dictionary = dictionaries?.get(name);
-  if (dictionary === undefined) return {};
-  const threshold = readDictionaries?.has(name) === true ? NEVER_COMPRESSED_BYTES : COMPRESSED_BYTES_MIN;
-  return { compression: { dictionary: Buffer.from(dictionary), threshold } };
 }
 
 function pagesOf({ treeBranchPageCount, treeLeafPageCount, overflowPages }: PageCounts): number {

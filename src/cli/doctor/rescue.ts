@@ -16,27 +16,18 @@ export interface RescuedStore {
   readonly name: string;
   readonly tables: readonly string[];
   readonly mender: RowMender | undefined;
-  /** Tables whose values an earlier version compressed: those cannot be read without LMDB, and stay out. */
-  readonly compressed: ReadonlySet<string>;
 }
 
-/** What a compressed value begins with, or more (lmdb-js). */
-const COMPRESSED_FIRST_BYTE = 250;
 const COMMIT_BYTES = 4 * 1024 * 1024;
 
 /** Writes `file` into the new folder `path` and says what came of it. */
-export async function rescueStore(file: string, path: string, { tables, mender, compressed }: RescuedStore): Promise<string> {
+export async function rescueStore(file: string, path: string, { tables, mender }: RescuedStore): Promise<string> {
   const store = openLmdbStore({ path, tables });
   try {
     let rows = 0;
-    let left = 0;
     let batch: StoreOperation[] = [];
     let bytes = 0;
     for await (const { table, key, value } of walkRows(file, tables, { isThorough: true, sendsRows: true })) {
-      if (compressed.has(table) && (value[0] as number) >= COMPRESSED_FIRST_BYTE) {
-        left++;
-        continue;
-      }
       mender?.take(table, key, value);
       batch.push({ table, key, value });
       bytes += value.length;
@@ -48,7 +39,7 @@ export async function rescueStore(file: string, path: string, { tables, mender, 
     const { partitions, operations } = mender?.replacements() ?? { partitions: [], operations: [] };
     await store.commit([...batch, ...operations], { sync: true });
     const lost = partitions.length === 0 ? "" : `; the baselines of partitions ${partitions.join(", ")} are lost and learned anew`;
-    return `${rows} rows written${left === 0 ? "" : `, ${left} of an earlier version left out`}${lost}`;
+    return `${rows} rows written${lost}`;
   } finally {
     await store.close();
   }

@@ -57,7 +57,7 @@ export interface Anomaly {
   /** Null for one that was stored before alerts were. */
   readonly paging: AnomalyPaging | null;
   readonly feedback: AnomalyFeedback | null;
-  /** The episode that opened it, which has no row of its own; null in rows of before, whose episodes all have one. */
+  /** The episode that opened it, which has no row of its own; null where it has one. */
   readonly founder: Founder | null;
 }
 

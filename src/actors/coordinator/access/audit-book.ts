@@ -2,12 +2,17 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { number, StoredForm, text } from "../state/stored-json.ts";
 
 interface AuditCount {
   readonly tenant: string;
   readonly rows: number;
 }
+
+const AUDIT_COUNT = new StoredForm<AuditCount>("audit_counts", {
+  tenant: text,
+  rows: number,
+});
 
 /** The committed counts. */
 export class AuditBook {
@@ -16,7 +21,7 @@ export class AuditBook {
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "audit_counts")) {
-      const { tenant, rows } = decodeStored<AuditCount>(value);
+      const { tenant, rows } = AUDIT_COUNT.decode(value);
       this.#set(tenant, rows);
     }
   }
@@ -41,7 +46,7 @@ export class AuditBook {
   operation(tenant: string, by: number): StoreOperation {
     const rows = (this.#rows.get(tenant) ?? 0) + by;
     const key = new KeyBuilder().text(tenant).finish();
-    return { table: "audit_counts", key, value: rows > 0 ? encodeStored({ tenant, rows } satisfies AuditCount) : undefined };
+    return { table: "audit_counts", key, value: rows > 0 ? AUDIT_COUNT.encode({ tenant, rows }) : undefined };
   }
 
   /** Takes over what is stored. */

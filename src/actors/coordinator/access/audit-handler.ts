@@ -6,9 +6,8 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
-import { decodeStored } from "../state/stored-json.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
-import type { AuditEntry } from "./audit-log.ts";
+import { AUDIT_ENTRY, type AuditEntry } from "./audit-log.ts";
 
 const ROWS_PER_READ = 500;
 
@@ -61,7 +60,7 @@ async function readRows(
     const entries = state.control.range("audit", { from, to, reverse: true, limit: ROWS_PER_READ });
     let last: AuditEntry | undefined;
     for (const { value } of entries) {
-      last = decodeStored<AuditEntry>(value);
+      last = AUDIT_ENTRY.decode(value);
       if (actor !== undefined && last.actor !== actor) continue;
       if (action !== undefined && last.action !== action) continue;
       if (object !== undefined && last.object !== object) continue;

@@ -1,9 +1,10 @@
 // Rows of the audit log: who changed what, when, and how it was before and after. Written in the transaction of the change itself.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
-import type { Principal, Role } from "../../../core/protocol/query.ts";
+import { ROLES, type Role } from "../../../core/protocol/access.ts";
+import type { Principal } from "../../../core/protocol/query.ts";
 import { auditedView } from "../../../domain/access/audited-view.ts";
-import { encodeStored } from "../state/stored-json.ts";
+import { anything, nullable, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 
 /** What a change says of itself; `before` and `after` are views as a client may see them, without secrets, null where there was or is nothing. */
@@ -28,6 +29,20 @@ export interface AuditEntry extends ChangeNote {
   readonly address: string | null;
 }
 
+export const AUDIT_ENTRY = new StoredForm<AuditEntry>("audit", {
+  action: text,
+  object: text,
+  before: anything,
+  after: anything,
+  id: text,
+  atMs: number,
+  tenant: text,
+  actor: text,
+  role: oneOf(ROLES),
+  requestId: text,
+  address: nullable(text),
+});
+
 /** Who made a change, and by which request. */
 export interface ChangeOrigin {
   readonly principal: Principal;
@@ -45,5 +60,5 @@ export function auditRow(note: ChangeNote, origin: ChangeOrigin, atMs: number, s
   const id = place + hash128(JSON.stringify([tenant, atMs, sequence, requestId])).slice(SEQUENCE_DIGITS);
   const views = { before: auditedView(note.before), after: auditedView(note.after) };
   const entry: AuditEntry = { ...note, ...views, id, atMs, tenant, actor: subject, role, requestId, address };
-  return { table: "audit", key: tenantTimeKey(tenant, atMs, id), value: encodeStored(entry) };
+  return { table: "audit", key: tenantTimeKey(tenant, atMs, id), value: AUDIT_ENTRY.encode(entry) };
 }

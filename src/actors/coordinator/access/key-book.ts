@@ -1,9 +1,9 @@
 // API keys: what each opens, and SHA-256 of its text. The text itself is in the answer that made it, and nowhere else.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import type { AccessChange, KeyScope } from "../../../core/protocol/access.ts";
+import { type AccessChange, KEY_SCOPES, type KeyScope } from "../../../core/protocol/access.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { nullable, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 
 /** A stored key. */
 export interface ApiKey {
@@ -22,9 +22,22 @@ export interface ApiKey {
   readonly replacedKeyId: string | null;
 }
 
+const API_KEY = new StoredForm<ApiKey>("api_keys", {
+  keyId: text,
+  tenant: text,
+  name: text,
+  scope: oneOf(KEY_SCOPES),
+  digest: text,
+  rateLimitRps: nullable(number),
+  expiresMs: nullable(number),
+  createdMs: number,
+  createdBy: text,
+  replacedKeyId: nullable(text),
+});
+
 /** Stores a key. */
 export function putKey(key: ApiKey): StoreOperation {
-  return { table: "api_keys", key: storeKey(key.keyId), value: encodeStored(key) };
+  return { table: "api_keys", key: storeKey(key.keyId), value: API_KEY.encode(key) };
 }
 
 /** Deletes a key. */
@@ -42,7 +55,7 @@ export class KeyBook {
   readonly #counts = new Map<string, number>();
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "api_keys")) this.put(decodeStored<ApiKey>(value));
+    for (const { value } of scan(store, "api_keys")) this.put(API_KEY.decode(value));
   }
 
   /** Takes a key over; gives what the front has to know. */

@@ -2,10 +2,10 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
-import type { Plan } from "../../../domain/access/plans.ts";
+import { PLANS, type Plan } from "../../../domain/access/plans.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { nullable, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 
 /** A tenant as stored. */
 export interface Tenant {
@@ -17,13 +17,21 @@ export interface Tenant {
   readonly createdMs: number;
 }
 
+const TENANT = new StoredForm<Tenant>("tenants", {
+  id: text,
+  name: text,
+  plan: oneOf(PLANS),
+  contactEmail: nullable(text),
+  createdMs: number,
+});
+
 function tenantKey(id: string): Uint8Array {
   return new KeyBuilder().text(id).finish();
 }
 
 /** Writes a tenant. */
 export function tenantOperation(tenant: Tenant): StoreOperation {
-  return { table: "tenants", key: tenantKey(tenant.id), value: encodeStored(tenant) };
+  return { table: "tenants", key: tenantKey(tenant.id), value: TENANT.encode(tenant) };
 }
 
 /** What the front has to know of a tenant. */
@@ -37,7 +45,7 @@ export class TenantBook {
   #ids: readonly string[] | undefined;
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "tenants")) this.put(decodeStored<Tenant>(value));
+    for (const { value } of scan(store, "tenants")) this.put(TENANT.decode(value));
   }
 
   /** Adds the default tenant where it is missing: at the first start. */

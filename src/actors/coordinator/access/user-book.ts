@@ -1,10 +1,10 @@
 // Users: what the tokens of a subject may do at most in their tenant.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import type { AccessChange } from "../../../core/protocol/access.ts";
+import { type AccessChange, ROLES } from "../../../core/protocol/access.ts";
 import type { UserBinding } from "../../../domain/access/user-role.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { flag, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 
 /** A stored user. */
 export interface User extends UserBinding {
@@ -16,9 +16,20 @@ export interface User extends UserBinding {
   readonly updatedMs: number;
 }
 
+const USER = new StoredForm<User>("users", {
+  tenant: text,
+  subject: text,
+  name: text,
+  role: oneOf(ROLES),
+  disabled: flag,
+  boundBy: oneOf(ROLES),
+  createdMs: number,
+  updatedMs: number,
+});
+
 /** Stores a user. */
 export function putUserRow(user: User): StoreOperation {
-  return { table: "users", key: storeKey(user), value: encodeStored(user) };
+  return { table: "users", key: storeKey(user), value: USER.encode(user) };
 }
 
 /** Deletes a user. */
@@ -35,7 +46,7 @@ export class UserBook {
   readonly #tenants = new Map<string, Map<string, User>>();
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "users")) this.put(decodeStored<User>(value));
+    for (const { value } of scan(store, "users")) this.put(USER.decode(value));
   }
 
   /** Takes a user over; gives what the front has to know. */

@@ -2,11 +2,11 @@
 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
-import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
+import { DETECTOR_FAMILIES, type DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import { type AnomalyOpinion, FEEDBACK_MS, feedbackFactor } from "../../../domain/alerting/feedback.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { list, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 
 /** The opinions on one service. */
 export interface ServiceOpinions {
@@ -15,10 +15,23 @@ export interface ServiceOpinions {
   readonly opinions: readonly AnomalyOpinion[];
 }
 
+const OPINIONS = new StoredForm<ServiceOpinions>("feedback", {
+  tenant: text,
+  serviceId: text,
+  opinions: list(
+    object<AnomalyOpinion>({
+      anomalyId: text,
+      family: oneOf(DETECTOR_FAMILIES),
+      opinion: oneOf(["true_positive", "false_positive"]),
+      atMs: number,
+    }),
+  ),
+});
+
 /** Stores the opinions on a service, or removes them where there are none. */
 export function feedbackOperation({ tenant, serviceId, opinions }: ServiceOpinions): StoreOperation {
   const key = new KeyBuilder().text(tenant).text(serviceId).finish();
-  return { table: "feedback", key, value: opinions.length === 0 ? undefined : encodeStored({ tenant, serviceId, opinions }) };
+  return { table: "feedback", key, value: opinions.length === 0 ? undefined : OPINIONS.encode({ tenant, serviceId, opinions }) };
 }
 
 export class FeedbackBook {
@@ -31,7 +44,7 @@ export class FeedbackBook {
   }
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "feedback")) this.put(decodeStored<ServiceOpinions>(value));
+    for (const { value } of scan(store, "feedback")) this.put(OPINIONS.decode(value));
   }
 
   of(tenant: string, serviceId: string): readonly AnomalyOpinion[] {

@@ -6,7 +6,7 @@ import { LEDGER_GATHER_MS_MAX, LEDGER_ROWS_GATHERED_MAX } from "../../../core/co
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { number, StoredForm, text } from "../state/stored-json.ts";
 import { byKey, tenantTimeKey } from "../state/tables.ts";
 import { decodeDecision, encodeDecision } from "./rows/decision-row.ts";
 
@@ -14,6 +14,11 @@ interface LedgerCount {
   readonly tenant: string;
   readonly rows: number;
 }
+
+const LEDGER_COUNT = new StoredForm<LedgerCount>("ledger_counts", {
+  tenant: text,
+  rows: number,
+});
 
 /** A decision and the id of its row. */
 export interface LedgerRow {
@@ -43,7 +48,7 @@ export class LedgerBook {
 
   load(): void {
     for (const { value } of scan(this.#store, "ledger_counts")) {
-      const { tenant, rows } = decodeStored<LedgerCount>(value);
+      const { tenant, rows } = LEDGER_COUNT.decode(value);
       this.count(tenant, rows);
     }
   }
@@ -108,7 +113,7 @@ export class LedgerBook {
     return {
       table: "ledger_counts",
       key: new KeyBuilder().text(tenant).finish(),
-      value: rows > 0 ? encodeStored({ tenant, rows } satisfies LedgerCount) : undefined,
+      value: rows > 0 ? LEDGER_COUNT.encode({ tenant, rows }) : undefined,
     };
   }
 

@@ -4,7 +4,7 @@ import { ANOMALIES_RECENT_MAX } from "../../../core/config/limits.ts";
 import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../../domain/incident/anomaly.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored } from "../state/stored-json.ts";
+import { EPISODE } from "../state/shared-forms.ts";
 import { idBytes, tenantTimeKey, tenantTimePlace } from "../state/tables.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
 import { decodeAnomaly } from "./anomaly-row.ts";
@@ -98,7 +98,7 @@ export class AnomalyBook {
   readEpisode(episodeId: string): Episode | undefined {
     if (this.#episodes === 0) return undefined;
     const value = this.#store.get("episodes", idBytes(episodeId));
-    return value === undefined ? undefined : decodeStored<Episode>(value);
+    return value === undefined ? undefined : EPISODE.decode(value);
   }
 
   /** Takes over an anomaly that was committed as `row`; `keyIfOpen` is its `openKeyOf`. Without a row it is read from the store. */

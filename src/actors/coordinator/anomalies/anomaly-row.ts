@@ -6,8 +6,7 @@
 //   word}, decided as a difference to detected, serial varint}, {feedback JSON text}
 //
 // The end is 0 while the anomaly is open, then the number of who resolved it and the milliseconds that it took: a row that grew when its anomaly ends would not
-// fit into its page, and LMDB would leave both halves of it half empty. 210 bytes for a series with a few labels. What earlier versions wrote is read
-// (anomaly-row-before.ts).
+// fit into its page, and LMDB would leave both halves of it half empty. 210 bytes for a series with a few labels.
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { readDifference, writeDifference } from "../../../domain/codec/packed-number.ts";
@@ -16,8 +15,8 @@ import type { Anomaly, AnomalyFeedback, AnomalyPaging } from "../../../domain/in
 import { readPackedVerdict, writePackedVerdict } from "../../../domain/incident/packed-verdict.ts";
 import { readWord, readWordOf, wordNumber, writeWord } from "../../../domain/incident/verdict-codec.ts";
 import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../state/row-fields.ts";
+import { checkRowVersion } from "../state/stored-json.ts";
 import { ID_BYTES, type RowPlace } from "../state/tables.ts";
-import { decodeAnomalyBefore } from "./anomaly-row-before.ts";
 
 const VERSION = 4;
 const FLAG_HIGH = 1;
@@ -79,7 +78,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
 
 /** The anomaly of a row and its key. Throws on another version. */
 export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs, id }: RowPlace): Anomaly {
-  if (bytes[0] !== VERSION) return decodeAnomalyBefore(bytes);
+  checkRowVersion("anomalies", bytes, VERSION);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const flags = reader.u8();
   const has = (flag: number) => (flags & flag) !== 0;

@@ -4,13 +4,22 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { type EpisodeFrame, isClosing } from "../../../core/protocol/coordinator-frame.ts";
 import { DETECTOR_Z_SCORE } from "../../../domain/detection/verdict.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { STREAM_NAME_CHECKS } from "../state/shared-forms.ts";
+import { number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
 
 const TABLE = "standing_episodes";
 
 /** What it takes to close an episode. */
 export type StandingEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z" | "verdict" | "explanation" | "arrivalMs">;
+
+const EPISODE = new StoredForm<StandingEpisode>("standing_episodes", {
+  ...STREAM_NAME_CHECKS,
+  episodeId: text,
+  detector: text,
+  direction: oneOf(["high", "low"]),
+  startedAtMs: number,
+});
 
 /** By episode id; undefined where it has ended. */
 export type StandingChanges = ReadonlyMap<string, StandingEpisode | undefined>;
@@ -21,7 +30,7 @@ export class StandingEpisodes {
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, TABLE)) {
-      const episode = decodeStored<StandingEpisode>(value);
+      const episode = EPISODE.decode(value);
       this.#open.set(episode.episodeId, episode);
     }
   }
@@ -61,6 +70,6 @@ export function standingOperations(changes: StandingChanges): StoreOperation[] {
   return [...changes].map(([id, episode]) => ({
     table: TABLE,
     key: idBytes(id),
-    value: episode === undefined ? undefined : encodeStored(episode),
+    value: episode === undefined ? undefined : EPISODE.encode(episode),
   }));
 }

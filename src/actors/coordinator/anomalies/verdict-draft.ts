@@ -15,7 +15,7 @@ import {
   openKeyOf,
 } from "../../../domain/incident/anomaly.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
-import { encodeStored } from "../state/stored-json.ts";
+import { EPISODE } from "../state/shared-forms.ts";
 import { byKey, idBytes, tenantTimeKey } from "../state/tables.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
@@ -177,7 +177,7 @@ export class VerdictDraft {
   }
 
   #episodeOperations(id: string, episode: Episode, isNew: boolean): StoreOperation[] {
-    const row = { table: "episodes", key: idBytes(id), value: encodeStored(episode) };
+    const row = { table: "episodes", key: idBytes(id), value: EPISODE.encode(episode) };
     if (!isNew) return [row];
     return [row, { table: "episode_times", key: episodeTimeKey(this.#wallNowMs, idBytes(id)), value: new Uint8Array(0) }];
   }

@@ -1,4 +1,5 @@
 // What a backtest has to know besides samples: what people said, deployments, declared limits, SLO records, calls.
+
 import { BACKTEST_RECORDS_MAX } from "../../../core/config/backtest-limits.ts";
 import type { Call } from "../../../domain/alerting/cascade.ts";
 import type { BacktestFacts, BacktestLayer } from "../../../domain/backtest/history.ts";
@@ -9,9 +10,8 @@ import { deploymentOf } from "../../../domain/incident/deployment.ts";
 import { readCalls } from "../calls/stored-calls.ts";
 import type { QueryContext } from "../queries/query-context.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "../records/record-row.ts";
-import { decodeStored } from "../state/stored-json.ts";
 import { tenantTimeBound } from "../state/tables.ts";
-import { SLO_WINDOW_MS } from "../watchdog/slo/slo-book.ts";
+import { SLO_RECORD, SLO_WINDOW_MS } from "../watchdog/slo/slo-book.ts";
 import type { SampleSelection } from "./backtest-samples.ts";
 
 const DAY_MS = 86_400_000;
@@ -94,7 +94,7 @@ async function sloRecordsOf(
   for (let looked = 0; looked < BACKTEST_RECORDS_MAX; ) {
     const rows = state.series.range("slo_records", { from, to, limit: ROWS_PER_READ });
     for (const { value } of rows) {
-      const record = decodeStored<SloRecord>(value);
+      const record = SLO_RECORD.decode(value);
       const isSelected =
         (serviceId === null || record.serviceId === serviceId) && (environment === null || record.environment === environment);
       if (isSelected && isRatio(record.ratio)) found.push(record);

@@ -35,7 +35,8 @@ import { ColdDraft } from "../series/cold/cold-draft.ts";
 import { metadataOperation } from "../series/metadata-table.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "../state/checkpoint-row.ts";
 import { type CommittedState, laneMarkKey } from "../state/committed-state.ts";
-import { decodePayload, encodeStored } from "../state/stored-json.ts";
+import { LANE_MARK } from "../state/shared-forms.ts";
+import { decodePayload } from "../state/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../state/tables.ts";
 import { UsageDraft } from "../usage/usage-draft.ts";
 import { detectorStatesOperation } from "../watchdog/detector-states.ts";
@@ -165,7 +166,7 @@ export class SeriesTransaction {
 
   takeMark({ mark, usage }: LaneMarkFrame): void {
     this.#usage.add(usage);
-    this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: encodeStored(mark) });
+    this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: LANE_MARK.encode(mark) });
     this.marks.push(mark);
   }
 }

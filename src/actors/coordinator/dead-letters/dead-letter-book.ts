@@ -4,7 +4,7 @@ import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts
 import { DEAD_LETTER_GROUPS_MAX } from "../../../core/config/limits.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored } from "../state/stored-json.ts";
+import { number, record, StoredForm } from "../state/stored-json.ts";
 
 /** Stored letters of one tenant. */
 export interface DeadLetterCounts {
@@ -23,6 +23,18 @@ export interface DeadLetterCounts {
   readonly expired: number;
   readonly dropped: number;
 }
+
+export const COUNTS = new StoredForm<DeadLetterCounts>("counters", {
+  total: number,
+  records: number,
+  bytes: number,
+  anonymousBytes: number,
+  byReason: record(number),
+  byTopic: record(number),
+  ends: number,
+  expired: number,
+  dropped: number,
+});
 
 const NONE: DeadLetterCounts = {
   total: 0,
@@ -74,12 +86,6 @@ export function countLetters(before: DeadLetterCounts, kind: LetterKind, { lette
   };
 }
 
-/** Counts as they are stored: folders of before letters stood for several records do not say how many these are. */
-function readCounts(value: Uint8Array): DeadLetterCounts {
-  const stored = decodeStored<Partial<DeadLetterCounts>>(value);
-  return { ...NONE, records: stored.total ?? 0, ...stored };
-}
-
 function addTo(groups: Readonly<Record<string, number>>, name: string, count: number): Readonly<Record<string, number>> {
   const isKnown = Object.hasOwn(groups, name) || Object.keys(groups).length < DEAD_LETTER_GROUPS_MAX;
   const group = isKnown && (count > 0 || Object.hasOwn(groups, name)) ? name : "other";
@@ -100,7 +106,7 @@ export class DeadLetterBook {
     for (const { key, value } of scan(store, "counters", PREFIX, prefixEnd(PREFIX) as Uint8Array)) {
       const reader = new KeyReader(key);
       reader.text();
-      this.put(reader.text(), readCounts(value));
+      this.put(reader.text(), COUNTS.decode(value));
     }
   }
 

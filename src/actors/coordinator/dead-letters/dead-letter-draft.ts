@@ -2,9 +2,10 @@
 // has ended is not stored again, so a replay of the log changes neither letters nor counts.
 import type { KeyValueStore, StoreEntry, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { DeadLetterEnvelope, DeadLettersEnded } from "../../../core/protocol/coordinator-frame.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { DEAD_LETTER } from "../state/shared-forms.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import {
+  COUNTS,
   countLetters,
   type DeadLetterBook,
   type DeadLetterCounts,
@@ -12,7 +13,7 @@ import {
   isWorthKeeping,
   type LetterKind,
 } from "./dead-letter-book.ts";
-import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
+import { JOB, type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
 /** How a letter ended: the value of its row in `dead_letter_ends`. */
 export const END_REPLAYED = 1;
@@ -68,20 +69,20 @@ export class DeadLetterDraft {
 
   /** Puts a letter in the place of one that is stored, which is given as it was read. */
   replace(entry: StoreEntry, letter: DeadLetterEnvelope): void {
-    this.#count(decodeStored<DeadLetterEnvelope>(entry.value), entry.value.length, -1);
+    this.#count(DEAD_LETTER.decode(entry.value), entry.value.length, -1);
     this.#put(entry.key, letter);
   }
 
   /** Deletes a letter for good, as it was read. */
   delete(entry: StoreEntry): void {
-    const letter = decodeStored<DeadLetterEnvelope>(entry.value);
+    const letter = DEAD_LETTER.decode(entry.value);
     this.#drop(entry.key, letter, entry.value.length);
     this.#end(letter.tenant, entry.key, END_DELETED);
   }
 
   /** Lets a letter go, as it was read. */
   lose(entry: StoreEntry, loss: LetterLoss): void {
-    const letter = decodeStored<DeadLetterEnvelope>(entry.value);
+    const letter = DEAD_LETTER.decode(entry.value);
     this.#drop(entry.key, letter, entry.value.length);
     const counts = this.#countsOf(letter.tenant);
     this.#counts.set(letter.tenant, { ...counts, [loss]: counts[loss] + 1 });
@@ -98,9 +99,9 @@ export class DeadLetterDraft {
     const counts = [...this.#counts].map(([tenant, value]) => ({
       table: "counters",
       key: deadLetterCountsKey(tenant),
-      value: isWorthKeeping(value) ? encodeStored(value) : undefined,
+      value: isWorthKeeping(value) ? COUNTS.encode(value) : undefined,
     }));
-    const jobs = [...this.#jobs.values()].map((job) => ({ table: "replay_jobs", key: replayJobKey(job), value: encodeStored(job) }));
+    const jobs = [...this.#jobs.values()].map((job) => ({ table: "replay_jobs", key: replayJobKey(job), value: JOB.encode(job) }));
     return [...this.#operations, ...counts, ...jobs];
   }
 
@@ -122,7 +123,7 @@ export class DeadLetterDraft {
       // A letter that is stored has not ended.
       if (value === undefined && (this.#ends.has(text) || this.#state.control.get("dead_letter_ends", key) !== undefined)) continue;
       if (value !== undefined) {
-        const kind = decodeStored<DeadLetterEnvelope>(value);
+        const kind = DEAD_LETTER.decode(value);
         const name = JSON.stringify([kind.reason, kind.topic, kind.anonymous]);
         const known = kinds.get(name) ?? { kind, letters: 0, records: 0, bytes: 0 };
         kinds.set(name, known);
@@ -159,7 +160,7 @@ export class DeadLetterDraft {
   }
 
   #put(key: Uint8Array, letter: DeadLetterEnvelope): void {
-    const value = encodeStored(letter);
+    const value = DEAD_LETTER.encode(letter);
     this.#values.set(keyText(key), value);
     this.#operations.push({ table: "dead_letters", key, value });
     this.#count(letter, value.length, 1);

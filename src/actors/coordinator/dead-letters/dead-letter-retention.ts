@@ -1,8 +1,7 @@
 // Which dead letters go before their time, for the bytes of all: those that came without a credential first, then those of the tenant with most bytes; the oldest
 // ahead. So neither a stranger's flood nor another tenant's pushes out a tenant's letters.
 import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
-import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
-import { decodeStored } from "../state/stored-json.ts";
+import { DEAD_LETTER } from "../state/shared-forms.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 import type { DeadLetterBook } from "./dead-letter-book.ts";
 
@@ -41,7 +40,7 @@ function* anonymousLetters(control: KeyValueStore, tenant: string, rows: number)
     const entries = control.range("dead_letters", { from, to, limit: rows });
     const last = entries.at(-1);
     if (last === undefined) return;
-    yield { tenant, entries: entries.filter(({ value }) => decodeStored<DeadLetterEnvelope>(value).anonymous === true) };
+    yield { tenant, entries: entries.filter(({ value }) => DEAD_LETTER.decode(value).anonymous === true) };
     from = Uint8Array.from([...last.key, 0]);
   }
 }

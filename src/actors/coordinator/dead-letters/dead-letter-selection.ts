@@ -5,14 +5,14 @@ import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-fram
 import { KeyReader } from "../../../domain/codec/key.ts";
 import { recordOfLetter, serviceOfLetter } from "../../../domain/series/dead-letter-record.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../../domain/series/telemetry-record.ts";
-import { decodeStored } from "../state/stored-json.ts";
+import { DEAD_LETTER } from "../state/shared-forms.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import type { LetterPlace } from "./dead-letter-id.ts";
 import type { LetterSelection } from "./replay-book.ts";
 
 /** Reads a stored letter. */
 export function readLetter({ value }: StoreEntry): DeadLetterEnvelope {
-  return decodeStored<DeadLetterEnvelope>(value);
+  return DEAD_LETTER.decode(value);
 }
 
 /** Whether a filter takes the letter; its time is for the range to say. */

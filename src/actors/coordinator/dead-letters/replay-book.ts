@@ -2,7 +2,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored } from "../state/stored-json.ts";
+import { list, nullable, number, object, optional, record, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
 
 /** Which letters: those named, or all that match. Received times, `fromMs` inclusive, `toMs` exclusive. */
@@ -41,6 +41,32 @@ export interface ReplayJob {
   readonly failedByReason: Readonly<Record<string, number>>;
 }
 
+export const JOB = new StoredForm<ReplayJob>("replay_jobs", {
+  id: text,
+  tenant: text,
+  selection: object<LetterSelection>({
+    ids: optional(list(text)),
+    reason: optional(text),
+    serviceId: optional(text),
+    topic: optional(text),
+    fromMs: optional(number),
+    toMs: optional(number),
+  }),
+  createdMs: number,
+  finishedMs: nullable(number),
+  untilMs: number,
+  cursor: nullable(object<NonNullable<ReplayJob["cursor"]>>({ receivedMs: number, id: text })),
+  idsDone: number,
+  candidates: number,
+  examined: number,
+  selected: number,
+  replayed: number,
+  failed: number,
+  missing: number,
+  replayedBefore: number,
+  failedByReason: record(number),
+});
+
 /** Key of a job; those of a tenant lie in the order of their creation. */
 export function replayJobKey({ tenant, createdMs, id }: Pick<ReplayJob, "tenant" | "createdMs" | "id">): Uint8Array {
   return new KeyBuilder().text(tenant).time(createdMs).fixed(idBytes(id)).finish();
@@ -54,7 +80,7 @@ export class ReplayBook {
 
   /** Reads the store; to be called once. */
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "replay_jobs")) this.put(decodeStored<ReplayJob>(value));
+    for (const { value } of scan(store, "replay_jobs")) this.put(JOB.decode(value));
   }
 
   put(job: ReplayJob): void {

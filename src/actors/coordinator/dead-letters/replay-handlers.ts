@@ -15,12 +15,11 @@ import {
   REPLAY_SCAN_ROWS,
 } from "../../../core/config/limits.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
-import { encodeStored } from "../state/stored-json.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
 import { type LetterPlace, letterId, letterKey } from "./dead-letter-id.ts";
 import { fateOf, lettersAfter, placeOf, readLetter, selects } from "./dead-letter-selection.ts";
 import { problemView } from "./dead-letter-view.ts";
-import { type LetterSelection, type ReplayJob, replayJobKey } from "./replay-book.ts";
+import { JOB, type LetterSelection, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
 /** Begins a replay, or says what it would do. */
 export async function replayDeadLetters(
@@ -61,7 +60,7 @@ async function begin({ state, nowMs, edit }: QueryContext, tenant: string, selec
     const job = newJob({ id, tenant, selection, createdMs }, selection.ids?.length ?? state.deadLetters.counts(tenant).total);
     const gone = jobs.filter(({ finishedMs }) => finishedMs !== null).slice(0, Math.max(0, jobs.length + 1 - REPLAY_JOBS_KEPT_MAX));
     await state.control.commit([
-      { table: "replay_jobs", key: replayJobKey(job), value: encodeStored(job) },
+      { table: "replay_jobs", key: replayJobKey(job), value: JOB.encode(job) },
       ...gone.map((old) => ({ table: "replay_jobs", key: replayJobKey(old), value: undefined })),
     ]);
     for (const old of gone) state.replays.remove(old);

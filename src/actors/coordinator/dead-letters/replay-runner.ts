@@ -21,12 +21,11 @@ import {
 } from "../../../core/config/limits.ts";
 import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import { encodeStored } from "../state/stored-json.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
 import { letterKey } from "./dead-letter-id.ts";
 import { lettersAfter, placeOf, readLetter } from "./dead-letter-selection.ts";
 import { countFailure, LetterSorter, type ReplayBody, type ReplayTally, withTally } from "./replay-batcher.ts";
-import { type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
+import { JOB, type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
 export interface ReplayDeskDependencies {
   readonly control: KeyValueStore;
@@ -185,7 +184,7 @@ export class ReplayDesk {
     const { control, replays, counters } = this.#dependencies;
     const now = replays.find(job.tenant, job.id) ?? job;
     const after: ReplayJob = { ...withTally(now, tally), ...moved };
-    await control.commit([{ table: "replay_jobs", key: replayJobKey(after), value: encodeStored(after) }]);
+    await control.commit([{ table: "replay_jobs", key: replayJobKey(after), value: JOB.encode(after) }]);
     replays.put(after);
     counters.add("lettersNotReplayed", tally.failed);
     if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);

@@ -6,7 +6,7 @@ import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
 import { LABEL_SOURCES, type LabelSource } from "../../../domain/labels/service-label.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { number, optional, StoredForm, text } from "../state/stored-json.ts";
 
 /** What one source says of one key of a service. */
 export interface ServiceLabel {
@@ -23,6 +23,13 @@ export interface ServiceLabel {
 
 type StoredLabel = Omit<ServiceLabel, "tenant" | "serviceId" | "key" | "source">;
 
+const LABEL = new StoredForm<StoredLabel>("service_labels", {
+  value: text,
+  updatedMs: number,
+  changes: optional(number),
+  heldSinceMs: optional(number),
+});
+
 /** Place of a label. */
 export type LabelPlace = Pick<ServiceLabel, "tenant" | "serviceId" | "key" | "source">;
 
@@ -37,14 +44,14 @@ export function readLabel(key: Uint8Array, value: Uint8Array): ServiceLabel {
   const [tenant, serviceId, name] = [reader.text(), reader.text(), reader.text()];
   const source = LABEL_SOURCES[reader.u16()];
   if (source === undefined) throw new Error("a label is of a source that this program does not know");
-  return { tenant, serviceId, key: name, source, ...decodeStored<StoredLabel>(value) };
+  return { tenant, serviceId, key: name, source, ...LABEL.decode(value) };
 }
 
 /** A change of one row. */
 export function labelOperation(place: LabelPlace, label: ServiceLabel | undefined): StoreOperation {
   if (label === undefined) return { table: "service_labels", key: labelKey(place), value: undefined };
   const { tenant: _tenant, serviceId: _service, key: _key, source: _source, ...stored } = label;
-  return { table: "service_labels", key: labelKey(place), value: encodeStored(stored) };
+  return { table: "service_labels", key: labelKey(place), value: LABEL.encode(stored) };
 }
 
 /** UTF-8 bytes of a label's texts, as they are counted. */

@@ -1,11 +1,15 @@
-// The two stores of a data folder: looked at before they are opened, and sealed where they were made before values had checksums.
+// The two stores of a data folder: looked at before they are opened, and refused where they are of a format that is read no more.
 import { join } from "node:path";
-import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
-import { openLmdbStore, type SealableStore } from "../../../adapters/storage/lmdb-store.ts";
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { openLmdbStore, type SealedStore } from "../../../adapters/storage/lmdb-store.ts";
 import { checkStore } from "../../../adapters/storage/store-check.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
-import { CONTROL_DICTIONARIES, CONTROL_READ_DICTIONARIES, CONTROL_TABLES, SERIES_TABLES, TABLE_END, TABLE_START } from "../state/tables.ts";
-import { checkUnsealedRow } from "./unsealed-row.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { checkDecisionVersion } from "../alerts/rows/decision-row.ts";
+import { scanTenants } from "../state/scan.ts";
+import { CONTROL_TABLES, SERIES_TABLES, TABLE_END } from "../state/tables.ts";
+
+const SERIES = "series";
 
 /** The stores of a coordinator. */
 export interface OpenedStores {
@@ -22,23 +26,19 @@ export interface StoresToOpen {
   readonly log: Log;
 }
 
-/** Opens both. Rejects with DamagedStoreError or DamagedValueError, and then nothing was changed; or with StoreError. */
+/** Opens both. Rejects with DamagedStoreError, DamagedValueError or OlderFolderError, and then nothing was changed; or with StoreError. */
 export async function openStores({ dataDir, bytesMaxNow, log }: StoresToOpen): Promise<OpenedStores> {
-  const [control, series] = [join(dataDir, "control"), join(dataDir, "series")];
+  const [control, series] = [join(dataDir, "control"), join(dataDir, SERIES)];
   const checks = await Promise.all([
     checkStore(control, { tables: CONTROL_TABLES, bytesMaxNow }),
     checkStore(series, { tables: SERIES_TABLES, bytesMaxNow }),
   ]);
   const later = checks.flatMap((check) => check.later ?? []);
-  const controlStore = openLmdbStore({
-    path: control,
-    tables: CONTROL_TABLES,
-    dictionaries: CONTROL_DICTIONARIES,
-    readDictionaries: CONTROL_READ_DICTIONARIES,
-  });
+  const controlStore = openLmdbStore({ path: control, tables: CONTROL_TABLES });
   const seriesStore = openLmdbStore({ path: series, tables: SERIES_TABLES });
-  await seal(control, controlStore, CONTROL_TABLES, log);
-  await seal(series, seriesStore, SERIES_TABLES, log);
+  const close = async () => void (await Promise.all([controlStore.close(), seriesStore.close()]));
+  await refuseOlder(control, controlStore, close);
+  await refuseOlder(series, seriesStore, close);
   log("info", "the stores are open", { unchecked: later.length });
   const checkLater = async () => {
     for (const check of later) await check();
@@ -46,16 +46,35 @@ export async function openStores({ dataDir, bytesMaxNow, log }: StoresToOpen): P
   return { controlStore, seriesStore, checkLater: later.length === 0 ? undefined : checkLater };
 }
 
-/** A store of an earlier version gets its checksums once; on a full disk later. */
-async function seal(path: string, store: SealableStore, tables: readonly string[], log: StoresToOpen["log"]): Promise<void> {
-  if (store.isSealed) return;
-  // A server that was killed before its first commit leaves tables without rows.
-  const isEmpty = tables.every((table) => store.range(table, { from: TABLE_START, to: TABLE_END, limit: 1 }).length === 0);
-  if (!isEmpty) log("info", `${path} was written by an earlier version: its values get checksums now, once`);
+/** A data folder whose format is read no more. */
+class OlderFolderError extends Error {
+  constructor(path: string, what: string) {
+    super(
+      `${path} is of an earlier format, which this version does not read (${what}): begin with a new DATA_DIR, or go on with the version that wrote it`,
+    );
+    this.name = "OlderFolderError";
+  }
+}
+
+/** Throws where a store has rows of before format 1 that nothing would meet at the start. Anomalies, alerts and all small objects are read at the start itself. */
+async function refuseOlder(path: string, store: SealedStore, close: () => Promise<void>): Promise<void> {
   try {
-    await store.sealAll(checkUnsealedRow);
+    if (!store.isSealed) throw new OlderFolderError(path, "its values have no checksums");
+    if (path.endsWith(SERIES)) checkLedger(path, store);
   } catch (error) {
-    if (!(error instanceof StoreError && error.retryable)) throw error;
-    log("warn", `${path}: not every value got its checksum (${error.code}); the next start goes on`);
+    await close();
+    throw error;
+  }
+}
+
+/** A tenant's rows lie by time, the oldest first: a later one is of no earlier version. */
+function checkLedger(path: string, store: KeyValueStore): void {
+  for (const tenant of scanTenants(store, "ledger")) {
+    const [oldest] = store.range("ledger", { from: new KeyBuilder().text(tenant).finish(), to: TABLE_END, limit: 1 });
+    try {
+      if (oldest !== undefined) checkDecisionVersion(oldest.value);
+    } catch (error) {
+      throw new OlderFolderError(path, (error as Error).message);
+    }
   }
 }

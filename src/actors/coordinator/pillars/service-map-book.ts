@@ -8,9 +8,15 @@ import { PillarSpace } from "../../../domain/pillars/pillar-space.ts";
 import { PillarValue } from "../../../domain/pillars/pillar-value.ts";
 import type { ServiceEntry } from "../../../domain/pillars/service-entry.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { list, pair, StoredForm, text } from "../state/stored-json.ts";
 
 type StoredEntry = Omit<ServiceEntry, "serviceId">;
+
+const ENTRY = new StoredForm<StoredEntry>("service_map", {
+  tenantId: text,
+  productId: text,
+  customKeys: list(pair(text, text)),
+});
 
 export class ServiceMapBook {
   /** What the vectorizer scores. */
@@ -32,7 +38,7 @@ export class ServiceMapBook {
     for (const { key, value } of scan(store, "service_map")) {
       const reader = new KeyReader(key);
       const tenant = reader.text();
-      this.set(tenant, { serviceId: reader.text(), ...decodeStored<StoredEntry>(value) }, true);
+      this.set(tenant, { serviceId: reader.text(), ...ENTRY.decode(value) }, true);
     }
   }
 
@@ -59,13 +65,13 @@ function entryKey(tenant: string, serviceId: string): Uint8Array {
 
 /** Stores an entry. */
 export function entryRow(tenant: string, { serviceId, ...entry }: ServiceEntry): StoreOperation {
-  return { table: "service_map", key: entryKey(tenant, serviceId), value: encodeStored(entry satisfies StoredEntry) };
+  return { table: "service_map", key: entryKey(tenant, serviceId), value: ENTRY.encode(entry) };
 }
 
 /** The entry of a service, undefined where it is not mapped. */
 export function storedEntry(store: KeyValueStore, tenant: string, serviceId: string): ServiceEntry | undefined {
   const value = store.get("service_map", entryKey(tenant, serviceId));
-  return value === undefined ? undefined : { serviceId, ...decodeStored<StoredEntry>(value) };
+  return value === undefined ? undefined : { serviceId, ...ENTRY.decode(value) };
 }
 
 /** The first `limit` stored entries of a tenant behind a service, by service. */
@@ -75,7 +81,7 @@ export function storedEntries(store: KeyValueStore, tenant: string, after: strin
   return store.range("service_map", { from: from as Uint8Array, to: prefixEnd(all) as Uint8Array, limit }).map(({ key, value }) => {
     const reader = new KeyReader(key);
     reader.text();
-    return { serviceId: reader.text(), ...decodeStored<StoredEntry>(value) };
+    return { serviceId: reader.text(), ...ENTRY.decode(value) };
   });
 }
 

@@ -8,7 +8,8 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 import type { SaturationFinding } from "../../../domain/saturation/saturation-finding.ts";
 import { frameOfFire, type ToldFinding, toldNext, transitionOf } from "../../../domain/saturation/saturation-fire.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { STREAM_NAME_CHECKS } from "../state/shared-forms.ts";
+import { anything, type FieldCheck, nullable, number, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
 
 /** One finding; times in ms since 1970. */
@@ -19,6 +20,18 @@ export interface SaturationFire extends StreamName, ToldFinding {
   /** Null while it is open. */
   readonly endedAtMs: number | null;
 }
+
+const FIRE = new StoredForm<SaturationFire>("saturation_fires", {
+  ...STREAM_NAME_CHECKS,
+  id: text,
+  finding: anything as FieldCheck<SaturationFinding>,
+  peakZ: number,
+  sampleMs: number,
+  startedAtMs: number,
+  key: text,
+  updatedAtMs: number,
+  endedAtMs: nullable(number),
+});
 
 /** What a pass says of the series that have or had a finding. */
 export interface FireFindings {
@@ -52,11 +65,7 @@ export class FireBook {
   readonly #tenants = new Map<string, TenantFires>();
 
   load(store: KeyValueStore): void {
-    const all = [...scan(store, "saturation_fires")].map(({ value }) => {
-      const fire = decodeStored<SaturationFire>(value);
-      // Rows of before know when they were judged.
-      return { ...fire, sampleMs: fire.sampleMs ?? fire.updatedAtMs };
-    });
+    const all = [...scan(store, "saturation_fires")].map(({ value }) => FIRE.decode(value));
     for (const fire of all.sort((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0))) this.#put(fire);
   }
 
@@ -91,7 +100,7 @@ export class FireBook {
     const evicted = this.#evictedBy(ended);
     return {
       operations: [
-        ...[...changed, ...ended].map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: encodeStored(fire) })),
+        ...[...changed, ...ended].map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: FIRE.encode(fire) })),
         ...evicted.map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: undefined })),
       ],
       frames: [

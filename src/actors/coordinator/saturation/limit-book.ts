@@ -5,7 +5,16 @@ import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { type SaturationLimit, SaturationLimits } from "../../../domain/saturation/saturation-limits.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { nullable, number, StoredForm, text } from "../state/stored-json.ts";
+
+const LIMIT = new StoredForm<SaturationLimit>("saturation_limits", {
+  tenant: text,
+  serviceId: nullable(text),
+  metric: text,
+  limitValue: number,
+  unit: text,
+  updatedMs: number,
+});
 
 /** Place of a declaration. */
 export type LimitPlace = Pick<SaturationLimit, "tenant" | "serviceId" | "metric">;
@@ -21,7 +30,7 @@ export function limitOperation({ tenant, serviceId, metric }: LimitPlace, limit:
     .u16(serviceId === null ? OF_TENANT : OF_SERVICE)
     .text(serviceId ?? "")
     .finish();
-  return { table: "saturation_limits", key, value: limit && encodeStored(limit) };
+  return { table: "saturation_limits", key, value: limit && LIMIT.encode(limit) };
 }
 
 /** The committed declarations. */
@@ -33,6 +42,6 @@ export class LimitBook {
   }
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "saturation_limits")) this.limits.put(decodeStored<SaturationLimit>(value));
+    for (const { value } of scan(store, "saturation_limits")) this.limits.put(LIMIT.decode(value));
   }
 }

@@ -3,11 +3,19 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import type { MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
-import { type MetricMetadata, metadataNames } from "../../../domain/series/metric-metadata.ts";
+import { METRIC_TYPES, type MetricMetadata, metadataNames } from "../../../domain/series/metric-metadata.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { oneOf, StoredForm, text } from "../state/stored-json.ts";
 
 const keyOf = (tenant: string, metricName: string) => `${tenant}\0${metricName}`;
+
+const METADATA = new StoredForm<MetricMetadataEnvelope>("metric_metadata", {
+  tenant: text,
+  metricName: text,
+  type: oneOf(METRIC_TYPES),
+  unit: text,
+  help: text,
+});
 
 /** All that is stored, in memory; bounded by the ledger of its rows. */
 export class MetadataTable {
@@ -19,7 +27,7 @@ export class MetadataTable {
   }
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "metric_metadata")) this.put(decodeStored<MetricMetadataEnvelope>(value));
+    for (const { value } of scan(store, "metric_metadata")) this.put(METADATA.decode(value));
   }
 
   get size(): number {
@@ -52,5 +60,5 @@ export class MetadataTable {
 /** Stores metadata. */
 export function metadataOperation(metadata: MetricMetadata): StoreOperation {
   const key = new KeyBuilder().text(metadata.tenant).text(metadata.metricName).finish();
-  return { table: "metric_metadata", key, value: encodeStored(metadata) };
+  return { table: "metric_metadata", key, value: METADATA.encode(metadata) };
 }

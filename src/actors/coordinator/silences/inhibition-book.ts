@@ -11,14 +11,26 @@ import {
 import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { list, number, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
+import { MATCHERS } from "./stored-matchers.ts";
 
 /** A rule with who made it. */
 export interface StoredInhibition extends InhibitionRule {
   readonly createdBy: string;
   readonly createdMs: number;
 }
+
+const INHIBITION = new StoredForm<StoredInhibition>("inhibitions", {
+  id: text,
+  tenant: text,
+  sourceMatchers: MATCHERS,
+  targetMatchers: MATCHERS,
+  equal: list(text),
+  comment: text,
+  createdBy: text,
+  createdMs: number,
+});
 
 interface Held extends CompiledInhibition {
   readonly rule: StoredInhibition;
@@ -31,7 +43,7 @@ export function inhibitionOperation(
   { tenant, id }: Pick<StoredInhibition, "tenant" | "id">,
   rule: StoredInhibition | undefined,
 ): StoreOperation {
-  return { table: "inhibitions", key: new KeyBuilder().text(tenant).fixed(idBytes(id)).finish(), value: rule && encodeStored(rule) };
+  return { table: "inhibitions", key: new KeyBuilder().text(tenant).fixed(idBytes(id)).finish(), value: rule && INHIBITION.encode(rule) };
 }
 
 /** The committed rules of all tenants. */
@@ -47,7 +59,7 @@ export class InhibitionBook implements InhibitionRules {
   }
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "inhibitions")) this.put(decodeStored<StoredInhibition>(value));
+    for (const { value } of scan(store, "inhibitions")) this.put(INHIBITION.decode(value));
   }
 
   /** Of all tenants. */

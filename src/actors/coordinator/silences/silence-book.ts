@@ -4,14 +4,16 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import type { Hold } from "../../../domain/alerting/hold.ts";
 import type { Labels } from "../../../domain/alerting/label-matcher.ts";
+import type { RecurringWindow } from "../../../domain/alerting/maintenance-window.ts";
 import type { ActiveSilences } from "../../../domain/alerting/paging/paging-sources.ts";
 import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
 import { type Silence, silenceState } from "../../../domain/alerting/silence.ts";
 import { SilenceIndex } from "../../../domain/alerting/silence-index.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { either, list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
+import { MATCHERS } from "./stored-matchers.ts";
 
 /** A silence with who made it. */
 export interface StoredSilence extends Silence {
@@ -19,12 +21,34 @@ export interface StoredSilence extends Silence {
   readonly createdMs: number;
 }
 
+const ONCE = object<Extract<Silence["when"], { kind: "once" }>>({ kind: oneOf(["once"]), startsAtMs: number, endsAtMs: number });
+const RECURRING = object<Extract<Silence["when"], { kind: "recurring" }>>({
+  kind: oneOf(["recurring"]),
+  window: object<RecurringWindow>({
+    timeZone: text,
+    weekdays: list(number),
+    startMinute: number,
+    durationMinutes: number,
+    fromMs: nullable(number),
+    untilMs: nullable(number),
+  }),
+});
+const SILENCE = new StoredForm<StoredSilence>("silences", {
+  id: text,
+  tenant: text,
+  matchers: MATCHERS,
+  when: either(ONCE, RECURRING),
+  comment: text,
+  createdBy: text,
+  createdMs: number,
+});
+
 /** An expired silence is listed for so long, as Alertmanager's. */
 const EXPIRED_KEPT_MS = 5 * 24 * 3600 * 1000;
 
 /** A change of one silence. */
 export function silenceOperation({ tenant, id }: Pick<StoredSilence, "tenant" | "id">, silence: StoredSilence | undefined): StoreOperation {
-  return { table: "silences", key: new KeyBuilder().text(tenant).fixed(idBytes(id)).finish(), value: silence && encodeStored(silence) };
+  return { table: "silences", key: new KeyBuilder().text(tenant).fixed(idBytes(id)).finish(), value: silence && SILENCE.encode(silence) };
 }
 
 /** The committed silences of all tenants. */
@@ -40,7 +64,7 @@ export class SilenceBook implements ActiveSilences {
   }
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "silences")) this.put(decodeStored<StoredSilence>(value));
+    for (const { value } of scan(store, "silences")) this.put(SILENCE.decode(value));
   }
 
   /** Of all tenants. */

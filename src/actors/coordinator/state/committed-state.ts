@@ -2,7 +2,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { PAGE_SECRET_BYTES } from "../../../api/page-token.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
-import type { CheckpointHeader, LaneMark } from "../../../core/protocol/coordinator-frame.ts";
+import type { CheckpointHeader } from "../../../core/protocol/coordinator-frame.ts";
 import type { StatePartWanted, StoredCheckpoint } from "../../../core/protocol/engine-control.ts";
 import { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
@@ -20,7 +20,7 @@ import { ControlState } from "./control-state.ts";
 import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "./coordinator-shares.ts";
 import { LogCoverage } from "./log-coverage.ts";
 import { scan } from "./scan.ts";
-import { decodeStored } from "./stored-json.ts";
+import { LANE_MARK } from "./shared-forms.ts";
 import { blockKey, checkpointPartKey, partitionKey } from "./tables.ts";
 
 /** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
@@ -85,7 +85,7 @@ export class CommittedState {
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
     this.metadata.load(this.series);
-    for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(decodeStored<LaneMark>(value));
+    for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(LANE_MARK.decode(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;
       if (checkpoint !== undefined) this.putCheckpoint(checkpoint);

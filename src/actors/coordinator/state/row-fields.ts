@@ -36,10 +36,6 @@ export function readTier(reader: ByteReader): Tier {
   return TIERS[reader.u8()] ?? reader.fail();
 }
 
-export function readOutcome(reader: ByteReader): PageOutcome {
-  return OUTCOMES[reader.u8()] ?? reader.fail();
-}
-
 /** Five bits of a byte whose others are the caller's: {outcome 3 bits, tier 2 bits}. */
 export function tierAndOutcome(tier: Tier, outcome: PageOutcome): number {
   return TIERS.indexOf(tier) | (OUTCOMES.indexOf(outcome) << TIER_BITS);
@@ -51,10 +47,6 @@ export function tierOf(reader: ByteReader, head: number): Tier {
 
 export function outcomeOf(reader: ByteReader, head: number): PageOutcome {
   return OUTCOMES[(head >> TIER_BITS) & 7] ?? reader.fail();
-}
-
-export function readOptionalId(reader: ByteReader): string | null {
-  return reader.u8() === 0 ? null : readId(reader);
 }
 
 /** 0 for null, else 1 and the text. */

@@ -49,7 +49,6 @@
  * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
  */
 import { compareKeys, KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
-import { ANOMALY_DICTIONARY } from "../anomalies/anomaly-dictionary.ts";
 
 /** Tables of the environment `control`. */
 export const CONTROL_TABLES = [
@@ -78,9 +77,6 @@ export const CONTROL_TABLES = [
   "feedback",
   "secrets",
 ] as const;
-/** Those of them that were compressed in an earlier version. */
-export const CONTROL_DICTIONARIES: ReadonlyMap<string, Uint8Array> = new Map([["anomalies", ANOMALY_DICTIONARY]]);
-export const CONTROL_READ_DICTIONARIES: ReadonlySet<string> = new Set(CONTROL_DICTIONARIES.keys());
 /** Tables of the environment `series`. */
 export const SERIES_TABLES = [
   "records",

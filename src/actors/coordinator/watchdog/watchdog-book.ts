@@ -3,18 +3,40 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import type { ToldSettings } from "../../../core/protocol/engine-control.ts";
+import type {
+  PlacedOverrides,
+  SettingsPlace,
+  ThresholdProfile,
+  WatchdogOverrides,
+  WatchdogSettings,
+} from "../../../core/protocol/watchdog-settings.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../../../domain/detection/thresholds.ts";
-import type { PlacedOverrides, SettingsPlace, ThresholdProfile, WatchdogSettings } from "../../../domain/detection/watchdog-settings.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { flag, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 
 /** What is set at a place, as it is stored. */
 export interface StoredSettings extends PlacedOverrides {
   readonly updatedMs: number;
 }
+
+const SETTINGS = new StoredForm<StoredSettings>("watchdog_settings", {
+  tenant: text,
+  serviceId: nullable(text),
+  metricName: nullable(text),
+  overrides: object<WatchdogOverrides>({
+    zThreshold: optional(number),
+    rcaCooldownMinutes: optional(number),
+    dedupMaxAgeMinutes: optional(number),
+    direction: optional(oneOf(["both", "high", "low"])),
+    excluded: optional(flag),
+    evaluationDelaySeconds: optional(number),
+    minimumTraffic: optional(number),
+  }),
+  updatedMs: number,
+});
 
 /** Stores what is set at a place; nothing is any more where `settings` is undefined. */
 export function settingsOperation({ tenant, serviceId, metricName }: SettingsPlace, settings: StoredSettings | undefined): StoreOperation {
@@ -23,7 +45,7 @@ export function settingsOperation({ tenant, serviceId, metricName }: SettingsPla
     .text(serviceId ?? "")
     .text(metricName ?? "")
     .finish();
-  return { table: "watchdog_settings", key, value: settings && encodeStored(settings) };
+  return { table: "watchdog_settings", key, value: settings && SETTINGS.encode(settings) };
 }
 
 /** What the environment says: settings, and WATCHDOG_MIN_SAMPLES. */
@@ -48,7 +70,7 @@ export class WatchdogBook {
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "watchdog_settings")) {
-      const stored = decodeStored<StoredSettings>(value);
+      const stored = SETTINGS.decode(value);
       this.table.put(stored, stored.overrides);
       this.#updated.set(placeKey(stored), stored.updatedMs);
     }

@@ -5,7 +5,7 @@
 //   text where it is not the alert's}), anomalies, open and pages varint, services as texts, {held by word}, {acknowledged: by text, {note}, at f64},
 //   {assignee}, updated f64, history (at f64, kind and tier u8, {by}, {note})
 //
-// Lists begin with their length. Version 1 is JSON (first-version.ts) and is read. An alert is stored again with each of its anomalies: packed it costs a fifth.
+// Lists begin with their length. An alert is stored again with each of its anomalies: packed it costs a fifth.
 
 import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
@@ -24,7 +24,7 @@ import {
   writeOptionalText,
   writeTier,
 } from "../../state/row-fields.ts";
-import { decodeFirstAlert } from "./first-version.ts";
+import { checkRowVersion } from "../../state/stored-json.ts";
 
 const VERSION = 2;
 /** Part of the format. */
@@ -77,7 +77,7 @@ export function encodeAlert(alert: Alert): Uint8Array {
 
 /** Throws on another version. */
 export function decodeAlert(bytes: Uint8Array): Alert {
-  if (bytes[0] !== VERSION) return decodeFirstAlert(bytes);
+  checkRowVersion("alerts", bytes, VERSION);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const state = readState(reader);
   const labels: Labels = Object.fromEntries(readList(reader, () => [reader.text(TEXT_BYTES_MAX), reader.text(TEXT_BYTES_MAX)]));

@@ -4,8 +4,7 @@
 //   {suppressed by word}, detector word, z f64, environment, service, metric and explanation packed text (domain/codec/phrase-text.ts), gates
 //   (domain/incident/packed-gates.ts), {rca gate}
 //
-// The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 100 bytes for a finding that a gate holds back. Versions 1 and
-// 2 are read (first-version.ts, second-version.ts).
+// The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 100 bytes for a finding that a gate holds back.
 import { familyOfDetector } from "../../../../domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
 import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
@@ -15,12 +14,10 @@ import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
 import { readGate, readGates, writeGate, writeGates } from "../../../../domain/incident/packed-gates.ts";
 import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
 import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../../state/row-fields.ts";
+import { checkRowVersion } from "../../state/stored-json.ts";
 import { ID_BYTES, type RowPlace } from "../../state/tables.ts";
-import { decodeFirstDecision } from "./first-version.ts";
-import { decodeSecondDecision } from "./second-version.ts";
 
 const VERSION = 3;
-const VERSION_BEFORE = 2;
 /** Above the tier and the outcome. */
 const HEAD_SUPPRESSED = 32;
 const HEAD_RCA = 64;
@@ -59,10 +56,14 @@ export function encodeDecision(decision: PageDecision, rowId: string): Uint8Arra
   return sink.shortCopy();
 }
 
+/** Throws where a row is of another version. */
+export function checkDecisionVersion(bytes: Uint8Array): void {
+  checkRowVersion("ledger", bytes, VERSION);
+}
+
 /** The decision of a row and its key. Throws on another version. */
 export function decodeDecision(bytes: Uint8Array, { tenant, timeMs: atMs, id }: RowPlace): PageDecision {
-  if (bytes[0] === VERSION_BEFORE) return decodeSecondDecision(bytes);
-  if (bytes[0] !== VERSION) return decodeFirstDecision(bytes);
+  checkDecisionVersion(bytes);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const head = reader.u8();
   const ids = reader.u8();

@@ -9,7 +9,7 @@ import type { RecordEnvelope } from "../../../../core/protocol/coordinator-frame
 import { SloBurn } from "../../../../domain/detection/service/slo-burn.ts";
 import { isRatio, type SloRecord } from "../../../../domain/detection/service/slo-record.ts";
 import { scan, scanTenants } from "../../state/scan.ts";
-import { decodeStored, encodeStored } from "../../state/stored-json.ts";
+import { nullable, number, StoredForm, text } from "../../state/stored-json.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../../state/tables.ts";
 
 export interface SloWindow extends Pick<SloRecord, "tenant" | "environment" | "serviceId" | "metricName"> {
@@ -21,6 +21,16 @@ export interface SloWindow extends Pick<SloRecord, "tenant" | "environment" | "s
 export const SLO_WINDOW_MS = 3 * 24 * 3600 * 1000;
 const ROWS_PER_BREATH = 5_000;
 const ROWS_DELETED_PER_STEP = 1_000;
+
+export const SLO_RECORD = new StoredForm<SloRecord>("slo_records", {
+  tenant: text,
+  environment: text,
+  serviceId: text,
+  metricName: text,
+  timeMs: number,
+  ratio: number,
+  objective: nullable(number),
+});
 
 /** An SLO whose newest record gives a value that is no ratio. */
 export interface OutsideSlo extends Pick<SloRecord, "tenant" | "environment" | "serviceId" | "metricName"> {
@@ -40,7 +50,7 @@ export function sloRecordOf({ tenant, environment, timeMs, record }: RecordEnvel
 
 /** The row of a record. */
 export function sloOperation(record: SloRecord, id: string): StoreOperation {
-  return { table: "slo_records", key: tenantTimeKey(record.tenant, record.timeMs, id), value: encodeStored(record) };
+  return { table: "slo_records", key: tenantTimeKey(record.tenant, record.timeMs, id), value: SLO_RECORD.encode(record) };
 }
 
 /** Bounded by the ledger of its windows, at 35 KiB each. */
@@ -134,7 +144,7 @@ export class SloBook {
         tenantTimeBound(tenant, Number.MAX_SAFE_INTEGER),
       );
       for (const { key, value } of entries) {
-        if (!this.#meanwhile.has(idText(key.subarray(key.length - ID_BYTES)))) this.#observe(decodeStored<SloRecord>(value));
+        if (!this.#meanwhile.has(idText(key.subarray(key.length - ID_BYTES)))) this.#observe(SLO_RECORD.decode(value));
         if (++rows % ROWS_PER_BREATH === 0) await breathe();
       }
     }
