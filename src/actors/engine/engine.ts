@@ -126,12 +126,6 @@ export class Engine {
       queries: new SeriesQueries(this.#shard, kernel, this.#services),
       reply: dependencies.reply,
     });
-    const behaviour = new BehaviourWalk({
-      kernel,
-      services: this.#services,
-      metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
-      monotonicMs: () => dependencies.clock.monotonicMs(),
-    });
     this.#baselines = new LongBaselines(options, { ...shared, ask });
     const [services, metadata] = [this.#services, this.#metadata];
     this.#watchdog = makeEngineWatchdog(options, { pairs: this.#baselines.pass }, { ...shared, services, metadata });
@@ -139,7 +133,7 @@ export class Engine {
     this.#inbox = new EngineInbox({
       ...shared,
       metadata,
-      behaviour,
+      behaviour: this.#makeBehaviour(kernel),
       baselines: this.#baselines,
       watchdog: this.#watchdog,
       delayed: this.#delayed,
@@ -148,6 +142,15 @@ export class Engine {
     });
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
+  }
+
+  #makeBehaviour(kernel: ShardKernel): BehaviourWalk {
+    return new BehaviourWalk({
+      kernel,
+      services: this.#services,
+      metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
+      monotonicMs: () => this.#dependencies.clock.monotonicMs(),
+    });
   }
 
   #makeRecovery(kernel: ShardKernel): Recovery {
