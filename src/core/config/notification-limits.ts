@@ -1,0 +1,45 @@
+// Bounds of routing and of what is told, each with its reason.
+
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+
+/** Routing rules of a tenant, the catch-all not counted: asked one after another at each message, some 0.1 us each. */
+export const ROUTING_RULES_MAX = 500;
+/** Priorities of rules; the catch-all stands behind all of them. */
+export const ROUTING_PRIORITY_MAX = 9_999;
+export const ROUTING_CATCH_ALL_PRIORITY = 10_000;
+/** Channels of one rule: each is a message of its own. */
+export const CHANNELS_PER_RULE_MAX = 20;
+/** Characters of a channel: an address has at most 254 (RFC 5321), a name 64. */
+export const CHANNEL_CHARACTERS_MAX = 320;
+/** Characters of a service pattern: that of a name. */
+export const SERVICE_PATTERN_CHARACTERS_MAX = 1_024;
+/** Named destinations of the environment, over all notifiers. */
+export const DESTINATIONS_MAX = 1_000;
+
+/** Waits between attempts: full jitter below a bound that doubles from the first to the last, until a message is a day old. */
+export const RETRY_FIRST_MS = SECOND_MS;
+export const RETRY_WAIT_MS_MAX = 300 * SECOND_MS;
+export const RETRY_AGE_MS_MAX = 24 * HOUR_MS;
+
+/** Messages that one of chat or email may join: one screen of a phone. */
+export const JOINED_MESSAGES_MAX = 10;
+/** Messages that may leave a destination at once before its rate holds. */
+export const DESTINATION_BURST = 5;
+
+/** Characters of a text in chat: Slack's bound of a section. */
+export const CHAT_CHARACTERS_MAX = 3_000;
+/** Characters of a summary of Events v2, of a message of the on-call dialect, and of its description. */
+export const PAGER_SUMMARY_CHARACTERS_MAX = 1_024;
+export const ONCALL_MESSAGE_CHARACTERS_MAX = 130;
+export const ONCALL_DESCRIPTION_CHARACTERS_MAX = 15_000;
+/** Bytes of an event for the pager: its own bound of 512 KB; beyond, the details are left out. */
+export const PAGER_EVENT_BYTES_MAX = 512_000;
+/** Characters of a subject: one line in any mail program (RFC 5322 asks for fewer than 998). */
+export const EMAIL_SUBJECT_CHARACTERS_MAX = 200;
+
+const ties: Array<[boolean, string]> = [
+  [ROUTING_PRIORITY_MAX < ROUTING_CATCH_ALL_PRIORITY, "the catch-all is asked last"],
+  [RETRY_FIRST_MS < RETRY_WAIT_MS_MAX && RETRY_WAIT_MS_MAX < RETRY_AGE_MS_MAX, "a message is tried more than once"],
+];
+for (const [holds, what] of ties) if (!holds) throw new Error(`notification-limits.ts: it must hold that ${what}`);

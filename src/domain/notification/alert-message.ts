@@ -1,0 +1,67 @@
+// What is told of an alert: a copy of what stands in a message, made when it is decided.
+import type { Tier } from "../detection/anomaly-score.ts";
+
+/** Why a message leaves. A page is opened, raised, reopened or renewed; `cause` follows a page once, when root-cause analysis has one. */
+export type MessageKind = "opened" | "raised" | "reopened" | "renewed" | "updated" | "acknowledged" | "resolved" | "cause";
+
+export interface AlertMessage {
+  readonly kind: MessageKind;
+  readonly tenant: string;
+  readonly alertId: string;
+  readonly severity: Tier;
+  readonly serviceId: string;
+  readonly environment: string;
+  /** Family of detectors, or `alertmanager`. */
+  readonly source: string;
+  readonly metricName: string;
+  /** One sentence: what is so, or was. */
+  readonly explanation: string;
+  /** Services of a cascade; empty for others. */
+  readonly services: readonly string[];
+  readonly startedAtMs: number;
+  /** When what is told was decided. */
+  readonly atMs: number;
+  readonly resolvedAtMs: number | null;
+  readonly acknowledgedBy: string | null;
+  readonly team: string | null;
+  /** Sentence of the most likely cause; null where there is none. */
+  readonly cause: string | null;
+  /** Page of the alert; null without PUBLIC_URL. */
+  readonly url: string | null;
+  /** An alert that ended before anything of it was told: one message says both. */
+  readonly both: boolean;
+}
+
+/** The state as messages say it first. */
+export function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string {
+  if (both) return "Fired and resolved";
+  if (kind === "resolved") return "Resolved";
+  if (kind === "acknowledged") return "Acknowledged";
+  if (kind === "cause") return "Cause";
+  return "Firing";
+}
+
+/** One line: state, severity, service, metric. */
+export function headline(message: AlertMessage): string {
+  const { serviceId, environment, metricName, severity, services } = message;
+  const where = environment === "" ? serviceId : `${serviceId} (${environment})`;
+  const more = services.length > 1 ? ` and ${services.length - 1} more services` : "";
+  return `${stateWord(message)}: ${severity}, ${where}${more}, ${metricName}`;
+}
+
+/** Sentences behind the headline: what is so, its cause, who has it. */
+export function detailLines(message: AlertMessage): string[] {
+  const lines = message.kind === "cause" ? [] : [message.explanation];
+  if (message.cause !== null) lines.push(`Cause: ${message.cause}`);
+  if (message.acknowledgedBy !== null) lines.push(`Acknowledged by ${message.acknowledgedBy}`);
+  if (message.services.length > 1) lines.push(`Services: ${message.services.join(", ")}`);
+  return lines;
+}
+
+/** The text cut to a number of characters, never within a pair of surrogates. */
+export function cut(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  const end = charactersMax - 1;
+  const high = text.charCodeAt(end - 1);
+  return `${text.slice(0, high >= 0xd800 && high <= 0xdbff ? end - 1 : end)}…`;
+}

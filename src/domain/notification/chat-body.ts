@@ -1,0 +1,48 @@
+// Body of a Slack incoming webhook: `text` is what notifications show, the attachment what is read. Up to JOINED_MESSAGES_MAX messages in one.
+import { CHAT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
+import { type AlertMessage, cut, detailLines, headline } from "./alert-message.ts";
+
+const COLOURS = { high: "#c0392b", medium: "#d68910", low: "#2e86c1", resolved: "#1e8449" } as const;
+
+export interface ChatBody {
+  readonly text: string;
+  readonly attachments: ReadonlyArray<{
+    readonly color: string;
+    readonly fallback: string;
+    readonly blocks: ReadonlyArray<{ readonly type: "section"; readonly text: { readonly type: "mrkdwn"; readonly text: string } }>;
+  }>;
+}
+
+export function chatBody(messages: readonly AlertMessage[]): ChatBody {
+  const [first] = messages;
+  if (first === undefined) throw new Error("a chat message of nothing");
+  const more = messages.length > 1 ? ` (and ${messages.length - 1} more)` : "";
+  return { text: cut(`${slackText(headline(first))}${more}`, CHAT_CHARACTERS_MAX), attachments: messages.map(attachmentOf) };
+}
+
+function attachmentOf(message: AlertMessage): ChatBody["attachments"][number] {
+  const title = slackText(headline(message));
+  const linked = message.url === null ? title : `<${message.url}|${title}>`;
+  // Each part is cut before it is put together: a cut within an escape or a link would show as garbage.
+  const details = detailLines(message).map((line) => cutEscaped(line, CHAT_CHARACTERS_MAX - linked.length - 200));
+  const lines = [`*${linked}*`, ...details];
+  while (lines.join("\n").length > CHAT_CHARACTERS_MAX && lines.length > 1) lines.pop();
+  const color = message.kind === "resolved" ? COLOURS.resolved : COLOURS[message.severity];
+  return { color, fallback: title, blocks: [{ type: "section", text: { type: "mrkdwn", text: lines.join("\n") } }] };
+}
+
+/** Slack's three signs, and nothing else. */
+function slackText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** The longest beginning whose escaped form has at most so many characters. */
+function cutEscaped(text: string, charactersMax: number): string {
+  let length = text.length;
+  let escaped = slackText(text);
+  while (escaped.length > charactersMax && length > 1) {
+    length = Math.min(length - 1, Math.floor((length * charactersMax) / escaped.length));
+    escaped = slackText(cut(text, Math.max(2, length)));
+  }
+  return escaped;
+}

@@ -1,0 +1,90 @@
+// What waits for one destination: a rate with a burst, tenants in turns, the messages of one alert in their order. Lanes share nothing, so one dead receiver
+// delays no other.
+import { DESTINATION_BURST, JOINED_MESSAGES_MAX } from "../../core/config/notification-limits.ts";
+
+/** One delivery that waits; the same key is never in a lane twice. */
+export interface WaitingDelivery {
+  readonly key: string;
+  readonly tenant: string;
+  readonly dueAtMs: number;
+}
+
+export class DestinationLane<T extends WaitingDelivery> {
+  readonly #perSecond: number;
+  readonly #joins: boolean;
+  readonly #waiting = new Map<string, T[]>();
+  #tokens = DESTINATION_BURST;
+  #filledAtMs: number | null = null;
+  #inFlight = false;
+
+  /** `joins`: what waits when it leaves goes in one message, JOINED_MESSAGES_MAX at most, of one tenant. */
+  constructor(perSecond: number, joins: boolean) {
+    this.#perSecond = perSecond;
+    this.#joins = joins;
+  }
+
+  get size(): number {
+    let count = 0;
+    for (const deliveries of this.#waiting.values()) count += deliveries.length;
+    return count;
+  }
+
+  /** Puts a delivery behind those of its tenant, or in the place of the one with its key. */
+  put(delivery: T): void {
+    const deliveries = this.#waiting.get(delivery.tenant);
+    if (deliveries === undefined) {
+      this.#waiting.set(delivery.tenant, [delivery]);
+      return;
+    }
+    const at = deliveries.findIndex(({ key }) => key === delivery.key);
+    if (at < 0) deliveries.push(delivery);
+    else deliveries[at] = delivery;
+  }
+
+  remove(tenant: string, key: string): void {
+    const deliveries = this.#waiting.get(tenant)?.filter((delivery) => delivery.key !== key);
+    if (deliveries === undefined) return;
+    if (deliveries.length === 0) this.#waiting.delete(tenant);
+    else this.#waiting.set(tenant, deliveries);
+  }
+
+  /** What leaves now, of one tenant; empty while one is under way, none is due or the rate holds. `done` ends what this began. */
+  take(nowMs: number): T[] {
+    if (this.#inFlight) return [];
+    this.#refill(nowMs);
+    if (this.#tokens < 1) return [];
+    for (const [tenant, deliveries] of this.#waiting) {
+      const due = deliveries.filter(({ dueAtMs }) => dueAtMs <= nowMs).slice(0, this.#joins ? JOINED_MESSAGES_MAX : 1);
+      if (due.length === 0) continue;
+      this.#tokens -= 1;
+      this.#inFlight = true;
+      const keys = new Set(due.map(({ key }) => key));
+      const rest = deliveries.filter(({ key }) => !keys.has(key));
+      this.#waiting.delete(tenant);
+      if (rest.length > 0) this.#waiting.set(tenant, rest); // behind the other tenants
+      return due;
+    }
+    return [];
+  }
+
+  done(): void {
+    this.#inFlight = false;
+  }
+
+  /** When `take` may give something again; null where nothing waits or one is under way. */
+  nextAtMs(nowMs: number): number | null {
+    if (this.#inFlight) return null;
+    let dueAtMs = Number.POSITIVE_INFINITY;
+    for (const deliveries of this.#waiting.values()) for (const delivery of deliveries) dueAtMs = Math.min(dueAtMs, delivery.dueAtMs);
+    if (dueAtMs === Number.POSITIVE_INFINITY) return null;
+    this.#refill(nowMs);
+    const tokenAtMs = this.#tokens >= 1 ? nowMs : nowMs + Math.ceil(((1 - this.#tokens) / this.#perSecond) * 1_000);
+    return Math.max(dueAtMs, tokenAtMs);
+  }
+
+  #refill(nowMs: number): void {
+    const elapsedMs = Math.max(0, nowMs - (this.#filledAtMs ?? nowMs));
+    this.#tokens = Math.min(DESTINATION_BURST, this.#tokens + (elapsedMs / 1_000) * this.#perSecond);
+    this.#filledAtMs = nowMs;
+  }
+}

@@ -1,0 +1,78 @@
+// Routing rules (contract 2.8 and 4.11): the first that matches, by priority and then by age, says through which channels people are told.
+import { ROUTING_CATCH_ALL_PRIORITY } from "../../core/config/notification-limits.ts";
+import type { DetectorFamily } from "../alerting/ensemble.ts";
+import { type Labels, labelOf } from "../alerting/label-matcher.ts";
+import type { Tier } from "../detection/anomaly-score.ts";
+import { globMatches } from "./service-glob.ts";
+
+/** Absent matchers (null, no labels) hold for everything. */
+export interface RoutingRule {
+  readonly id: string;
+  readonly name: string;
+  /** 0 to 9,999; ROUTING_CATCH_ALL_PRIORITY is the catch-all's alone. */
+  readonly priority: number;
+  readonly labelMatchers: Labels;
+  readonly servicePattern: string | null;
+  readonly severity: Tier | null;
+  /** A family of detectors, or `alertmanager` for alerts that came from one. */
+  readonly source: string | null;
+  readonly environment: string | null;
+  readonly channels: readonly string[];
+  readonly createdAtMs: number;
+}
+
+/** What is asked of the rules: an alert as it is now. */
+export interface RoutingSubject {
+  readonly serviceId: string;
+  readonly severity: Tier;
+  readonly source: string;
+  readonly environment: string;
+  /** Of the alert, with the labels of its service put ahead. */
+  readonly labels: Labels;
+}
+
+/** The matcher of a rule that did not hold. */
+export type FailedMatcher = "label_matchers" | "service_pattern" | "severity" | "source" | "environment";
+
+export interface Route {
+  readonly rule: RoutingRule | null;
+  /** Rules that were asked before it, in their order, with the first matcher that failed. */
+  readonly skipped: ReadonlyArray<{ readonly ruleId: string; readonly failedMatcher: FailedMatcher }>;
+}
+
+/** How an alert of a family is named as a source. */
+export function sourceOf(family: DetectorFamily): string {
+  return family === "external" ? "alertmanager" : family;
+}
+
+/** The order in which rules are asked: lowest priority first, then the oldest, then by id. */
+export function inOrder(rules: Iterable<RoutingRule>): RoutingRule[] {
+  return [...rules].sort((a, b) => a.priority - b.priority || a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+}
+
+/** Asks rules that are in their order. */
+export function routeOf(rules: readonly RoutingRule[], subject: RoutingSubject): Route {
+  const skipped: Array<Route["skipped"][number]> = [];
+  for (const rule of rules) {
+    const failedMatcher = failedMatcherOf(rule, subject);
+    if (failedMatcher === null) return { rule, skipped };
+    skipped.push({ ruleId: rule.id, failedMatcher });
+  }
+  return { rule: null, skipped };
+}
+
+/** The first matcher that does not hold; null where the rule matches. */
+export function failedMatcherOf(rule: RoutingRule, subject: RoutingSubject): FailedMatcher | null {
+  if (rule.severity !== null && rule.severity !== subject.severity) return "severity";
+  if (rule.source !== null && rule.source !== subject.source) return "source";
+  if (rule.environment !== null && rule.environment !== subject.environment) return "environment";
+  if (rule.servicePattern !== null && !globMatches(rule.servicePattern, subject.serviceId)) return "service_pattern";
+  for (const name of Object.keys(rule.labelMatchers)) {
+    if (labelOf(subject.labels, name) !== rule.labelMatchers[name]) return "label_matchers";
+  }
+  return null;
+}
+
+export function isCatchAll({ priority }: Pick<RoutingRule, "priority">): boolean {
+  return priority === ROUTING_CATCH_ALL_PRIORITY;
+}
