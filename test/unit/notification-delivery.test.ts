@@ -38,7 +38,7 @@ const REFUSED: AttemptOutcome = { kind: "retry", error: "connection refused", af
 const LOST: AttemptOutcome = { kind: "retry", error: "no answer in 10 s", afterMs: null, mayHaveArrived: true };
 
 /** The delivery behind what happens to it, in order. */
-function after(
+function told(
   notifier: Notifier,
   ...steps: ReadonlyArray<AlertMessage | AttemptOutcome | "attempt" | "restart">
 ): ChannelDelivery | undefined {
@@ -54,32 +54,32 @@ function after(
 
 describe("a channel's delivery", () => {
   it("begins with a page, and with nothing else", () => {
-    expect(after("chat", of("opened"))).toMatchObject({ state: "pending", message: { kind: "opened" }, told: "no" });
-    for (const kind of ["updated", "acknowledged", "resolved", "cause"] as const) expect(after("chat", of(kind))).toBeUndefined();
+    expect(told("chat", of("opened"))).toMatchObject({ state: "pending", message: { kind: "opened" }, told: "no" });
+    for (const kind of ["updated", "acknowledged", "resolved", "cause"] as const) expect(told("chat", of(kind))).toBeUndefined();
   });
 
   it("of an alert that ends before anything was tried is one message in chat and mail, none for pager and oncall", () => {
     for (const notifier of ["chat", "email"] as const) {
-      expect(after(notifier, of("opened"), of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
+      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
     }
     for (const notifier of ["pager", "oncall"] as const) {
-      expect(after(notifier, of("opened"), of("resolved"))).toMatchObject({ state: "superseded", message: null });
+      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ state: "superseded", message: null });
     }
   });
 
   it("whose attempt was refused ends as one that was never tried", () => {
-    expect(after("pager", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ state: "superseded", message: null });
-    expect(after("chat", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
+    expect(told("pager", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ state: "superseded", message: null });
+    expect(told("chat", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
   });
 
   it("of unknown outcome is followed by its end", () => {
-    expect(after("pager", of("opened"), "attempt", LOST, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: false } });
-    expect(after("pager", of("opened"), "attempt", "restart", of("resolved"))).toMatchObject({ message: { kind: "resolved" } });
-    expect(after("pager", of("opened"), "attempt", of("resolved"), "restart")).toMatchObject({ message: { kind: "resolved" } });
+    expect(told("pager", of("opened"), "attempt", LOST, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: false } });
+    expect(told("pager", of("opened"), "attempt", "restart", of("resolved"))).toMatchObject({ message: { kind: "resolved" } });
+    expect(told("pager", of("opened"), "attempt", of("resolved"), "restart")).toMatchObject({ message: { kind: "resolved" } });
   });
 
   it("sends what was decided while one was under way behind it, the newest alone", () => {
-    const busy = after("pager", of("opened"), "attempt", of("raised"), of("acknowledged"), of("resolved"));
+    const busy = told("pager", of("opened"), "attempt", of("raised"), of("acknowledged"), of("resolved"));
     expect(busy).toMatchObject({ message: { kind: "opened" }, waiting: [{ kind: "resolved" }] });
     expect(withOutcome(busy as ChannelDelivery, DELIVERED, "pager", 2_000, 0.5)).toMatchObject({
       message: { kind: "resolved" },
@@ -89,26 +89,26 @@ describe("a channel's delivery", () => {
   });
 
   it("gives its cause to a page that waits, and none behind an end", () => {
-    expect(after("chat", of("opened"), of("cause", { cause: "a full disk" }))).toMatchObject({
+    expect(told("chat", of("opened"), of("cause", { cause: "a full disk" }))).toMatchObject({
       message: { kind: "opened", cause: "a full disk" },
     });
-    expect(after("chat", of("opened"), "attempt", DELIVERED, of("cause", { cause: "a full disk" }))).toMatchObject({
+    expect(told("chat", of("opened"), "attempt", DELIVERED, of("cause", { cause: "a full disk" }))).toMatchObject({
       message: { kind: "cause", cause: "a full disk" },
     });
-    expect(after("chat", of("opened"), "attempt", DELIVERED, of("resolved"), of("cause", { cause: "x" }))).toMatchObject({
+    expect(told("chat", of("opened"), "attempt", DELIVERED, of("resolved"), of("cause", { cause: "x" }))).toMatchObject({
       message: { kind: "resolved" },
     });
   });
 
   it("is not told of its end twice, and hears of a reopening", () => {
-    const told = after("pager", of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED, of("resolved"));
-    expect(told).toMatchObject({ state: "delivered", message: null, endTold: true });
-    expect(withMessage(told, of("reopened"), "pager")).toMatchObject({ message: { kind: "reopened" }, endTold: false });
+    const done = told("pager", of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED, of("resolved"));
+    expect(done).toMatchObject({ state: "delivered", message: null, endTold: true });
+    expect(withMessage(done, of("reopened"), "pager")).toMatchObject({ message: { kind: "reopened" }, endTold: false });
   });
 
   it("that is refused for good is given up; its end is sent where the channel had heard of it", () => {
-    expect(after("pager", of("opened"), "attempt", { kind: "failed", error: "400" })).toMatchObject({ state: "exhausted", told: "no" });
-    const raised = after(
+    expect(told("pager", of("opened"), "attempt", { kind: "failed", error: "400" })).toMatchObject({ state: "exhausted", told: "no" });
+    const raised = told(
       "pager",
       of("opened"),
       "attempt",
