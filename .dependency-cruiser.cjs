@@ -14,8 +14,8 @@ const floors = [
   {
     name: "adapters",
     path: "^src/adapters/",
-    apart: ["runtime", "log", "storage", "http", "credentials", "telemetry", "notify", "sandbox"],
-    shared: ["runtime"],
+    apart: ["runtime", "http-client", "log", "storage", "http", "credentials", "telemetry", "notify", "sandbox"],
+    shared: ["runtime", "http-client"],
   },
   {
     name: "domain",
@@ -81,6 +81,8 @@ const owned = [
   { name: "protobufjs", to: "node_modules/protobufjs/", owner: "^src/(api|domain/prometheus)/generated/" },
   { name: "flatbuffers", to: "node_modules/flatbuffers/", owner: "^src/domain/detection/multivariate/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
+  { name: "undici", to: "node_modules/undici/", owner: "^src/adapters/http-client/" },
+  { name: "nodemailer", to: "node_modules/nodemailer/", owner: "^src/adapters/notify/" },
   { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },
   { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },
 ];
