@@ -1,0 +1,14 @@
+import type { AlertMessage } from "../../domain/notification/alert-message.ts";
+import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
+import type { Destination } from "../../domain/notification/destinations.ts";
+
+/** One notifier. `messages` is one message, or several where the notifier joins them. Never rejects. */
+export interface ChannelSender {
+  send(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome>;
+}
+
+/** Longest wait for an answer of a receiver. */
+export const SEND_TIMEOUT_MS = 10_000;
+
+/** What is answered where a destination is not configured any more: a setting was changed between two starts. */
+export const NOT_CONFIGURED: AttemptOutcome = { kind: "failed", error: "the destination is not configured any more" };

@@ -1,0 +1,57 @@
+/** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good (RFC 5321). */
+import { createTransport } from "nodemailer";
+import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
+import { emailMessage } from "../../domain/notification/email-message.ts";
+import { type ChannelSender, SEND_TIMEOUT_MS } from "./channel-sender.ts";
+
+const ERROR_CHARACTERS_MAX = 300;
+/** Connections that are kept to the mail server, and mails over one of them. */
+const CONNECTIONS_MAX = 2;
+const MAILS_PER_CONNECTION_MAX = 100;
+
+export interface EmailSender extends ChannelSender {
+  close(): void;
+}
+
+/** `url` is SMTP_URL, with a login where there is one, a secret; `from` the address that mails come from. */
+export function emailSender(url: string, from: string): EmailSender {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: CONNECTIONS_MAX,
+    maxMessages: MAILS_PER_CONNECTION_MAX,
+    connectionTimeout: SEND_TIMEOUT_MS,
+    greetingTimeout: SEND_TIMEOUT_MS,
+    socketTimeout: SEND_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const domain = from.slice(from.lastIndexOf("@") + 1).replace(/[>\s].*$/, "");
+  return {
+    async send({ target }, messages) {
+      const { to, subject, text, messageId, references } = emailMessage(messages, target, domain);
+      try {
+        await transport.sendMail({ from, to, subject, text, messageId, references, inReplyTo: references });
+        return { kind: "delivered" };
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    close() {
+      transport.close();
+    },
+  };
+}
+
+function failureOf(error: unknown): AttemptOutcome {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  const message = error instanceof Error ? error.message : String(error);
+  const text = message.replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX);
+  if (typeof responseCode === "number") {
+    if (responseCode >= 500) return { kind: "failed", error: text };
+    return { kind: "retry", error: text, afterMs: null, mayHaveArrived: false };
+  }
+  // Without an answer to the data nobody knows; before it the connection never stood.
+  const never = code === "ECONNECTION" || code === "EDNS" || code === "EAUTH" || code === "ECONNREFUSED" || code === "ETLS";
+  return { kind: "retry", error: text, afterMs: null, mayHaveArrived: !never };
+}
