@@ -7,7 +7,7 @@ const floors = [
   {
     name: "actors",
     path: "^src/(actors|cli)/",
-    apart: ["actors/front", "actors/engine", "actors/coordinator", "actors/training", "cli"],
+    apart: ["actors/front", "actors/engine", "actors/coordinator", "actors/training", "actors/notifier", "cli"],
     shared: [],
   },
   { name: "api", path: "^src/api/", rooms: [] },

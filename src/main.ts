@@ -7,6 +7,8 @@ import { CoordinatorThread } from "./actors/coordinator/coordinator-thread.ts";
 import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
 import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts";
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
+import { type NotifierThread, startNotifier } from "./actors/notifier/notifier-thread.ts";
+import { type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
 import { AccessDesk } from "./actors/front/access/access-desk.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
@@ -86,6 +88,8 @@ class Server {
   readonly #streams = new EventStreams(systemClock, this.#shares.ledger("event_streams"));
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorThread;
+  readonly #notification: NotificationSettings;
+  readonly #notifier: NotifierThread | undefined;
   readonly #logFlaws: LogFlaws;
   readonly #queries: QueryLink;
   readonly #courier: ReplayCourier;
@@ -128,7 +132,9 @@ class Server {
     const { smallPages } = this.#engines;
     if (smallPages !== undefined) this.#log("info", `many series will be slower: no large pages of memory (${smallPages})`);
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
+    this.#notification = readNotification(config);
     this.#coordinator = this.#startCoordinator(found);
+    this.#notifier = startNotifier(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
     this.#courier = new ReplayCourier({
       clock: systemClock,
@@ -199,7 +205,7 @@ class Server {
       readerCount: this.#streams.readerCount.word,
       gap: { segments, isLogEmpty },
       acceptsLoss: config.ACCEPT_DATA_LOSS === "true",
-      settings: coordinatorSettings(config),
+      settings: coordinatorSettings(config, this.#notification),
     };
     const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
     return new CoordinatorThread(data, { startThread: threadStarter(this.#processLog), handlers: this.#coordinatorHandlers(), logLost });
@@ -424,6 +430,7 @@ class Server {
     this.#heartbeat.close();
     await Promise.all(this.#servers.map((server) => server.drain(DRAIN_MS_MAX)));
     this.#stopping = true;
+    await this.#notifier?.stop();
     await this.#engines.stop();
     await this.#coordinator.stop();
     await Promise.all([this.#engines.ended(), this.#coordinator.ended]);

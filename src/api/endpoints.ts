@@ -11,6 +11,7 @@ import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { INHIBITIONS_ENDPOINTS } from "./endpoints/inhibitions.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
+import { ROUTING_ENDPOINTS } from "./endpoints/routing.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
@@ -34,6 +35,7 @@ export const ENDPOINTS = [
   ...SATURATION_ENDPOINTS,
   ...SILENCES_ENDPOINTS,
   ...INHIBITIONS_ENDPOINTS,
+  ...ROUTING_ENDPOINTS,
   ...WATCHDOG_SETTINGS_ENDPOINTS,
   ...BACKTEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,

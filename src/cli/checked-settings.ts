@@ -4,12 +4,16 @@ import type { Config } from "../core/config/load-config.ts";
 import { type PlanRates, parsePlanRates } from "../domain/access/plans.ts";
 import { isTimeZone } from "../domain/calendar/time-zone.ts";
 import { FieldExclusions } from "../domain/series/field-exclusions.ts";
+import { type NotificationConfig, readNotification } from "./notification-settings.ts";
 
 /** Throws ConfigError at the first setting that cannot be used. */
-export function checkSettings(config: Pick<Config, "LOG_FIELD_EXCLUSIONS" | "PLAN_LIMITS" | "DETECTION_TIMEZONE">): void {
+export function checkSettings(
+  config: Pick<Config, "LOG_FIELD_EXCLUSIONS" | "PLAN_LIMITS" | "DETECTION_TIMEZONE"> & NotificationConfig,
+): void {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
   readPlanRates(config.PLAN_LIMITS);
   checkTimeZone(config.DETECTION_TIMEZONE);
+  readNotification(config);
 }
 
 /** Throws ConfigError where LOG_FIELD_EXCLUSIONS cannot be used. */

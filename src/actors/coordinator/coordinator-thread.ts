@@ -1,10 +1,10 @@
 // The coordinator's thread as main sees it: started, loaded, stopped.
 import { ActorHandle } from "../../adapters/runtime/actor-handle.ts";
 import type { ActorStart, ActorThread } from "../../adapters/runtime/actor-thread.ts";
-import { createChannel, type Handlers } from "../../adapters/runtime/mailbox.ts";
+import { createChannel, type Handlers, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { CoordinatorCommand } from "../../core/protocol/query.ts";
-import type { CoordinatorThreadData } from "./worker.ts";
+import type { CoordinatorThreadData, NotifierChange } from "./worker.ts";
 
 type StartReport = LoadedState | LogLost;
 
@@ -19,13 +19,13 @@ export interface CoordinatorStart {
 
 /** The coordinator as main sees it. It runs from the beginning. */
 export class CoordinatorThread {
-  readonly #handle: ActorHandle<CoordinatorReport | StartReport, CoordinatorCommand>;
+  readonly #handle: ActorHandle<CoordinatorReport | StartReport, CoordinatorCommand | NotifierChange>;
   readonly #thread: ActorThread;
   /** Rejects where the start has to end. */
   readonly loaded: Promise<LoadedState>;
 
   constructor(settings: Omit<CoordinatorThreadData, "mainPort">, { startThread, handlers, logLost }: CoordinatorStart) {
-    const { first, second } = createChannel<CoordinatorReport | StartReport | { type: "stopped" }, CoordinatorCommand>();
+    const { first, second } = createChannel<CoordinatorReport | StartReport | { type: "stopped" }, CoordinatorCommand | NotifierChange>();
     this.#handle = new ActorHandle(first);
     const data: CoordinatorThreadData = { ...settings, mainPort: second.raw };
     const ports = [second.raw, ...settings.enginePorts];
@@ -38,6 +38,11 @@ export class CoordinatorThread {
 
   send(command: CoordinatorCommand): void {
     this.#handle.mailbox.send(command);
+  }
+
+  /** Its end of the channel to a notifier that has been started; null once that has ended. */
+  sendNotifier(port: MessagePort | null): void {
+    this.#handle.mailbox.send({ type: "notifier", port }, port === null ? [] : [port]);
   }
 
   /** Has it store what engines have sent, close its stores and end; resolves when it has stopped. */

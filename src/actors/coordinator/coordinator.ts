@@ -44,6 +44,8 @@ import { EditQueue } from "./loop/edit-queue.ts";
 import { Retention, type RetentionOutcome } from "./loop/retention.ts";
 import { retentionOptions } from "./loop/retention-options.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
+import { Outbox } from "./notification/outbox.ts";
+import type { NotificationOptions } from "./notification/routes.ts";
 import { Vectorizer } from "./pillars/vectorizer.ts";
 import type { DetectionOptions, QueryContext } from "./queries/query-context.ts";
 import { QueryDesk } from "./queries/query-runner.ts";
@@ -89,6 +91,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
   readonly sharedLimits?: CoordinatorSharesOptions["sharedLimits"];
+  /** Notifiers without their secrets; nobody is told where it is not given. */
+  readonly notification?: NotificationOptions;
   /** How long frames for `series` may gather; not at all where it is not given. */
   readonly seriesRestMs?: number;
 }
@@ -148,6 +152,7 @@ export class Coordinator {
   readonly #replay: ReplayDesk;
   readonly #vectorizer: Vectorizer;
   readonly #watchdog: Watchdog;
+  readonly outbox: Outbox;
   readonly #edits = new EditQueue();
   readonly #desk: QueryDesk;
   #stepping: Promise<StepReport> | undefined;
@@ -175,7 +180,7 @@ export class Coordinator {
     const watchdog = { settings: environmentSettings(options), samplesMin: options.samplesMin };
     this.#counters = new CoordinatorCounters(dependencies.counters);
     const shares = { sharedLimits: options.sharedLimits, counters: this.#counters };
-    this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog, shares);
+    this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog, shares, options.notification?.routing);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
     const log = logOf("store", (event) => emit({ type: "log", ...event }));
     const checkpointsStored = () => this.#coldDesk.retry();
@@ -210,6 +215,7 @@ export class Coordinator {
     this.#guard = new StoreGuard({ counters: this.#counters, log });
     this.dataFaults = new DataFaults({ ...dependencies, counters: this.#counters, log });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
+    this.outbox = new Outbox(options.notification, { ...shared, edit: (work) => this.#edit(work) });
     const engineClient = new EngineClient(engines);
     this.#vectorizer = new Vectorizer(
       { intervalMs: options.vectorizerIntervalMs },
@@ -245,6 +251,7 @@ export class Coordinator {
     for (const msg of await this.#state.open(randomBytes, nowMs())) emit({ type: "log", level: "warn", component: "store", msg });
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
+    this.outbox.load();
     this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
     this.#counters.set("alertsFiring", this.#state.alerts.firingCount);
     this.#counters.set("ledgerRows", this.#state.alerts.ledger.size);
@@ -327,6 +334,7 @@ export class Coordinator {
   /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
   stop(): void {
     if (this.#stopping === "no") this.#stopping = "asked";
+    this.outbox.stop();
   }
 
   async #step(): Promise<StepReport> {
@@ -413,6 +421,7 @@ export class Coordinator {
       state: this.#state,
       engines,
       dataFaults: this.dataFaults,
+      outbox: this.outbox,
       nowMs,
       breathe,
       facts: () => ({

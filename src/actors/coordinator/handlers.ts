@@ -16,6 +16,7 @@ import { dlqStats } from "./dead-letters/dead-letter-stats-handler.ts";
 import { replayDeadLetters, replayJob } from "./dead-letters/replay-handlers.ts";
 import { importCatalog } from "./labels/catalog-handler.ts";
 import { deleteLabel, listLabels, setLabel } from "./labels/label-handlers.ts";
+import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules, testRouting } from "./notification/routing-handlers.ts";
 import { pillarScores } from "./pillars/pillar-handler.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map-handlers.ts";
 import type { QueryHandler } from "./queries/query-context.ts";
@@ -89,6 +90,11 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   inhibitions: listInhibitions,
   inhibition: oneInhibition,
   deleteInhibition,
+  createRoutingRule,
+  routingRules: listRoutingRules,
+  changeRoutingRule,
+  deleteRoutingRule,
+  testRouting,
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,

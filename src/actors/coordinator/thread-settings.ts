@@ -1,9 +1,16 @@
 // What the coordinator's thread needs of the configuration: plain values, as secrets do not cross threads.
 
 import type { Config } from "../../core/config/load-config.ts";
+import type { NotificationOptions } from "./notification/routes.ts";
 import type { CoordinatorThreadData } from "./worker.ts";
 
-export function coordinatorSettings(config: Config): CoordinatorThreadData["settings"] {
+/** Of the settings of notifiers what is no secret. */
+type NotificationNames = NotificationOptions["routing"] & Omit<NotificationOptions, "routing">;
+
+export function coordinatorSettings(
+  config: Config,
+  { destinations, defaultChannels, publicUrl, hints }: NotificationNames,
+): CoordinatorThreadData["settings"] {
   return {
     threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
     paging: {
@@ -23,5 +30,6 @@ export function coordinatorSettings(config: Config): CoordinatorThreadData["sett
     watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
     saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
     timeZone: config.DETECTION_TIMEZONE,
+    notification: { routing: { destinations, defaultChannels }, publicUrl, hints },
   };
 }

@@ -24,6 +24,7 @@ import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol
 import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
+import type { NotifierCommand, NotifierReport } from "../../domain/notification/notifier-messages.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
@@ -32,6 +33,7 @@ import { eventChunks } from "./loop/event-chunks.ts";
 import { type LogGap, lostLog } from "./loop/lost-log.ts";
 import { openStores, type StoresToOpen } from "./loop/opened-stores.ts";
 import { Pacer } from "./loop/pacer.ts";
+import type { NotificationOptions } from "./notification/routes.ts";
 
 /** What main gives the coordinator's thread. */
 export interface CoordinatorThreadData {
@@ -66,10 +68,17 @@ export interface CoordinatorThreadData {
     readonly watchdogIntervalSeconds: number;
     readonly saturationEnabled: boolean;
     readonly timeZone: string;
+    readonly notification: NotificationOptions;
   };
 }
 
-type MainMailbox = Mailbox<CoordinatorCommand, CoordinatorReport | LoadedState | LogLost | { readonly type: "stopped" }>;
+/** Main has started a notifier, whose end of their channel this is, or one has ended. */
+export interface NotifierChange {
+  readonly type: "notifier";
+  readonly port: MessagePort | null;
+}
+
+type MainMailbox = Mailbox<CoordinatorCommand | NotifierChange, CoordinatorReport | LoadedState | LogLost | { readonly type: "stopped" }>;
 
 /** Named in a fault. */
 const LOST_NAMES_MAX = 4;
@@ -125,6 +134,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
     saturationEnabled: settings.saturationEnabled,
     timeZone: settings.timeZone,
+    notification: settings.notification,
     seriesRestMs: SERIES_REST_MS_MAX,
     ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
   };
@@ -159,10 +169,18 @@ function engineHandlers(
   };
 }
 
+function connectNotifier({ outbox }: Coordinator, raw: MessagePort | null): void {
+  if (raw === null) return outbox.disconnect();
+  const mailbox = new Mailbox<NotifierReport, NotifierCommand>(raw);
+  mailbox.serve({ reports: ({ reports }) => outbox.take(reports) });
+  outbox.connect({ send: (command) => mailbox.send(command) });
+}
+
 /** Each command wakes whoever steps, once it has been taken. */
-function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<CoordinatorCommand> {
+function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<CoordinatorCommand | NotifierChange> {
   const take = (command: CoordinatorCommand) => void coordinator.handle(command).then(wake);
-  return { query: take, "replay-answer": take, "engines-ready": take, listeners: take, "data-fault": take, stop: take };
+  const notifier = ({ port }: NotifierChange) => connectNotifier(coordinator, port);
+  return { notifier, query: take, "replay-answer": take, "engines-ready": take, listeners: take, "data-fault": take, stop: take };
 }
 
 /** What the coordinator says goes to main as it is, but for events: they leave as the bytes that readers are sent, which are moved. */

@@ -15,13 +15,14 @@ import {
   SLOT_COORDINATOR_SHARES,
   SLOT_ENGINE_SHARES,
   SLOT_LATENCY,
+  SLOT_NOTIFY_LATENCY,
   SLOT_REASONS,
   SLOT_REJECTED,
   VALIDATION_REASONS,
 } from "../../core/layout/counters.ts";
 import { COORDINATOR_METRICS } from "../../core/telemetry/coordinator-metrics.ts";
 import { ENGINE_METRICS } from "../../core/telemetry/engine-metrics.ts";
-import { CONTRACT_METRICS, FRONT_METRICS, type FrontMetric, LABELLED_METRICS } from "../../core/telemetry/front-metrics.ts";
+import { CONTRACT_METRICS, FRONT_METRICS, type FrontMetric, HISTOGRAMS, LABELLED_METRICS } from "../../core/telemetry/front-metrics.ts";
 import { type Labels, type Metric, partsOf, type SlotMetric } from "../../core/telemetry/metric.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
@@ -52,6 +53,8 @@ export function registerMetrics(registry: MetricsRegistry, sources: MetricsSourc
   registerPorts(registry, sources);
   registerSlots(registry, COORDINATOR_METRICS, (place) => [{ labels: {}, read: () => sources.coordinator[place] as number }]);
   registerStoreFill(registry, sources);
+  const notifyLatency = sources.coordinator.subarray(SLOT_NOTIFY_LATENCY, SLOT_NOTIFY_LATENCY + LATENCY_BOUNDS_SECONDS.length + 2);
+  registry.addHistogram(HISTOGRAMS.notifyLatency, () => [{ labels: {}, bounds: LATENCY_BOUNDS_SECONDS, slots: notifyLatency }]);
   for (const [name, read] of Object.entries(sources.front)) registry.add(FRONT_METRICS[name as FrontMetric], [{ labels: {}, read }]);
   registry.add(LABELLED_METRICS.rateLimited, countReadings("by", sources.limited));
   registry.add(LABELLED_METRICS.sharesRefused, refusedPlaces(sources));

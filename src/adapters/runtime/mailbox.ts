@@ -27,7 +27,7 @@ export class Mailbox<Incoming extends Message, Outgoing extends Message> {
     this.raw = raw;
   }
 
-  send(message: Outgoing, transfer: readonly ArrayBuffer[] = []): void {
+  send(message: Outgoing, transfer: ReadonlyArray<ArrayBuffer | MessagePort> = []): void {
     this.raw.postMessage(message, [...transfer]);
   }
 

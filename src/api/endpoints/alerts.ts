@@ -6,6 +6,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, environmentParameter, textParameter, timeParameter } from "../parameters.ts";
 import { ALERT, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE } from "../shapes/alert.ts";
 import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
+import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
 import { LEDGER } from "../shapes/ledger.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
@@ -115,6 +116,8 @@ export const ALERTS_ENDPOINTS = [
           },
         ],
         history: [{ at: ALERT_EXAMPLE.started_at, change: "opened", severity: "high", by: null, note: null }],
+        deliveries: [DELIVERY_EXAMPLE],
+        delivery_note: null,
         decisions: [DECISION_EXAMPLE],
         decisions_complete: true,
       },

@@ -1,6 +1,7 @@
 // Alerts and decisions as clients see them (decisions.md section 6).
 import { z } from "zod";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
+import { DELIVERY } from "./delivery.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
 export const SEVERITY = z.enum(["low", "medium", "high"]);
@@ -86,6 +87,8 @@ export const ALERT_DETAIL = z
         note: z.string().nullable(),
       }),
     ),
+    deliveries: z.array(DELIVERY).describe("what channels have been told of it, or are to be"),
+    delivery_note: z.string().nullable().describe("why nobody is told, where it is for want of settings"),
     decisions: z.array(DECISION).describe("oldest first"),
     decisions_complete: z.boolean(),
   })

@@ -57,6 +57,9 @@ export const STATUS = z
       rca: z.enum(["ok", "disabled"]),
       llm: z.enum(["ok", "disabled"]),
       store: z.enum(["ok", "read_only"]),
+      notifier: z
+        .enum(["ok", "degraded", "disabled"])
+        .describe("disabled: no channel is configured; degraded: what was to be told could not be, or the thread that tells has ended"),
       data: z.enum(["ok", "damaged"]).describe("damaged: there are faults of the data folder that no operator has acknowledged"),
     }),
     watchdog: z.strictObject({
@@ -88,6 +91,10 @@ export const STATUS = z
       services_evaluated: WHOLE_COUNT,
       streams: WHOLE_COUNT,
       pillar_values: WHOLE_COUNT,
+    }),
+    notifier: z.strictObject({
+      reasons: z.array(z.string()).describe("what is to be known of it, in words"),
+      waiting: WHOLE_COUNT.describe("messages that are stored and have not arrived"),
     }),
     store: z.strictObject({
       state: z.enum(["ok", "read_only"]),

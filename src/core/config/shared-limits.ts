@@ -25,6 +25,7 @@ import {
   WATCHDOG_PLACES_MAX,
   WINDOW_IDS_MAX,
 } from "./limits.ts";
+import { MESSAGES_HANDED_MAX, ROUTING_RULES_TOTAL_MAX } from "./notification-limits.ts";
 
 /** WATCHDOG_PAIRS_MAX where it is not given. */
 export const PAIRS_MAX_INITIAL = 200_000;
@@ -70,6 +71,8 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   services_waiting: SERVICES_WAITING_MAX,
   queries_running: QUERIES_WAITING_MAX,
   backtests_waiting: BACKTESTS_WAITING_MAX,
+  routing_rules: ROUTING_RULES_TOTAL_MAX,
+  messages_handed: MESSAGES_HANDED_MAX,
 };
 
 /** Of the front. */

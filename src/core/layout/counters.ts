@@ -46,6 +46,8 @@ export const COORDINATOR_SHARED_LIMITS = [
   "services_waiting",
   "queries_running",
   "backtests_waiting",
+  "routing_rules",
+  "messages_handed",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];
@@ -93,7 +95,8 @@ export const SLOT_BATCH = SLOT_REASONS + VALIDATION_REASONS.length;
 export const SLOT_ENGINE_SHARES = SLOT_BATCH + BATCH_BOUNDS.length + 3;
 export const ENGINE_SLOTS = SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.length;
 
-/** Slots of the coordinator: counters, detection latency histogram, refusals by shared limit. */
+/** Slots of the coordinator: counters, detection latency histogram, refusals by shared limit, histogram of what people are told. */
 export const SLOT_LATENCY = COORDINATOR_COUNTERS.length;
 export const SLOT_COORDINATOR_SHARES = SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;
-export const COORDINATOR_SLOTS = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.length;
+export const SLOT_NOTIFY_LATENCY = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.length;
+export const COORDINATOR_SLOTS = SLOT_NOTIFY_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;

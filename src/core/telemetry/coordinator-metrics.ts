@@ -19,6 +19,8 @@ const RETENTION_DELETED = counter(
   ["what"],
 );
 
+const NOTIFICATIONS = counter("vedette_notifications_total", "Attempts to tell people, by what became of them", ["notifier", "outcome"]);
+
 /** By the name of the slot, in the order of the slots. */
 export const COORDINATOR_METRICS = {
   deadLetters: gauge("svc_dlq_depth", "Dead letters held"),
@@ -103,6 +105,20 @@ export const COORDINATOR_METRICS = {
     "vedette_data_faults",
     "Faults of the data folder that no operator has acknowledged: something that was stored cannot be read",
   ),
+  outboxDepth: gauge("vedette_outbox_depth", "Messages to people that are stored and have not arrived"),
+  notifierStarts: counter("vedette_notifier_starts_total", "Times the thread that tells people was started"),
+  chatDelivered: part(NOTIFICATIONS, { notifier: "chat", outcome: "delivered" }),
+  chatRetried: part(NOTIFICATIONS, { notifier: "chat", outcome: "retried" }),
+  chatExhausted: part(NOTIFICATIONS, { notifier: "chat", outcome: "exhausted" }),
+  pagerDelivered: part(NOTIFICATIONS, { notifier: "pager", outcome: "delivered" }),
+  pagerRetried: part(NOTIFICATIONS, { notifier: "pager", outcome: "retried" }),
+  pagerExhausted: part(NOTIFICATIONS, { notifier: "pager", outcome: "exhausted" }),
+  emailDelivered: part(NOTIFICATIONS, { notifier: "email", outcome: "delivered" }),
+  emailRetried: part(NOTIFICATIONS, { notifier: "email", outcome: "retried" }),
+  emailExhausted: part(NOTIFICATIONS, { notifier: "email", outcome: "exhausted" }),
+  oncallDelivered: part(NOTIFICATIONS, { notifier: "oncall", outcome: "delivered" }),
+  oncallRetried: part(NOTIFICATIONS, { notifier: "oncall", outcome: "retried" }),
+  oncallExhausted: part(NOTIFICATIONS, { notifier: "oncall", outcome: "exhausted" }),
   storesUnchecked: gauge("vedette_stores_unchecked", "1 while a large store is still being looked through for damage"),
   storeReadOnly: gauge("vedette_store_read_only", "1 while writes are refused: the store cannot be written, or DISK_LIMIT_GIB is passed"),
   seriesMapBytes: part(STORE_MAP, { store: "series" }),

@@ -35,6 +35,11 @@ export const CONTRACT_METRICS = {
   detectionLatency: histogram("svc_detection_latency_seconds", "From the arrival of the bytes to the stored anomaly"),
 } satisfies Readonly<Record<string, Metric>>;
 
+/** Further histograms. */
+export const HISTOGRAMS = {
+  notifyLatency: histogram("vedette_notify_latency_seconds", "From the decision on a message to the first byte of the attempt that arrived"),
+} satisfies Readonly<Record<string, Metric>>;
+
 /** Further metrics with labels. */
 export const LABELLED_METRICS = {
   buildInfo: gauge("vedette_build_info", "1; the version of the server and of what it runs on are the labels", ["version", "node_version"]),

@@ -12,6 +12,7 @@ export type LogComponent =
   | "engine"
   | "heartbeat"
   | "http"
+  | "notifier"
   | "parent"
   | "queries"
   | "retention"

@@ -83,6 +83,17 @@ export function withOutcome(
   return waiting.reduce((now, later) => withMessage(now, later, notifier) ?? now, ended);
 }
 
+/** The delivery once its message has come back from the notifier, which had not begun to send it. */
+export function withRecall(delivery: ChannelDelivery, notifier: Notifier): ChannelDelivery {
+  const back = { ...delivery, inFlight: false, waiting: [] };
+  return delivery.waiting.reduce<ChannelDelivery>((now, later) => withMessage(now, later, notifier) ?? now, back);
+}
+
+/** A delivery that cannot be: its channel leads nowhere. */
+export function undeliverable(error: string): ChannelDelivery {
+  return { ...NEW, state: "exhausted", error };
+}
+
 /** The delivery as a start finds it: an attempt that was cut may have arrived, and is made again under the same key. */
 export function afterRestart(delivery: ChannelDelivery, notifier: Notifier): ChannelDelivery {
   if (!delivery.inFlight) return delivery;

@@ -23,10 +23,10 @@ export class DestinationLane<T extends WaitingDelivery> {
     this.#joins = joins;
   }
 
-  get size(): number {
-    let count = 0;
-    for (const deliveries of this.#waiting.values()) count += deliveries.length;
-    return count;
+  /** Whether nothing is left to remember of it: nothing waits, none is under way, and its burst is whole again. */
+  isIdle(nowMs: number): boolean {
+    this.#refill(nowMs);
+    return this.#waiting.size === 0 && !this.#inFlight && this.#tokens >= DESTINATION_BURST;
   }
 
   /** Puts a delivery behind those of its tenant, or in the place of the one with its key. */
@@ -41,11 +41,14 @@ export class DestinationLane<T extends WaitingDelivery> {
     else deliveries[at] = delivery;
   }
 
-  remove(tenant: string, key: string): void {
-    const deliveries = this.#waiting.get(tenant)?.filter((delivery) => delivery.key !== key);
-    if (deliveries === undefined) return;
+  /** Takes a delivery back; undefined where it has left, or never was here. */
+  remove(tenant: string, key: string): T | undefined {
+    const deliveries = this.#waiting.get(tenant);
+    const at = deliveries?.findIndex((delivery) => delivery.key === key) ?? -1;
+    if (deliveries === undefined || at < 0) return undefined;
+    const [removed] = deliveries.splice(at, 1);
     if (deliveries.length === 0) this.#waiting.delete(tenant);
-    else this.#waiting.set(tenant, deliveries);
+    return removed;
   }
 
   /** What leaves now, of one tenant; empty while one is under way, none is due or the rate holds. `done` ends what this began. */

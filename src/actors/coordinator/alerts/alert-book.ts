@@ -10,6 +10,7 @@ import { ServiceConfirmations } from "../../../domain/alerting/paging/service-co
 import type { Anomaly } from "../../../domain/incident/anomaly.ts";
 import { scan } from "../state/scan.ts";
 import { tenantTimeKey } from "../state/tables.ts";
+import type { AlertFollower } from "./alert-follower.ts";
 import { AlertIndex } from "./alert-index.ts";
 import { FeedbackBook } from "./feedback-book.ts";
 import { LedgerBook } from "./ledger-book.ts";
@@ -23,6 +24,8 @@ export class AlertBook {
   readonly confirmations = new ServiceConfirmations();
   readonly ledger: LedgerBook;
   readonly feedback: FeedbackBook;
+  /** Stores what follows from changes of alerts with them; undefined where nobody does. */
+  follower: AlertFollower | undefined;
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, AlertIndex>();
 

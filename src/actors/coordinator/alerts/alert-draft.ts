@@ -13,8 +13,10 @@ import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
 import type { Anomaly, EpisodeEffect } from "../../../domain/incident/anomaly.ts";
+import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertBook } from "./alert-book.ts";
+import type { FollowingDraft } from "./alert-follower.ts";
 import type { AlertEntry } from "./alert-index.ts";
 import { type LedgerRow, ledgerRowId } from "./ledger-book.ts";
 import { encodeAlert } from "./rows/alert-row.ts";
@@ -44,6 +46,7 @@ export class AlertDraft {
   readonly #memory: PagingMemory;
   readonly #rows: LedgerRow[] = [];
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AlertEntry }> = [];
+  #following: FollowingDraft | undefined;
 
   constructor(book: AlertBook, sources: PagingSources, nowMs: number, alertsMax: number) {
     this.#book = book;
@@ -114,14 +117,14 @@ export class AlertDraft {
     const changed = [...this.#memory.changed];
     const puts = changed.map((alert): StoreOperation => ({ table: "alerts", key: keyOf(alert), value: encodeAlert(alert) }));
     this.#evicted = this.#chooseEvicted(changed);
-    const drops = this.#evicted.map(
-      ({ tenant, entry }): StoreOperation => ({
-        table: "alerts",
-        key: tenantTimeKey(tenant, entry.createdAtMs, entry.id),
-        value: undefined,
-      }),
-    );
-    return [...puts, ...drops];
+    const { follower } = this.#book;
+    const drops = this.#evicted.flatMap(({ tenant, entry }): StoreOperation[] => [
+      { table: "alerts", key: tenantTimeKey(tenant, entry.createdAtMs, entry.id), value: undefined },
+      ...(follower?.removal(tenant, entry.id) ?? []),
+    ]);
+    this.#following = changed.length === 0 ? undefined : follower?.draft();
+    const following = this.#following?.operations(changed.map((alert) => this.#stepOf(alert))) ?? [];
+    return [...puts, ...drops, ...following];
   }
 
   /** Takes the changes over into the book after the commit. */
@@ -131,6 +134,7 @@ export class AlertDraft {
     this.#book.take(this.#memory);
     this.#book.ledger.add(this.#rows);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, entry.id);
+    this.#following?.apply();
     return { opened, paged: this.#count("paged"), suppressed: this.#count("suppressed"), dropped: this.#evicted.length };
   }
 
@@ -178,6 +182,13 @@ export class AlertDraft {
     const serial = last === null ? 0 : last.serial + 1;
     this.#rows.push({ id: ledgerRowId(anomaly.id, serial), decision });
     return { ...anomaly, paging: { tier, alertId, outcome, suppressedBy, decidedAtMs: this.#nowMs, serial } };
+  }
+
+  #stepOf(after: Alert): AlertStep {
+    const { memory } = this.#book;
+    const newest = memory.newest(after.state.key);
+    const renews = newest !== undefined && newest.state.id !== after.state.id && isFiring(newest);
+    return { before: memory.alert(after.state.id), after, renews };
   }
 
   #keepOfAlert(decision: PageDecision): void {

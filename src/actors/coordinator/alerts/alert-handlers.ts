@@ -54,6 +54,7 @@ export async function oneAlert(context: QueryContext, { principal, path }: Query
     ...alertView(alert),
     members,
     history: historyView(alert),
+    ...context.outbox.view(alert),
     decisions: decisions.map(decisionView),
     decisions_complete: isComplete,
   });

@@ -17,11 +17,10 @@ export function* expireAlerts({ state, counters }: AlertExpiry, beforeMs: number
     for (;;) {
       const entries = alerts.index(tenant).untouchedSince(beforeMs, rowsPerStep);
       if (entries.length === 0) break;
-      const operations = entries.map(({ createdAtMs, id }) => ({
-        table: "alerts",
-        key: tenantTimeKey(tenant, createdAtMs, id),
-        value: undefined,
-      }));
+      const operations = entries.flatMap(({ createdAtMs, id }) => [
+        { table: "alerts", key: tenantTimeKey(tenant, createdAtMs, id), value: undefined },
+        ...(alerts.follower?.removal(tenant, id) ?? []),
+      ]);
       const apply = () => {
         for (const { id } of entries) alerts.remove(tenant, id);
         counters.add("alertsExpired", entries.length);

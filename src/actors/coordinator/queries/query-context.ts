@@ -14,6 +14,7 @@ import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { DiskFill } from "../loop/disk-usage.ts";
 import type { StoreRefusal } from "../loop/store-guard.ts";
+import type { Outbox } from "../notification/outbox.ts";
 import type { VectorizerFacts } from "../pillars/vectorizer.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { DataFaults } from "../status/data-faults.ts";
@@ -61,6 +62,7 @@ export interface QueryContext {
   readonly state: CommittedState;
   readonly engines: EngineClient;
   readonly dataFaults: DataFaults;
+  readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
   nowMs(): number;
   facts(): CoordinatorFacts;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */

@@ -11,6 +11,7 @@ import { AnomalyBook } from "../anomalies/anomaly-book.ts";
 import { callSumsKey } from "../calls/call-rows.ts";
 import { DeadLetterBook } from "../dead-letters/dead-letter-book.ts";
 import { ReplayBook } from "../dead-letters/replay-book.ts";
+import type { RoutingSettings } from "../notification/routing-book.ts";
 import { MetadataTable } from "../series/metadata-table.ts";
 import { RollupBook } from "../series/rollups/rollup-book.ts";
 import { SloBook } from "../watchdog/slo/slo-book.ts";
@@ -59,14 +60,19 @@ export class CommittedState {
   readonly configured: ControlState;
   #pageSecret: Uint8Array = new Uint8Array(0);
 
-  constructor(stores: CoordinatorStores, watchdog: WatchdogEnvironment, shares: CoordinatorSharesOptions = {}) {
+  constructor(
+    stores: CoordinatorStores,
+    watchdog: WatchdogEnvironment,
+    shares: CoordinatorSharesOptions = {},
+    routing: RoutingSettings | undefined = undefined,
+  ) {
     this.shares = makeCoordinatorShares(shares, () => this.configured.tenants.size);
     this.slo = new SloBook(this.shares.ledger("slo_windows"));
     this.metadata = new MetadataTable(this.shares.ledger("stored_metadata"));
     this.control = stores.control;
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
-    this.configured = new ControlState(watchdog, this.shares);
+    this.configured = new ControlState(watchdog, this.shares, routing);
     const opinions = this.shares.ledger("opinion_services");
     this.alerts = new AlertBook(stores.control, stores.series, this.configured.inhibitions, opinions);
   }

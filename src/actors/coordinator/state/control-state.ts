@@ -8,6 +8,7 @@ import { KeyBook } from "../access/key-book.ts";
 import { TenantBook } from "../access/tenant-book.ts";
 import { UserBook } from "../access/user-book.ts";
 import { LabelBook } from "../labels/label-book.ts";
+import { RoutingBook, type RoutingSettings } from "../notification/routing-book.ts";
 import { ServiceMapBook } from "../pillars/service-map-book.ts";
 import { FireBook } from "../saturation/fire-book.ts";
 import { LimitBook } from "../saturation/limit-book.ts";
@@ -38,9 +39,10 @@ export class ControlState {
   readonly fires = new FireBook();
   readonly serviceMap: ServiceMapBook;
   readonly watchdog: WatchdogBook;
+  readonly routing: RoutingBook;
   readonly #books: readonly ControlBook[];
 
-  constructor(watchdog: WatchdogEnvironment, shares: CoordinatorShares) {
+  constructor(watchdog: WatchdogEnvironment, shares: CoordinatorShares, routing?: RoutingSettings) {
     const of = (limit: CoordinatorSharedLimit) => shares.ledger(limit);
     this.labels = new LabelBook({ rows: of("labels"), bytes: of("label_bytes") });
     this.saturation = new LimitBook(of("saturation_limits"));
@@ -48,6 +50,7 @@ export class ControlState {
     this.inhibitions = new InhibitionBook(this.patterns, of("inhibitions"));
     this.serviceMap = new ServiceMapBook(of("mapped_services"), of("pillar_values"));
     this.watchdog = new WatchdogBook(watchdog, of("watchdog_places"));
+    this.routing = new RoutingBook(routing, of("routing_rules"));
     this.#books = [
       this.tenants,
       this.keys,
@@ -60,6 +63,7 @@ export class ControlState {
       this.fires,
       this.serviceMap,
       this.watchdog,
+      this.routing,
     ];
   }
 

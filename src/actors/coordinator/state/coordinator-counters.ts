@@ -4,7 +4,9 @@ import {
   COORDINATOR_SHARED_LIMITS,
   type CoordinatorCounter,
   type CoordinatorSharedLimit,
+  LATENCY_BOUNDS_SECONDS,
   SLOT_COORDINATOR_SHARES,
+  SLOT_NOTIFY_LATENCY,
 } from "../../../core/layout/counters.ts";
 
 const SLOT = Object.fromEntries(COORDINATOR_COUNTERS.map((name, slot) => [name, slot])) as Record<CoordinatorCounter, number>;
@@ -34,6 +36,19 @@ export class CoordinatorCounters {
   shareRefused(limit: CoordinatorSharedLimit, count: number): void {
     const slot = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.indexOf(limit);
     this.#slots[slot] = (this.#slots[slot] as number) + count;
+  }
+
+  /** From a decision to the first byte of the message that arrived. */
+  notifyLatency(seconds: number): void {
+    const bounds = LATENCY_BOUNDS_SECONDS.length;
+    const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
+    this.#count(SLOT_NOTIFY_LATENCY + (found < 0 ? bounds : found));
+    this.#count(SLOT_NOTIFY_LATENCY + bounds + 1, seconds);
+    this.#count(SLOT_NOTIFY_LATENCY + bounds + 2);
+  }
+
+  #count(slot: number, by = 1): void {
+    this.#slots[slot] = (this.#slots[slot] as number) + by;
   }
 
   /** Counts a commit that took so long. */

@@ -24,6 +24,9 @@
  *            inhibitions     tenant, rule id                    ▶ inhibition rule
  *            watchdog_settings tenant, service, metric          ▶ overrides of the Watchdog's settings; empty service or metric: of all
  *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
+ *            routing_rules   tenant, rule id                    ▶ RoutingRule, or what was edited of the catch-all
+ *            deliveries      tenant, alert id, destination hash ▶ DeliveryRow: what a channel has been told of an alert
+ *            outbox          the same                           ▶ its destination, while there is a message to be sent
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
@@ -75,6 +78,9 @@ export const CONTROL_TABLES = [
   "inhibitions",
   "watchdog_settings",
   "feedback",
+  "routing_rules",
+  "deliveries",
+  "outbox",
   "secrets",
 ] as const;
 /** Tables of the environment `series`. */

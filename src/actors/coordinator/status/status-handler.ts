@@ -26,11 +26,13 @@ export async function status(context: QueryContext, { principal, shares }: Query
   const watchdog = watchdogState(facts, engineStates, nowMs());
   const store = facts.storeRefusal === null ? "ok" : "read_only";
   const data = context.dataFaults.open === 0 ? "ok" : "damaged";
-  const isDegraded = store !== "ok" || data !== "ok" || watchdog !== "ok" || facts.vectorizer.state === "behind";
+  const notifier = context.outbox.facts(principal.tenant);
+  const isDegraded =
+    store !== "ok" || data !== "ok" || watchdog !== "ok" || facts.vectorizer.state === "behind" || notifier.state === "degraded";
   return done({
     status: !facts.enginesReady ? "starting" : isDegraded ? "degraded" : "ok",
     version: options.version,
-    components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store, data },
+    components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store, notifier: notifier.state, data },
     watchdog: {
       ...watchdogView(facts, seesAll),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),
@@ -39,6 +41,7 @@ export async function status(context: QueryContext, { principal, shares }: Query
       lag_seconds: Math.max(0, nowMs() - facts.lastRunMs) / 1000,
     },
     vectorizer: vectorizerView(facts.vectorizer, seesAll),
+    notifier: { reasons: [...notifier.reasons], waiting: seesAll ? notifier.waiting : null },
     store: storeView(facts),
     engines: engineStates,
     shared_limits: seesAll ? await refusedTenants(context, shares) : null,

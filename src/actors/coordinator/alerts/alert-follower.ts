@@ -1,0 +1,17 @@
+// Whoever stores something of its own in the transactions that store alerts.
+import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
+
+/** What follows from one transaction; it may be thrown away. */
+export interface FollowingDraft {
+  /** Operations of the same transaction. */
+  operations(steps: readonly AlertStep[]): StoreOperation[];
+  /** The transaction is committed. */
+  apply(): void;
+}
+
+export interface AlertFollower {
+  draft(): FollowingDraft;
+  /** Operations that delete what is stored of an alert with the alert itself. */
+  removal(tenant: string, alertId: string): StoreOperation[];
+}

@@ -1,0 +1,74 @@
+// What one channel has been told of one alert, as it is stored: tables `deliveries` and, while there is something to be sent, `outbox`.
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { hash128 } from "../../../core/base/hash128.ts";
+import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
+import type { Notifier } from "../../../domain/notification/channel.ts";
+import { afterRestart, type ChannelDelivery } from "../../../domain/notification/channel-delivery.ts";
+import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
+import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { idBytes } from "../state/tables.ts";
+
+export interface DeliveryRow {
+  /** The channel as the rule names it. */
+  readonly channel: string;
+  /** Null for what was told in place of a channel that failed. */
+  readonly ruleId: string | null;
+  readonly fallback: boolean;
+  readonly notifier: Notifier;
+  /** Null where the channel leads nowhere. */
+  readonly destination: Destination | null;
+  readonly delivery: ChannelDelivery;
+  /** Which run of the notifier it was stored under. What an earlier one had in its hands may have been sent. */
+  readonly run: string;
+}
+
+/** Key of the rows of an alert: what all of them begin with. */
+function alertPrefix(tenant: string, alertId: string): KeyBuilder {
+  return new KeyBuilder().text(tenant).fixed(idBytes(alertId));
+}
+
+/** Key of a row; a channel that leads nowhere has one too. */
+export function deliveryKey(tenant: string, alertId: string, destination: Destination | null, channel: string): Uint8Array {
+  const lane = destination === null ? `none ${channel}` : destinationKey(destination);
+  return alertPrefix(tenant, alertId)
+    .fixed(idBytes(hash128(lane)))
+    .finish();
+}
+
+/** What waits for one destination of one tenant: none keeps another from its turn. */
+export function laneOf(destination: Destination, tenant: string): string {
+  return JSON.stringify([destinationKey(destination), tenant]);
+}
+
+/** The tenant that a key begins with. */
+export function tenantOfKey(text: string): string {
+  return new KeyReader(keyOfText(text)).text();
+}
+
+export function keyText(key: Uint8Array): string {
+  return Buffer.from(key).toString("hex");
+}
+
+export function keyOfText(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, "hex"));
+}
+
+/** Rows of an alert, as they are stored. */
+export function rowsOfAlert(store: KeyValueStore, tenant: string, alertId: string): Array<{ key: Uint8Array; row: DeliveryRow }> {
+  const from = alertPrefix(tenant, alertId).finish();
+  const entries = store.range("deliveries", { from, to: prefixEnd(from) as Uint8Array });
+  return entries.map(({ key, value }) => ({ key, row: decodeStored<DeliveryRow>(value) }));
+}
+
+/** A message that is stored is in somebody's hands, or may have been when this run ended. */
+export function encodeRow(row: DeliveryRow): Uint8Array {
+  const { delivery } = row;
+  return encodeStored({ ...row, delivery: { ...delivery, inFlight: delivery.message !== null } });
+}
+
+/** The row as it is now: `isHeld` says whether the notifier has its message. */
+export function currentRow(stored: DeliveryRow, run: string, isHeld: boolean): DeliveryRow {
+  if (stored.delivery.message === null) return { ...stored, run };
+  const delivery = stored.run === run ? stored.delivery : afterRestart(stored.delivery, stored.notifier);
+  return { ...stored, run, delivery: { ...delivery, inFlight: isHeld && delivery.message !== null } };
+}

@@ -1,0 +1,307 @@
+/**
+ * The outbox: hands stored messages to the notifier and stores what becomes of them. A message is stored in the transaction that stores its alert, so what was
+ * decided leaves, at least once, whatever dies in between.
+ *
+ * A row with a message is either in the notifier's hands or waits here, in the order of its destination. Each destination has at most so many in the notifier's
+ * hands, and each tenant its share of all, so that a dead receiver fills neither. All of it happens between transactions: a draft and what it was made over
+ * never differ.
+ */
+import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import {
+  EXHAUSTED_TOLD_MS,
+  MESSAGES_HANDED_PER_DESTINATION_MAX,
+  MESSAGES_HANDED_PER_STEP,
+  REPORTS_PER_COMMIT,
+} from "../../../core/config/notification-limits.ts";
+import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
+import type { AlertFollower } from "../alerts/alert-follower.ts";
+import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { scan } from "../state/scan.ts";
+import { decodeStored } from "../state/stored-json.ts";
+import { currentRow, type DeliveryRow, keyOfText, keyText, laneOf, rowsOfAlert, tenantOfKey } from "./delivery-row.ts";
+import { deliveryView } from "./delivery-view.ts";
+import { type ChangedRow, OutboxDraft } from "./outbox-draft.ts";
+import { type NotificationOptions, Routes } from "./routes.ts";
+import { WaitingRows } from "./waiting-rows.ts";
+
+/** The notifier's end. */
+export interface NotifierLink {
+  send(command: NotifierCommand): void;
+}
+
+export interface OutboxDependencies {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+  nowMs(): number;
+  randomBytes(count: number): Uint8Array;
+  /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves after so many milliseconds. */
+  rest(ms: number): Promise<void>;
+}
+
+/** What the status says. */
+export interface NotifierFacts {
+  readonly state: "disabled" | "ok" | "degraded";
+  readonly reasons: readonly string[];
+  readonly waiting: number;
+}
+
+/** A row in the notifier's hands. */
+interface HeldRow {
+  readonly serial: number;
+  readonly tenant: string;
+  readonly lane: string;
+  isRecalled: boolean;
+}
+
+const NOBODY = "nobody is told: no channel is configured";
+/** In names of counters. */
+const COUNTED = { delivered: "Delivered", retried: "Retried", exhausted: "Exhausted" } as const;
+/** Of the name of a run, which no earlier one had. */
+const RUN_BYTES = 8;
+/** After a commit that failed. */
+const RETRY_MS = 1_000;
+
+export class Outbox implements AlertFollower {
+  readonly routes: Routes;
+  readonly #hints: readonly string[];
+  readonly #dependencies: OutboxDependencies;
+  readonly #control: KeyValueStore;
+  readonly #held = new Map<string, HeldRow>();
+  readonly #heldByLane = new Map<string, number>();
+  readonly #waiting = new WaitingRows();
+  readonly #exhaustedMs = new Map<string, number>();
+  #reports: DeliveryReport[] = [];
+  #link: NotifierLink | undefined;
+  #run: string;
+  #runs = 0;
+  #serial = 0;
+  #isWorking = false;
+  #isWanted = false;
+  #isStopped = false;
+
+  /** Nobody is told where no options are given. */
+  constructor(options: NotificationOptions | undefined, dependencies: OutboxDependencies) {
+    const { state, randomBytes } = dependencies;
+    const { routing, labels } = state.configured;
+    this.routes = new Routes(routing, labels, options?.publicUrl ?? null);
+    this.#hints = options?.hints ?? [];
+    this.#run = Buffer.from(randomBytes(RUN_BYTES)).toString("hex");
+    this.#dependencies = dependencies;
+    this.#control = state.control;
+    state.alerts.follower = this;
+  }
+
+  /** Reads which rows have something to be sent. To be called once, before anything is committed. */
+  load(): void {
+    for (const { key, value } of scan(this.#control, "outbox")) this.#waiting.add(decodeStored<string>(value), keyText(key));
+    this.#count();
+  }
+
+  draft(): OutboxDraft {
+    const { nowMs, randomBytes, state } = this.#dependencies;
+    return new OutboxDraft({
+      control: this.#control,
+      routes: this.routes,
+      run: this.#run,
+      isHeld: (key) => this.#held.has(key),
+      nowMs,
+      random: () => Buffer.from(randomBytes(4)).readUInt32LE() / 2 ** 32,
+      letters: () => new DeadLetterDraft(state),
+      committed: (draft) => this.#committed(draft),
+    });
+  }
+
+  removal(tenant: string, alertId: string): StoreOperation[] {
+    return rowsOfAlert(this.#control, tenant, alertId).flatMap(({ key }) => [
+      { table: "deliveries", key, value: undefined },
+      { table: "outbox", key, value: undefined },
+    ]);
+  }
+
+  /** A notifier is there. */
+  connect(link: NotifierLink): void {
+    this.disconnect();
+    this.#link = link;
+    this.#dependencies.counters.add("notifierStarts", 1);
+    this.#work();
+  }
+
+  /** The notifier has ended: what it had in its hands may have been sent. */
+  disconnect(): void {
+    if (this.#link === undefined) return;
+    this.#link = undefined;
+    this.#reports = [];
+    this.#run = `${this.#run.split(".", 1)[0]}.${++this.#runs}`;
+    for (const [key, { lane }] of this.#held) this.#waiting.add(lane, key);
+    for (const { tenant } of this.#held.values()) this.#handed.give(tenant);
+    this.#held.clear();
+    this.#heldByLane.clear();
+  }
+
+  /** Takes what the notifier reports. */
+  take(reports: readonly DeliveryReport[]): void {
+    this.#reports.push(...reports);
+    this.#work();
+  }
+
+  /** Nothing is handed over any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  facts(tenant: string): NotifierFacts {
+    const { nowMs } = this.#dependencies;
+    const hints = this.#hints;
+    const waiting = this.#held.size + this.#waiting.size;
+    if (!this.routes.isAnyConfigured) return { state: "disabled", reasons: [...hints], waiting };
+    const troubles: string[] = [];
+    if (this.#link === undefined) troubles.push("the notifier has ended and is being started again");
+    const exhaustedMs = this.#exhaustedMs.get(tenant);
+    if (exhaustedMs !== undefined && nowMs() - exhaustedMs < EXHAUSTED_TOLD_MS) {
+      troubles.push("a message could not be delivered in the last hour: see deliveries of alerts and the dead letters channel_exhausted");
+    }
+    return { state: troubles.length === 0 ? "ok" : "degraded", reasons: [...troubles, ...hints], waiting };
+  }
+
+  /** What channels have been told of an alert, as its answer shows it. */
+  view({ state }: Alert) {
+    const rows = rowsOfAlert(this.#control, state.key.tenant, state.id).map(({ row }) => row);
+    return {
+      deliveries: rows.map(deliveryView),
+      delivery_note: rows.length === 0 && !this.routes.isAnyConfigured ? NOBODY : null,
+    };
+  }
+
+  get #handed() {
+    return this.#dependencies.state.shares.ledger("messages_handed");
+  }
+
+  /** Outcomes, then what there is room for, until neither is left. */
+  #work(): void {
+    this.#isWanted = true;
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    void this.#workOff().finally(() => {
+      this.#isWorking = false;
+    });
+  }
+
+  async #workOff(): Promise<void> {
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false;
+      try {
+        const more = await this.#dependencies.edit(() => this.#step());
+        this.#isWanted ||= more;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        // The store takes no writes now: nothing is lost, and it is tried again.
+        this.#isWanted = true;
+        await this.#dependencies.rest(RETRY_MS);
+      }
+    }
+  }
+
+  /** One commit of outcomes, one run of handing over; true where there is more of either. */
+  async #step(): Promise<boolean> {
+    const run = this.#run;
+    const reports = this.#reports.splice(0, REPORTS_PER_COMMIT);
+    const draft = this.draft();
+    for (const report of reports) if (this.#held.get(report.key)?.serial === report.serial) draft.settle(report);
+    try {
+      const operations = draft.operations([]);
+      // What a loss of power takes of it is sent again under the same key.
+      if (operations.length > 0) await this.#control.commit(operations, { flushLater: true });
+    } catch (error) {
+      if (run === this.#run) this.#reports.unshift(...reports);
+      throw error;
+    }
+    draft.apply();
+    return this.#reports.length > 0 || this.#handOver(MESSAGES_HANDED_PER_STEP);
+  }
+
+  #committed(draft: OutboxDraft): void {
+    const { counters, nowMs, state } = this.#dependencies;
+    for (const { notifier, outcome, latencyMs, tenant } of draft.settled) {
+      counters.add(`${notifier}${COUNTED[outcome]}`, 1);
+      if (latencyMs !== null) counters.notifyLatency(latencyMs / 1_000);
+      if (outcome === "exhausted") this.#exhaustedMs.set(tenant, nowMs());
+    }
+    for (const key of draft.back) this.#release(key);
+    for (const changed of draft.changed) this.#place(changed);
+    this.#handOver(MESSAGES_HANDED_PER_STEP);
+    counters.set("deadLetters", state.deadLetters.total);
+  }
+
+  /** Where a changed row belongs now. */
+  #place({ key, row }: ChangedRow): void {
+    const { message, waiting } = row.delivery;
+    if (row.destination === null) return;
+    const lane = laneOf(row.destination, tenantOfKey(key));
+    const held = this.#held.get(key);
+    if (held === undefined) {
+      if (message === null) this.#waiting.remove(lane, key);
+      else this.#waiting.add(lane, key);
+    } else if (waiting.length > 0 && !held.isRecalled) {
+      held.isRecalled = true;
+      this.#link?.send({ type: "recall", tenant: held.tenant, key, destination: row.destination });
+    }
+  }
+
+  #release(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    this.#held.delete(key);
+    this.#handed.give(held.tenant);
+    const count = (this.#heldByLane.get(held.lane) ?? 1) - 1;
+    if (count > 0) this.#heldByLane.set(held.lane, count);
+    else this.#heldByLane.delete(held.lane);
+  }
+
+  /** Hands over what there is room for, a destination after the other; true where more could be. */
+  #handOver(most: number): boolean {
+    const deliveries: HandedDelivery[] = [];
+    if (this.#link !== undefined && !this.#isStopped) {
+      for (const lane of this.#waiting.lanes()) {
+        if (this.#handed.taken >= this.#handed.most) break;
+        while (deliveries.length < most && (this.#heldByLane.get(lane) ?? 0) < MESSAGES_HANDED_PER_DESTINATION_MAX) {
+          const key = this.#waiting.first(lane);
+          const handed = key === undefined ? undefined : this.#hand(lane, key);
+          if (handed === undefined) break;
+          if (handed !== "gone") deliveries.push(handed);
+        }
+        if (deliveries.length >= most) break;
+      }
+      if (deliveries.length > 0) this.#link.send({ type: "send", deliveries });
+    }
+    this.#count();
+    return deliveries.length >= most;
+  }
+
+  /** Undefined where its tenant has no room. */
+  #hand(lane: string, key: string): HandedDelivery | "gone" | undefined {
+    const tenant = tenantOfKey(key);
+    if (this.#handed.room(tenant) < 1) return undefined;
+    const stored = this.#control.get("deliveries", keyOfText(key));
+    const row = stored && currentRow(decodeStored<DeliveryRow>(stored), this.#run, false);
+    const message = row?.delivery.message;
+    if (row?.destination == null || message == null) {
+      this.#waiting.remove(lane, key);
+      return "gone";
+    }
+    this.#waiting.remove(lane, key);
+    this.#handed.add(tenant);
+    const serial = ++this.#serial;
+    this.#held.set(key, { serial, tenant, lane, isRecalled: false });
+    this.#heldByLane.set(lane, (this.#heldByLane.get(lane) ?? 0) + 1);
+    return { key, serial, tenant, destination: row.destination, message, dueAtMs: row.delivery.nextAttemptAtMs };
+  }
+
+  #count(): void {
+    this.#dependencies.counters.set("outboxDepth", this.#held.size + this.#waiting.size);
+  }
+}

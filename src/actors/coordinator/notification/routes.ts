@@ -1,0 +1,79 @@
+// The way from a message to its channels on this server: rules, labels and destinations as they are now.
+
+import type { Labels } from "../../../domain/alerting/label-matcher.ts";
+import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import { type RoutedChannel, routedChannels } from "../../../domain/notification/alert-channels.ts";
+import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
+import type { Notifier } from "../../../domain/notification/channel.ts";
+import type { MessageFacts } from "../../../domain/notification/decided-messages.ts";
+import { type Destination, isAnyConfigured, resolveChannel } from "../../../domain/notification/destinations.ts";
+import { type Route, type RoutingSubject, routeOf } from "../../../domain/notification/routing-rule.ts";
+import type { LabelBook } from "../labels/label-book.ts";
+import type { RoutingBook, RoutingSettings } from "./routing-book.ts";
+
+/** What the settings say of telling people. */
+export interface NotificationOptions {
+  readonly routing: RoutingSettings;
+  /** PUBLIC_URL without a slash at its end. */
+  readonly publicUrl: string | null;
+  /** What an operator may not expect of the settings. */
+  readonly hints: readonly string[];
+}
+
+/** Labels of services that rules know. */
+const SERVICE_LABELS = ["team", "owner"] as const;
+
+export interface RoutedMessage {
+  readonly ruleId: string | null;
+  readonly channels: readonly RoutedChannel[];
+}
+
+export class Routes {
+  readonly #book: RoutingBook;
+  readonly #labels: LabelBook;
+  readonly #publicUrl: string | null;
+
+  constructor(book: RoutingBook, labels: LabelBook, publicUrl: string | null) {
+    this.#book = book;
+    this.#labels = labels;
+    this.#publicUrl = publicUrl;
+  }
+
+  get isAnyConfigured(): boolean {
+    return isAnyConfigured(this.#book.destinations);
+  }
+
+  facts({ state }: Alert): MessageFacts {
+    const { tenant, serviceId } = state.key;
+    return { team: this.#labels.inForce(tenant, serviceId, "team")?.value ?? null, publicUrl: this.#publicUrl };
+  }
+
+  /** What rules are asked about: labels of the service go before attributes of the same name. */
+  subject(tenant: string, subject: RoutingSubject): RoutingSubject {
+    const labels: Record<string, string> = { ...subject.labels };
+    for (const name of SERVICE_LABELS) {
+      const label = this.#labels.inForce(tenant, subject.serviceId, name);
+      if (label !== undefined) labels[name] = label.value;
+    }
+    return { ...subject, labels };
+  }
+
+  /** The rule that a subject comes to, and where its channels lead. */
+  route(tenant: string, subject: RoutingSubject): Route & { readonly channels: readonly RoutedChannel[] } {
+    const { destinations } = this.#book;
+    const route = routeOf(this.#book.rulesOf(tenant), this.subject(tenant, subject));
+    const channels = route.rule?.channels ?? [];
+    return { ...route, channels: routedChannels(destinations, tenant, channels, this.#book.catchAllOf(tenant).channels) };
+  }
+
+  /** Where a page goes; nowhere while nothing is configured. */
+  of({ tenant, serviceId, severity, source, environment }: AlertMessage, labels: Labels): RoutedMessage {
+    if (!this.isAnyConfigured) return { ruleId: null, channels: [] };
+    const { rule, channels } = this.route(tenant, { serviceId, severity, source, environment, labels });
+    return { ruleId: rule?.id ?? null, channels };
+  }
+
+  defaultOf(tenant: string, notifier: Notifier): Destination | null {
+    return resolveChannel(this.#book.destinations, tenant, { notifier, target: null }).destination;
+  }
+}

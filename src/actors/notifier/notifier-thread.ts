@@ -1,0 +1,61 @@
+// The notifier's thread as main sees it: started, started again where it has ended, stopped. The server goes on without it, and what is to be told waits.
+import { ActorThread } from "../../adapters/runtime/actor-thread.ts";
+import { createChannel, type Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
+import { NOTIFIER_RESTART_MS, NOTIFIER_RESTART_MS_MAX, NOTIFIER_SOUND_MS } from "../../core/config/notification-limits.ts";
+import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
+import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
+import { type DestinationSettings, isAnyConfigured } from "../../domain/notification/destinations.ts";
+import type { NotifierCommand, NotifierReport } from "../../domain/notification/notifier-messages.ts";
+import type { NotifierThreadData, StopNotifier } from "./worker.ts";
+
+export interface NotifierThreadSettings {
+  readonly secrets: DestinationSecrets;
+  readonly limits: NotifyLimits;
+  readonly destinations: DestinationSettings;
+  /** For the log. */
+  readonly hints: readonly string[];
+}
+
+/** Starts the notifier where anything is configured. `connect` gives the coordinator its end of the channel to it; null once it has ended. */
+export function startNotifier(
+  settings: NotifierThreadSettings,
+  connect: (port: MessagePort | null) => void,
+  log: Log,
+): NotifierThread | undefined {
+  for (const hint of settings.hints) log("warn", hint);
+  return isAnyConfigured(settings.destinations) ? new NotifierThread(settings, connect, log) : undefined;
+}
+
+export class NotifierThread {
+  readonly #thread: ActorThread;
+  #main: Mailbox<never, StopNotifier> | undefined;
+
+  constructor({ secrets, limits }: NotifierThreadSettings, connect: (port: MessagePort | null) => void, log: Log) {
+    const options = {
+      name: "notifier",
+      file: new URL("./worker.js", import.meta.url),
+      restart: { firstMs: NOTIFIER_RESTART_MS, mostMs: NOTIFIER_RESTART_MS_MAX, soundMs: NOTIFIER_SOUND_MS },
+      failed: ({ error }: { readonly error: Error }) => {
+        log("error", "the notifier ended; it is started again, and what is to be told waits", errorFields(error));
+        connect(null);
+      },
+    };
+    this.#thread = new ActorThread(options, () => {
+      const main = createChannel<never, StopNotifier>();
+      const { first, second } = createChannel<NotifierReport, NotifierCommand>();
+      const data: NotifierThreadData = { secrets, limits, coordinatorPort: second.raw, mainPort: main.second.raw };
+      this.#main?.close();
+      this.#main = main.first;
+      connect(first.raw);
+      return { data, ports: [data.coordinatorPort, data.mainPort] };
+    });
+  }
+
+  /** Resolves once what was under way has its answer, or has waited long enough. */
+  async stop(): Promise<void> {
+    this.#thread.expectEnd();
+    this.#main?.send({ type: "stop" });
+    await this.#thread.ended;
+    this.#main?.close();
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The notifier: sends what the coordinator has stored and hands back what became of it. It stores nothing and decides nothing about alerts: a lane for each
+ * destination with its rate, its order and its turns of tenants, so that a dead receiver delays no other. `step` sends what is due and says when to call again.
+ */
+import { JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
+import type { AlertMessage } from "../../domain/notification/alert-message.ts";
+import type { Notifier as NotifierName } from "../../domain/notification/channel.ts";
+import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
+import { DestinationLane } from "../../domain/notification/destination-lane.ts";
+import type { NotifyLimits } from "../../domain/notification/destination-secrets.ts";
+import { type Destination, destinationKey } from "../../domain/notification/destinations.ts";
+import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../domain/notification/notifier-messages.ts";
+
+/** What sends through one notifier. Never rejects. */
+export interface Sender {
+  send(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome>;
+}
+
+export interface NotifierDependencies {
+  /** Those that are configured. */
+  readonly senders: Readonly<Record<NotifierName, Sender | undefined>>;
+  nowMs(): number;
+  report(reports: readonly DeliveryReport[]): void;
+  /** Something may be due: call `step`. */
+  wake(): void;
+}
+
+interface Lane {
+  readonly destination: Destination;
+  readonly deliveries: DestinationLane<HandedDelivery>;
+  /** When it may send again; null where it has nothing to. */
+  dueAtMs: number | null;
+}
+
+const NOT_CONFIGURED: AttemptOutcome = { kind: "failed", error: "the notifier is not configured any more" };
+const FAULT_CHARACTERS_MAX = 300;
+
+export class Notifier {
+  readonly #limits: NotifyLimits;
+  readonly #dependencies: NotifierDependencies;
+  readonly #lanes = new Map<string, Lane>();
+  #underWay = 0;
+  #isStopping = false;
+
+  constructor(limits: NotifyLimits, dependencies: NotifierDependencies) {
+    this.#limits = limits;
+    this.#dependencies = dependencies;
+  }
+
+  /** Attempts that have no answer yet. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** Takes a command; the caller steps then. */
+  take(command: NotifierCommand): void {
+    if (command.type === "recall") this.#recall(command);
+    else for (const delivery of command.deliveries) this.#put(delivery);
+  }
+
+  /** Sends what is due; returns when the next is, null where nothing waits for a time. */
+  step(): number | null {
+    const nowMs = this.#dependencies.nowMs();
+    let nextMs: number | null = null;
+    for (const lane of this.#lanes.values()) {
+      if (lane.dueAtMs !== null && lane.dueAtMs <= nowMs) this.#send(lane, nowMs);
+      if (lane.dueAtMs !== null) nextMs = Math.min(nextMs ?? lane.dueAtMs, lane.dueAtMs);
+    }
+    return nextMs;
+  }
+
+  /** No attempt begins any more. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  #put(delivery: HandedDelivery): void {
+    const key = destinationKey(delivery.destination);
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      this.#forgetIdle();
+      const { notifier } = delivery.destination;
+      const joins = notifier === "chat" || notifier === "email";
+      lane = { destination: delivery.destination, deliveries: new DestinationLane(this.#limits[notifier], joins), dueAtMs: null };
+      this.#lanes.set(key, lane);
+    }
+    lane.deliveries.put(delivery);
+    lane.dueAtMs = lane.deliveries.nextAtMs(this.#dependencies.nowMs());
+  }
+
+  /** Lanes come and go with their addresses; one that has been quiet needs no memory. */
+  #forgetIdle(): void {
+    if (this.#lanes.size < LANES_MAX) return;
+    const nowMs = this.#dependencies.nowMs();
+    for (const [key, { deliveries }] of this.#lanes) if (deliveries.isIdle(nowMs)) this.#lanes.delete(key);
+  }
+
+  #recall({ tenant, key, destination }: Extract<NotifierCommand, { type: "recall" }>): void {
+    const lane = this.#lanes.get(destinationKey(destination));
+    const recalled = lane?.deliveries.remove(tenant, key);
+    if (lane === undefined || recalled === undefined) return; // under way: its outcome comes
+    lane.dueAtMs = lane.deliveries.nextAtMs(this.#dependencies.nowMs());
+    this.#dependencies.report([{ key, serial: recalled.serial, kind: "recalled" }]);
+  }
+
+  #send(lane: Lane, nowMs: number): void {
+    const deliveries = this.#isStopping ? [] : lane.deliveries.take(nowMs);
+    lane.dueAtMs = this.#isStopping ? null : lane.deliveries.nextAtMs(nowMs);
+    if (deliveries.length === 0) return;
+    if (deliveries.length > JOINED_MESSAGES_MAX) throw new Error(`${deliveries.length} messages in one`);
+    void this.#attempt(lane, deliveries, nowMs);
+  }
+
+  async #attempt(lane: Lane, deliveries: readonly HandedDelivery[], sentAtMs: number): Promise<void> {
+    const { senders, nowMs, report, wake } = this.#dependencies;
+    const sender = senders[lane.destination.notifier];
+    const messages = deliveries.map(({ message }) => message);
+    this.#underWay += 1;
+    const outcome = sender === undefined ? NOT_CONFIGURED : await sender.send(lane.destination, messages).catch(faultOf);
+    this.#underWay -= 1;
+    lane.deliveries.done();
+    const endedAtMs = nowMs();
+    lane.dueAtMs = lane.deliveries.nextAtMs(endedAtMs);
+    report(deliveries.map(({ key, serial }) => ({ key, serial, kind: "attempted", sentAtMs, endedAtMs, outcome })));
+    wake();
+  }
+}
+
+/** A defect of a sender must not stop the others; the message is tried again. */
+function faultOf(error: unknown): AttemptOutcome {
+  const text = error instanceof Error ? error.message : String(error);
+  return { kind: "retry", error: text.slice(0, FAULT_CHARACTERS_MAX), afterMs: null, mayHaveArrived: true };
+}

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import type { Endpoint } from "../endpoint.ts";
+import { ROUTING_RULE_BODY, ROUTING_RULE_LIST, ROUTING_RULE_STORED, ROUTING_TEST_ANSWER, ROUTING_TEST_BODY } from "../shapes/routing.ts";
+import { EXAMPLE_TIME } from "../shapes/scalars.ts";
+import { NO_QUERY, PAGE } from "./query-shapes.ts";
+
+const PARAMETERS = { id: "id of the rule; catch-all for the one behind all others" };
+const RULE = {
+  name: "payments pages the payments team",
+  priority: 100,
+  label_matchers: { team: "payments" },
+  service_pattern: null,
+  severity: "high",
+  source: null,
+  environment: "production",
+  channels: ["pager:payments", "chat:payments"],
+} as const;
+const EXAMPLE = {
+  id: "5d2e3f405163b1f0c5a9d2e47f6a8b0c",
+  ...RULE,
+  unresolved_targets: ["pager:payments"],
+  created_at: EXAMPLE_TIME,
+} as const;
+const WARNING = "pager:payments is not configured: the pager's default destination is told in its place";
+
+/** Which channels are told of an alert. */
+export const ROUTING_ENDPOINTS = [
+  {
+    name: "createRoutingRule",
+    method: "POST",
+    path: "/api/v1/routing/rules",
+    access: "admin",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: ROUTING_RULE_BODY,
+    responses: { 201: ROUTING_RULE_STORED },
+    errors: ["invalid_field", "unprocessable"],
+    examples: { body: RULE, response: { ...EXAMPLE, warnings: [WARNING] } },
+    summary: "Makes a rule that sends alerts to channels; one whose target is not configured is stored with a warning",
+  },
+  {
+    name: "routingRules",
+    method: "GET",
+    path: "/api/v1/routing/rules",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({ ...PAGE }),
+    responses: { 200: ROUTING_RULE_LIST },
+    examples: { response: { rules: [EXAMPLE], unresolved_targets: ["pager:payments"], total: 1, page_token: "" } },
+    summary: "Rules in the order in which they are asked, the catch-all last; the first that matches wins",
+  },
+  {
+    name: "changeRoutingRule",
+    method: "PUT",
+    path: "/api/v1/routing/rules/{id}",
+    access: "admin",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: ROUTING_RULE_BODY,
+    responses: { 200: ROUTING_RULE_STORED },
+    errors: ["not_found", "invalid_field", "unprocessable"],
+    examples: { body: RULE, response: { ...EXAMPLE, warnings: [WARNING] } },
+    summary: "Puts another rule in its place, with the same age; of the catch-all the name and the channels",
+  },
+  {
+    name: "deleteRoutingRule",
+    method: "DELETE",
+    path: "/api/v1/routing/rules/{id}",
+    access: "admin",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    responses: { 204: null },
+    errors: ["not_found", "conflict"],
+    summary: "Ends a rule; channels that were told of an alert hear of its end all the same",
+  },
+  {
+    name: "testRouting",
+    method: "POST",
+    path: "/api/v1/routing/test",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: ROUTING_TEST_BODY,
+    responses: { 200: ROUTING_TEST_ANSWER },
+    errors: ["not_found"],
+    examples: {
+      body: { service_id: "checkout", severity: "high", environment: "production", labels: { team: "payments" } },
+      response: {
+        rule: EXAMPLE,
+        channels: ["pager:payments", "chat:payments"],
+        resolved: [
+          { channel: "pager:payments", target: "", fallback: true },
+          { channel: "chat:payments", target: "payments", fallback: false },
+        ],
+        skipped: [{ rule_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516", failed_matcher: "service_pattern" }],
+      },
+    },
+    summary: "Says where an alert would go, and by which rule; nobody is told",
+  },
+] as const satisfies readonly Endpoint[];

@@ -1,0 +1,69 @@
+// What people are to be told of a change of an alert: each new line of its history that says so is a message.
+
+import type { DetectorFamily } from "../alerting/ensemble.ts";
+import type { Alert, AlertChange } from "../alerting/paging/alert.ts";
+import type { AlertMessage, MessageKind } from "./alert-message.ts";
+import { sourceOf } from "./routing-rule.ts";
+
+/** One alert before and after a transaction. */
+export interface AlertStep {
+  /** Undefined for a new one. */
+  readonly before: Alert | undefined;
+  readonly after: Alert;
+  /** It takes the place of an alert that was too old to take in more. */
+  readonly renews: boolean;
+}
+
+/** What a message says besides the alert itself. */
+export interface MessageFacts {
+  /** Label `team` of the service. */
+  readonly team: string | null;
+  /** PUBLIC_URL without a slash at its end; null where it is not set. */
+  readonly publicUrl: string | null;
+}
+
+/** Messages that a transaction has decided on, in their order. */
+export function decidedMessages(step: AlertStep, facts: MessageFacts): AlertMessage[] {
+  const known = new Set(step.before?.history);
+  return step.after.history.flatMap((change, place) => {
+    const kind = known.has(change) ? undefined : kindOf(step, change, place);
+    return kind === undefined ? [] : messageOf(step.after, kind, change, facts);
+  });
+}
+
+function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number): MessageKind | undefined {
+  if (change.kind === "acknowledged" || change.kind === "resolved") return change.kind;
+  return change.kind === "paged" ? pageKind(after.history.slice(0, place), renews) : undefined;
+}
+
+/** A page is for what came last before it; one that was held back, too. */
+function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind {
+  const reason = before.findLast(({ kind }) => kind === "opened" || kind === "raised" || kind === "reopened")?.kind;
+  if (reason === "raised" || reason === "reopened") return reason;
+  return renews ? "renewed" : "opened";
+}
+
+/** A message of an alert as it is now. */
+function messageOf(alert: Alert, kind: MessageKind, { atMs, tier, by }: AlertChange, { team, publicUrl }: MessageFacts): AlertMessage {
+  const { id, key, createdAtMs, resolvedAtMs } = alert.state;
+  return {
+    kind,
+    tenant: key.tenant,
+    alertId: id,
+    severity: tier,
+    serviceId: key.serviceId,
+    environment: key.environment,
+    source: sourceOf(key.family as DetectorFamily),
+    metricName: alert.peak.metricName,
+    explanation: alert.peak.explanation,
+    services: alert.services,
+    startedAtMs: createdAtMs,
+    atMs,
+    resolvedAtMs: kind === "resolved" ? (resolvedAtMs ?? atMs) : null,
+    acknowledgedBy: kind === "acknowledged" ? by : (alert.acknowledged?.by ?? null),
+    team,
+    cause: null,
+    url: publicUrl === null ? null : `${publicUrl}/api/v1/alerts/${id}`,
+    both: false,
+  };
+}
