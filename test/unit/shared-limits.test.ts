@@ -47,6 +47,12 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   CORROBORATIONS_MAX: "a ledger of its own for each pass",
   LOG_SEARCH_BYTES_MAX: "of a damaged log, at the start",
   DAMAGED_BYTES_KEPT_MAX: "of the data folder, not of what tenants do",
+  ROUTING_RULES_MAX: "of each tenant",
+  ROUTING_PRIORITY_MAX: "a number, not places",
+  ROUTING_LABEL_MATCHERS_MAX: "of one rule",
+  LANES_MAX: "as many as messages are handed over, which are shared; idle ones are forgotten",
+  DESTINATIONS_MAX: "of the settings, at the start",
+  JOINED_MESSAGES_MAX: "of one message, which is one tenant's",
   DATA_FAULTS_MAX: "of the data folder, not of what tenants do",
 };
 

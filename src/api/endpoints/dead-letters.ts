@@ -46,6 +46,8 @@ const STATS_EXAMPLE = {
   dropped: { by_age: 0, by_size: 0 },
   limits: { age_seconds: 604_800, bytes: 1_073_741_824 },
 };
+/** Of telemetry, and of messages that came to nobody, which are no telemetry and cannot be replayed as such. */
+const LETTER_REASONS = [...VALIDATION_REASONS, "channel_exhausted"] as const;
 const PROBLEM_EXAMPLE = { reason: LETTER_EXAMPLE.reason, field: LETTER_EXAMPLE.field, message: LETTER_EXAMPLE.message };
 
 /** What could not be taken, and its way in after all. */
@@ -68,7 +70,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: z.strictObject({
-      reason: choiceParameter("reason", VALIDATION_REASONS).optional(),
+      reason: choiceParameter("reason", LETTER_REASONS).optional(),
       service_id: textParameter("service_id").optional(),
       topic: textParameter("topic").optional(),
       ...TIME_RANGE,

@@ -90,7 +90,7 @@ export class Outbox implements AlertFollower {
     const { routing, labels } = state.configured;
     this.routes = new Routes(routing, labels, options?.publicUrl ?? null);
     this.#hints = options?.hints ?? [];
-    this.#run = Buffer.from(randomBytes(RUN_BYTES)).toString("hex");
+    this.#run = `${Buffer.from(randomBytes(RUN_BYTES)).toString("hex")}-${dependencies.nowMs()}`;
     this.#dependencies = dependencies;
     this.#control = state.control;
     state.alerts.follower = this;

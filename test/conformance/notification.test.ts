@@ -1,0 +1,238 @@
+// People are told: from a spike, or an anomaly by hand, to the receivers of chat, pager and on-call service, over failures and kill -9.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { FakeReceivers } from "../support/fake-receivers.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+
+const KEY = "0123456789abcdef0123456789abcdef";
+const SECRET_PATH = "/slack/T0/B0/topsecret";
+
+const bench = new ServerBench();
+const opened: FakeReceivers[] = [];
+afterEach(async () => {
+  for (const receivers of opened.splice(0)) receivers.close();
+  await bench.close();
+});
+
+async function receiversOf(): Promise<FakeReceivers> {
+  const receivers = await FakeReceivers.open();
+  opened.push(receivers);
+  return receivers;
+}
+
+const settingsOf = (receivers: FakeReceivers): Record<string, string> => ({
+  ENGINES: "1",
+  CHAT_WEBHOOK_URL: `${receivers.origin}${SECRET_PATH}`,
+  PAGER_ROUTING_KEY: KEY,
+  PAGER_URL: `${receivers.origin}/pd/v2/enqueue`,
+  ALERTOPS_API_KEY: "k-1",
+  ONCALL_BASE_URL: `${receivers.origin}/opsgenie`,
+  ONCALL_DEFAULT_TEAM: "sre",
+  NOTIFY_LIMITS: "chat=1000,pager=1000,oncall=1000",
+});
+
+/** As the owner, whose token the first start has written. */
+async function call(server: ServerProcess, folder: string, method: string, path: string, body?: unknown) {
+  const token = readFileSync(join(folder, "admin-token"), "utf8").trim();
+  const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) };
+  const response = await fetch(`${server.origin}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all shapes
+  return { status: response.status, text, body: text === "" ? null : (JSON.parse(text) as any) };
+}
+
+async function until<T>(ask: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  for (const deadlineMs = Date.now() + PATIENCE_MS; ; ) {
+    const value = await ask();
+    if (holds(value)) return value;
+    if (Date.now() > deadlineMs) throw new Error(`it did not come: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function declare(server: ServerProcess, folder: string, service: string): Promise<{ anomaly_id: string; alert_id: string }> {
+  const { status, body } = await call(server, folder, "POST", "/api/v1/anomalies", {
+    service_id: service,
+    severity: "high",
+    explanation: `${service} & <co> are down`,
+  });
+  expect(status).toBe(201);
+  return { anomaly_id: body.anomaly_id, alert_id: body.alert_id };
+}
+
+const resolve = (server: ServerProcess, folder: string, id: string) =>
+  call(server, folder, "PATCH", `/api/v1/anomalies/${id}`, { resolved: true });
+
+describe("the fake receivers", () => {
+  it("take what the real Alertmanager's notifiers send, and refuse what is none of it", async () => {
+    const receivers = await receiversOf();
+    const lines = readFileSync(new URL("../golden/alertmanager-notifiers.jsonl", import.meta.url), "utf8")
+      .trim()
+      .split("\n");
+    const sent = lines.map((line) => JSON.parse(line)).filter(({ url }) => url !== "/webhook");
+    expect(sent.map(({ url, headers, body }) => receivers.judge(url, headers.authorization, JSON.stringify(body)))).toEqual([
+      200, 202, 202, 202, 202, 200,
+    ]);
+    expect(receivers.faults).toEqual([]);
+    expect(receivers.judge("/pd/v2/enqueue", undefined, "{}")).toBe(400);
+    expect(receivers.judge("/slack/a", undefined, "{}")).toBe(400);
+    expect(receivers.judge("/opsgenie/v2/alerts", "GenieKey k", "{}")).toBe(400);
+  });
+});
+
+describe("an alert", () => {
+  it("is told on a spike through every notifier, and its end in the same places under the same keys", async () => {
+    const receivers = await receiversOf();
+    const folder = bench.dataFolder();
+    const server = await bench.start({ ...settingsOf(receivers), DATA_DIR: folder, WATCHDOG_WARMUP_MINUTES: "0" });
+    const from = Date.now() - 60_000;
+    const values = [...Array.from({ length: 60 }, (_, i) => 100 + ((i * 7) % 11) / 10), 900, 950, 900];
+    const records = values.map((value, i) => ({
+      service_id: "checkout",
+      metric_name: "latency_ms",
+      value,
+      timestamp: new Date(from + i * 500).toISOString(),
+    }));
+    const sent = await call(server, folder, "POST", "/api/v1/telemetry/batch", records);
+    expect(sent.body.queued).toBe(records.length);
+    await until(
+      () => receivers.received.length,
+      (count) => count === 3,
+    );
+    const { alerts } = (await call(server, folder, "GET", "/api/v1/alerts")).body;
+    const [{ alert_id }] = alerts;
+    const [chat] = receivers.at("/slack/");
+    expect(chat?.body.text).toMatch(/^Firing: high, checkout, latency_ms/);
+    expect(receivers.at("/pd/")[0]?.body).toMatchObject({
+      event_action: "trigger",
+      dedup_key: alert_id,
+      payload: { severity: "critical" },
+    });
+    expect(receivers.at("/opsgenie/")[0]?.body).toMatchObject({ alias: alert_id, responders: [{ type: "team", name: "sre" }] });
+    const calm = Array.from({ length: 8 }, (_, i) => ({
+      ...records[0],
+      value: 100.5,
+      timestamp: new Date(from + 40_000 + i * 500).toISOString(),
+    }));
+    await call(server, folder, "POST", "/api/v1/telemetry/batch", calm);
+    await until(
+      () => receivers.received.length,
+      (count) => count === 6,
+    );
+    expect(receivers.at("/slack/")[1]?.body.text).toMatch(/^Resolved: /);
+    expect(receivers.at("/pd/")[1]?.body).toMatchObject({ event_action: "resolve", dedup_key: alert_id });
+    expect(receivers.at("/opsgenie/")[1]?.path).toContain(`/${alert_id}/close?`);
+    expect(receivers.faults).toEqual([]);
+    const told = await until(
+      async () => (await call(server, folder, "GET", `/api/v1/alerts/${alert_id}`)).body,
+      ({ deliveries }) => deliveries.every(({ state }: { state: string }) => state === "delivered"),
+    );
+    expect(told.deliveries).toHaveLength(3);
+    expect(told.deliveries[0]).toMatchObject({ rule_id: "catch-all", attempts: 1, error: null, fallback: false });
+    const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+    expect(metrics).toContain('vedette_notifications_total{notifier="chat",outcome="delivered"} 2');
+    expect(metrics).toContain("vedette_outbox_depth 0");
+    expect(metrics).toMatch(/vedette_notify_latency_seconds_count 6/);
+    await server.stop();
+  });
+
+  it("ends everywhere although the server is killed between the page and the end, and the receiver is away", async () => {
+    const receivers = await receiversOf();
+    const settings = { ...settingsOf(receivers), DATA_DIR: bench.dataFolder() };
+    const { DATA_DIR: folder } = settings;
+    let server = await bench.start(settings);
+    const { anomaly_id, alert_id } = await declare(server, folder, "cart");
+    await until(
+      () => receivers.received.length,
+      (count) => count === 3,
+    );
+    receivers.behaviour = () => 503;
+    await resolve(server, folder, anomaly_id);
+    await server.kill();
+    receivers.behaviour = () => undefined;
+    server = await bench.start(settings);
+    await until(
+      () => receivers.received.length,
+      (count) => count >= 6,
+    );
+    const ends = receivers.received.slice(3);
+    expect(ends.filter(({ path }) => path.startsWith("/pd/")).map(({ body }) => [body.event_action, body.dedup_key])).toContainEqual([
+      "resolve",
+      alert_id,
+    ]);
+    expect(ends.some(({ path }) => path.includes(`${alert_id}/close`))).toBe(true);
+    expect(ends.some(({ body }) => String(body.text).startsWith("Resolved"))).toBe(true);
+    expect(ends.some(({ body }) => String(body.text).startsWith("Firing"))).toBe(false);
+  });
+
+  it("goes by the rules, falls back, and shows no secret anywhere", async () => {
+    const receivers = await receiversOf();
+    const folder = bench.dataFolder();
+    const settings = {
+      ...settingsOf(receivers),
+      DATA_DIR: folder,
+      LOG_LEVEL: "debug",
+      CHAT_WEBHOOKS: `ops=${receivers.origin}/slack/T/B/opssecret,acme/own=${receivers.origin}/slack/T/B/acmesecret`,
+    };
+    const server = await bench.start(settings);
+    const rule = { name: "cart", priority: 10, service_pattern: "cart*", channels: ["chat:#ops", "pager:nobody"] };
+    const made = await call(server, folder, "POST", "/api/v1/routing/rules", rule);
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({ channels: ["chat:ops", "pager:nobody"], unresolved_targets: ["pager:nobody"] });
+    expect(made.body.warnings).toHaveLength(1);
+    const tested = await call(server, folder, "POST", "/api/v1/routing/test", { service_id: "cart-eu" });
+    expect(tested.body).toMatchObject({
+      rule: { id: made.body.id },
+      resolved: [
+        { channel: "chat:ops", target: "ops", fallback: false },
+        { channel: "pager:nobody", target: "", fallback: true },
+      ],
+    });
+    // Another tenant's name is nobody's here.
+    const foreign = await call(server, folder, "POST", "/api/v1/routing/rules", {
+      ...rule,
+      name: "x",
+      priority: 5,
+      service_pattern: "x",
+      channels: ["chat:own"],
+    });
+    expect(foreign.body.unresolved_targets).toEqual(["chat:own"]);
+    const { alert_id } = await declare(server, folder, "cart-eu");
+    await until(
+      () => receivers.received.length,
+      (count) => count === 2,
+    );
+    expect(receivers.received.map(({ path }) => path).sort()).toEqual(["/pd/v2/enqueue", "/slack/T/B/opssecret"]);
+    receivers.behaviour = (path) => (path.startsWith("/slack/") ? 404 : undefined);
+    await declare(server, folder, "cart-us");
+    const dlq = await until(
+      async () => await call(server, folder, "GET", "/api/v1/dlq?reason=channel_exhausted"),
+      ({ body }) => body.total > 0,
+    );
+    const status = await call(server, folder, "GET", "/api/v1/status");
+    expect(status.body.components.notifier).toBe("degraded");
+    const list = await call(server, folder, "GET", "/api/v1/routing/rules");
+    expect(list.body.rules.map(({ id }: { id: string }) => id).at(-1)).toBe("catch-all");
+    const alert = await call(server, folder, "GET", `/api/v1/alerts/${alert_id}`);
+    const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+    const audit = await call(server, folder, "GET", "/api/v1/audit");
+    const said = [dlq, status, list, alert, audit, made, tested].map(({ text }) => text).join() + metrics + server.output;
+    for (const secret of ["topsecret", "opssecret", "acmesecret", KEY, "k-1"]) expect(said, secret).not.toContain(secret);
+    await server.stop();
+  });
+
+  it("says that nobody is told where nothing is configured, and a bad setting stops the start without showing it", async () => {
+    const folder = bench.dataFolder();
+    const server = await bench.start({ ENGINES: "1", DATA_DIR: folder });
+    const { alert_id } = await declare(server, folder, "cart");
+    const { body } = await call(server, folder, "GET", `/api/v1/alerts/${alert_id}`);
+    expect([body.deliveries, body.delivery_note]).toEqual([[], "nobody is told: no channel is configured"]);
+    expect((await call(server, folder, "GET", "/api/v1/status")).body.components.notifier).toBe("disabled");
+    const refused = bench.launch({ CHAT_WEBHOOKS: "ops=nourl-hush" });
+    expect(await refused.ended).toBe(1);
+    expect(refused.output).toContain("CHAT_WEBHOOKS of default/ops is no URL");
+    expect(refused.output).not.toContain("hush");
+  });
+});
