@@ -60,7 +60,7 @@ export function isPage(kind: MessageKind): boolean {
 export function withMessage(known: ChannelDelivery | undefined, message: AlertMessage, notifier: Notifier): ChannelDelivery | undefined {
   if (known === undefined) return isPage(message.kind) ? pending(NEW, message) : undefined;
   if (known.inFlight) return { ...known, waiting: queued(known.waiting, message) };
-  return known.message === null ? behind(known, message) : instead(known, known.message, message, notifier);
+  return known.message === null ? behind(known, message, notifier) : instead(known, known.message, message, notifier);
 }
 
 /** The delivery when an attempt begins. */
@@ -122,8 +122,11 @@ function afterAttempt(
 }
 
 /** Nothing is to be sent: a page always is, anything else to a channel that knows of the alert and not of its end. */
-function behind(known: ChannelDelivery, message: AlertMessage): ChannelDelivery {
+function behind(known: ChannelDelivery, message: AlertMessage, notifier: Notifier): ChannelDelivery {
   if (isPage(message.kind)) return pending({ ...known, endTold: false }, message);
+  // It fires again, and somebody had it before that was told here: who reads hears of it, nobody is woken.
+  const isNews = message.kind === "acknowledged" && known.endTold && !wakes(notifier);
+  if (isNews) return pending({ ...known, endTold: false }, message);
   return known.told === "no" || known.endTold ? known : pending(known, message);
 }
 
@@ -137,8 +140,13 @@ function instead(known: ChannelDelivery, unsent: AlertMessage, message: AlertMes
   if (isPage(message.kind) || known.told !== "no") return pending(known, newest);
   if (message.kind === "updated") return pending(known, { ...newest, kind: unsent.kind });
   // It ended, or somebody has it, before anything was told: chat and mail hear of it in one message, nobody is woken.
-  if (notifier === "pager" || notifier === "oncall") return { ...known, state: "superseded", message: null };
+  if (wakes(notifier)) return { ...known, state: "superseded", message: null };
   return pending(known, { ...newest, both: message.kind === "resolved" });
+}
+
+/** Whether a message of this notifier wakes people. */
+function wakes(notifier: Notifier): boolean {
+  return notifier === "pager" || notifier === "oncall";
 }
 
 function pending(known: ChannelDelivery, message: AlertMessage): ChannelDelivery {
