@@ -7,7 +7,7 @@ import type { DestinationSettings } from "../../src/domain/notification/destinat
 import { episode, Rig } from "./coordinator-rig.ts";
 
 const NAMED = { named: [], enabled: true, initial: "" };
-export const DESTINATIONS: DestinationSettings = {
+const DESTINATIONS: DestinationSettings = {
   chat: NAMED,
   pager: NAMED,
   email: { named: [], enabled: false, initial: null, allowedDomains: [] },

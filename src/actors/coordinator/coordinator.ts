@@ -183,7 +183,6 @@ export class Coordinator {
     this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog, shares, options.notification?.routing);
     this.#coldDesk = new ColdDesk(seriesStore, engines);
     const log = logOf("store", (event) => emit({ type: "log", ...event }));
-    const checkpointsStored = () => this.#coldDesk.retry();
     const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
@@ -203,7 +202,7 @@ export class Coordinator {
       state: this.#state,
       counters: this.#counters,
       pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
-      checkpointsStored,
+      checkpointsStored: () => this.#coldDesk.retry(),
       metadataStored,
       deploymentsStored,
     };

@@ -15,7 +15,7 @@ import { SEVERITY } from "./alert.ts";
 import { labelText } from "./matcher.ts";
 import { COUNT, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
-export const SOURCES = DETECTOR_FAMILIES.map(sourceOf) as [string, ...string[]];
+const SOURCES = DETECTOR_FAMILIES.map(sourceOf) as [string, ...string[]];
 
 const CHANNEL = z
   .string()
@@ -60,7 +60,7 @@ export const ROUTING_RULE_BODY = z.strictObject({
     .describe("chat:<name>, pager:<name>, email:<address>, oncall:<team>, chat, pager"),
 });
 
-export const ROUTING_RULE = z
+const ROUTING_RULE = z
   .strictObject({
     id: z.string().describe("catch-all: of the rule behind all others, which every tenant has"),
     name: z.string(),

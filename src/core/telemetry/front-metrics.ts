@@ -37,7 +37,10 @@ export const CONTRACT_METRICS = {
 
 /** Further histograms. */
 export const HISTOGRAMS = {
-  notifyLatency: histogram("vedette_notify_latency_seconds", "From the decision on a message to the first byte of the attempt that arrived"),
+  notifyLatency: histogram(
+    "vedette_notify_latency_seconds",
+    "From the decision on a message to the first byte of the attempt that arrived",
+  ),
 } satisfies Readonly<Record<string, Metric>>;
 
 /** Further metrics with labels. */

@@ -33,7 +33,7 @@ export interface AlertMessage {
 }
 
 /** The state as messages say it first. */
-export function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string {
+function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string {
   if (both) return "Fired and resolved";
   if (kind === "resolved") return "Resolved";
   if (kind === "acknowledged") return "Acknowledged";

@@ -16,7 +16,7 @@ export interface DestinationSecrets {
 export type NotifyLimits = Readonly<Record<Notifier, number>>;
 
 /** What NOTIFY_LIMITS is where nothing else is said: about what each service takes for good. */
-export const NOTIFY_LIMITS_INITIAL: NotifyLimits = { chat: 1, pager: 2, email: 10, oncall: 5 };
+const NOTIFY_LIMITS_INITIAL: NotifyLimits = { chat: 1, pager: 2, email: 10, oncall: 5 };
 const LIMIT_LEAST = 0.1;
 const LIMIT_MOST = 1_000;
 

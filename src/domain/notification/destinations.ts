@@ -3,7 +3,7 @@
 import type { Channel, Notifier } from "./channel.ts";
 
 /** Tenant of a destination that every tenant may use. */
-export const EVERY_TENANT = "*";
+const EVERY_TENANT = "*";
 const DEFAULT_TENANT = "default";
 
 /** What is configured of one notifier. */

@@ -1,5 +1,4 @@
 // Routing rules (contract 2.8 and 4.11): the first that matches, by priority and then by age, says through which channels people are told.
-import { ROUTING_CATCH_ALL_PRIORITY } from "../../core/config/notification-limits.ts";
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Labels, labelOf } from "../alerting/label-matcher.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
@@ -62,7 +61,7 @@ export function routeOf(rules: readonly RoutingRule[], subject: RoutingSubject):
 }
 
 /** The first matcher that does not hold; null where the rule matches. */
-export function failedMatcherOf(rule: RoutingRule, subject: RoutingSubject): FailedMatcher | null {
+function failedMatcherOf(rule: RoutingRule, subject: RoutingSubject): FailedMatcher | null {
   if (rule.severity !== null && rule.severity !== subject.severity) return "severity";
   if (rule.source !== null && rule.source !== subject.source) return "source";
   if (rule.environment !== null && rule.environment !== subject.environment) return "environment";
@@ -71,8 +70,4 @@ export function failedMatcherOf(rule: RoutingRule, subject: RoutingSubject): Fai
     if (labelOf(subject.labels, name) !== rule.labelMatchers[name]) return "label_matchers";
   }
   return null;
-}
-
-export function isCatchAll({ priority }: Pick<RoutingRule, "priority">): boolean {
-  return priority === ROUTING_CATCH_ALL_PRIORITY;
 }

@@ -2,10 +2,11 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
-import type { Notifier } from "../../../domain/notification/channel.ts";
+import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
+import { NOTIFIERS, type Notifier } from "../../../domain/notification/channel.ts";
 import { afterRestart, type ChannelDelivery } from "../../../domain/notification/channel-delivery.ts";
 import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { flag, list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
 
 export interface DeliveryRow {
@@ -21,6 +22,53 @@ export interface DeliveryRow {
   /** Which run of the notifier it was stored under. What an earlier one had in its hands may have been sent. */
   readonly run: string;
 }
+
+const MESSAGE = object<AlertMessage>({
+  kind: oneOf(["opened", "raised", "reopened", "renewed", "updated", "acknowledged", "resolved", "cause"]),
+  tenant: text,
+  alertId: text,
+  severity: oneOf(["low", "medium", "high"]),
+  serviceId: text,
+  environment: text,
+  source: text,
+  metricName: text,
+  explanation: text,
+  services: list(text),
+  startedAtMs: number,
+  atMs: number,
+  resolvedAtMs: nullable(number),
+  acknowledgedBy: nullable(text),
+  team: nullable(text),
+  cause: nullable(text),
+  url: nullable(text),
+  both: flag,
+});
+const DELIVERY = object<ChannelDelivery>({
+  state: oneOf(["pending", "delivered", "superseded", "exhausted"]),
+  message: nullable(MESSAGE),
+  inFlight: flag,
+  waiting: list(MESSAGE),
+  attempts: number,
+  told: oneOf(["no", "unknown", "yes"]),
+  endTold: flag,
+  firstTriedAtMs: nullable(number),
+  nextAttemptAtMs: number,
+  sentAtMs: nullable(number),
+  deliveredAtMs: nullable(number),
+  error: nullable(text),
+});
+/** Rows of `deliveries`. */
+export const DELIVERY_ROW = new StoredForm<DeliveryRow>("deliveries", {
+  channel: text,
+  ruleId: nullable(text),
+  fallback: flag,
+  notifier: oneOf(NOTIFIERS),
+  destination: nullable(object<Destination>({ notifier: oneOf(NOTIFIERS), tenant: text, target: text })),
+  delivery: DELIVERY,
+  run: text,
+});
+/** Rows of `outbox`: the lane that a message waits in. */
+export const OUTBOX_ROW = new StoredForm<{ readonly lane: string }>("outbox", { lane: text });
 
 /** Key of the rows of an alert: what all of them begin with. */
 function alertPrefix(tenant: string, alertId: string): KeyBuilder {
@@ -57,13 +105,13 @@ export function keyOfText(text: string): Uint8Array {
 export function rowsOfAlert(store: KeyValueStore, tenant: string, alertId: string): Array<{ key: Uint8Array; row: DeliveryRow }> {
   const from = alertPrefix(tenant, alertId).finish();
   const entries = store.range("deliveries", { from, to: prefixEnd(from) as Uint8Array });
-  return entries.map(({ key, value }) => ({ key, row: decodeStored<DeliveryRow>(value) }));
+  return entries.map(({ key, value }) => ({ key, row: DELIVERY_ROW.decode(value) }));
 }
 
 /** A message that is stored is in somebody's hands, or may have been when this run ended. */
 export function encodeRow(row: DeliveryRow): Uint8Array {
   const { delivery } = row;
-  return encodeStored({ ...row, delivery: { ...delivery, inFlight: delivery.message !== null } });
+  return DELIVERY_ROW.encode({ ...row, delivery: { ...delivery, inFlight: delivery.message !== null } });
 }
 
 /** The row as it is now: `isHeld` says whether the notifier has its message. */

@@ -10,15 +10,16 @@ import { destinationKey } from "../../../domain/notification/destinations.ts";
 import type { DeliveryReport } from "../../../domain/notification/notifier-messages.ts";
 import type { FollowingDraft } from "../alerts/alert-follower.ts";
 import type { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
 import {
   currentRow,
+  DELIVERY_ROW,
   type DeliveryRow,
   deliveryKey,
   encodeRow,
   keyOfText,
   keyText,
   laneOf,
+  OUTBOX_ROW,
   rowsOfAlert,
   tenantOfKey,
 } from "./delivery-row.ts";
@@ -70,7 +71,7 @@ export class OutboxDraft implements FollowingDraft {
     const rows = [...this.#rows].flatMap(([text, row]): StoreOperation[] => {
       const key = keyOfText(text);
       const isWaiting = row.delivery.message !== null && row.destination !== null;
-      const lane = isWaiting ? encodeStored(laneOf(row.destination, tenantOfKey(text))) : undefined;
+      const lane = isWaiting ? OUTBOX_ROW.encode({ lane: laneOf(row.destination, tenantOfKey(text)) }) : undefined;
       return [
         { table: "deliveries", key, value: encodeRow(row) },
         { table: "outbox", key, value: lane },
@@ -171,7 +172,7 @@ export class OutboxDraft implements FollowingDraft {
     const drafted = this.#rows.get(text);
     if (drafted !== undefined) return drafted;
     const stored = this.#sources.control.get("deliveries", keyOfText(text));
-    return stored && currentRow(decodeStored<DeliveryRow>(stored), this.#sources.run, isHeld);
+    return stored && currentRow(DELIVERY_ROW.decode(stored), this.#sources.run, isHeld);
   }
 
   #isStored(text: string): boolean {

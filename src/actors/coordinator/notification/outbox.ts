@@ -20,8 +20,7 @@ import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored } from "../state/stored-json.ts";
-import { currentRow, type DeliveryRow, keyOfText, keyText, laneOf, rowsOfAlert, tenantOfKey } from "./delivery-row.ts";
+import { currentRow, DELIVERY_ROW, keyOfText, keyText, laneOf, OUTBOX_ROW, rowsOfAlert, tenantOfKey } from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
 import { type ChangedRow, OutboxDraft } from "./outbox-draft.ts";
 import { type NotificationOptions, Routes } from "./routes.ts";
@@ -98,7 +97,7 @@ export class Outbox implements AlertFollower {
 
   /** Reads which rows have something to be sent. To be called once, before anything is committed. */
   load(): void {
-    for (const { key, value } of scan(this.#control, "outbox")) this.#waiting.add(decodeStored<string>(value), keyText(key));
+    for (const { key, value } of scan(this.#control, "outbox")) this.#waiting.add(OUTBOX_ROW.decode(value).lane, keyText(key));
     this.#count();
   }
 
@@ -287,7 +286,7 @@ export class Outbox implements AlertFollower {
     const tenant = tenantOfKey(key);
     if (this.#handed.room(tenant) < 1) return undefined;
     const stored = this.#control.get("deliveries", keyOfText(key));
-    const row = stored && currentRow(decodeStored<DeliveryRow>(stored), this.#run, false);
+    const row = stored && currentRow(DELIVERY_ROW.decode(stored), this.#run, false);
     const message = row?.delivery.message;
     if (row?.destination == null || message == null) {
       this.#waiting.remove(lane, key);

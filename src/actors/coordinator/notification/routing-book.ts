@@ -6,7 +6,7 @@ import type { DestinationSettings } from "../../../domain/notification/destinati
 import { inOrder, type RoutingRule } from "../../../domain/notification/routing-rule.ts";
 import { CATCH_ALL_ID, type CatchAllEdit, catchAllRule } from "../../../domain/notification/routing-rules.ts";
 import { scan } from "../state/scan.ts";
-import { decodeStored, encodeStored } from "../state/stored-json.ts";
+import { list, nullable, number, oneOf, record, StoredForm, text } from "../state/stored-json.ts";
 
 /** What the settings say of routing. */
 export interface RoutingSettings {
@@ -17,7 +17,7 @@ export interface RoutingSettings {
 
 const NOTHING = { named: [], enabled: false, initial: null } as const;
 /** No notifier at all. */
-export const NO_ROUTING: RoutingSettings = {
+const NO_ROUTING: RoutingSettings = {
   destinations: { chat: NOTHING, pager: NOTHING, email: { ...NOTHING, allowedDomains: [] }, oncall: NOTHING },
   defaultChannels: null,
 };
@@ -29,9 +29,27 @@ interface TenantRules {
 
 const NO_RULES: TenantRules = { rules: [], catchAll: undefined };
 
+const RULE = new StoredForm<RoutingRule>("routing_rules", {
+  id: text,
+  name: text,
+  priority: number,
+  labelMatchers: record(text),
+  servicePattern: nullable(text),
+  severity: nullable(oneOf(["low", "medium", "high"])),
+  source: nullable(text),
+  environment: nullable(text),
+  channels: list(text),
+  createdAtMs: number,
+});
+const CATCH_ALL = new StoredForm<CatchAllEdit>("routing_rules", { name: text, channels: nullable(list(text)) });
+
+function encode(stored: RoutingRule | CatchAllEdit): Uint8Array {
+  return "priority" in stored ? RULE.encode(stored) : CATCH_ALL.encode(stored);
+}
+
 /** A change of one rule, or of a catch-all. */
 export function ruleOperation(tenant: string, id: string, stored: RoutingRule | CatchAllEdit | undefined): StoreOperation {
-  return { table: "routing_rules", key: new KeyBuilder().text(tenant).text(id).finish(), value: stored && encodeStored(stored) };
+  return { table: "routing_rules", key: new KeyBuilder().text(tenant).text(id).finish(), value: stored && encode(stored) };
 }
 
 export class RoutingBook {
@@ -53,8 +71,8 @@ export class RoutingBook {
     for (const { key, value } of scan(store, "routing_rules")) {
       const reader = new KeyReader(key);
       const [tenant, id] = [reader.text(), reader.text()];
-      if (id === CATCH_ALL_ID) this.editCatchAll(tenant, decodeStored<CatchAllEdit>(value));
-      else this.put(tenant, decodeStored<RoutingRule>(value));
+      if (id === CATCH_ALL_ID) this.editCatchAll(tenant, CATCH_ALL.decode(value));
+      else this.put(tenant, RULE.decode(value));
     }
   }
 
