@@ -1,7 +1,6 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
 
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
-import { HeavySenders } from "../../src/actors/engine/otlp/heavy-senders.ts";
 import { MetricDescriptions } from "../../src/actors/engine/otlp/metric-descriptions.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
@@ -118,7 +117,6 @@ export class OtlpRig {
         tenantName: (index) => `tenant ${index}`,
         spans: new SpanSink(excluded),
         logs: new LogSink(excluded),
-        heavy: new HeavySenders(),
         labels: new LabelIntake(excluded),
         descriptions: new MetricDescriptions(new MetadataBook(), new EngineCounters(memory)),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,
@@ -154,7 +152,7 @@ export class OtlpRig {
           messageBytes += section.byteLength;
           if (kind !== SECTION_SPANS || quiet) continue;
           for (const { partition, payload } of messagesOf(section))
-            spanLines.push(...linesOf(payload).map((line) => `${partition} ${line}`));
+            spanLines.push(...spanLinesOf(payload).map((line) => `${partition} ${line}`));
         }
       }
       unit.committed();
@@ -204,7 +202,7 @@ export class OtlpRig {
 }
 
 /** A message on spans, whichever numbers it gives to names. */
-function linesOf(payload: Uint8Array): string[] {
+export function spanLinesOf(payload: Uint8Array): string[] {
   const names: string[] = [];
   const lines: string[] = [];
   if (payload[0] === MESSAGE_WINDOW) {

@@ -83,13 +83,14 @@ export class BodyPort {
   readonly #nextAdmission: () => number;
   /** Of the bodies that wait, by number modulo the descriptors. */
   readonly #sinks: Array<AnswerSink | undefined> = Array.from({ length: DESCRIPTOR_COUNT }, () => undefined);
-  /** Their bytes in the ring, to be freed; 0 for a large body. And whether they may be: the ring is freed in its order. */
+  /** Their admission numbers. */
+  readonly #admissions = new Float64Array(DESCRIPTOR_COUNT);
+  /** Those that were set aside: by admission number. */
+  readonly #aside = new Map<number, AnswerSink>();
+  /** Their bytes in the ring, to be freed; 0 for a large body. */
   readonly #ringBytes = new Uint32Array(DESCRIPTOR_COUNT);
-  readonly #isDone = new Uint8Array(DESCRIPTOR_COUNT);
   #head = 0;
-  /** Bodies whose turn to be answered has come, and those before the oldest that needs its place still. */
   #answered = 0;
-  #freed = 0;
   /** Bodies that the engine was given and has not answered. */
   #inEngine = 0;
   #published = 0;
@@ -122,7 +123,7 @@ export class BodyPort {
 
   /** Takes a body; false when there is no room (the caller answers 503). */
   submit(body: OutgoingBody, sink: AnswerSink): boolean {
-    if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#freed >= DESCRIPTOR_COUNT) return false;
+    if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#answered >= DESCRIPTOR_COUNT) return false;
     if (bytesOf(body) > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, sink);
     return (this.#smallWaiting.length === 0 && this.#enterRing(body, sink)) || this.#keepSmall(body, sink);
   }
@@ -201,7 +202,9 @@ export class BodyPort {
     view.setUint32(at + DESCRIPTOR_TENANT, body.tenant, true);
     view.setUint32(at + DESCRIPTOR_KEY_BYTES, key.byteLength, true);
     view.setUint32(at + DESCRIPTOR_ANONYMOUS, body.isAnonymous ? 1 : 0, true);
-    view.setFloat64(at + DESCRIPTOR_ADMISSION, this.#nextAdmission(), true);
+    const admission = this.#nextAdmission();
+    this.#admissions[place] = admission;
+    view.setFloat64(at + DESCRIPTOR_ADMISSION, admission, true);
     view.setFloat64(at + DESCRIPTOR_ARRIVAL, body.arrivalMs, true);
     view.setFloat64(at + DESCRIPTOR_WALL, body.wallMs, true);
     this.#sinks[place] = sink;
@@ -218,16 +221,13 @@ export class BodyPort {
     this.#memory.ringBell();
   }
 
-  /**
-   * Takes the engine's answers: `counts[i]` of the oldest bodies in the ring got the i-th status, body and so on, and the large body and those that were overtaken
-   * their own.
-   */
+  /** Takes the engine's answers: `counts[i]` of the oldest bodies in the ring got the i-th status, body and so on; the large body and those that were overtaken got their own. */
   answer({ counts, statuses, bodies, written, large, overtaken }: EngineAnswers): void {
     for (let i = 0; i < counts.length; i++) {
       for (let count = counts[i] as number; count > 0; count--)
         this.#answerNext(statuses[i] as number, bodies[i] as string | null, written[i] as WrittenCounts | null);
     }
-    for (const each of overtaken) this.#answerAt(each.place, each.status, each.body, each.written);
+    for (const answer of overtaken) this.#answerOvertaken(answer);
     if (large !== null) this.#answerLarge(large);
     if (this.#smallWaiting.length > 0) this.#sendWaitingSmall();
     this.#sendWaitingLarge();
@@ -236,32 +236,30 @@ export class BodyPort {
   #answerNext(status: number, body: string | null, written: WrittenCounts | null): void {
     this.#passLarge();
     const place = this.#answered % DESCRIPTOR_COUNT;
-    this.#answered++;
-    if (status !== STATUS_SET_ASIDE) this.#answerAt(place, status, body, written);
-  }
-
-  #answerAt(place: number, status: number, body: string | null, written: WrittenCounts | null): void {
     const sink = this.#sinks[place] as AnswerSink;
+    const ringBytes = this.#ringBytes[place] as number;
+    this.#sinks[place] = undefined;
+    this.#answered++;
+    this.#ringUsed -= ringBytes;
+    if (status === STATUS_SET_ASIDE) {
+      this.#aside.set(this.#admissions[place] as number, sink);
+      return;
+    }
     this.#inEngine--;
-    this.#free(place);
     sink.answer(status, body, written);
   }
 
-  /** Lets go of a place, and of what lies in the ring before the oldest body that is not answered. */
-  #free(place: number): void {
-    this.#sinks[place] = undefined;
-    this.#isDone[place] = 1;
-    for (let oldest = this.#freed % DESCRIPTOR_COUNT; this.#isDone[oldest] === 1; oldest = this.#freed % DESCRIPTOR_COUNT) {
-      this.#isDone[oldest] = 0;
-      this.#ringUsed -= this.#ringBytes[oldest] as number;
-      this.#freed++;
-    }
+  #answerOvertaken({ admission, status, body, written }: EngineAnswers["overtaken"][number]): void {
+    const sink = this.#aside.get(admission) as AnswerSink;
+    this.#aside.delete(admission);
+    this.#inEngine--;
+    sink.answer(status, body, written);
   }
 
   /** Large bodies hold nothing of the ring, and are answered by themselves: bodies behind them overtake them. */
   #passLarge(): void {
     while (this.#answered !== this.#head && this.#ringBytes[this.#answered % DESCRIPTOR_COUNT] === 0) {
-      this.#free(this.#answered % DESCRIPTOR_COUNT);
+      this.#sinks[this.#answered % DESCRIPTOR_COUNT] = undefined;
       this.#answered++;
     }
   }
@@ -279,7 +277,7 @@ export class BodyPort {
   #sendWaitingSmall(): void {
     let sent = 0;
     for (const { body, sink, lent } of this.#smallWaiting) {
-      if (this.#head - this.#freed >= DESCRIPTOR_COUNT || !this.#enterRing(body, sink)) break;
+      if (this.#head - this.#answered >= DESCRIPTOR_COUNT || !this.#enterRing(body, sink)) break;
       if (lent !== undefined) this.#pool.release(lent);
       this.#smallWaitingBytes -= body.bytes.byteLength;
       sent++;

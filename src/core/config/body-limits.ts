@@ -1,5 +1,13 @@
 // Maxima of one request body on its way from gzip to records, so that none holds a thread that others wait for; the sizes of bodies and records are in limits.ts.
-import { ATTRIBUTES_MAX, DECOMPRESSED_BYTES_MAX, LOG_BODY_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "./limits.ts";
+import { BODY_PADDING_BYTES, SMALL_DECOMPRESSED_BYTES } from "../layout/memory-map.ts";
+import {
+  ATTRIBUTES_MAX,
+  DECOMPRESSED_BYTES_MAX,
+  LOG_BODY_BYTES_MAX,
+  NAME_BYTES_MAX,
+  SMALL_BODY_BYTES_MAX,
+  VALUE_BYTES_MAX,
+} from "./limits.ts";
 
 /**
  * A body may inflate to so many bytes whatever was sent, and beyond to so many times that. Deflate makes 258 bytes of two bits, 1,030 times what is sent; telemetry
@@ -21,8 +29,6 @@ export const COPIED_BYTES_PER_TURN = 1024 * 1024;
 
 /** Text of JSON that JSON.parse is given at a time, in whole elements of its arrays: 2 ms at 30 MB/s, which is also as much as the kernel refuses and JSON.parse explains. */
 export const JSON_PARSED_BYTES_MAX = 64 * 1024;
-/** The same of metrics, which the kernel walks without letting others in: 100 of them, 5 ms where each has a new stream. */
-export const JSON_WALKED_BYTES_MAX = 16 * 1024;
 /**
  * A longer element is parsed by itself: 20 ms. It is as long as the limits of a record, log or span allow it to be, 64 attributes of 9 KiB and a text of
  * 8 KiB; a longer one is refused unread.
@@ -44,15 +50,24 @@ export const ITEM_TEXT_BYTES = 128;
 export const NEW_STREAM_TEXT_BYTES = 512;
 export const NEW_SOURCE_TEXT_BYTES = 768;
 
+/**
+ * Bodies of the ring that take several units of one lane and are overtaken meanwhile, and bytes of what is kept of them: 0.5 MiB of JSON or OTLP each, 11 MiB and
+ * the index of its series of remote-write, if the sender means harm. A tenant has half of both at most; beyond, the rest of a body is refused with 503.
+ */
+export const BODIES_ASIDE_MAX = 64;
+export const ASIDE_BYTES_MAX = 64 * 1024 * 1024;
+
 const ties: Array<[boolean, string]> = [
+  [
+    (SMALL_BODY_BYTES_MAX * 64) / 3 + 2 * BODY_PADDING_BYTES <= SMALL_DECOMPRESSED_BYTES,
+    "a body of the ring is 64/3 times as long decompressed at most: snappy copies 64 bytes for three",
+  ],
   [
     ATTRIBUTES_MAX * (NAME_BYTES_MAX + VALUE_BYTES_MAX) + LOG_BODY_BYTES_MAX <= JSON_ELEMENT_BYTES_MAX,
     "an item that keeps to its limits may be parsed",
   ],
   [
-    JSON_WALKED_BYTES_MAX <= JSON_PARSED_BYTES_MAX &&
-      JSON_PARSED_BYTES_MAX <= JSON_ELEMENT_BYTES_MAX &&
-      JSON_ELEMENT_BYTES_MAX <= JSON_SCANNED_BYTES_MAX,
+    JSON_PARSED_BYTES_MAX <= JSON_ELEMENT_BYTES_MAX && JSON_ELEMENT_BYTES_MAX <= JSON_SCANNED_BYTES_MAX,
     "what may be parsed may be scanned",
   ],
   [INFLATED_RATIO_BYTES_FREE <= DECOMPRESSED_BYTES_MAX, "the ratio counts below the largest body"],

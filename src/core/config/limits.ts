@@ -73,8 +73,6 @@ export const NEW_STREAMS_AHEAD_MAX = 4_096;
 export const SMALL_BODY_BYTES_MAX = 512 * 1024;
 /** Rows of one frame in a ring lane -> shard: 4,000 x 16 B = 64 KB, so sixteen fit. */
 export const FRAME_ROWS_MAX = 4_000;
-/** Bodies that others may overtake at a time in one engine, half of them of one tenant: their decoders are some KB each. One beyond goes on to its end at once. */
-export const BODIES_ASIDE_MAX = 16;
 /** Bodies one engine may have waiting: the front answers 503 beyond. 2 MiB of single records of 300 B are 6,000. */
 export const BODIES_WAITING_MAX = 6_000;
 /**
@@ -306,6 +304,8 @@ export const STORE_RETRY_MS_MAX = 5_000;
 export const DEAD_LETTER_GROUPS_MAX = 64;
 /** Runs of places that a letter names of the records that it stands for: every second record of a batch makes 5,000 of 12 bytes; further ones are counted only. */
 export const LETTER_PLACES_MAX = 1_000;
+/** Characters of different letters that a body holds back for their equals: 1,000 of 1 KB. */
+export const LETTERS_HELD_BYTES_MAX = 1024 * 1024;
 /** Rows of a series' first page that stand for a tenant's metrics in /records without service_id. */
 export const RECORD_SUMMARIES_MAX = 1_000;
 

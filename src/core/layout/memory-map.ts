@@ -30,7 +30,8 @@ export const SCRATCH_BYTES = 0x100000;
 export const EVENTS = 0x300000;
 export const EVENTS_BYTES = 0x100000;
 export const REJECTS = 0x400000;
-export const REJECTS_BYTES = 0x100000;
+/** 1,000 samples: each becomes a dead letter, 10 us, so a unit ends when there are so many. */
+export const REJECTS_BYTES = 32_000;
 export const DESCRIPTORS = 0x600000;
 export const DESCRIPTOR_BYTES = 64;
 export const DESCRIPTOR_COUNT = 8192;
@@ -72,6 +73,9 @@ export const LARGE_BODY = 0x8000000;
 export const LARGE_BODY_BYTES = 0x4000000;
 export const DECOMPRESSED = 0xd000000;
 export const DECOMPRESSED_BYTES = 0x4000000;
+/** The same of a body from the ring, which is 21 times as long as it was sent at most: 512 KiB are 11 MiB. Behind the other and its padding. */
+export const SMALL_DECOMPRESSED = 0x11000040;
+export const SMALL_DECOMPRESSED_BYTES = 0xffff80;
 export const LANE_TABLE = 0x12000000;
 export const LANE_TABLE_BYTES = 0x8000000;
 /** By entry of the lane table: where its label bytes lie among the texts, u32, in words of 8 bytes, plus one; 0 = they are not kept. */
@@ -121,6 +125,11 @@ export const SPAN_TEXT_AREA_BYTES = 0x200000;
 /** By text: the numbers of the attributes that the last span of that name had. */
 export const SPAN_TEXT_GUESSES = 0x24a00000;
 export const SPAN_TEXT_GUESSES_EACH = 8;
+/** Where a walk of the lane kernel stands, while other bodies are walked. */
+export const KEPT_WALK = 0x24a80000;
+export const KEPT_WALK_BYTES = 256;
+/** The body at hand of those from the ring that may take several units: its bytes can be brought back to where they were. 512 KiB and padding. */
+export const WORK_BODY = 0x24b00000;
 /** Names of series whose kind metadata say: twice so many words of 8 bytes. */
 export const SERIES_KINDS = 0x24e00000;
 export const SERIES_KINDS_MAX = 32768;
@@ -132,6 +141,7 @@ export const REPLICA_SOURCES_MAX = 65536;
 /** Symbols of the remote-write 2.0 body at hand, 32 bytes each (592 .. 608 MiB). A body of 10,000 series has some 30,000. */
 export const SYMBOL_INDEX = 0x25000000;
 export const SYMBOLS_MAX = 524288;
+export const SYMBOL_ENTRY_BYTES = 32;
 export const REF_MAP = 0x26000000;
 export const REF_MAP_BYTES = 0x10000000;
 export const IDENTITIES = 0x36000000;

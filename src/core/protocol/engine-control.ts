@@ -377,7 +377,7 @@ export type EngineCommand = { readonly type: "tenant"; readonly index: number; r
 /** What was stored of a remote-write 2.0 request. */
 export type WrittenCounts = readonly [samples: number, histograms: number, exemplars: number];
 
-/** Stands among the answers in the place of one that comes later, among `overtaken`: others overtake the body, whose bytes stay where they are. */
+/** Stands among the answers in the place of one that comes later, among `overtaken`: others overtake the body, which needs its place in the ring no more. */
 export const STATUS_SET_ASIDE = 0;
 
 /** Status, body and counts of an answer. */
@@ -405,8 +405,8 @@ export type EngineReport =
   | {
       readonly type: "answers";
       readonly large: EngineAnswerContent | null;
-      /** Of bodies that were set aside, each with the place of its descriptor. */
-      readonly overtaken: ReadonlyArray<EngineAnswerContent & { readonly place: number }>;
+      /** Of bodies that were set aside, each with its admission number. */
+      readonly overtaken: ReadonlyArray<EngineAnswerContent & { readonly admission: number }>;
       readonly counts: readonly number[];
       readonly statuses: readonly number[];
       readonly bodies: ReadonlyArray<string | null>;

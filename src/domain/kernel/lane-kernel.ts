@@ -33,6 +33,12 @@ export interface LaneExports {
   remoteWritePassedOver(): number;
   /** Row offsets count from this time from now on: for the unit of work that goes on with the body. */
   remoteWriteRebase(baseMs: number): void;
+  /**
+   * Notes at KEPT_WALK where the walk stands, behind a unit of work, so that other bodies may be walked before it goes on: where the index from SERIES_INDEX on
+   * ends. remoteWriteGoOn() takes it up once that, the symbols, the body and KEPT_WALK are as they were.
+   */
+  remoteWriteKeep(): number;
+  remoteWriteGoOn(): void;
   /** STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER, _ALLOWANCE_SPENT, _DEFINITIONS_FULL, _METADATA or _ASK_REPLICA. */
   remoteWriteStep(): number;
   /** After STATUS_METADATA: the type as the protocol numbers it, and numbers of symbols, perhaps of none; then remoteWriteNoted(). */
@@ -111,6 +117,9 @@ export interface LaneExports {
   /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
   otlpMetricsResolve(ref: number, destination: number, partition: number): number;
   otlpMetricsSkip(): void;
+  /** As remoteWriteKeep() and remoteWriteGoOn(); OTLP_POINT is to be kept too, and the body may lie `moved` bytes further then. */
+  otlpMetricsKeep(): number;
+  otlpMetricsGoOn(moved: number): void;
   /**
    * Checks an OTLP traces body in protobuf and sets the walk over its spans to its start: STATUS_OK, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that is to be decoded
    * whole in TypeScript. `seed` is serviceSeed() of its tenant; spans that end before `minMs` or after `maxMs` are odd.
@@ -118,6 +127,9 @@ export interface LaneExports {
   otlpTracesBegin(pointer: number, bytes: number, seed: number, minMs: number, maxMs: number): number;
   /** Fills SPAN_ROWS with the next spans and answers how many, 0 at the end. Numbers of texts are good until the next step. */
   otlpTracesStep(): number;
+  /** As remoteWriteKeep() and remoteWriteGoOn(), without an index: it goes on ahead of the last step, which is to be done again. */
+  otlpTracesKeep(): void;
+  otlpTracesGoOn(moved: number): void;
   /** Number of the first text that is kept: those below are forgotten, none is ever another text. */
   spanTextsFirst(): number;
   spanTextPointer(number: number): number;

@@ -1,5 +1,5 @@
-// Dead letters of one unit of work before they are written: those of one body that differ in nothing but their place in it are one letter, with their number
-// and their places. A body that goes on in a further unit begins new groups there; a unit ends by its bytes, and a letter that repeats another adds none.
+// Dead letters of one body before they are written: those that differ in nothing but their place in it are one letter, with their number and their places.
+// They are held until the body is done, however many units it takes; where they are more than may be held the oldest are written, and what equals those begins anew.
 import { LETTER_PLACES_MAX } from "../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
 
@@ -34,16 +34,14 @@ export class DeadLetterGroups {
     } else repeat(group, place);
   }
 
-  /** The letters as JSON DeadLetterEnvelopes; none are left. */
-  take(): string[] {
-    const letters = [...this.#groups.values()].map(encode);
-    this.clear();
-    return letters;
-  }
-
-  clear(): void {
-    this.#groups.clear();
-    this.bytes = 0;
+  /** The oldest as a JSON DeadLetterEnvelope, which is held no longer; undefined when there is none. */
+  takeOldest(): string | undefined {
+    const oldest = this.#groups.entries().next();
+    if (oldest.done === true) return undefined;
+    const [key, group] = oldest.value;
+    this.#groups.delete(key);
+    this.bytes -= key.length;
+    return encode(group);
   }
 }
 

@@ -63,7 +63,6 @@ class JsonRig {
     this.unit.dropOpaque();
     const kind = isBatch ? BODY_JSON_BATCH : BODY_JSON_SINGLE;
     const body = {
-      place: 0,
       pointer: LARGE_BODY,
       bytes: input.length,
       kind,

@@ -21,13 +21,16 @@ import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
 import { severityOfAttributes } from "../../../domain/logs/severity.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
+import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../../domain/series/telemetry-record.ts";
 import type { LogSink } from "../logs/log-sink.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, decodeJsonBody, refusedAnswer } from "../unit/body.ts";
+import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { contentHash } from "../unit/content-hash.ts";
+import type { KeptPlace } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
@@ -88,6 +91,7 @@ class Outcome {
   records = 0;
   /** Failures that are among the dead letters already. */
   buried = 0;
+  readonly letters = new DeadLetterGroups();
 
   accept(type: RecordType, count: number): void {
     this.accepted.set(type, (this.accepted.get(type) ?? 0) + count);
@@ -102,7 +106,8 @@ const FORM_BATCH = 1;
 const FORM_RUN = 2;
 
 /** Decodes JSON bodies for one lane, one at a time. */
-export class JsonDecoder {
+export class JsonDecoder implements BodyDecoder {
+  readonly takesCopy = false;
   readonly #dependencies: JsonDecoderDependencies;
   #outcome = new Outcome();
   /** The check of a body that takes several turns. */
@@ -179,6 +184,16 @@ export class JsonDecoder {
     }
     if (!this.#takeValues(body, unit)) return undefined;
     return this.#finish(body, unit);
+  }
+
+  /** Between units the kernel has nothing of a body. */
+  keep(): readonly KeptPlace[] {
+    return [];
+  }
+
+  /** The body lies `moved` bytes further; then resume(). */
+  goOn(moved: number): void {
+    if (moved !== 0) this.#runs = this.#runs.map(({ pointer, end, records }) => ({ pointer: pointer + moved, end: end + moved, records }));
   }
 
   #scan(pointer: number, bytes: number, form: number, body: Body, unit: WorkUnit): number {
@@ -311,9 +326,10 @@ export class JsonDecoder {
     for (; outcome.buried < failures.length; outcome.buried++) {
       if (!unit.mayWork) return undefined;
       const failure = failures[outcome.buried] as Failure;
-      unit.worked(failure.bytes, 0); // one that repeats the one before is no new letter, so they should share a unit
+      unit.worked(failure.bytes, 0);
       this.#bury(failure, body, unit);
     }
+    if (!unit.writeDeadLetters(outcome.letters)) return undefined;
     for (const [type, count] of outcome.accepted) {
       if (count === 0) continue;
       counters.accepted(type, count);
@@ -392,7 +408,7 @@ export class JsonDecoder {
   #bury(failure: Failure, body: Body, unit: WorkUnit): void {
     const { refusal, index } = failure;
     this.#dependencies.counters.rejected(refusal.type, refusal.reason, 1);
-    unit.addDeadLetter({
+    const letter = {
       tenant: this.#dependencies.tenantName(body.tenant),
       id: `${this.#dependencies.requestId(body.admission).replace("-", "")}${index.toString(16).padStart(12, "0")}`,
       reason: refusal.reason,
@@ -402,7 +418,8 @@ export class JsonDecoder {
       receivedMs: body.wallMs,
       anonymous: body.isAnonymous,
       payload: failure.payload,
-    });
+    };
+    unit.addDeadLetter(letter, this.#outcome.letters);
   }
 }
 

@@ -8,13 +8,15 @@ import { HistoryDecoder } from "../history/history-decoder.ts";
 import { ReplayDecoder } from "../history/replay-decoder.ts";
 import { JsonDecoder } from "../json/json-decoder.ts";
 import { LogSink } from "../logs/log-sink.ts";
-import { HeavySenders } from "../otlp/heavy-senders.ts";
 import { MetricDescriptions } from "../otlp/metric-descriptions.ts";
 import { OtlpDecoder } from "../otlp/otlp-decoder.ts";
 import type { DistributionTaker } from "../remote-write/histogram-intake.ts";
+import { MetadataIntake } from "../remote-write/metadata-intake.ts";
 import { RemoteWriteDecoder } from "../remote-write/remote-write-decoder.ts";
+import { ReplicaSources } from "../remote-write/replica-sources.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { SpanSink } from "../spans/span-sink.ts";
+import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { LabelIntake } from "../unit/label-intake.ts";
 import { StreamDefiner } from "../unit/stream-definer.ts";
 
@@ -41,21 +43,17 @@ export interface LaneDecoderDependencies {
   readonly requestId: (admission: number) => string;
 }
 
-/** Decoders whose state is that of one body, until it is answered. */
-export interface BodyDecoders {
-  readonly json: JsonDecoder;
-  readonly otlp: OtlpDecoder;
-}
+/** Decoders of bodies that others may overtake: each has one body, and then the next. */
+export type DecoderKind = "json" | "remoteWrite" | "otlp";
 
 /** What a lane decodes bodies with. */
 export interface LaneDecoders {
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
-  readonly remoteWrite: RemoteWriteDecoder;
   readonly labels: LabelIntake;
-  /** Each body that others overtake has its own. */
-  readonly makeBodyDecoders: () => BodyDecoders;
+  readonly metadata: MetadataBook;
+  readonly make: Readonly<Record<DecoderKind, () => BodyDecoder>>;
 }
 
 /** Makes the decoders. */
@@ -68,21 +66,25 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
   const decoder = { ...dependencies, definer, exclusions, labels };
   const logs = new LogSink(exclusions);
   const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
+  const makeJson = () => new JsonDecoder({ ...decoder, logs });
+  const intake = new MetadataIntake(decoder);
+  const sources = new ReplicaSources(processWords.replicas);
   const distributions = new DistributionSink(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {
     const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);
     return problem === undefined ? undefined : { field: null, ...problem };
   };
   const spans = new SpanSink(exclusions);
-  const heavy = new HeavySenders();
-  const makeJson = () => new JsonDecoder({ ...decoder, logs });
-  const makeOtlp = () => new OtlpDecoder({ convertsCounters }, { ...decoder, logs, descriptions, spans, heavy });
   return {
     exclusions,
     labels,
     replay: new ReplayDecoder({ ...decoder, json: makeJson() }),
     history: new HistoryDecoder(decoder),
-    remoteWrite: new RemoteWriteDecoder({ ...decoder, takeDistribution, replicaGroups: processWords.replicas }),
-    makeBodyDecoders: () => ({ json: makeJson(), otlp: makeOtlp() }),
+    metadata: dependencies.metadata,
+    make: {
+      json: makeJson,
+      remoteWrite: () => new RemoteWriteDecoder({ ...decoder, takeDistribution, intake, sources }),
+      otlp: () => new OtlpDecoder({ convertsCounters }, { ...decoder, logs, descriptions, spans }),
+    },
   };
 }

@@ -3,36 +3,33 @@
 import type { LogWriter } from "../../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../../adapters/log/log-writer.ts";
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { Refusal } from "../../../api/refusal.ts";
+import { BODIES_ASIDE_MAX } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
-import { LARGE_BODY } from "../../../core/layout/memory-map.ts";
 import {
-  BODY_IMPORT_CSV,
-  BODY_IMPORT_JSON,
-  BODY_JSON_BATCH,
-  BODY_JSON_SINGLE,
   BODY_OTLP,
   BODY_REMOTE_WRITE_1,
   BODY_REMOTE_WRITE_2,
+  BODY_REPLAY,
+  BODY_REPLAY_HISTORY,
   isHistoryBody,
 } from "../../../core/protocol/body-kind.ts";
 import type { TenantUsage } from "../../../core/protocol/coordinator-frame.ts";
 import { STATUS_SET_ASIDE } from "../../../core/protocol/engine-control.ts";
-import { otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
 import { UsageTally } from "../../../domain/access/usage-tally.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import type { HistoryDecoder } from "../history/history-decoder.ts";
 import type { ReplayDecoder } from "../history/replay-decoder.ts";
-import type { JsonDecoder } from "../json/json-decoder.ts";
-import type { OtlpDecoder } from "../otlp/otlp-decoder.ts";
-import type { RemoteWriteDecoder } from "../remote-write/remote-write-decoder.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Outbox } from "../report/outbox.ts";
-import { type Body, readBody, refusedAnswer } from "../unit/body.ts";
+import { type Body, isLarge, readBody, refusedAnswer } from "../unit/body.ts";
+import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import { type BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
-import { type AsideBody, BodiesAside } from "./bodies-aside.ts";
-import type { BodyDecoders, LaneDecoders } from "./lane-decoders.ts";
+import { AsideBodies, type BegunBody } from "./aside-bodies.ts";
+import type { DecoderKind, LaneDecoders } from "./lane-decoders.ts";
 import type { Placement } from "./placement.ts";
 
 export interface LaneOptions {
@@ -44,12 +41,12 @@ export interface LaneDependencies {
   readonly kernel: LaneExports;
   readonly log: LogWriter;
   readonly placement: Placement;
-  readonly remoteWrite: RemoteWriteDecoder;
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
   readonly labels: LabelIntake;
-  readonly makeBodyDecoders: LaneDecoders["makeBodyDecoders"];
+  readonly metadata: MetadataBook;
+  readonly make: LaneDecoders["make"];
   readonly outbox: Outbox;
   /** False while history has to wait. */
   readonly takesHistory: () => boolean;
@@ -69,17 +66,14 @@ export class Lane {
   /** Of the blocks since `takeUsage`. */
   readonly #usage = new UsageTally();
   #taken = 0;
-  /** A body that needs a further unit. */
-  #unfinished: Body | undefined;
-  /** Decoders of the body that is taken next, and bodies that have theirs and go on in turns with all others. */
-  #decoders: BodyDecoders;
-  readonly #aside: BodiesAside;
-  /** Whether the next turn is theirs. */
+  /** A body that needs a further unit before any other has its turn. */
+  #unfinished: BegunBody | undefined;
+  /** Bodies that others overtake, whether the turn is theirs next, and the one of them that the unit at hand has something of. */
+  readonly #aside: AsideBodies;
   #isAsideNext = false;
-  /** One of them that the kernel is in the middle of. */
-  #asideInKernel: AsideBody | undefined;
-  /** Those of which the unit at hand has something. */
-  #asideAtHand: Array<{ readonly aside: AsideBody; readonly isNew: boolean }> = [];
+  #hasAside: BegunBody | undefined;
+  /** Decoders without a body. */
+  readonly #free: Record<DecoderKind, BodyDecoder[]> = { json: [], remoteWrite: [], otlp: [] };
   /** Of the last body that was taken. */
   #admission = 0;
 
@@ -87,8 +81,7 @@ export class Lane {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines, dependencies.exclusions);
-    this.#aside = new BodiesAside(dependencies.makeBodyDecoders);
-    this.#decoders = this.#aside.takeDecoders();
+    this.#aside = new AsideBodies(dependencies.memory);
   }
 
   /** Bodies that the front has published and this lane has not begun. */
@@ -104,7 +97,7 @@ export class Lane {
   }
 
   get isIdle(): boolean {
-    const isDone = this.waiting === 0 && this.#unfinished === undefined && this.#aside.size === 0;
+    const isDone = this.waiting === 0 && this.#unfinished === undefined && this.#aside.isEmpty;
     return isDone && this.#dependencies.placement.isIdle;
   }
 
@@ -113,9 +106,9 @@ export class Lane {
     let did = placement.isBusy && placement.place();
     did = this.#release() || did;
     if (placement.isBusy || outbox.isOverLimit) return did;
-    if (this.waiting === 0 && this.#unfinished === undefined && this.#aside.size === 0) return did;
+    if (this.waiting === 0 && this.#unfinished === undefined && this.#aside.isEmpty) return did;
     const waits = !this.#dependencies.takesHistory() && this.#isHistoryNext();
-    if (waits && this.#aside.size === 0) return did;
+    if (waits && this.#aside.isEmpty) return did;
     this.#work(waits || this.waiting === 0);
     return true;
   }
@@ -130,18 +123,16 @@ export class Lane {
 
   /** Decodes one unit of work, commits it and hands it on; `noOther`: no body may begin. */
   #work(noOther: boolean): void {
-    const { kernel } = this.#dependencies;
-    kernel.stagingReset(this.#options.engines);
-    this.#asideAtHand = [];
-    const isTheirs = this.#unfinished === undefined && (this.#isAsideNext || noOther);
-    const goesOn = this.#asideInKernel ?? (isTheirs ? this.#aside.next() : undefined);
+    this.#dependencies.kernel.stagingReset(this.#options.engines);
+    this.#hasAside = undefined;
+    const goesOn = this.#unfinished === undefined && (this.#isAsideNext || noOther) ? this.#aside.take() : undefined;
     if (this.#unfinished !== undefined) this.#continue(this.#unfinished);
-    else if (goesOn !== undefined) this.#continueAside(goesOn);
+    else if (goesOn !== undefined) this.#continue(goesOn);
     else this.#begin();
     if (goesOn === undefined) {
-      while (this.#unfinished === undefined && this.#hasRoom() && this.#mayJoin()) this.#decode(this.#takeBody());
+      while (this.#unfinished === undefined && this.#hasRoom() && this.#mayJoin()) this.#decode(this.#takeBody(), false);
     }
-    this.#isAsideNext = goesOn === undefined;
+    this.#isAsideNext = goesOn === undefined && this.#hasAside === undefined;
     this.#commit();
     this.#release();
   }
@@ -158,56 +149,41 @@ export class Lane {
   #begin(): void {
     const body = this.#takeBody();
     this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
-    this.#decode(body);
+    this.#decode(body, true);
   }
 
-  #continue(body: Body): void {
-    const base = this.#unit.baseMs;
-    this.#unit.begin(this.#admission, body.wallMs, body.arrivalMs);
-    this.#unit.baseMs = base;
-    const { remoteWrite, history } = this.#dependencies;
-    if (mayGoAside(body)) this.#settleBegun(body, this.#decoderOf(body, this.#decoders).resume(body, this.#unit), base);
-    else this.#settle(body, this.#kernelDecoder(body, remoteWrite, history).resume(body, this.#unit));
+  /** Others may have been committed meanwhile: of the unit's numbers only what its rows count from is the body's. */
+  #continue(begun: BegunBody): void {
+    this.#unit.begin(this.#admission, begun.body.wallMs, begun.body.arrivalMs);
+    this.#unit.baseMs = begun.baseMs;
+    this.#settle(begun, begun.decoder.resume(begun.body, this.#unit), true);
   }
 
-  /** Others have been committed meanwhile: of the unit's numbers only what its rows count from is the body's. */
-  #continueAside(aside: AsideBody): void {
-    const { body, baseMs, decoders } = aside;
-    this.#unit.begin(this.#admission, body.wallMs, body.arrivalMs);
-    this.#unit.baseMs = baseMs;
-    const answer = this.#decoderOf(body, decoders).resume(body, this.#unit);
-    this.#asideInKernel = answer !== undefined || isJson(body) || decoders.otlp.isAtRest ? undefined : aside;
-    if (answer === undefined) {
-      this.#asideAtHand.push({ aside, isNew: false });
-      return;
-    }
-    this.#aside.remove(aside);
-    this.#unit.answers.push(isLarge(body) ? { ...answer, isLarge: true } : { ...answer, overtakenAt: body.place });
-  }
-
-  #decoderOf(body: Body, { json, otlp }: BodyDecoders): JsonDecoder | OtlpDecoder {
-    return isJson(body) ? json : otlp;
-  }
-
-  #kernelDecoder(body: Body, remoteWrite: RemoteWriteDecoder, history: HistoryDecoder): RemoteWriteDecoder | HistoryDecoder | OtlpDecoder {
-    if (isHistoryBody(body.kind)) return history;
-    return body.kind >= BODY_OTLP ? this.#decoders.otlp : remoteWrite;
-  }
-
-  /** A body that is not done lets others overtake it, unless the kernel is in the middle of it or too many have been set aside. */
-  #settleBegun(body: Body, answer: BodyAnswer | undefined, baseMs: number): void {
-    const decoders = this.#decoders;
-    const isAtRest = answer === undefined && (isJson(body) || decoders.otlp.isAtRest);
-    if (!isAtRest || !(isLarge(body) || this.#aside.hasRoom(body.tenant))) {
-      this.#settle(body, answer);
-      return;
-    }
-    const aside = { body, baseMs, decoders };
+  /** A body that is not done is overtaken, and answered by itself when it is. History keeps to itself; one that shared its unit may be done with the next. */
+  #settle(begun: BegunBody, answer: BodyAnswer | undefined, hadUnit: boolean): void {
+    const { body, overtaken } = begun;
     this.#unfinished = undefined;
-    this.#aside.add(aside);
-    this.#asideAtHand.push({ aside, isNew: true });
-    this.#decoders = this.#aside.takeDecoders();
-    if (!isLarge(body)) this.#unit.answers.push({ status: STATUS_SET_ASIDE, body: null });
+    if (answer !== undefined) {
+      this.#answer(begun, answer);
+      this.#end(begun);
+    } else if (overtaken === undefined || (!hadUnit && !isLarge(body))) this.#unfinished = begun;
+    else if (!this.#aside.add(begun, overtaken)) {
+      this.#answer(begun, refusedAnswer(CROWDED, this.#dependencies.requestId(body.admission)));
+      this.#end(begun);
+    } else {
+      this.#hasAside = begun;
+      if (!isLarge(body) && !begun.isAnnounced) this.#unit.answers.push(SET_ASIDE);
+    }
+  }
+
+  #answer(begun: BegunBody, answer: BodyAnswer): void {
+    const { body, isAnnounced } = begun;
+    this.#unit.answers.push(isLarge(body) ? { ...answer, isLarge: true } : isAnnounced ? { ...answer, admission: body.admission } : answer);
+  }
+
+  #end(begun: BegunBody): void {
+    this.#aside.end(begun);
+    if (begun.overtaken !== undefined) this.#free[decoderKind(begun.body)].push(begun.overtaken);
   }
 
   #hasRoom(): boolean {
@@ -226,25 +202,28 @@ export class Lane {
     return body;
   }
 
-  #decode(body: Body): void {
-    const { remoteWrite, replay, history, counters } = this.#dependencies;
-    const { otlp } = this.#decoders;
-    this.#unit.admission = body.admission;
-    this.#unit.bodies++;
-    this.#unit.bodyBytes += body.bytes;
+  /** Decodes a body; `isFirst`: of its unit. */
+  #decode(body: Body, isFirst: boolean): void {
+    const { replay, history, counters } = this.#dependencies;
+    const unit = this.#unit;
+    unit.admission = body.admission;
+    unit.bodies++;
+    unit.bodyBytes += body.bytes;
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
-    if (mayGoAside(body)) this.#settleBegun(body, this.#decoderOf(body, this.#decoders).begin(body, this.#unit), this.#unit.baseMs);
-    else if (body.kind >= BODY_OTLP) this.#settle(body, otlp.begin(body, this.#unit));
-    else if (body.kind === BODY_REMOTE_WRITE_1 || body.kind === BODY_REMOTE_WRITE_2)
-      this.#settle(body, remoteWrite.begin(body, this.#unit));
-    else if (body.kind === BODY_IMPORT_CSV || body.kind === BODY_IMPORT_JSON) this.#settle(body, history.begin(body, this.#unit));
-    else this.#settle(body, replay.decode(body, this.#unit));
+    if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) {
+      unit.answers.push(replay.decode(body, unit));
+      return;
+    }
+    const overtaken = isHistoryBody(body.kind) ? undefined : this.#decoderOf(body);
+    const decoder = overtaken ?? history;
+    const answer = decoder.begin(body, unit);
+    this.#settle({ body, decoder, overtaken, baseMs: unit.baseMs, isAnnounced: false }, answer, isFirst);
   }
 
-  #settle(body: Body, answer: BodyAnswer | undefined): void {
-    this.#unfinished = answer === undefined ? body : undefined;
-    if (answer !== undefined) this.#unit.answers.push(isLarge(body) ? { ...answer, isLarge: true } : answer);
+  #decoderOf(body: Body): BodyDecoder {
+    const kind = decoderKind(body);
+    return this.#free[kind].pop() ?? this.#dependencies.make[kind]();
   }
 
   #commit(): void {
@@ -252,19 +231,20 @@ export class Lane {
     const unit = this.#unit;
     const rowBytes = (destination: number) => kernel.stagedBytes(destination);
     const parts = unit.logParts(rowBytes);
-    if (parts.length === 0) {
+    const position = parts.length === 0 ? undefined : this.#append(parts);
+    if (parts.length > 0 && position === undefined) return;
+    if (this.#hasAside !== undefined) this.#hasAside.isAnnounced = true;
+    if (position === undefined) {
       if (unit.answers.length > 0) placement.refuse(unit.answers);
       return;
     }
-    const position = this.#append(parts);
-    if (position === undefined) return;
     this.#usage.addAll(unit.usage.entries);
     for (const { frame, payload } of unit.opaqueFrames) outbox.sendView(frame, payload);
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));
     unit.committed();
-    this.#dependencies.remoteWrite.saved();
+    this.#dependencies.metadata.saved();
     this.#dependencies.labels.saved();
   }
 
@@ -290,48 +270,40 @@ export class Lane {
     }
   }
 
-  /** Ends bodies of which something was in a unit that is refused. One that was to be set aside in that unit has its answer in its order, the others by themselves. */
-  #dropAside(refused: BodyAnswer): BodyAnswer[] {
-    for (const { aside } of this.#asideAtHand) this.#aside.drop(aside);
-    return this.#asideAtHand
-      .filter(({ aside: { body }, isNew }) => isLarge(body) || !isNew)
-      .map(({ aside: { body } }) => (isLarge(body) ? { ...refused, isLarge: true } : { ...refused, overtakenAt: body.place }));
-  }
-
+  /** What has begun is given up with it: what the log does not hold of it may have been told to the shards already as if it did. */
   #refuseUnit(error: LogWriteError): void {
-    const { counters, placement, requestId, kernel, remoteWrite, labels } = this.#dependencies;
+    const { counters, placement, requestId, kernel, metadata, labels } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const message = `the log cannot be written (${error.code}); send this request again later, what is stored of it already is not stored twice`;
     const refused = refusedAnswer({ code: "store_unavailable", message }, requestId(unit.admission));
-    const answers: BodyAnswer[] = unit.answers.map(({ isLarge: large = false, overtakenAt }) => ({
+    unit.answers = unit.answers.map(({ isLarge: large = false, admission }) => ({
       ...refused,
       isLarge: large,
-      ...(overtakenAt !== undefined && { overtakenAt }),
+      ...(admission === undefined ? {} : { admission }),
     }));
-    if (this.#unfinished !== undefined) answers.push({ ...refused, isLarge: isLarge(this.#unfinished) });
-    answers.push(...this.#dropAside(refused));
-    placement.refuse(answers);
+    const begun = this.#unfinished === undefined ? this.#aside.drop() : [this.#unfinished, ...this.#aside.drop()];
+    for (const each of begun) {
+      if (each === this.#unfinished || isLarge(each.body) || each.isAnnounced) this.#answer(each, refused);
+      this.#end(each);
+    }
+    placement.refuse(unit.answers);
     this.#unfinished = undefined;
-    this.#asideInKernel = undefined;
     unit.dropOpaque();
-    remoteWrite.forget();
+    metadata.forgetUnsaved();
+    kernel.laneTableClear();
     labels.forget();
     kernel.stagingReset(this.#options.engines);
   }
 }
 
-function isJson({ kind }: Body): boolean {
-  return kind === BODY_JSON_SINGLE || kind === BODY_JSON_BATCH;
-}
+const SET_ASIDE: BodyAnswer = { status: STATUS_SET_ASIDE, body: null };
+const CROWDED: Refusal = {
+  code: "overloaded",
+  message: `more than ${BODIES_ASIDE_MAX / 2} requests of this tenant that take long are under way; send this one again later, what is stored of it already is not stored twice`,
+};
 
-function isLarge({ pointer }: Body): boolean {
-  return pointer === LARGE_BODY;
-}
-
-/** Whether a body is one that others may overtake: its decoder needs nothing of the kernel from one turn to the next, or says when it does. */
-function mayGoAside(body: Body): boolean {
-  if (body.kind < BODY_OTLP) return isJson(body);
-  const { signal, encoding } = otlpOfBodyKind(body.kind);
-  return encoding === "json" || signal === "logs";
+function decoderKind({ kind }: Body): DecoderKind {
+  if (kind >= BODY_OTLP) return "otlp";
+  return kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2 ? "remoteWrite" : "json";
 }

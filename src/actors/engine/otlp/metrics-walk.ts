@@ -62,6 +62,11 @@ export class MetricsWalk {
     this.#refused = 0;
   }
 
+  /** The walk has been taken up, perhaps of a body that lies elsewhere now. */
+  goOn(): void {
+    this.#resourceAt = -1;
+  }
+
   /** Walks on; false when the unit must be committed first. */
   step(body: Body, unit: WorkUnit, outcome: OtlpOutcome): boolean {
     for (;;) {
@@ -74,6 +79,7 @@ export class MetricsWalk {
       if (status === STATUS_UNKNOWN_STREAM) this.#define(body, unit, outcome);
       else if (status === STATUS_ODD_RECORD) this.#takeOdd(body, unit, outcome, this.#pointAtHand());
       else throw new Error(`OTLP metrics walk: unexpected status ${status}`);
+      unit.worked(0);
       if (unit.overflow.length > 0 || !unit.mayWork) return false;
     }
   }

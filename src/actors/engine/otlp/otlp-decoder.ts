@@ -4,7 +4,15 @@ import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { JSON_ELEMENT_BYTES_MAX, JSON_PARSED_BYTES_MAX, JSON_SCANNED_BYTES_MAX } from "../../../core/config/body-limits.ts";
 import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import { STATUS_BAD_PROTOBUF, STATUS_OK } from "../../../core/layout/kernel-status.ts";
-import { BODY_PADDING_BYTES, DECOMPRESSED } from "../../../core/layout/memory-map.ts";
+import {
+  BODY_PADDING_BYTES,
+  DECOMPRESSED,
+  KEPT_WALK,
+  KEPT_WALK_BYTES,
+  OTLP_POINT,
+  OTLP_POINT_UNIT,
+  SERIES_INDEX,
+} from "../../../core/layout/memory-map.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
 import { decodeJson } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
@@ -24,11 +32,12 @@ import type { BodyProblem } from "../json/record-runs.ts";
 import type { LogSink } from "../logs/log-sink.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { SpanSink } from "../spans/span-sink.ts";
-import { type Body, decodeJsonBody, refusedAnswer } from "../unit/body.ts";
+import { type Body, decodeJsonBody, isLarge, refusedAnswer, toWorkPlace } from "../unit/body.ts";
+import type { BodyDecoder } from "../unit/body-decoder.ts";
+import type { KeptPlace } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
-import type { HeavySenders } from "./heavy-senders.ts";
 import { LaneSink } from "./lane-sink.ts";
 import type { MetricDescriptions } from "./metric-descriptions.ts";
 import { MetricsWalk } from "./metrics-walk.ts";
@@ -56,18 +65,19 @@ export interface OtlpDecoderDependencies {
   readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
   readonly logs: LogSink;
-  /** Of the lane: whoever decodes. */
-  readonly heavy: HeavySenders;
 }
 
 const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;
 const NO_ATTRIBUTES = { attributes: {}, resourceAttributes: {} } as const;
 /** Fields that were passed without an item take as long as so many bytes of text. */
 const SILENCE_BYTES = 4_096;
+/** A histogram or summary takes as long as so many bytes of text more than another item, 15 us. */
+const DISTRIBUTION_BYTES = 256;
 const NO_ITEMS: Iterator<Item> = [][Symbol.iterator]();
 
 /** Decodes OTLP bodies for one lane, one at a time. */
-export class OtlpDecoder {
+export class OtlpDecoder implements BodyDecoder {
+  readonly takesCopy = false;
   readonly #options: OtlpDecoderOptions;
   readonly #dependencies: OtlpDecoderDependencies;
   readonly #sink: LaneSink;
@@ -106,12 +116,36 @@ export class OtlpDecoder {
     this.#cut = undefined;
     this.#pieces = [];
     const problem = encoding === "json" ? this.#beginJson(body, unit, signal) : this.#beginProtobuf(body, unit, signal);
-    return problem === undefined ? this.resume(body, unit) : this.#refuse(body, problem);
+    if (problem !== undefined) return this.#refuse(body, problem);
+    return body.bytes > JSON_SCANNED_BYTES_MAX ? undefined : this.resume(body, unit);
   }
 
-  /** Whether others may use the kernel before the body goes on. */
-  get isAtRest(): boolean {
-    return !this.#walks && !this.#walksTraces;
+  /** Notes where the body stands behind a unit, so that others may use the kernel; answers which places of its memory are to be as they are when it goes on. */
+  keep(): readonly KeptPlace[] {
+    const { kernel } = this.#dependencies;
+    if (this.#walks) {
+      const bytes = kernel.otlpMetricsKeep() - SERIES_INDEX;
+      return [
+        { pointer: SERIES_INDEX, bytes, isConstant: false },
+        { pointer: KEPT_WALK, bytes: KEPT_WALK_BYTES, isConstant: false },
+        { pointer: OTLP_POINT, bytes: OTLP_POINT_UNIT + 4, isConstant: false },
+      ];
+    }
+    if (!this.#walksTraces) return [];
+    kernel.otlpTracesKeep();
+    return [{ pointer: KEPT_WALK, bytes: KEPT_WALK_BYTES, isConstant: false }];
+  }
+
+  /** They are again, and the body lies `moved` bytes further; then resume(). */
+  goOn(moved: number): void {
+    const { kernel } = this.#dependencies;
+    if (this.#walks) {
+      kernel.otlpMetricsGoOn(moved);
+      this.#walk.goOn();
+    } else if (this.#walksTraces) {
+      kernel.otlpTracesGoOn(moved);
+      this.#tracesWalk.goOn();
+    }
   }
 
   #refuse(body: Body, problem: BodyProblem): BodyAnswer {
@@ -135,8 +169,6 @@ export class OtlpDecoder {
     this.#sink.enter(body, unit);
     do {
       if (!this.#takeAtHand(body, unit, outcome)) return undefined;
-      // Between two pieces others may use the kernel, in the middle of one they may not.
-      if (this.#walksPieces && this.#pieces.length > 0 && !unit.mayBeginMore) return undefined;
     } while (this.#beginPiece(body, unit));
     return outcome.finish(unit);
   }
@@ -144,10 +176,7 @@ export class OtlpDecoder {
   /** Takes what is left of the body, or of its piece, at hand; false when the unit must be committed first. */
   #takeAtHand(body: Body, unit: WorkUnit, outcome: OtlpOutcome): boolean {
     if (this.#walks) {
-      if (!this.#walk.step(body, unit, outcome)) {
-        if (!unit.mayWork) this.#dependencies.heavy.note(body.tenant);
-        return false;
-      }
+      if (!this.#walk.step(body, unit, outcome)) return false;
       this.#walks = false;
     }
     if (this.#walksTraces) {
@@ -160,7 +189,7 @@ export class OtlpDecoder {
       if (next.done === true) return true;
       if (next.value === undefined) unit.worked(SILENCE_BYTES);
       else {
-        unit.worked(0);
+        unit.worked(next.value.type === "distribution" ? DISTRIBUTION_BYTES : 0);
         this.#take(next.value, body, unit, outcome);
       }
     }
@@ -199,21 +228,26 @@ export class OtlpDecoder {
   }
 
   #beginProtobuf(body: Body, unit: WorkUnit, signal: OtlpSignal): BodyProblem | undefined {
-    const { kernel, memory } = this.#dependencies;
-    const bytes = memory.slice(body.pointer, body.bytes);
+    const { kernel } = this.#dependencies;
     kernel.otlpElementsMax(elementsMax(body.bytes));
     const begun =
       signal === "metrics"
-        ? this.#beginMetrics(body, unit, bytes)
+        ? this.#beginMetrics(body, unit)
         : signal === "traces"
-          ? this.#beginTraces(body, bytes)
+          ? this.#beginTraces(body)
           : kernel.otlpRequestCheck(body.pointer, body.bytes) !== STATUS_BAD_PROTOBUF;
     if (!begun) {
       if (body.bytes > 0 && kernel.otlpElementsLeft() === 0) return tooManyElements(body.bytes);
       return { code: "invalid_protobuf", message: `the body is no ${REQUESTS[signal]} in protobuf; nothing of it was stored` };
     }
-    if (signal === "logs") this.#items = logsOfProtobuf(bytes);
+    if (signal === "logs") this.#items = logsOfProtobuf(this.#ownBytes(body));
     return undefined;
+  }
+
+  /** The bytes of a body that are read item by item: the ring has those of another when that goes on. */
+  #ownBytes(body: Body): Buffer {
+    const bytes = this.#dependencies.memory.slice(body.pointer, body.bytes);
+    return isLarge(body) ? bytes : Buffer.from(bytes);
   }
 
   /** Has the kernel check a body of metrics and begins the walk over its number points unless it is odd: the number of points, or why there is no walk. */
@@ -240,32 +274,34 @@ export class OtlpDecoder {
     return points;
   }
 
-  #beginMetrics(body: Body, unit: WorkUnit, bytes: Buffer): boolean {
+  #beginMetrics(body: Body, unit: WorkUnit): boolean {
     if (this.#beginWalk(body, unit, "protobuf") === STATUS_BAD_PROTOBUF) return false;
-    if (!this.#walks || this.#dependencies.kernel.otlpDistributions() > 0) this.#items = metricsOfProtobuf(bytes, this.#walks);
+    if (!this.#walks || this.#dependencies.kernel.otlpDistributions() > 0)
+      this.#items = metricsOfProtobuf(this.#ownBytes(body), this.#walks);
     return true;
   }
 
   /** The kernel checks the body; it walks it where nothing is excluded and the body is not odd. */
-  #beginTraces(body: Body, bytes: Buffer): boolean {
+  #beginTraces(body: Body): boolean {
     const status = this.#tracesWalk.begin(body);
     if (status === STATUS_BAD_PROTOBUF) return false;
     this.#walksTraces = status === STATUS_OK && this.#dependencies.exclusions.isEmpty;
-    if (!this.#walksTraces) this.#items = spansOfProtobuf(bytes);
+    if (!this.#walksTraces) this.#items = spansOfProtobuf(this.#ownBytes(body));
     return true;
   }
 
   #beginJson(body: Body, unit: WorkUnit, signal: OtlpSignal): BodyProblem | undefined {
     const { kernel } = this.#dependencies;
     const bad = (message: string) => ({ code: "invalid_json", message }) as const;
-    this.#walksPieces = signal === "metrics" && this.#isCut(body);
+    this.#walksPieces = signal === "metrics" && body.bytes > JSON_SCANNED_BYTES_MAX;
     kernel.otlpElementsMax(elementsMax(body.bytes));
     if (signal === "metrics" && !this.#walksPieces) {
       if (this.#beginWalk(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
       if (kernel.otlpElementsLeft() === 0) return tooManyElements(body.bytes);
     }
     if (body.bytes > JSON_PARSED_BYTES_MAX) {
-      this.#cut = new RequestCut(body, JSON_NAMES[signal], signal === "metrics", this.#dependencies).run();
+      const placed = isLarge(body) ? body : toWorkPlace(body, this.#dependencies.memory);
+      this.#cut = new RequestCut(placed, JSON_NAMES[signal], signal === "metrics", this.#dependencies).run();
       return undefined;
     }
     unit.worked(body.bytes);
@@ -275,11 +311,6 @@ export class OtlpDecoder {
     if (problem !== undefined) return bad(`the body is no ${REQUESTS[signal]}: ${problem}`);
     this.#items = this.#itemsOf(decoded.value, signal);
     return undefined;
-  }
-
-  /** Whether the kernel walks a body of metrics in pieces. */
-  #isCut({ bytes, tenant }: Body): boolean {
-    return bytes > JSON_SCANNED_BYTES_MAX || (bytes > JSON_PARSED_BYTES_MAX && this.#dependencies.heavy.take(tenant));
   }
 
   #itemsOf(request: unknown, signal: OtlpSignal): Iterator<Item> {

@@ -3,6 +3,7 @@ import type { RecordType } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
 import type { ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
 import { recordField } from "../../../domain/otlp/record-field.ts";
+import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Body } from "../unit/body.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
@@ -27,6 +28,7 @@ export class OtlpOutcome {
   #accepted = 0;
   #refused = 0;
   #first: ItemRefusal | undefined;
+  readonly #letters = new DeadLetterGroups();
 
   constructor(dependencies: OtlpOutcomeDependencies, body: Body, signal: OtlpSignal) {
     this.#dependencies = dependencies;
@@ -49,11 +51,12 @@ export class OtlpOutcome {
     const topic = `otlp_${this.#signal}`;
     const { reason, message } = refusal;
     const letter = { tenant: tenantName(tenant), id, reason, field: recordField(refusal.field), message, topic, receivedMs: wallMs };
-    unit.addDeadLetter({ ...letter, anonymous: isAnonymous, payload: bounded(payload) });
+    unit.addDeadLetter({ ...letter, anonymous: isAnonymous, payload: bounded(payload) }, this.#letters);
   }
 
-  /** Counts the request, in the unit that it ends in; the answer's body is for the front to write in the request's encoding (api/otlp-answer.ts): null, or a partial success. */
-  finish(unit: WorkUnit): BodyAnswer {
+  /** Counts the request, in the unit that it ends in; the answer's body is for the front to write in the request's encoding (api/otlp-answer.ts): null, or a partial success. Undefined when the unit must be committed first. */
+  finish(unit: WorkUnit): BodyAnswer | undefined {
+    if (!unit.writeDeadLetters(this.#letters)) return undefined;
     const { counters, tenantName } = this.#dependencies;
     const { tenant, wallMs } = this.#body;
     unit.accept(tenantName(tenant), wallMs, RECORD_TYPE[this.#signal], this.#accepted);

@@ -4,7 +4,6 @@ import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import {
   JSON_PARSED_BYTES_MAX,
   JSON_SCANNED_BYTES_MAX,
-  JSON_WALKED_BYTES_MAX,
   OTLP_ELEMENT_BYTES_MIN,
   OTLP_ELEMENTS_FREE,
 } from "../../../core/config/body-limits.ts";
@@ -223,8 +222,7 @@ export class RequestCut {
   *#run(at: number, level: number, frame: Frame): Generator<undefined, number> {
     const kernel = this.#kernel;
     const isCut = level < LEVEL_ITEMS || (this.#hasPoints && level === LEVEL_ITEMS);
-    const most = this.#hasPoints ? JSON_WALKED_BYTES_MAX : JSON_PARSED_BYTES_MAX;
-    const status = kernel.jsonRun(at, most, isCut ? JSON_PARSED_BYTES_MAX : JSON_SCANNED_BYTES_MAX, JSON_DEPTH_MAX - 10);
+    const status = kernel.jsonRun(at, JSON_PARSED_BYTES_MAX, isCut ? JSON_PARSED_BYTES_MAX : JSON_SCANNED_BYTES_MAX, JSON_DEPTH_MAX - 10);
     if (status === STATUS_OK) {
       if (level < LEVEL_ITEMS && kernel.jsonRunOthers() > 0) this.#refuse(`${this.#levels[level]} must be an array of objects`);
       this.#take({ frame, from: at, end: kernel.jsonRunEnd(), elements: kernel.jsonRunElements() });

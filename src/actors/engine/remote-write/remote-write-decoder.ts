@@ -1,7 +1,6 @@
 // Decodes remote-write bodies, 1.0 and 2.0, with the lane kernel: it walks the protobuf and stages rows; this side defines new streams, takes metadata and
 // native histograms, decides between replicas, and buries rejects.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import type { ReplicaGroups } from "../../../adapters/runtime/replica-groups.ts";
 import { DECOMPRESSED_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import type { ValidationReason } from "../../../core/layout/counters.ts";
 import {
@@ -27,7 +26,18 @@ import {
   STATUS_TOO_LARGE,
   STATUS_UNKNOWN_STREAM,
 } from "../../../core/layout/kernel-status.ts";
-import { DECOMPRESSED, REJECTS, SYMBOLS_MAX } from "../../../core/layout/memory-map.ts";
+import {
+  BODY_PADDING_BYTES,
+  DECOMPRESSED,
+  KEPT_WALK,
+  KEPT_WALK_BYTES,
+  REJECTS,
+  SERIES_INDEX,
+  SMALL_DECOMPRESSED,
+  SYMBOL_ENTRY_BYTES,
+  SYMBOL_INDEX,
+  SYMBOLS_MAX,
+} from "../../../core/layout/memory-map.ts";
 import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
 import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
@@ -38,25 +48,29 @@ import {
   labelProblem,
   type SampleProblem,
 } from "../../../domain/prometheus/sample-problems.ts";
+import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { replicaSource } from "../../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
-import { type Body, refusedAnswer } from "../unit/body.ts";
+import { type Body, isLarge, refusedAnswer } from "../unit/body.ts";
+import type { BodyDecoder } from "../unit/body-decoder.ts";
+import type { KeptPlace } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { type DistributionTaker, HistogramIntake } from "./histogram-intake.ts";
-import { MetadataIntake } from "./metadata-intake.ts";
-import { ReplicaSources } from "./replica-sources.ts";
+import type { MetadataIntake } from "./metadata-intake.ts";
+import type { ReplicaSources } from "./replica-sources.ts";
 
 export interface RemoteWriteDecoderDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
-  readonly replicaGroups: ReplicaGroups;
+  readonly sources: ReplicaSources;
   readonly metadata: MetadataBook;
+  readonly intake: MetadataIntake;
   readonly labels: LabelIntake;
   /** Takes native histograms. */
   readonly takeDistribution: DistributionTaker;
@@ -68,91 +82,117 @@ export interface RemoteWriteDecoderDependencies {
 /** How far a body is: `answer` when it is at its end, undefined when the unit must be committed first. */
 export type Progress = BodyAnswer | undefined;
 
+/** A longer body is decompressed in one turn and checked in the next, at 1 GB/s and more. */
+const LONG_BYTES = 4 * 1024 * 1024;
 const NO_SYMBOL = new Uint8Array(0);
+const NO_LABELS = "a series has no labels; it needs __name__ at least";
 const BAD_REFS = "labels_refs of a series are absent, odd in number, more than 1,024, or name symbols that the request has not";
 
 /** Decodes remote-write bodies for one lane; a large body takes several units. */
-export class RemoteWriteDecoder {
+export class RemoteWriteDecoder implements BodyDecoder {
+  readonly takesCopy = true;
   readonly #dependencies: RemoteWriteDecoderDependencies;
-  readonly #sources: ReplicaSources;
   readonly #metadata: MetadataIntake;
   readonly #histograms: HistogramIntake;
+  /** Where the body lies decompressed, and whether it has been checked. */
+  #pointer = 0;
+  #bytes = 0;
+  #isBegun = false;
   #isVersion2 = false;
   #samples = 0;
   /** Native histograms of the body, and those of them that were taken. */
   #histogramsSent = 0;
   #histogramsTaken = 0;
   #refused = 0;
-  #letters = 0;
+  #letterNumber = 0;
+  #letters = new DeadLetterGroups();
   #first: SampleProblem | undefined;
 
   constructor(dependencies: RemoteWriteDecoderDependencies) {
     this.#dependencies = dependencies;
-    this.#sources = new ReplicaSources(dependencies.replicaGroups);
-    this.#metadata = new MetadataIntake(dependencies);
+    this.#metadata = dependencies.intake;
     this.#histograms = new HistogramIntake(dependencies.takeDistribution);
-  }
-
-  /** What was told since the last unit is in the log. */
-  saved(): void {
-    this.#dependencies.metadata.saved();
-  }
-
-  /** The unit is not in the log: start times and metadata that it held are to be told again. */
-  forget(): void {
-    this.#dependencies.metadata.forgetUnsaved();
-    this.#dependencies.kernel.laneTableClear();
   }
 
   /** Starts a body; an answer at once means that it cannot be decoded and that nothing of it is stored. */
   begin(body: Body, unit: WorkUnit): Progress {
     const { kernel, counters } = this.#dependencies;
     this.#metadata.settle();
-    const bytes = kernel.snappyDecompress(body.pointer, body.bytes, DECOMPRESSED, DECOMPRESSED_BYTES_MAX);
+    const out = isLarge(body) ? DECOMPRESSED : SMALL_DECOMPRESSED;
+    const bytes = kernel.snappyDecompress(body.pointer, body.bytes, out, DECOMPRESSED_BYTES_MAX);
     if (bytes < 0) return this.#undecodable(body, bytes);
+    counters.add("decompressedBytes", bytes);
+    this.#pointer = out;
+    this.#bytes = bytes;
+    this.#isBegun = false;
+    return bytes > LONG_BYTES ? undefined : this.#begin(body, unit);
+  }
+
+  /** Checks the body, which is decompressed, and begins the walk. */
+  #begin(body: Body, unit: WorkUnit): Progress {
+    const { kernel, counters } = this.#dependencies;
+    this.#isBegun = true;
     const least = body.wallMs - TIMESTAMP_AGE_MS_MAX;
     const most = body.wallMs + TIMESTAMP_FUTURE_MS_MAX;
     this.#isVersion2 = body.kind === BODY_REMOTE_WRITE_2;
     const begin = this.#isVersion2 ? kernel.remoteWrite2Begin : kernel.remoteWriteBegin;
-    const samples = begin(DECOMPRESSED, bytes, body.tenant, unit.baseMs, least, most, WORK_ROWS_MAX);
+    const samples = begin(this.#pointer, this.#bytes, body.tenant, unit.baseMs, least, most, WORK_ROWS_MAX);
     if (samples < 0) return this.#undecodable(body, samples);
     this.#samples = samples;
     this.#histogramsSent = this.#isVersion2 ? kernel.histogramCount2() : kernel.histogramCount();
     this.#histogramsTaken = 0;
     this.#refused = 0;
-    this.#letters = 0;
+    this.#letterNumber = 0;
+    this.#letters = new DeadLetterGroups();
     this.#first = undefined;
-    counters.add("decompressedBytes", bytes);
     counters.batch(samples + this.#histogramsSent);
-    if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#metadata.takeMessages(this.#copy(bytes), body, unit);
-    if (this.#histogramsSent > 0) this.#takeHistograms(body, unit, bytes);
+    if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#metadata.takeMessages(this.#copy(), body, unit);
+    if (this.#histogramsSent > 0) this.#takeHistograms(body, unit);
     return this.resume(body, unit);
   }
 
-  #copy(bytes: number): Uint8Array {
-    return this.#dependencies.memory.bytes.slice(DECOMPRESSED, DECOMPRESSED + bytes);
+  #copy(): Uint8Array {
+    return this.#dependencies.memory.bytes.slice(this.#pointer, this.#pointer + this.#bytes);
   }
 
-  #takeHistograms(body: Body, unit: WorkUnit, bytes: number): void {
+  #takeHistograms(body: Body, unit: WorkUnit): void {
     const tenant = this.#dependencies.tenantName(body.tenant);
-    this.#histogramsTaken = this.#histograms.take(this.#copy(bytes), this.#isVersion2 ? 2 : 1, {
+    this.#histogramsTaken = this.#histograms.take(this.#copy(), this.#isVersion2 ? 2 : 1, {
       tenant,
       unit,
       wallMs: body.wallMs,
       count: this.#histogramsSent,
       labelsOf: (span) => this.#labelsOf(span),
-      isTaken: (source) => this.#isTaken(this.#sources.numberOf(source), body.wallMs),
+      isTaken: (source) => this.#isTaken(this.#dependencies.sources.numberOf(source), body.wallMs),
       refuse: (count, { reason, message }, payload) => this.#refuse(body, unit, count, reason, message, payload),
     });
   }
 
   /** Goes on with the body into a fresh unit, which must have the base of the one it began in. */
   resume(body: Body, unit: WorkUnit): Progress {
+    if (!this.#isBegun) return this.#begin(body, unit);
     const { definer, tenantName } = this.#dependencies;
     definer.beginSeries(body.tenant, tenantName(body.tenant));
     const progress = this.#walk(body, unit);
     definer.endSeries();
     return progress;
+  }
+
+  /** Notes where the body stands behind a unit, so that others may use the kernel; answers which places of its memory are to be as they are when it goes on. */
+  keep(body: Body): readonly KeptPlace[] {
+    const { kernel } = this.#dependencies;
+    const decompressed = { pointer: this.#pointer, bytes: this.#bytes + BODY_PADDING_BYTES, isConstant: true };
+    const places: KeptPlace[] = isLarge(body) ? [] : [decompressed];
+    if (!this.#isBegun) return places;
+    const bytes = kernel.remoteWriteKeep() - SERIES_INDEX;
+    places.push({ pointer: SERIES_INDEX, bytes, isConstant: false }, { pointer: KEPT_WALK, bytes: KEPT_WALK_BYTES, isConstant: false });
+    if (this.#isVersion2) places.push({ pointer: SYMBOL_INDEX, bytes: kernel.symbolCount() * SYMBOL_ENTRY_BYTES, isConstant: true });
+    return places;
+  }
+
+  /** They are again; then resume(). */
+  goOn(): void {
+    if (this.#isBegun) this.#dependencies.kernel.remoteWriteGoOn();
   }
 
   #walk(body: Body, unit: WorkUnit): Progress {
@@ -163,28 +203,32 @@ export class RemoteWriteDecoder {
       if (status === STATUS_OK) continue;
       if (status === STATUS_DONE) return this.#finish(body, unit);
       if (status === STATUS_UNKNOWN_STREAM) this.#resolve(body, unit);
-      else if (status === STATUS_METADATA) this.#metadata.takeSeries(body, unit);
-      else if (status === STATUS_ASK_REPLICA) kernel.remoteWriteReplica(this.#isTaken(kernel.replicaSource(), body.wallMs) ? 1 : 0);
-      else if (status === STATUS_ALLOWANCE_SPENT) {
-        if (!definer.allowSeries()) this.#resolve(body, unit);
-      } else if (status === STATUS_BAD_LABELS)
-        this.#skip(
-          body,
-          unit,
-          "missing_metric_name",
-          this.#isVersion2 ? BAD_REFS : "a series has no labels; it needs __name__ at least",
-          [],
-        );
-      else if (status === STATUS_ROWS_FULL || status === STATUS_REJECTS_FULL || status === STATUS_DEFINITIONS_FULL) {
-        this.#buryRejects(body, unit);
-        return undefined;
-      } else throw new Error(`remote-write walk: unexpected status ${status}`);
+      else if (status === STATUS_METADATA) {
+        this.#metadata.takeSeries(body, unit);
+        continue;
+      } else if (status === STATUS_ASK_REPLICA) {
+        kernel.remoteWriteReplica(this.#isTaken(kernel.replicaSource(), body.wallMs) ? 1 : 0);
+        continue;
+      } else if (status === STATUS_ALLOWANCE_SPENT) {
+        if (definer.allowSeries()) continue;
+        this.#resolve(body, unit);
+      } else if (status === STATUS_BAD_LABELS) this.#skip(body, unit, "missing_metric_name", this.#isVersion2 ? BAD_REFS : NO_LABELS, []);
+      else if (status !== STATUS_ROWS_FULL && status !== STATUS_REJECTS_FULL && status !== STATUS_DEFINITIONS_FULL)
+        throw new Error(`remote-write walk: unexpected status ${status}`);
+      else return this.#pause(body, unit);
+      if (!unit.mayWork) return this.#pause(body, unit);
     }
+  }
+
+  /** The unit is full. */
+  #pause(body: Body, unit: WorkUnit): undefined {
+    this.#buryRejects(body, unit);
+    return undefined;
   }
 
   /** Whether samples of a replica are taken; those of number 0 cannot be told apart from others and are. */
   #isTaken(source: number, nowMs: number): boolean {
-    const choice = source === 0 ? "untracked" : this.#sources.choose(source, nowMs);
+    const choice = source === 0 ? "untracked" : this.#dependencies.sources.choose(source, nowMs);
     if (choice === "takes-over") this.#dependencies.counters.add("replicaTakeovers", 1);
     if (choice === "untracked") this.#dependencies.counters.add("replicasUntracked", 1);
     return choice !== "passed-over";
@@ -203,8 +247,9 @@ export class RemoteWriteDecoder {
     return refusedAnswer({ code: "invalid_protobuf", message }, requestId);
   }
 
-  #finish(body: Body, unit: WorkUnit): BodyAnswer {
+  #finish(body: Body, unit: WorkUnit): Progress {
     this.#buryRejects(body, unit);
+    if (!unit.writeDeadLetters(this.#letters)) return undefined;
     this.#metadata.settle();
     const { kernel, counters, requestId, tenantName } = this.#dependencies;
     const sent = this.#samples + this.#histogramsSent;
@@ -240,7 +285,7 @@ export class RemoteWriteDecoder {
     const tenant = this.#dependencies.tenantName(body.tenant);
     const name = nameOfLabels(tenant, labels);
     const replica = replicaSource(tenant, name.serviceId, labels);
-    const source = replica === undefined ? 0 : this.#sources.numberOf(replica);
+    const source = replica === undefined ? 0 : this.#dependencies.sources.numberOf(replica);
     const defined = definer.define(unit, body.tenant, name, this.#dependencies.metadata.flagsOf(tenant, name.metricName));
     if (defined === "identity_too_long") this.#skip(body, unit, "field_too_long", "the labels of a series are too long together", labels);
     else if (defined === "series_limit_exceeded") {
@@ -267,14 +312,15 @@ export class RemoteWriteDecoder {
   }
 
   #refuse(body: Body, unit: WorkUnit, samples: number, reason: ValidationReason, message: string, payload: unknown): void {
+    unit.worked(0);
     this.#first ??= { reason, message };
-    const number = this.#letters++;
+    const number = this.#letterNumber++;
     this.#refused += samples;
     this.#dependencies.counters.rejected("metric", reason, samples);
     const id = `${this.#dependencies.requestId(body.admission).replace("-", "")}${number.toString(16).padStart(12, "0")}`;
     const tenant = this.#dependencies.tenantName(body.tenant);
     const { wallMs: receivedMs, isAnonymous: anonymous } = body;
-    unit.addDeadLetter({ tenant, id, reason, field: null, message, topic: "remote_write", receivedMs, anonymous, payload });
+    unit.addDeadLetter({ tenant, id, reason, field: null, message, topic: "remote_write", receivedMs, anonymous, payload }, this.#letters);
   }
 
   /** Labels of a span of the body: label fields of 1.0, references to symbols of 2.0. */

@@ -72,6 +72,16 @@ export class SpanRows implements AttributeWords {
     return true;
   }
 
+  /** Does the last step once more, up to the row at hand: texts may have other numbers, and rows may come in shorter steps. */
+  stepAgain(): void {
+    let passed = this.#next;
+    if (passed === 0) return;
+    while (this.#step() && passed > this.#count) passed -= this.#count;
+    this.#next = passed;
+    this.at = (passed - 1) * ROW_WORDS;
+    this.#doubleAt = (passed - 1) * ROW_DOUBLES;
+  }
+
   #step(): boolean {
     this.#count = this.#kernel.otlpTracesStep();
     this.#next = 0;

@@ -11,7 +11,7 @@ export interface AnswerRuns {
   /** Of the body in the place for large ones. */
   large: EngineAnswerContent | null;
   /** Of bodies that others have overtaken. */
-  readonly overtaken: Array<EngineAnswerContent & { readonly place: number }>;
+  readonly overtaken: Array<EngineAnswerContent & { readonly admission: number }>;
 }
 
 /** Joins answers that are equal to the one before. */
@@ -22,9 +22,9 @@ export function runsOfAnswers(answers: readonly BodyAnswer[]): AnswerRuns {
   const written: Array<WrittenCounts | null> = [];
   const overtaken: AnswerRuns["overtaken"] = [];
   let large: AnswerRuns["large"] = null;
-  for (const { status, body, written: stored = null, isLarge = false, overtakenAt } of answers) {
-    if (overtakenAt !== undefined) {
-      overtaken.push({ place: overtakenAt, status, body, written: stored });
+  for (const { status, body, written: stored = null, isLarge = false, admission } of answers) {
+    if (admission !== undefined) {
+      overtaken.push({ admission, status, body, written: stored });
       continue;
     }
     if (isLarge) {

@@ -18,6 +18,8 @@ import {
   DESCRIPTOR_TENANT,
   DESCRIPTOR_WALL,
   DESCRIPTORS,
+  LARGE_BODY,
+  WORK_BODY,
 } from "../../../core/layout/memory-map.ts";
 import { type DecodedJson, decodeJson } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
@@ -25,8 +27,6 @@ import type { BodyAnswer } from "./work-unit.ts";
 
 /** One body in the engine's memory. */
 export interface Body {
-  /** Of its descriptor. */
-  readonly place: number;
   readonly pointer: number;
   readonly bytes: number;
   /** BODY_* of core/protocol/body-kind.ts. */
@@ -42,14 +42,12 @@ export interface Body {
 
 /** Reads the descriptor at a position of the descriptor ring. */
 export function readBody(memory: EngineMemory, position: number): Body {
-  const place = position % DESCRIPTOR_COUNT;
-  const at = DESCRIPTORS + place * DESCRIPTOR_BYTES;
+  const at = DESCRIPTORS + (position % DESCRIPTOR_COUNT) * DESCRIPTOR_BYTES;
   const view = memory.view;
   const pointer = view.getUint32(at + DESCRIPTOR_POINTER, true);
   const bytes = view.getUint32(at + DESCRIPTOR_BODY_BYTES, true);
   const keyBytes = view.getUint32(at + DESCRIPTOR_KEY_BYTES, true);
   return {
-    place,
     pointer,
     bytes,
     kind: view.getUint32(at + DESCRIPTOR_KIND, true),
@@ -60,6 +58,17 @@ export function readBody(memory: EngineMemory, position: number): Body {
     wallMs: view.getFloat64(at + DESCRIPTOR_WALL, true),
     isAnonymous: view.getUint32(at + DESCRIPTOR_ANONYMOUS, true) === 1,
   };
+}
+
+/** Whether a body lies in the place for large ones, not in the ring. */
+export function isLarge({ pointer }: Body): boolean {
+  return pointer === LARGE_BODY;
+}
+
+/** A body of the ring in the place where it can be brought back to, with its padding. */
+export function toWorkPlace(body: Body, memory: EngineMemory): Body {
+  memory.bytes.copyWithin(WORK_BODY, body.pointer, body.pointer + body.bytes + BODY_PADDING_BYTES);
+  return { ...body, pointer: WORK_BODY };
 }
 
 /** What a body is read with. */

@@ -2,7 +2,7 @@
 // Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { ITEM_TEXT_BYTES, WORK_TEXT_BYTES_MAX } from "../../../core/config/body-limits.ts";
-import { WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
+import { LETTERS_HELD_BYTES_MAX, WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
 import type { RecordType } from "../../../core/layout/counters.ts";
 import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
 import {
@@ -42,7 +42,7 @@ import { MessageBatch } from "../../../domain/codec/message-batch.ts";
 import { type OpaqueFrame, OpaqueSections } from "../../../domain/codec/opaque-sections.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
-import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
+import type { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 
 /** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
@@ -67,8 +67,8 @@ export interface BodyAnswer {
   written?: WrittenCounts;
   /** The body lies in the place for large ones. */
   isLarge?: boolean;
-  /** Of a body that others have overtaken: the place of its descriptor. */
-  overtakenAt?: number;
+  /** Of a body of the ring that others have overtaken: its number. */
+  admission?: number;
 }
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
@@ -184,7 +184,6 @@ export class WorkUnit {
   /** Definitions that the area had no room for. Like those in the area they outlive a failed commit: no committed block holds them yet. */
   #overflow: Uint8Array[] = [];
   readonly #opaque = new OpaqueSections();
-  readonly #letters = new DeadLetterGroups();
   #messageBytes = 0;
   /** Messages for shards. */
   readonly #messages: MessageBatch;
@@ -239,11 +238,6 @@ export class WorkUnit {
     return this.#textBytes < WORK_TEXT_BYTES_MAX && this.opaqueBytes < WORK_BODY_BYTES_MAX;
   }
 
-  /** Whether so much may begin as takes half of a unit. */
-  get mayBeginMore(): boolean {
-    return this.#textBytes < WORK_TEXT_BYTES_MAX / 2 && this.mayWork;
-  }
-
   /** Makes the unit, which holds no rows yet, one of history: rows from `baseMs` on, 49 days at most. No other body may join it. */
   becomeHistory(baseMs: number): void {
     this.baseMs = baseMs;
@@ -291,9 +285,22 @@ export class WorkUnit {
     this.#add(SECTION_RECORD, FRAME_RECORD, record === envelope.record ? envelope : { ...envelope, record });
   }
 
-  /** Takes a refused record, one letter for each; equal ones of a body become one. Without the fields that must not be stored. */
-  addDeadLetter(envelope: DeadLetterEnvelope): void {
-    this.#letters.add({ ...envelope, payload: this.#exclusions.strip(envelope.payload) });
+  /** Takes a refused record into the letters of its body, without the fields that must not be stored; of more than may be held the oldest are written. */
+  addDeadLetter(envelope: DeadLetterEnvelope, letters: DeadLetterGroups): void {
+    letters.add({ ...envelope, payload: this.#exclusions.strip(envelope.payload) });
+    while (letters.bytes > LETTERS_HELD_BYTES_MAX) this.#writeOldest(letters);
+  }
+
+  /** Writes the letters of a body that is done; false when others must have their turn first. */
+  writeDeadLetters(letters: DeadLetterGroups): boolean {
+    while (this.mayWork) if (!this.#writeOldest(letters)) return true;
+    return letters.bytes === 0;
+  }
+
+  #writeOldest(letters: DeadLetterGroups): boolean {
+    const letter = letters.takeOldest();
+    if (letter !== undefined) this.addOpaque(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, this.#encoder.encode(letter));
+    return letter !== undefined;
   }
 
   endDeadLetters(letters: DeadLettersEnded): void {
@@ -314,7 +321,6 @@ export class WorkUnit {
   gather(): void {
     for (const source of this.#sources) source.addMessages(this);
     this.#sources.clear();
-    for (const letter of this.#letters.take()) this.addOpaque(SECTION_DEAD_LETTER, FRAME_DEAD_LETTER, this.#encoder.encode(letter));
   }
 
   /** Sections of messages for one destination, in pieces of at most `bytesMax`; each piece starts at a multiple of 8. Valid until the next unit begins. */
@@ -340,7 +346,7 @@ export class WorkUnit {
   }
 
   get opaqueBytes(): number {
-    return this.#opaque.bytes + this.#messageBytes + this.#letters.bytes;
+    return this.#opaque.bytes + this.#messageBytes;
   }
 
   /** How many frames for the coordinator there are. */
@@ -421,7 +427,6 @@ export class WorkUnit {
 
   dropOpaque(): void {
     this.#opaque.clear();
-    this.#letters.clear();
     this.#messages.clear();
     this.#messageBytes = 0;
     this.usage.clear();

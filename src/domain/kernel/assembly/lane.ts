@@ -13,15 +13,15 @@ export { exemplarCount2, histogramCount2 } from "./remote-write/remote-write-2-i
 export { seriesKindsAdd, seriesKindsClear } from "./definition/series-kinds";
 export { symbolBytes, symbolCount, symbolPointer } from "./remote-write/remote-write-symbols";
 export {
-  defineSettle, metadataHelp, metadataType, metadataUnit, remoteWrite2Begin, remoteWriteBegin, remoteWriteNoted, remoteWritePassedOver,
-  remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
+  defineSettle, metadataHelp, metadataType, metadataUnit, remoteWrite2Begin, remoteWriteBegin, remoteWriteGoOn, remoteWriteKeep, remoteWriteNoted,
+  remoteWritePassedOver, remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
   unknownBytes, unknownPointer,
 } from "./remote-write/remote-write-walk";
 export { otlpElementsLeft, otlpElementsMax } from "./otlp/otlp-elements";
 export { checkTraces as otlpRequestCheck } from "./traces/otlp-traces-check";
 export { otlpDistributions } from "./otlp/otlp-metrics-index";
-export { otlpMetricsBegin, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp/otlp-metrics-walk";
-export { otlpTracesBegin, otlpTracesStep } from "./traces/otlp-traces-walk";
+export { otlpMetricsBegin, otlpMetricsGoOn, otlpMetricsKeep, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp/otlp-metrics-walk";
+export { otlpTracesBegin, otlpTracesGoOn, otlpTracesKeep, otlpTracesStep } from "./traces/otlp-traces-walk";
 export { spanTextBytes, spanTextPointer, spanTextsFirst } from "./traces/span-texts";
 export { jsonDepth } from "./json/json-depth";
 export {

@@ -3,7 +3,7 @@
 // to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a point of four attributes: 15 ns its fields, 15 ns hash, 5 ns table, 3 ns row.
 import {
-  OTLP_POINT, OTLP_POINT_BYTES, OTLP_POINT_COUNTER, OTLP_POINT_NAME, OTLP_POINT_NAME_BYTES, OTLP_POINT_RESOURCE, OTLP_POINT_RESOURCE_BYTES,
+  KEPT_WALK, OTLP_POINT, OTLP_POINT_BYTES, OTLP_POINT_COUNTER, OTLP_POINT_NAME, OTLP_POINT_NAME_BYTES, OTLP_POINT_RESOURCE, OTLP_POINT_RESOURCE_BYTES,
   OTLP_POINT_UNIT, SCRATCH, SCRATCH_BYTES, SERIES_INDEX,
 } from "../../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
@@ -13,13 +13,13 @@ import { foundDestination, foundRef, laneFind, laneFindNext, laneInsert, laneSta
 import { stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../lane/lane-staging";
 import {
   FIELD_POINT, indexMetrics, METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE,
-  METRIC_RESOURCE_BYTES, METRIC_UNIT, metricsEnd, TAG_POINT,
+  METRIC_RESOURCE_BYTES, METRIC_UNIT, metricsEnd, otlpDistributions, setIndexed, TAG_POINT,
 } from "./otlp-metrics-index";
 import { indexJsonMetrics } from "./otlp-json-index";
 import {
   pointFlags, pointIsOdd, pointIsValued, pointSpan, pointSpanBytes, pointStartNs, pointTimeNs, pointValue, readJsonPoint,
 } from "./otlp-json-point";
-import { afterSpace, COMMA } from "../json/json-text";
+import { afterSpace, COMMA, setTextLimit } from "../json/json-text";
 import { fieldNumber, payload, readField, readRepeated, readVarint, varint } from "../wire/protobuf-wire";
 
 const EXPONENT: u64 = 0x7ff0000000000000;
@@ -85,6 +85,78 @@ export function otlpMetricsBegin(
   fieldsAt = fieldsEnd = 0;
   pending = STATUS_OK;
   return points;
+}
+
+/** Notes where the walk stands, which waits for nobody, so that other bodies may be walked before it goes on; answers where the index ends, which is the caller's to keep, as are body and OTLP_POINT. */
+export function otlpMetricsKeep(): usize {
+  const at = <usize>KEPT_WALK;
+  const flags: u32 = (isJson ? 1 : 0) | (converts ? 2 : 0) | (isCounter ? 4 : 0);
+  store<i64>(at, baseMs, 0);
+  store<i64>(at, minMs, 8);
+  store<u64>(at, admittedMs, 16);
+  store<i64>(at, arrivalMs, 24);
+  store<u64>(at, resourceLow, 32);
+  store<u64>(at, resourceHigh, 40);
+  store<u64>(at, contextLow, 48);
+  store<u64>(at, contextHigh, 56);
+  store<u32>(at, flags, 64);
+  store<u32>(at, tenant, 68);
+  store<u32>(at, maxRows, 72);
+  store<u32>(at, <u32>nextMetric, 76);
+  store<u32>(at, <u32>resource, 80);
+  store<u32>(at, <u32>fieldsAt, 84);
+  store<u32>(at, <u32>fieldsEnd, 88);
+  store<u32>(at, <u32>metricsEnd, 92);
+  store<u32>(at, otlpDistributions(), 96);
+  return metricsEnd;
+}
+
+/** Goes on from there: what was noted and kept lies where it lay, but for the body, which lies `moved` bytes further. */
+export function otlpMetricsGoOn(moved: isize): void {
+  const at = <usize>KEPT_WALK;
+  const flags = load<u32>(at, 64);
+  isJson = (flags & 1) != 0;
+  converts = (flags & 2) != 0;
+  isCounter = (flags & 4) != 0;
+  baseMs = load<i64>(at, 0);
+  minMs = load<i64>(at, 8);
+  admittedMs = load<u64>(at, 16);
+  arrivalMs = load<i64>(at, 24);
+  resourceLow = load<u64>(at, 32);
+  resourceHigh = load<u64>(at, 40);
+  contextLow = load<u64>(at, 48);
+  contextHigh = load<u64>(at, 56);
+  tenant = load<u32>(at, 68);
+  maxRows = load<u32>(at, 72);
+  nextMetric = load<u32>(at, 76);
+  resource = load<u32>(at, 80);
+  fieldsAt = load<u32>(at, 84);
+  fieldsEnd = load<u32>(at, 88);
+  setIndexed(load<u32>(at, 92), load<u32>(at, 96));
+  setTextLimit(usize.MAX_VALUE);
+  pending = STATUS_OK;
+  if (moved == 0) return;
+  resource += moved;
+  fieldsAt += moved;
+  fieldsEnd += moved;
+  movePlace(OTLP_POINT + OTLP_POINT_RESOURCE, moved);
+  movePlace(OTLP_POINT + OTLP_POINT_NAME, moved);
+  movePlace(OTLP_POINT + OTLP_POINT_UNIT, moved);
+  for (let entry = <usize>SERIES_INDEX; entry < metricsEnd; entry += METRIC_BYTES) {
+    movePlace(entry + METRIC_RESOURCE, moved);
+    movePlace(entry + METRIC_NAME, moved);
+    movePlace(entry + METRIC_POINTS, moved);
+    movePlace(entry + METRIC_END, moved);
+    movePlace(entry + METRIC_UNIT, moved);
+  }
+}
+
+/** Moves the address that stands at p, unless it is 0: none. */
+// @ts-ignore
+@inline
+function movePlace(p: usize, moved: isize): void {
+  const place = load<u32>(p);
+  if (place != 0) store<u32>(p, <u32>(<isize>place + moved));
 }
 
 /** Runs until the body is done or TypeScript has to act: STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point to be refused) or _ROWS_FULL. */

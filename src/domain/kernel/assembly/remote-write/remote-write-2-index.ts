@@ -86,6 +86,13 @@ export function indexBody2(pointer: usize, bytes: u32, ofTenant: u32): i32 {
   return status == 0 ? <i32>samples : status;
 }
 
+/** As setIndexed() of remote-write-index.ts. */
+export function setIndexed2(end: usize, behind: usize, ofTenant: u32): void {
+  indexEnd2 = end;
+  unindexed2 = behind;
+  tenant = ofTenant;
+}
+
 /** Indexes what follows in a body that was checked. */
 export function indexFurther2(end: usize): void {
   const counted = samples, countedHistograms = histograms, countedExemplars = exemplars;

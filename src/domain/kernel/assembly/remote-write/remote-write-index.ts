@@ -94,6 +94,13 @@ export function indexBody(pointer: usize, bytes: u32, ofTenant: u32): i32 {
   return scan(pointer, pointer + bytes, false) ? <i32>samples : STATUS_BAD_PROTOBUF;
 }
 
+/** Takes up the index of a body that others came after: its end, the first field behind what is indexed, and whose body it is. */
+export function setIndexed(end: usize, behind: usize, ofTenant: u32): void {
+  indexEnd = end;
+  unindexed = behind;
+  tenant = ofTenant;
+}
+
 /** Indexes what follows in a body that was checked. */
 export function indexFurther(end: usize): void {
   const counted = samples, countedMetadata = metadata, countedHistograms = histograms, countedExemplars = exemplars;

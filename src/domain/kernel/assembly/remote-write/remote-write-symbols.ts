@@ -5,7 +5,7 @@
 // of 1.0 nor JSON records begin with.
 // The label bytes themselves, as 1.0 writes them, are made at first sight of a series only.
 // Sketch: 10 ns a symbol, 2 ns a label, 8 ns a series.
-import { SCRATCH, SCRATCH_BYTES, SYMBOL_INDEX, SYMBOLS_MAX } from "../../../../core/layout/memory-map";
+import { SCRATCH, SCRATCH_BYTES, SYMBOL_ENTRY_BYTES, SYMBOL_INDEX, SYMBOLS_MAX } from "../../../../core/layout/memory-map";
 import { hashForLane, hashHigh, hashLow } from "../hash/identity-hash";
 import { fieldNumber, payload, readField, readVarint, varint } from "../wire/protobuf-wire";
 
@@ -13,6 +13,7 @@ export const FIELD_REFS: u32 = 1;
 
 /** {address u32, bytes u32, 8 unused, hash u128} */
 const SYMBOL_SHIFT: usize = 5;
+if (<usize>SYMBOL_ENTRY_BYTES != <usize>1 << SYMBOL_SHIFT) ERROR("an entry of the symbols has another size");
 const SYMBOL_BYTES: usize = 4;
 const SYMBOL_HASH: usize = 16;
 /** In place of a tenant's number, which is below TENANTS_MAX: no key of a stream is hashed as a symbol is. */
@@ -57,6 +58,11 @@ let sumHigh: u64 = 0;
 /** Forgets the symbols of the body before. */
 export function symbolsReset(): void {
   symbols = 0;
+}
+
+/** Takes up the symbols of a body that others came after. */
+export function setSymbols(count: u32): void {
+  symbols = count;
 }
 
 /** Takes the next symbol of the body, whose bytes must stay; false when there are too many. */

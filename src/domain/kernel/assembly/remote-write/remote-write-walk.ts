@@ -3,7 +3,7 @@
 // Tags and lengths are trusted here. The walk stops where TypeScript has to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a series with one sample: 5 ns table (20 at a million streams), 10 ns sample.
 import { REJECT_INVALID_VALUE, REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../../../core/layout/kernel-event";
-import { REPLICA_DECISIONS, SERIES_INDEX } from "../../../../core/layout/memory-map";
+import { KEPT_WALK, REPLICA_DECISIONS, SERIES_INDEX } from "../../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
 import {
   STATUS_ALLOWANCE_SPENT, STATUS_ASK_OWNER, STATUS_ASK_REPLICA, STATUS_BAD_LABELS, STATUS_DEFINITIONS_FULL, STATUS_DONE, STATUS_METADATA, STATUS_OK,
@@ -16,13 +16,14 @@ import { addReject, stagedRows, stagingAdvance, stagingPointer, writeRow } from 
 import { fieldNumber, payload, readField, readVarint, varint } from "../wire/protobuf-wire";
 import {
   ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_HELP, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, ENTRY_UNIT, FIELD_SAMPLE_START, indexBody2, indexEnd2,
-  indexFurther2, unindexed2,
+  indexFurther2, setIndexed2, unindexed2,
 } from "./remote-write-2-index";
 import {
   ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SOURCE, ENTRY_SPAN,
-  ENTRY_SPAN_BYTES, ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, unindexed, USUAL_SAMPLE_BYTES,
+  ENTRY_SPAN_BYTES, ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, setIndexed, unindexed,
+  USUAL_SAMPLE_BYTES,
 } from "./remote-write-index";
-import { labelsBytes, labelsOf } from "./remote-write-symbols";
+import { labelsBytes, labelsOf, setSymbols, symbolCount } from "./remote-write-symbols";
 import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "../definition/stream-definition";
 import { usualTimeAt } from "./usual-time";
 
@@ -46,6 +47,7 @@ let nextEntry: usize = SERIES_INDEX;
 let isVersion2: bool = false;
 /** Number of the body: decisions of others do not count. */
 let bodyNumber: u64 = 0;
+let bodies: u64 = 0;
 let unobserved: u32 = 0;
 let passedOver: u32 = 0;
 
@@ -100,7 +102,7 @@ function begin(samples: i32, end: usize, tenantIndex: u32, base: f64, min: f64, 
   pending = STATUS_OK;
   newStart = toldStart = 0;
   unobserved = passedOver = 0;
-  bodyNumber++;
+  bodyNumber = ++bodies;
   return samples;
 }
 
@@ -112,6 +114,83 @@ export function remoteWriteUnobserved(): u32 {
 /** Samples of the body that were passed over because another replica's are taken. */
 export function remoteWritePassedOver(): u32 {
   return passedOver;
+}
+
+/**
+ * Notes where the walk stands, so that other bodies may be walked before it goes on; answers where the index ends. The index, the symbols and the body are the
+ * caller's to keep. Only where a step has stopped with STATUS_ROWS_FULL, _REJECTS_FULL or _DEFINITIONS_FULL, or the series it stopped at has been settled.
+ */
+export function remoteWriteKeep(): usize {
+  const at = <usize>KEPT_WALK;
+  const flags: u32 = (isVersion2 ? 1 : 0) | (inSeries ? 2 : 0) | (usual ? 4 : 0) | (isEntered ? 8 : 0);
+  store<i64>(at, baseMs, 0);
+  store<i64>(at, minMs, 8);
+  store<u64>(at, admittedMs, 16);
+  store<u64>(at, bodyNumber, 24);
+  store<u64>(at, keyLow, 32);
+  store<u64>(at, keyHigh, 40);
+  store<i64>(at, toldStart, 48);
+  store<i64>(at, newStart, 56);
+  store<u32>(at, flags, 64);
+  store<u32>(at, tenant, 68);
+  store<u32>(at, maxRows, 72);
+  store<u32>(at, <u32>bodyEnd, 76);
+  store<u32>(at, <u32>nextEntry, 80);
+  store<u32>(at, unobserved, 84);
+  store<u32>(at, passedOver, 88);
+  store<i32>(at, pending, 92);
+  store<u32>(at, <u32>spanPointer, 96);
+  store<u32>(at, spanBytes, 100);
+  store<u32>(at, <u32>fieldsAt, 104);
+  store<u32>(at, <u32>seriesEnd, 108);
+  store<u32>(at, <u32>entryAt, 112);
+  store<u32>(at, ref, 116);
+  store<u32>(at, destination, 120);
+  store<u32>(at, source, 124);
+  const end = isVersion2 ? indexEnd2 : indexEnd;
+  store<u32>(at, <u32>end, 128);
+  store<u32>(at, <u32>(isVersion2 ? unindexed2 : unindexed), 132);
+  store<u32>(at, symbolCount(), 136);
+  return end;
+}
+
+/** Goes on from there: what was noted and kept lies where it lay. */
+export function remoteWriteGoOn(): void {
+  const at = <usize>KEPT_WALK;
+  const flags = load<u32>(at, 64);
+  isVersion2 = (flags & 1) != 0;
+  inSeries = (flags & 2) != 0;
+  usual = (flags & 4) != 0;
+  isEntered = (flags & 8) != 0;
+  baseMs = load<i64>(at, 0);
+  minMs = load<i64>(at, 8);
+  admittedMs = load<u64>(at, 16);
+  bodyNumber = load<u64>(at, 24);
+  keyLow = load<u64>(at, 32);
+  keyHigh = load<u64>(at, 40);
+  toldStart = load<i64>(at, 48);
+  newStart = load<i64>(at, 56);
+  tenant = load<u32>(at, 68);
+  maxRows = load<u32>(at, 72);
+  bodyEnd = load<u32>(at, 76);
+  nextEntry = load<u32>(at, 80);
+  unobserved = load<u32>(at, 84);
+  passedOver = load<u32>(at, 88);
+  pending = load<i32>(at, 92);
+  spanPointer = load<u32>(at, 96);
+  spanBytes = load<u32>(at, 100);
+  fieldsAt = load<u32>(at, 104);
+  seriesEnd = load<u32>(at, 108);
+  entryAt = load<u32>(at, 112);
+  ref = load<u32>(at, 116);
+  destination = load<u32>(at, 120);
+  source = load<u32>(at, 124);
+  if (isVersion2) {
+    setIndexed2(load<u32>(at, 128), load<u32>(at, 132), tenant);
+    setSymbols(load<u32>(at, 136));
+  } else {
+    setIndexed(load<u32>(at, 128), load<u32>(at, 132), tenant);
+  }
 }
 
 /** Row offsets count from another time from now on: the next unit has a base of its own (base <= min, max < base + 2^32). */

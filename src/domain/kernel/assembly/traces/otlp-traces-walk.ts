@@ -2,7 +2,7 @@
 // of texts (span-texts.ts). A span that has anything out of the ordinary is odd: its row says where it lies, and TypeScript decodes and judges it, so what the walk reads
 // itself is good. Sketch for a span of four known attributes: 150 ns.
 import {
-  SPAN_ATTRIBUTES, SPAN_ATTRIBUTES_BYTES, SPAN_ROWS, SPAN_ROWS_MAX,
+  KEPT_WALK, SPAN_ATTRIBUTES, SPAN_ATTRIBUTES_BYTES, SPAN_ROWS, SPAN_ROWS_MAX,
 } from "../../../../core/layout/memory-map";
 import {
   NO_SPAN_TEXT, SPAN_ROW_ATTRIBUTES, SPAN_ROW_ATTRIBUTES_FROM, SPAN_ROW_BYTES, SPAN_ROW_CHILD, SPAN_ROW_END_MICROSECONDS, SPAN_ROW_END_MS, SPAN_ROW_ERROR,
@@ -44,6 +44,13 @@ let scopeAt: usize = 0, scopeEnd: usize = 0;
 let resource: usize = 0;
 let resourceBytes: u32 = 0;
 
+// The same, before the last step.
+let beforeBodyAt: usize = 0;
+let beforeGroupAt: usize = 0, beforeGroupEnd: usize = 0;
+let beforeScopeAt: usize = 0, beforeScopeEnd: usize = 0;
+let beforeResource: usize = 0;
+let beforeResourceBytes: u32 = 0;
+
 /** Words of attributes that the rows at hand take. */
 let words: u32 = 0;
 
@@ -62,10 +69,49 @@ export function otlpTracesBegin(pointer: usize, bytes: u32, tenantSeed: u32, min
   return status;
 }
 
+/** Notes where the step before the one at hand ended, so that other bodies may be walked before that is done once more and the walk goes on. The body is the caller's to keep. */
+export function otlpTracesKeep(): void {
+  const at = <usize>KEPT_WALK;
+  store<f64>(at, minMs, 0);
+  store<f64>(at, maxMs, 8);
+  store<u32>(at, seed, 16);
+  store<u32>(at, <u32>beforeBodyAt, 20);
+  store<u32>(at, <u32>bodyEnd, 24);
+  store<u32>(at, <u32>beforeGroupAt, 28);
+  store<u32>(at, <u32>beforeGroupEnd, 32);
+  store<u32>(at, <u32>beforeScopeAt, 36);
+  store<u32>(at, <u32>beforeScopeEnd, 40);
+  store<u32>(at, <u32>beforeResource, 44);
+  store<u32>(at, beforeResourceBytes, 48);
+}
+
+/** Goes on from there: what was noted and kept lies where it lay, but for the body, which lies `moved` bytes further. The step is to be done again. */
+export function otlpTracesGoOn(moved: isize): void {
+  const at = <usize>KEPT_WALK;
+  minMs = load<f64>(at, 0);
+  maxMs = load<f64>(at, 8);
+  seed = load<u32>(at, 16);
+  bodyAt = <usize>load<u32>(at, 20) + moved;
+  bodyEnd = <usize>load<u32>(at, 24) + moved;
+  groupAt = <usize>load<u32>(at, 28) + moved;
+  groupEnd = <usize>load<u32>(at, 32) + moved;
+  scopeAt = <usize>load<u32>(at, 36) + moved;
+  scopeEnd = <usize>load<u32>(at, 40) + moved;
+  resource = <usize>load<u32>(at, 44) + moved;
+  resourceBytes = load<u32>(at, 48);
+}
+
 /** Fills rows with the next spans, as many as there is room for, and answers how many: 0 at the end of the body. Rows and numbers of the step before are no longer valid. */
 export function otlpTracesStep(): u32 {
   renewSpanTexts();
   words = 0;
+  beforeBodyAt = bodyAt;
+  beforeGroupAt = groupAt;
+  beforeGroupEnd = groupEnd;
+  beforeScopeAt = scopeAt;
+  beforeScopeEnd = scopeEnd;
+  beforeResource = resource;
+  beforeResourceBytes = resourceBytes;
   let rows: u32 = 0;
   while (rows < <u32>SPAN_ROWS_MAX && words + SPAN_WORDS_MAX <= ATTRIBUTE_WORDS) {
     if (scopeAt >= scopeEnd) {
