@@ -16,7 +16,7 @@ const SECRET = "a secret of the tests, 32 bytes or more";
 const WRITE = "/api/v1/rwmetrics/write";
 const WHO = "/api/v1/rbac/permissions";
 const EVERYTHING = JSON.stringify({
-  matchers: [{ name: "service_id", operator: "=~", value: ".*" }],
+  matchers: [{ name: "service_id", operator: "=~", value: ".+" }],
   starts_at: "2026-01-01T00:00:00Z",
   ends_at: "2099-01-01T00:00:00Z",
   comment: "smuggled",

@@ -18,7 +18,7 @@ if (missing !== undefined)
 const WHO = "/api/v1/rbac/permissions";
 const SILENCES = "/api/v1/silences";
 const EVERYTHING = {
-  matchers: [{ name: "service_id", operator: "=~", value: ".*" }],
+  matchers: [{ name: "service_id", operator: "=~", value: ".+" }],
   starts_at: "2026-01-01T00:00:00Z",
   ends_at: "2099-01-01T00:00:00Z",
 };

@@ -1,12 +1,12 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
 
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
-import { MetricDescriptions } from "../../src/actors/engine/otlp/metric-descriptions.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
 import { type Body, readBody } from "../../src/actors/engine/unit/body.ts";
 import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
+import { MetricDescriptions } from "../../src/actors/engine/unit/metric-descriptions.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";

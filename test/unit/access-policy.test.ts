@@ -10,6 +10,7 @@ import {
   actWithoutCredential,
   type Caller,
   lostTrust,
+  openIngestionWarning,
   refuseAccess,
 } from "../../src/domain/access/access-policy.ts";
 import { apiKeyText, KEY_ID_BYTES, keyIdIn, keyIdOf, keyPrefix } from "../../src/domain/access/api-key.ts";
@@ -184,6 +185,16 @@ describe("a request without a credential", () => {
     const bound = { boundHost: "0.0.0.0" };
     expect(role("ingest", { ...local, host: "vedette.example" }, bound)).toEqual(operator);
     expect(role("ingest", { ...local, host: "vedette.example", origin: "http://evil.example" }, bound)).toBe("unauthorized");
+  });
+
+  it("is named at the start where everybody on the network may write", () => {
+    const warning = (ingestAuth: string, boundHost: string) => openIngestionWarning({ ingestAuth, boundHost });
+    for (const host of ["0.0.0.0", "::", "192.0.2.7", "shop.example"])
+      expect(warning("optional", host), host).toMatch(
+        /^everybody who reaches .* may write telemetry into the tenant default .*; set INGEST_AUTH=required .*HOST=127\.0\.0\.1/,
+      );
+    for (const host of ["127.0.0.1", "localhost", "::1"]) expect(warning("optional", host), host).toBeNull();
+    expect(warning("required", "0.0.0.0")).toBeNull();
   });
 
   it("says why a request of this machine is not taken for a local one, and nothing of others", () => {

@@ -191,6 +191,38 @@ describe("silences in Alertmanager's form", () => {
   });
 
   it.each([
+    [[{ name: "alertname", operator: "!=", value: "X" }], 400],
+    [[{ name: "service_id", operator: "=", value: "" }], 400],
+    [
+      [
+        { name: "service_id", operator: "=~", value: ".*" },
+        { name: "severity", operator: "!~", value: "high|low" },
+      ],
+      400,
+    ],
+    [[{ name: "service_id", operator: "=~", value: "|web" }], 400],
+    [
+      [
+        { name: "service_id", operator: "!=", value: "X" },
+        { name: "environment", operator: "=", value: "prod" },
+      ],
+      201,
+    ],
+    [[{ name: "service_id", operator: "=~", value: ".+" }], 201],
+    [[{ name: "service_id", operator: "!=", value: "" }], 201],
+    [[{ name: "service_id", operator: "!~", value: ".*x|" }], 201],
+  ])("one matcher at least must want a value: %j is %i, as in Alertmanager", async (given, status) => {
+    const answer = await create(await Rig.open(), { matchers: given, ends_at: iso(HOUR_MS) });
+    expect(answer.status).toBe(status);
+    if (status === 400)
+      expect(answer.body).toMatchObject({
+        error: "invalid_parameter",
+        field: "matchers",
+        message: expect.stringMatching(/absent or empty/),
+      });
+  });
+
+  it.each([
     [{ ...body, id: "1" }, "unknown_field", /id is no member|"id"/],
     [{ ...body, matchers: [{ ...matchers[0], source: "x" }] }, "unknown_field", /source/],
     [{ ...body, matchers: [{ name: "a", value: "b" }] }, "missing_field", /operator/],

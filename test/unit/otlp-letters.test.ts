@@ -1,5 +1,6 @@
 /** What a lane keeps of OTLP besides rows and records: dead letters in the form of records, and what metrics say of themselves. */
 import { describe, expect, it } from "vitest";
+import { rfc3339OrNumber } from "../../src/core/base/rfc3339.ts";
 import { FRAME_METADATA } from "../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpSignal } from "../../src/core/protocol/otlp-kind.ts";
 import { recordOfLetter } from "../../src/domain/series/dead-letter-record.ts";
@@ -92,4 +93,21 @@ describe.each(["protobuf", "json"] as const)("OTLP in %s", (encoding) => {
     const again = { ...(late?.payload as object), timestamp: new Date(OTLP_NOW_MS).toISOString() };
     expect(judgeRecord(recordOfLetter(again), OTLP_NOW_MS)).toMatchObject({ type: "trace", value: 10 });
   });
+});
+
+it("writes the time of a letter as RFC 3339 where four digits can say its year, and leaves any other number", () => {
+  const cases: Array<[number, string | number]> = [
+    [-1, "1969-12-31T23:59:59.999Z"],
+    [1.9, "1970-01-01T00:00:00.001Z"],
+    [-0.5, "1969-12-31T23:59:59.999Z"],
+    [-62_167_219_200_000, "0000-01-01T00:00:00.000Z"],
+    [-62_167_219_200_001, -62_167_219_200_001],
+    [253_402_300_799_999.5, "9999-12-31T23:59:59.999Z"],
+    [253_402_300_800_000, 253_402_300_800_000],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  ];
+  for (const [ms, expected] of cases) {
+    expect(rfc3339OrNumber(ms)).toBe(expected);
+    expect(recordOfLetter({ labels: { __name__: "a" }, value: 1, timestamp: ms })).toMatchObject({ timestamp: expected });
+  }
 });

@@ -95,7 +95,7 @@ export class Front {
   handle(exchange: HttpExchange): void {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
-    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint.name : UNMATCHED);
+    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
     if (!route.found) {
       request.refuse(route.refusal, route.allow === undefined ? [] : [["Allow", route.allow]]);
       return;
@@ -117,7 +117,7 @@ export class Front {
     if (otlpDialect(path, undefined) !== undefined) this.handle(exchange);
     else {
       const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
-      new Request(exchange, this.#dependencies, UNMATCHED).refuse({ code: "not_found", message });
+      new Request(exchange, this.#dependencies, undefined).refuse({ code: "not_found", message });
     }
   }
 
@@ -256,7 +256,8 @@ export class Front {
 class Request implements IngestionSink {
   readonly exchange: HttpExchange;
   readonly #dependencies: FrontDependencies;
-  readonly #endpoint: string;
+  /** Undefined where no endpoint has its method and path. */
+  readonly #endpoint: Endpoint | undefined;
   readonly #startMs: number;
   #endMs: number | undefined;
   #id: string | undefined;
@@ -264,7 +265,7 @@ class Request implements IngestionSink {
   /** Of a request to an OTLP path: how it is answered. */
   readonly #dialect: OtlpDialect | undefined;
 
-  constructor(exchange: HttpExchange, dependencies: FrontDependencies, endpoint: string) {
+  constructor(exchange: HttpExchange, dependencies: FrontDependencies, endpoint: Endpoint | undefined) {
     const { request } = exchange;
     this.exchange = exchange;
     this.#dialect = request.path.includes("/v1/") ? otlpDialect(request.path, request.header("content-type")) : undefined;
@@ -287,7 +288,7 @@ class Request implements IngestionSink {
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
     this.exchange.respond(status, this.#isRemoteWrite2 ? [...headers, ...writtenHeaders(this.#written ?? undefined)] : headers, body);
     const endMs = this.#endMs ?? this.#dependencies.clock.monotonicMs();
-    this.#dependencies.requests.observe(this.#endpoint, (endMs - this.#startMs) / 1000);
+    this.#dependencies.requests.observe(this.#endpoint?.name ?? UNMATCHED, (endMs - this.#startMs) / 1000);
   }
 
   sendLater(answer: Promise<DocumentAnswer>): void {
@@ -300,7 +301,7 @@ class Request implements IngestionSink {
   }
 
   get #isRemoteWrite2(): boolean {
-    return this.#written !== null || (this.#endpoint.startsWith("remoteWrite") && isRemoteWrite2(this.exchange.request));
+    return this.#written !== null || (this.#endpoint?.name.startsWith("remoteWrite") === true && isRemoteWrite2(this.exchange.request));
   }
 
   /** Passes on an answer of an engine or of the coordinator; `written` is of remote-write 2.0. */
@@ -330,7 +331,7 @@ class Request implements IngestionSink {
   }
 
   refuse(refusal: Refusal, headers: HttpHeaders = []): void {
-    this.#dependencies.refusedBodies.count(refusal.code, this.exchange.request);
+    if (this.#endpoint?.handledBy === "engine") this.#dependencies.refusedBodies.count(refusal.code);
     if (this.#dialect !== undefined) {
       this.#respondOtlp(otlpError(this.#dialect, refusal), headers);
       return;

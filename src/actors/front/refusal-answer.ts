@@ -2,6 +2,7 @@
 import type { HttpHeaders, HttpRequest, RefusalCode } from "../../adapters/http/http-server.ts";
 import { errorAnswer } from "../../api/error-answer.ts";
 import { otlpDialect, otlpError } from "../../api/otlp-answer.ts";
+import { matchRoute } from "../../api/route-match.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 
 export interface RefusalSources {
@@ -17,7 +18,8 @@ export function refusalAnswer(
 ): { readonly headers: HttpHeaders; readonly body: string | Uint8Array } {
   const { code, message, request } = refused;
   const refusal = { code: code === "body_too_large" ? "payload_too_large" : code, message } as const;
-  if (request !== undefined) refusedBodies.count(refusal.code, request);
+  const route = request === undefined ? undefined : matchRoute(request.method, request.path);
+  if (route?.found === true && route.endpoint.handledBy === "engine") refusedBodies.count(refusal.code);
   const dialect = request === undefined ? undefined : otlpDialect(request.path, request.header("content-type"));
   const answer = dialect === undefined ? errorAnswer(refusal, requestId(request), undefined) : otlpError(dialect, refusal);
   const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];

@@ -1,7 +1,6 @@
 // Bodies of telemetry that were refused before an engine saw them, by reason: too large, not what their encoding says. Engines count what they refuse
 // themselves; `svc_validation_failures_total` is the sum of both.
 import type { ErrorCode } from "../../api/refusal.ts";
-import { matchRoute } from "../../api/route-match.ts";
 import { VALIDATION_REASONS, type ValidationReason } from "../../core/layout/counters.ts";
 
 const REASONS: ReadonlySet<string> = new Set(VALIDATION_REASONS);
@@ -10,11 +9,9 @@ const REASONS: ReadonlySet<string> = new Set(VALIDATION_REASONS);
 export class RefusedBodies {
   readonly #counts = new Map<ValidationReason, number>();
 
-  /** Counts the refusal of a request to an endpoint that takes telemetry; other endpoints and codes are left out. */
-  count(code: ErrorCode, { method, path }: { readonly method: string; readonly path: string }): void {
-    if (!isValidationReason(code)) return;
-    const route = matchRoute(method, path);
-    if (route.found && route.endpoint.handledBy === "engine") this.#counts.set(code, this.of(code) + 1);
+  /** Counts the refusal of a request to an endpoint that takes telemetry; other codes are left out. */
+  count(code: ErrorCode): void {
+    if (isValidationReason(code)) this.#counts.set(code, this.of(code) + 1);
   }
 
   /** Bodies refused for that reason. */

@@ -7,11 +7,10 @@
  * so that a listing never misses both. A process in another pid namespace (a second container on the same volume) looks dead: it is asked by its socket, folder-owner.ts.
  */
 
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { FolderGenerations, removeFile } from "./folder-generations.ts";
 import { errorCode } from "./log-file-system.ts";
 
-const NAME = /^lock\.(\d{1,15})$/;
 /** Others may come and go between listing and making the link; nobody does so this often. */
 const ATTEMPTS_MAX = 10;
 
@@ -35,40 +34,18 @@ export class FolderLockedError extends Error {
 /** Takes the data folder, which is created where missing, for process `pid`; throws FolderLockedError, or the system's error. */
 export function lockFolder(dataDir: string, pid: number = process.pid): FolderLock {
   mkdirSync(dataDir, { recursive: true });
+  const generations = new FolderGenerations(dataDir, "lock");
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const generations = generationsIn(dataDir);
-    const highest = generations.at(-1) ?? 0;
-    const holder = highest === 0 ? undefined : readHolder(linkPath(dataDir, highest));
+    const highest = generations.highest();
+    const holder = highest === 0 ? undefined : readHolder(generations.path(highest));
     if (highest > 0 && holder === undefined) continue; // released since it was listed
     if (holder !== undefined && isAlive(holder)) throw new FolderLockedError(dataDir, pidOf(holder));
-    if (!makeLink(linkPath(dataDir, highest + 1), pid)) continue;
-    for (const generation of generations) if (generation < highest) removeLink(linkPath(dataDir, generation));
-    return { release: () => removeLink(linkPath(dataDir, highest + 1)) };
+    const own = `${pid}:${startTicks(pid) ?? ""}:${bootId()}`;
+    if (!generations.make(highest + 1, (path) => symlinkSync(own, path))) continue;
+    generations.removeBelow(highest);
+    return { release: () => removeFile(generations.path(highest + 1)) };
   }
   throw new FolderLockedError(dataDir, 0);
-}
-
-function generationsIn(dataDir: string): number[] {
-  const generations: number[] = [];
-  for (const name of readdirSync(dataDir)) {
-    const match = NAME.exec(name);
-    if (match !== null) generations.push(Number(match[1]));
-  }
-  return generations.sort((a, b) => a - b);
-}
-
-function linkPath(dataDir: string, generation: number): string {
-  return join(dataDir, `lock.${generation}`);
-}
-
-function makeLink(path: string, pid: number): boolean {
-  try {
-    symlinkSync(`${pid}:${startTicks(pid) ?? ""}:${bootId()}`, path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === "EEXIST") return false;
-    throw error;
-  }
 }
 
 function readHolder(path: string): string | undefined {
@@ -78,14 +55,6 @@ function readHolder(path: string): string | undefined {
     if (errorCode(error) === "ENOENT") return undefined;
     if (errorCode(error) === "EINVAL") return ""; // a plain file of that name, from a copy that followed links: nobody holds it
     throw error;
-  }
-}
-
-function removeLink(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
   }
 }
 

@@ -6,13 +6,13 @@
  * is found answers, or its holder is dead.
  */
 import { randomBytes } from "node:crypto";
-import { linkSync, readdirSync, unlinkSync } from "node:fs";
+import { linkSync } from "node:fs";
 import { createConnection, createServer, type Server } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { FolderGenerations, removeFile } from "./folder-generations.ts";
 import { errorCode } from "./log-file-system.ts";
 
-const NAME = /^owner\.(\d{1,15})$/;
 /** Others may come and go between listing and making the link; nobody does so this often. */
 const ATTEMPTS_MAX = 10;
 /** What a holder that is busy with its start may take to say who it is. */
@@ -53,22 +53,21 @@ export async function ownFolder(dataDir: string): Promise<FolderOwner | null> {
     server.close();
     throw error;
   } finally {
-    remove(own);
+    removeFile(own);
   }
 }
 
 /** Links the listening socket to the next generation and returns its path. */
 async function takeGeneration(dataDir: string, own: string): Promise<string> {
+  const generations = new FolderGenerations(dataDir, "owner");
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const generations = generationsIn(dataDir);
-    const highest = generations.at(-1) ?? 0;
-    const holder = highest === 0 ? DEAD : await ask(pathOf(dataDir, highest));
+    const highest = generations.highest();
+    const holder = highest === 0 ? DEAD : await ask(generations.path(highest));
     if (holder === GONE) continue;
     if (holder !== DEAD) throw new FolderOwnedError(dataDir, holder);
-    const path = pathOf(dataDir, highest + 1);
-    if (!link(own, path)) continue;
-    for (const generation of generations) if (generation < highest) remove(pathOf(dataDir, generation));
-    return path;
+    if (!generations.make(highest + 1, (path) => linkSync(own, path))) continue;
+    generations.removeBelow(highest);
+    return generations.path(highest + 1);
   }
   throw new FolderOwnedError(dataDir, "one that comes and goes");
 }
@@ -114,34 +113,5 @@ function listen(path: string): Promise<Server | null> {
 
 function close(server: Server, path: string): void {
   server.close();
-  remove(path);
-}
-
-function generationsIn(dataDir: string): number[] {
-  return readdirSync(dataDir)
-    .flatMap((name) => NAME.exec(name)?.[1] ?? [])
-    .map(Number)
-    .sort((a, b) => a - b);
-}
-
-function pathOf(dataDir: string, generation: number): string {
-  return join(dataDir, `owner.${generation}`);
-}
-
-function link(from: string, to: string): boolean {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
-  }
+  removeFile(path);
 }

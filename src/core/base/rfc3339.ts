@@ -102,6 +102,11 @@ export function formatRfc3339(ms: number): string {
   return text;
 }
 
+/** The same, in whole milliseconds, where a year of four digits can say it; any other number stays one. */
+export function rfc3339OrNumber(ms: number): string | number {
+  return ms >= FIRST_MS && Math.floor(ms) <= LAST_MS ? formatRfc3339(Math.floor(ms)) : ms;
+}
+
 function format(moment: number): string {
   const day = Math.floor(moment / DAY_MS);
   if (day !== formattedDay) {

@@ -34,6 +34,12 @@ export function matcherProblem({ name, operator, value }: LabelMatcher, patterns
   return problem === null ? null : `${what} cannot be matched: ${problem}`;
 }
 
+/** Why matchers may hold for nearly everything: each does where its label is absent. Null where one of them wants a value, as Alertmanager asks for too. */
+export function emptyMatchersProblem(matchers: readonly LabelMatcher[], patterns: PatternCache): string | null {
+  if (matchers.some((matcher) => !matches(matcher, {}, patterns))) return null;
+  return `each matcher also matches a label that is absent or empty, so that together they match nearly every alert; give one that does not, such as service_id="checkout" or ${matchers[0]?.name ?? "service_id"}=~".+"`;
+}
+
 /** Whether it has a pattern. */
 export function isPattern({ operator }: Pick<LabelMatcher, "operator">): boolean {
   return operator === "=~" || operator === "!~";

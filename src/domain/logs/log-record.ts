@@ -1,7 +1,8 @@
 // A log of OTLP as a telemetry record of type log (section 2.1 of the contract): what it has no field for stands among its attributes.
+
+import { rfc3339OrNumber } from "../../core/base/rfc3339.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { OtlpLog } from "../otlp/otlp-items.ts";
-import { recordTime } from "../otlp/record-field.ts";
 import { SEVERITIES, severityOf } from "./severity.ts";
 
 /** A record; the fields that it has. */
@@ -14,7 +15,7 @@ export function logRecord(log: OtlpLog): LogRecord {
     type: "log",
     body: log.body,
     ...(log.traceId === "" ? {} : { trace_id: log.traceId }),
-    timestamp: recordTime(log.timeMs),
+    timestamp: rfc3339OrNumber(log.timeMs),
     attributes: logAttributes(log),
   };
 }

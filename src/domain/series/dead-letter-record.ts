@@ -1,6 +1,6 @@
 // The telemetry record that a dead letter holds: as it stands for JSON, and put together again from the labels of a remote-write sample and, of
 // folders of before, from the items of OTLP.
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { rfc3339OrNumber } from "../../core/base/rfc3339.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { flagsOfSeries } from "./classification.ts";
@@ -19,7 +19,7 @@ export function recordOfLetter(payload: unknown): unknown {
     metric_name: metricName,
     ...(value !== undefined && { value }),
     ...(timestamp !== undefined && {
-      timestamp: typeof timestamp === "number" && isTime(timestamp) ? formatRfc3339(timestamp) : timestamp,
+      timestamp: typeof timestamp === "number" ? rfc3339OrNumber(timestamp) : timestamp,
     }),
     // Of a JSON record its name says nothing about what its values are.
     attributes: (flagsOfSeries(metricName) & FLAG_COUNTER) === 0 ? attributes : ({ ...attributes, metric_type: "counter" } as Attributes),
@@ -36,7 +36,7 @@ function recordOfOtlpItem(item: Readonly<Record<string, unknown>>): unknown {
     service_id: serviceId,
     ...content,
     ...(traceId === "" ? {} : { trace_id: traceId }),
-    timestamp: typeof time === "number" && isTime(Math.floor(time)) ? formatRfc3339(Math.floor(time)) : time,
+    timestamp: typeof time === "number" ? rfc3339OrNumber(time) : time,
     attributes: { ...Object(resourceAttributes), ...Object(attributes), ...(spanId === "" ? {} : { span_id: spanId }) },
   };
 }
@@ -49,9 +49,4 @@ export function serviceOfLetter(payload: unknown): string | undefined {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** What four digits of a year can say. */
-function isTime(ms: number): boolean {
-  return Number.isSafeInteger(ms) && Math.abs(ms) < 253_402_300_800_000;
 }

@@ -1,8 +1,7 @@
 // A span of a block as a telemetry record of type trace (section 2.1 of the contract): what it has no field for stands among its attributes.
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { formatRfc3339, rfc3339OrNumber } from "../../core/base/rfc3339.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { OtlpSpan } from "../otlp/otlp-items.ts";
-import { recordTime } from "../otlp/record-field.ts";
 import type { SpanBlockHead, StoredSpan } from "./span-block.ts";
 
 const SPAN_KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
@@ -39,7 +38,7 @@ export function recordOfSpan(span: OtlpSpan): Record<string, unknown> {
     metric_name: span.name,
     value: span.endMs - span.startMs,
     trace_id: span.traceId,
-    timestamp: recordTime(span.endMs),
+    timestamp: rfc3339OrNumber(span.endMs),
     attributes: { ...span.resourceAttributes, ...span.attributes, ...spanAttributes(span) },
   };
 }

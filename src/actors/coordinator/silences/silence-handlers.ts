@@ -4,6 +4,7 @@ import { done, noContent, type Outcome, refused, shown } from "../../../api/refu
 import { matcherFrom } from "../../../api/shapes/matcher.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SILENCES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
+import { emptyMatchersProblem } from "../../../domain/alerting/label-matcher.ts";
 import { type RecurringWindow, windowProblem } from "../../../domain/alerting/maintenance-window.ts";
 import { type Silence, silenceState } from "../../../domain/alerting/silence.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
@@ -24,7 +25,8 @@ export async function createSilence(context: QueryContext, request: QueryRequest
   if (!when.ok) return when;
   const matchers = request.body.matchers.map(matcherFrom);
   const problem = await matchersProblem(matchers, configured.patterns, context.breathe);
-  if (problem !== null) return refused("invalid_parameter", problem, "matchers");
+  const refusal = problem ?? emptyMatchersProblem(matchers, configured.patterns);
+  if (refusal !== null) return refused("invalid_parameter", refusal, "matchers");
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
   const comment = commentOf(request.body, subject);
   return context.change(request, () => {

@@ -8,7 +8,6 @@ import { HistoryDecoder } from "../history/history-decoder.ts";
 import { ReplayDecoder } from "../history/replay-decoder.ts";
 import { JsonDecoder } from "../json/json-decoder.ts";
 import { LogSink } from "../logs/log-sink.ts";
-import { MetricDescriptions } from "../otlp/metric-descriptions.ts";
 import { OtlpDecoder } from "../otlp/otlp-decoder.ts";
 import type { DistributionTaker } from "../remote-write/histogram-intake.ts";
 import { MetadataIntake } from "../remote-write/metadata-intake.ts";
@@ -18,6 +17,7 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import { SpanSink } from "../spans/span-sink.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { LabelIntake } from "../unit/label-intake.ts";
+import { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import { StreamDefiner } from "../unit/stream-definer.ts";
 
 export interface LaneDecoderOptions {
@@ -65,9 +65,9 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
   const labels = new LabelIntake(exclusions);
   const decoder = { ...dependencies, definer, exclusions, labels };
   const logs = new LogSink(exclusions);
-  const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
   const makeJson = () => new JsonDecoder({ ...decoder, logs });
-  const intake = new MetadataIntake(decoder);
+  const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
+  const intake = new MetadataIntake({ ...decoder, descriptions });
   const sources = new ReplicaSources(processWords.replicas);
   const distributions = new DistributionSink(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {

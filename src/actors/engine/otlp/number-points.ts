@@ -14,9 +14,9 @@ import { flagsOfPoint } from "../../../domain/series/classification.ts";
 import { environmentOf } from "../../../domain/series/stream-identity.ts";
 import type { Body } from "../unit/body.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
+import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { DefinedStream, StreamDefiner } from "../unit/stream-definer.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
-import type { MetricDescriptions } from "./metric-descriptions.ts";
 
 export interface NumberPointsDependencies {
   readonly memory: EngineMemory;

@@ -36,10 +36,10 @@ import { type Body, decodeJsonBody, isLarge, refusedAnswer, toWorkPlace } from "
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { KeptPlace } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
+import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { LaneSink } from "./lane-sink.ts";
-import type { MetricDescriptions } from "./metric-descriptions.ts";
 import { MetricsWalk } from "./metrics-walk.ts";
 import { NumberPoints, POINT_ROWS_MAX, recordOfPoint } from "./number-points.ts";
 import { OtlpOutcome } from "./otlp-outcome.ts";

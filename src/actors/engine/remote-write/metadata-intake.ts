@@ -1,24 +1,19 @@
 // Metadata of a lane's remote-write bodies: messages of 1.0, and what series of 2.0 tell of themselves. New ones are stored with the unit at hand.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import {
-  METADATA_HELP_CHARACTERS_MAX,
-  METADATA_PER_BODY_MAX,
-  METADATA_UNIT_CHARACTERS_MAX,
-  NAME_BYTES_MAX,
-} from "../../../core/config/limits.ts";
+import { METADATA_HELP_CHARACTERS_MAX, METADATA_PER_BODY_MAX, NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { BODY_PADDING_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
-import { type MetadataMessage, metadataMessages, metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
+import { metadataMessages, metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
-import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Body } from "../unit/body.ts";
+import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
 
 export interface MetadataIntakeDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
   readonly metadata: MetadataBook;
-  readonly counters: EngineCounters;
+  readonly descriptions: MetricDescriptions;
   readonly tenantName: (index: number) => string;
   readonly tenantIndex: (name: string) => number;
 }
@@ -38,17 +33,19 @@ export class MetadataIntake {
 
   /** The messages of a 1.0 body, as far as METADATA_PER_BODY_MAX goes. */
   takeMessages(content: Uint8Array, body: Body, unit: WorkUnit): void {
+    const { descriptions, tenantName } = this.#dependencies;
+    const tenant = tenantName(body.tenant);
     let taken = 0;
     for (const message of metadataMessages(content)) {
       if (++taken > METADATA_PER_BODY_MAX) break;
-      this.#learn(message, body, unit);
+      descriptions.take(tenant, message, body.wallMs, unit);
     }
     this.settle();
   }
 
   /** After STATUS_METADATA: those of the series that the walk stands at. */
   takeSeries(body: Body, unit: WorkUnit): void {
-    const { kernel, memory } = this.#dependencies;
+    const { kernel, memory, descriptions, tenantName } = this.#dependencies;
     const at = kernel.unknownPointer();
     const labels = parseLabelSpan(memory.bytes.slice(at, at + kernel.unknownBytes()));
     const metricName = labels?.find(([name]) => name === "__name__")?.[1] ?? "";
@@ -57,7 +54,7 @@ export class MetadataIntake {
     const told = this.#symbol(kernel.metadataUnit());
     // A series that tells nothing is not worth a row; one that told something before takes nothing back.
     if (metricName !== "" && (type !== "unknown" || help !== "" || told !== ""))
-      this.#learn({ metricName, type, help, unit: told }, body, unit);
+      descriptions.take(tenantName(body.tenant), { metricName, type, help, unit: told }, body.wallMs, unit);
     this.#correctKinds();
     kernel.remoteWriteNoted();
   }
@@ -74,23 +71,6 @@ export class MetadataIntake {
     if (number >= kernel.symbolCount()) return "";
     const at = kernel.symbolPointer(number);
     return text.decode(memory.bytes.slice(at, at + Math.min(kernel.symbolBytes(number), 4 * METADATA_HELP_CHARACTERS_MAX)));
-  }
-
-  #learn({ metricName, type, help, unit: told }: MetadataMessage, body: Body, unit: WorkUnit): void {
-    const { metadata, counters, tenantName } = this.#dependencies;
-    if (metricName.length > NAME_BYTES_MAX) return;
-    const learned = {
-      tenant: tenantName(body.tenant),
-      metricName,
-      type,
-      unit: told.slice(0, METADATA_UNIT_CHARACTERS_MAX),
-      help: help.slice(0, METADATA_HELP_CHARACTERS_MAX),
-    };
-    const outcome = metadata.learn(learned, body.wallMs);
-    if (outcome === "no-room") counters.add("metadataDropped", 1);
-    if (outcome !== "new") return;
-    counters.add("metadataLearned", 1);
-    unit.addMetadata(metadata.find(learned.tenant, metricName) ?? learned);
   }
 
   /** Gives the kernel the kinds that metadata correct, where they have changed. */

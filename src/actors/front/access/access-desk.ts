@@ -12,7 +12,7 @@ import type { Secret } from "../../../core/base/secret.ts";
 import { ConfigError } from "../../../core/config/config-error.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
 import type { Config } from "../../../core/config/load-config.ts";
-import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
+import { DEFAULT_TENANT, openIngestionWarning } from "../../../domain/access/access-policy.ts";
 import { Authenticator } from "./authenticator.ts";
 import type { CredentialDirectory } from "./credential-directory.ts";
 import { Gate } from "./gate.ts";
@@ -96,6 +96,8 @@ export class AccessDesk {
       },
     );
     const policy = () => ({ ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST, boundPort: port() });
+    const warning = openIngestionWarning({ ingestAuth: settings.INGEST_AUTH, boundHost: settings.HOST });
+    if (warning !== null) dependencies.log("warn", warning);
     const onLostTrust = (reason: string) => dependencies.log("warn", `${LOST_TRUST}: ${reason}. ${PROXY_ADVICE}`);
     this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie, onLostTrust });
     this.jwks?.start();
