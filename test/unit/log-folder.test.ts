@@ -118,7 +118,7 @@ describe("folder lock", () => {
   it("lets one of many processes win over a stale lock", async () => {
     symlinkSync("1:1:old", join(folder, "lock.1"));
     mkdirSync(join(folder, "js"));
-    for (const name of ["folder-lock", "log-file-system"])
+    for (const name of ["folder-lock", "folder-generations", "log-file-system"])
       writeFileSync(join(folder, "js", `${name}.js`), transpiled(`src/adapters/log/${name}.ts`));
     writeFileSync(join(folder, "js/package.json"), `{"type":"module"}`);
     const script = `const { lockFolder } = await import(${JSON.stringify(join(folder, "js/folder-lock.js"))});

@@ -3,14 +3,16 @@
 const PAGE_BITS = 6;
 const PAGE = 1 << PAGE_BITS;
 const PAGED = 0x10000;
-const LATIN1 = 256;
+/** Characters that are looked up at once. */
+export const LATIN1 = 256;
 
 /** Classes are numbered from 0; each begins at one of `starts` (ascending, the first is 0) and is given by `classes` at the same place. */
 export class CharacterClasses {
   /** Where the page of a character begins. */
   readonly #pages = new Uint16Array(PAGED >> PAGE_BITS);
   readonly #paged: Uint16Array;
-  readonly #latin1: Uint16Array;
+  /** By character. */
+  readonly latin1: Uint16Array;
   readonly #starts: Int32Array;
   readonly #classes: Uint16Array;
 
@@ -31,16 +33,16 @@ export class CharacterClasses {
       this.#pages[page] = place;
     }
     this.#paged = Uint16Array.from(paged);
-    this.#latin1 = Uint16Array.from({ length: LATIN1 }, (_, character) => this.#onPage(character));
+    this.latin1 = Uint16Array.from({ length: LATIN1 }, (_, character) => this.#onPage(character));
   }
 
   get bytes(): number {
     const { byteLength } = this.#pages;
-    return byteLength + this.#paged.byteLength + this.#latin1.byteLength + this.#starts.byteLength + this.#classes.byteLength;
+    return byteLength + this.#paged.byteLength + this.latin1.byteLength + this.#starts.byteLength + this.#classes.byteLength;
   }
 
   of(character: number): number {
-    if (character < LATIN1) return this.#latin1[character] as number;
+    if (character < LATIN1) return this.latin1[character] as number;
     return character < PAGED ? this.#onPage(character) : this.#search(character);
   }
 
