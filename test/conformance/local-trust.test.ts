@@ -252,3 +252,12 @@ describe.each(ENGINES)("trust over $kind", ({ kind, skipped }) => {
     expect((await client.get(WHO, headers)).status).toBe(200);
   });
 });
+
+it("says at the start, once, that everybody on the network may write telemetry, and nothing of it where that is not so", async () => {
+  const lines = async (settings: ServerSettings) =>
+    (await start(settings)).server.output.split("\n").filter((line) => line.includes("may write telemetry"));
+  expect(await lines({ HOST: "0.0.0.0" })).toEqual([
+    expect.stringMatching(/warn.*everybody who reaches 0\.0\.0\.0 .*INGEST_AUTH=required/),
+  ]);
+  expect(await lines({})).toEqual([]);
+});
