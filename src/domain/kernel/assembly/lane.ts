@@ -13,10 +13,11 @@ export { exemplarCount2, histogramCount2 } from "./remote-write/remote-write-2-i
 export { seriesKindsAdd, seriesKindsClear } from "./definition/series-kinds";
 export { symbolBytes, symbolCount, symbolPointer } from "./remote-write/remote-write-symbols";
 export {
-  defineSettle, metadataHelp, metadataType, metadataUnit, remoteWrite2Begin, remoteWriteBegin, remoteWriteGoOn, remoteWriteKeep, remoteWriteNoted,
+  defineSettle, remoteWrite2Begin, remoteWriteBegin, remoteWriteGoOn, remoteWriteKeep, remoteWriteNoted,
   remoteWritePassedOver, remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
   unknownBytes, unknownPointer,
 } from "./remote-write/remote-write-walk";
+export { metadataHelp, metadataType, metadataUnit } from "./remote-write/remote-write-metadata";
 export { otlpElementsLeft, otlpElementsMax } from "./otlp/otlp-elements";
 export { checkTraces as otlpRequestCheck } from "./traces/otlp-traces-check";
 export { otlpDistributions } from "./otlp/otlp-metrics-index";

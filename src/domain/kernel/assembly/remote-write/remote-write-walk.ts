@@ -12,23 +12,20 @@ import {
 import {
   foundDestination, foundRef, foundSource, laneFind, laneInsert, laneKeepLabels, laneNotes, laneSetNotes, laneSetSource, laneTableClear,
 } from "../lane/lane-table";
-import { addReject, stagedRows, stagingAdvance, stagingPointer, writeRow } from "../lane/lane-staging";
-import { fieldNumber, payload, readField, readVarint, varint } from "../wire/protobuf-wire";
+import { addReject, stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../lane/lane-staging";
+import { fieldNumber, payload, readField } from "../wire/protobuf-wire";
 import {
-  ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_HELP, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, ENTRY_UNIT, FIELD_SAMPLE_START, indexBody2, indexEnd2,
-  indexFurther2, setIndexed2, unindexed2,
+  ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, indexBody2, indexEnd2, indexFurther2, setIndexed2, unindexed2,
 } from "./remote-write-2-index";
 import {
   ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SOURCE, ENTRY_SPAN,
-  ENTRY_SPAN_BYTES, ENTRY_USUAL, FIELD_SAMPLE, FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE, indexBody, indexEnd, indexFurther, isUsualSample, setIndexed, unindexed,
-  USUAL_SAMPLE_BYTES,
+  ENTRY_SPAN_BYTES, ENTRY_USUAL, FIELD_SAMPLE, indexBody, indexEnd, indexFurther, isUsualSample, setIndexed, unindexed, USUAL_SAMPLE_BYTES,
 } from "./remote-write-index";
+import { haveQuantile, readSample, sampleBits, sampleStart, sampleTime } from "./remote-write-sample";
 import { labelsBytes, labelsOf, setSymbols, symbolCount } from "./remote-write-symbols";
 import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "../definition/stream-definition";
 import { usualTimeAt } from "./usual-time";
 
-/** The one kind of NaN that is stored: Prometheus' mark for a series that ended. */
-const STALE_MARKER: u64 = 0x7ff0000000000002;
 const EXPONENT: u64 = 0x7ff0000000000000;
 const MANTISSA: u64 = 0x000fffffffffffff;
 /** ENTRY_USUAL in ENTRY_FIELDS, ENTRY_KNOWN in ENTRY_END. */
@@ -46,8 +43,7 @@ let bodyEnd: usize = 0;
 let nextEntry: usize = SERIES_INDEX;
 let isVersion2: bool = false;
 /** Number of the body: decisions of others do not count. */
-let bodyNumber: u64 = 0;
-let bodies: u64 = 0;
+let bodyNumber: u64 = 0, bodies: u64 = 0;
 let unobserved: u32 = 0;
 let passedOver: u32 = 0;
 
@@ -59,7 +55,7 @@ let spanBytes: u32 = 0;
 let fieldsAt: usize = 0; // the next field
 let seriesEnd: usize = 0;
 let usual: bool = false; // from fieldsAt on there are usual samples only
-let entryAt: usize = 0;
+export let entryAt: usize = 0;
 let keyLow: u64 = 0;
 let keyHigh: u64 = 0;
 let isEntered: bool = false; // found by that key, not by the first pass
@@ -68,11 +64,6 @@ let destination: u32 = 0;
 let source: u32 = 0;
 let toldStart: i64 = 0; // the start time that the stream's shard knows
 let newStart: i64 = 0; // a start time to be told ahead of the next sample; 0 = none
-
-// The sample that was read last.
-let sampleBits: u64 = 0;
-let sampleTime: i64 = 0;
-let sampleStart: i64 = 0;
 
 /**
  * Checks a decompressed body (BODY_PADDING_BYTES must follow it, and its bytes must not change until the walk is done) and sets the walk to its start.
@@ -127,8 +118,6 @@ export function remoteWriteKeep(): usize {
   store<i64>(at, minMs, 8);
   store<u64>(at, admittedMs, 16);
   store<u64>(at, bodyNumber, 24);
-  store<u64>(at, keyLow, 32);
-  store<u64>(at, keyHigh, 40);
   store<i64>(at, toldStart, 48);
   store<i64>(at, newStart, 56);
   store<u32>(at, flags, 64);
@@ -139,8 +128,6 @@ export function remoteWriteKeep(): usize {
   store<u32>(at, unobserved, 84);
   store<u32>(at, passedOver, 88);
   store<i32>(at, pending, 92);
-  store<u32>(at, <u32>spanPointer, 96);
-  store<u32>(at, spanBytes, 100);
   store<u32>(at, <u32>fieldsAt, 104);
   store<u32>(at, <u32>seriesEnd, 108);
   store<u32>(at, <u32>entryAt, 112);
@@ -166,8 +153,6 @@ export function remoteWriteGoOn(): void {
   minMs = load<i64>(at, 8);
   admittedMs = load<u64>(at, 16);
   bodyNumber = load<u64>(at, 24);
-  keyLow = load<u64>(at, 32);
-  keyHigh = load<u64>(at, 40);
   toldStart = load<i64>(at, 48);
   newStart = load<i64>(at, 56);
   tenant = load<u32>(at, 68);
@@ -177,11 +162,13 @@ export function remoteWriteGoOn(): void {
   unobserved = load<u32>(at, 84);
   passedOver = load<u32>(at, 88);
   pending = load<i32>(at, 92);
-  spanPointer = load<u32>(at, 96);
-  spanBytes = load<u32>(at, 100);
   fieldsAt = load<u32>(at, 104);
   seriesEnd = load<u32>(at, 108);
   entryAt = load<u32>(at, 112);
+  spanPointer = load<u32>(entryAt, ENTRY_SPAN);
+  spanBytes = load<u32>(entryAt, ENTRY_SPAN_BYTES);
+  keyLow = load<u64>(entryAt, ENTRY_HASH_LOW);
+  keyHigh = load<u64>(entryAt, ENTRY_HASH_HIGH);
   ref = load<u32>(at, 116);
   destination = load<u32>(at, 120);
   source = load<u32>(at, 124);
@@ -274,21 +261,6 @@ export function unknownPointer(): usize {
 /** Length of those bytes. */
 export function unknownBytes(): u32 {
   return spanBytes;
-}
-
-/** After STATUS_METADATA: the metric's type as the protocol numbers it. */
-export function metadataType(): u32 {
-  return load<u32>(entryAt, ENTRY_TYPE) & ~ENTRY_DESCRIBED;
-}
-
-/** The number of the symbol that is its help; it may be none. */
-export function metadataHelp(): u32 {
-  return load<u32>(entryAt, ENTRY_HELP);
-}
-
-/** The number of the symbol that is its unit; it may be none. */
-export function metadataUnit(): u32 {
-  return load<u32>(entryAt, ENTRY_UNIT);
 }
 
 /** After STATUS_METADATA: the metadata have been taken; the lane table may have been cleared since. */
@@ -461,37 +433,9 @@ function admit(): i32 {
   return STATUS_OK;
 }
 
-/** Reads a sample that is not written the usual way; fields that are absent are 0, of repeated ones the last counts. */
-function readSample(p: usize, end: usize): void {
-  sampleBits = 0;
-  sampleTime = 0;
-  sampleStart = 0;
-  while (p < end) {
-    p = readField(p, end);
-    if (fieldNumber == FIELD_SAMPLE_VALUE) {
-      sampleBits = load<u64>(payload);
-    } else if (fieldNumber == FIELD_SAMPLE_TIME) {
-      readVarint(payload);
-      sampleTime = <i64>varint;
-    } else if (isVersion2 && fieldNumber == FIELD_SAMPLE_START) {
-      readVarint(payload);
-      sampleStart = <i64>varint;
-    }
-  }
-}
-
-/** A label's tag and the length of its name, and the name: of a summary's quantile. */
-const QUANTILE_HEAD: u16 = 0x080a;
-const QUANTILE: u64 = 0x656c69746e617571;
-
-/** Whether the series at hand has a label `quantile`; what its labels' values hold is not told apart from labels. */
-function isQuantile(): bool {
-  const inBody = !isVersion2;
-  let p: usize = inBody ? spanPointer : labelsOf(load<u32>(entryAt, ENTRY_SPAN), load<u32>(entryAt, ENTRY_SPAN_BYTES));
-  const end = p + (inBody ? spanBytes : labelsBytes());
-  if (p == 0) return false;
-  for (; p + 10 <= end; p++) if (load<u16>(p) == QUANTILE_HEAD && load<u64>(p, 2) == QUANTILE) return true;
-  return false;
+/** Whether the series at hand has a label `quantile`. */
+function hasQuantile(): bool {
+  return isVersion2 ? haveQuantile(labelsOf(load<u32>(entryAt, ENTRY_SPAN), load<u32>(entryAt, ENTRY_SPAN_BYTES)), labelsBytes()) : haveQuantile(spanPointer, spanBytes);
 }
 
 /** Stages the samples of the series at hand, from fieldsAt on. */
@@ -514,13 +458,13 @@ function stageSamples(): i32 {
         p = next;
         continue;
       }
-      readSample(payload, next);
+      readSample(payload, next, isVersion2);
       bits = sampleBits;
       time = sampleTime;
       if (sampleStart != 0 && sampleStart != toldStart) newStart = toldStart = sampleStart;
     }
     const invalid = (bits & EXPONENT) == EXPONENT && bits != STALE_MARKER;
-    if (invalid && (bits & MANTISSA) != 0 && isQuantile()) {
+    if (invalid && (bits & MANTISSA) != 0 && hasQuantile()) {
       unobserved++;
       p = next;
       continue;
