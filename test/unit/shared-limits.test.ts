@@ -46,6 +46,7 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   SIGNAL_SERVICES_MAX: "forgets the longest ago, of two minutes",
   JOIN_SPANS_MAX: "forgets the oldest, which then find their other half less long",
   CORROBORATIONS_MAX: "a ledger of its own for each pass",
+  TRAINING_CHUNK_BYTES_MAX: "of one training, of which one runs",
   LOG_SEARCH_BYTES_MAX: "of a damaged log, at the start",
   DAMAGED_BYTES_KEPT_MAX: "of the data folder, not of what tenants do",
   ROUTING_RULES_MAX: "of each tenant",
