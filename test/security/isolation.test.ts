@@ -146,6 +146,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       anomalyId: (await firstRow("/api/v1/anomalies", "anomalies")).row.anomaly_id as string,
       alertId: (await firstRow("/api/v1/alerts", "alerts")).row.alert_id as string,
       inhibitionId: (await firstRow("/api/v1/inhibitions", "inhibitions")).row.inhibition_id as string,
+      ruleId: (await firstRow("/api/v1/routing/rules", "rules")).row.id as string,
       jobId: await beginReplay(replaying, { ids: [letterId] }),
       keyId: (await firstRow("/api/v1/apikeys", "keys")).row.key_id as string,
       userId: (await firstRow("/api/v1/users", "users")).row.user_id as string,

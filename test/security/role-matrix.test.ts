@@ -104,6 +104,8 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/inhibitions": OPERATORS,
   "DELETE /api/v1/inhibitions/{id}": OPERATORS,
   "GET /api/v1/settings/watchdog": READERS,
+  "GET /api/v1/routing/rules": READERS,
+  "POST /api/v1/routing/test": READERS,
 
   "GET /api/v1/data-faults": OPERATORS,
   "POST /api/v1/data-faults/acknowledge": OPERATORS,
@@ -125,6 +127,9 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/backtest": OPERATORS,
 
   "POST /api/v1/import": ADMINS,
+  "POST /api/v1/routing/rules": ADMINS,
+  "PUT /api/v1/routing/rules/{id}": ADMINS,
+  "DELETE /api/v1/routing/rules/{id}": ADMINS,
   "POST /api/v1/atlas/import/catalog": ADMINS,
   "GET /api/v1/audit": ADMINS,
   "PUT /api/v1/settings/watchdog": ADMINS,

@@ -54,6 +54,10 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     ] as const;
   }),
   ...twice((i) => {
+    const body = { name: `${WORD} ${i}`, priority: i, service_pattern: `${WORD}*`, channels: [`chat:${WORD}`] };
+    return ["createRoutingRule", "POST", "/api/v1/routing/rules", body] as const;
+  }),
+  ...twice((i) => {
     const body = { service_id: WORD, metric_name: `${WORD} ${i}`, z_threshold: 7 };
     return ["setWatchdogSettings", "PUT", "/api/v1/settings/watchdog", body] as const;
   }),

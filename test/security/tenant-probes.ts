@@ -11,6 +11,7 @@ export interface Loot {
   readonly alertId: string;
   readonly letterId: string;
   readonly inhibitionId: string;
+  readonly ruleId: string;
   readonly jobId: string;
   readonly keyId: string;
   readonly userId: string;
@@ -184,6 +185,17 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   inhibitions: list("inhibitions"),
   inhibition: byId("id", ({ inhibitionId }) => inhibitionId),
   deleteInhibition: byId("id", ({ inhibitionId }) => inhibitionId),
+  createRoutingRule: () => [{ body: { name: "theirs", priority: 1, channels: ["chat:theirs"] }, statuses: [201] }],
+  routingRules: ({ tokens }) => [
+    { statuses: [200] },
+    { query: { limit: "1", page_token: tokens.get("routingRules") as string }, statuses: [400] },
+  ],
+  changeRoutingRule: byId("id", ({ ruleId }) => ruleId, { name: "theirs", priority: 1, channels: ["chat:theirs"] }),
+  deleteRoutingRule: byId("id", ({ ruleId }) => ruleId),
+  testRouting: ({ alertId }) => [
+    { body: { alert_id: alertId }, statuses: [404] },
+    { body: { service_id: SERVICE }, statuses: [200] },
+  ],
   alertLedger: () => [
     { query: { service_id: SERVICE }, statuses: [200] },
     { query: { service_id: SERVICE, metric_name: METRIC, at: new Date().toISOString() }, statuses: [200] },
