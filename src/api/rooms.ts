@@ -10,6 +10,7 @@ import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { INHIBITIONS_ENDPOINTS } from "./endpoints/inhibitions.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
+import { ROUTING_ENDPOINTS } from "./endpoints/routing.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
@@ -34,6 +35,7 @@ export const ROOMS: readonly Room[] = [
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
+  { title: "Routing", about: "Which channels people are told through.", endpoints: ROUTING_ENDPOINTS },
   { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
   {

@@ -9,7 +9,7 @@ import {
   SERVICE_PATTERN_CHARACTERS_MAX,
 } from "../../core/config/notification-limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
-import { parseChannel } from "../../domain/notification/channel.ts";
+import { CHANNEL_PATTERN, parseChannel } from "../../domain/notification/channel.ts";
 import { sourceOf } from "../../domain/notification/routing-rule.ts";
 import { SEVERITY } from "./alert.ts";
 import { labelText } from "./matcher.ts";
@@ -26,7 +26,7 @@ const CHANNEL = z
       return typeof problem === "string" ? problem : "is no channel";
     },
   })
-  .meta({ examples: ["chat:ops"] });
+  .meta({ pattern: CHANNEL_PATTERN, examples: ["chat:ops"] });
 
 const LABEL_MATCHERS = z
   .record(labelText().min(1), labelText())

@@ -16,6 +16,8 @@ const TEAM = /^[^\p{Cc}]{1,100}$/u;
 const ADDRESS =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 const ADDRESS_CHARACTERS_MAX = 254;
+/** The form of a channel for those who read a schema; parseChannel says what is wrong with one. */
+export const CHANNEL_PATTERN = `^((chat:#?|pager:)[A-Za-z0-9][A-Za-z0-9._-]{0,63}|chat|pager|email:${ADDRESS.source.slice(1, -1)}|oncall:[^\\u0000-\\u001f\\u007f-\\u009f]{1,100})$`;
 
 /** The channel that a text names, or in a sentence why it names none. `chat:#ops` is `chat:ops`. */
 export function parseChannel(text: string): Channel | string {
