@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
+import { ROUTING_CALLS } from "./contract-routing-calls.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
 type Calls = Readonly<Record<string, (driver: ContractDriver) => Promise<void>>>;
@@ -355,6 +356,7 @@ const MAP_CALLS: typeof CALLS = {
     await call("declareLimit", 400, { body: { ...body, limit_value: 0 } });
   },
   ...HOLDING_CALLS,
+  ...ROUTING_CALLS,
   alertLedger: async ({ call }) => {
     await call("alertLedger", 200, { query: { service_id: SERVICE } });
     await call("alertLedger", 200, { query: { service_id: SERVICE, metric_name: "m", at: iso() } });
