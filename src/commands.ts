@@ -24,7 +24,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   import: (rest, { environment, isTerminal }) => runImport(rest, environment, isTerminal),
   token: (rest, { readConfig }) => runToken(rest, readConfig()),
   backtest: (rest, { environment, readConfig }) => runBacktest(rest, environment, readConfig),
-  replay: (rest) => runReplay(rest),
+  replay: (rest, { readConfig }) => runReplay(rest, readConfig),
   doctor: (rest) =>
     runDoctor(rest, [
       { name: "control", tables: CONTROL_TABLES, mender: undefined, compressed: CONTROL_READ_DICTIONARIES },

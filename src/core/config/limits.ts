@@ -435,13 +435,13 @@ export const SERVICE_VALUE_AGE_MS_MAX = 5 * 60_000;
 export const SERVICE_NAMES_PER_VISIT = 48;
 /** Metrics of a service are chosen anew at most this often: each new choice needs a new model. */
 export const SERVICE_COLUMNS_HELD_MS = 3600 * 1000;
-/** Vectors of a first model, and of any: three days of minutes are trained in 0.1 s. */
+/** Vectors of a first model, and of any: a month of minutes, which is trained in some 2 s. Of three days SMD's scores are a third lower. */
 export const SERVICE_VECTORS_MIN = 256;
-export const SERVICE_VECTORS_MAX = 4_320;
-/** Samples that one training reads: of 64 metrics 4,320 vectors and some more; where streams are many, history is shorter. */
-export const SERVICE_TRAINING_SAMPLES_MAX = 400_000;
+export const SERVICE_VECTORS_MAX = 43_200;
+/** Samples that one training reads: of 38 metrics a month of minutes; where streams are more, history is shorter. */
+export const SERVICE_TRAINING_SAMPLES_MAX = 1_800_000;
 /** A model is trained anew when its history has doubled, and this often. */
-export const SERVICE_MODEL_AGE_MS_MAX = 24 * 3600 * 1000;
+export const SERVICE_MODEL_AGE_MS_MAX = 30 * 24 * 3600 * 1000;
 /** Cycles after which a service asks again for what it was not given. */
 export const SERVICE_ASKS_AGAIN_CYCLES = 10;
 /** Services that wait for the coordinator to look for their models, or for a training: 200 B each. Those that find no place ask again. */

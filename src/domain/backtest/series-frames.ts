@@ -30,9 +30,16 @@ export interface TimedFrame {
 /** Of the present and of the changed run. */
 export type BothFrames = readonly [TimedFrame[], TimedFrame[]];
 
+/** Whose score it is: one of a metric, or of a service's metrics together. */
+export type ScoreLayer = "pair" | "service";
+
+/** Hears the score of an observation, at the time of its newest sample. */
+export type Scored = (layer: ScoreLayer, timeMs: number, score: number) => void;
+
 export interface SeriesFramesOptions extends BacktestOptions {
   readonly facts: BacktestFacts;
   readonly slices: WorkSlices;
+  readonly scored?: Scored;
 }
 
 /** Threshold tables by threshold: about 20 ms each, once. */
@@ -60,7 +67,7 @@ export async function seriesFrames(
   place: number,
   settings: readonly [WatchdogSettings, WatchdogSettings],
   into: BothFrames,
-  options: SeriesFramesOptions & { readonly tables: ThresholdTables },
+  options: SeriesFramesOptions & { readonly tables: ThresholdTables; readonly streams: number },
 ): Promise<void> {
   const [first, second] = settings;
   const sides = sidesOf(settings);
@@ -84,10 +91,11 @@ async function pairFrames(
   settings: WatchdogSettings,
   run: readonly number[],
   into: BothFrames,
-  { facts, slices, ...options }: SeriesFramesOptions,
+  { facts, slices, scored, ...options }: SeriesFramesOptions & { readonly streams: number },
 ): Promise<void> {
   const { tenant, serviceId } = series.name;
-  const track = new PairTrack(series, { ...settings, ...options, deployments: facts.deployments(tenant, serviceId) });
+  const deployments = facts.deployments(tenant, serviceId);
+  const track = new PairTrack(series, { ...settings, ...options, deployments, ...(scored !== undefined && { scored }) });
   for (let atMs = track.dueMs; Number.isFinite(atMs); atMs = track.dueMs) {
     const before = track.seen;
     for (const frame of track.visit(atMs)) put(into, run, { frame, atMs, stage: STAGE_PAIRS, place });

@@ -139,6 +139,7 @@ async function trackFrames(
     if (!track.isTrained) continue;
     const isNew = cursor.read(atMs, values);
     const frame = isNew ? track.observe(atMs, cursor.newestMs, values) : undefined;
+    if (isNew) options.scored?.("service", cursor.newestMs, track.newestScore);
     if (frame !== undefined) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
   }

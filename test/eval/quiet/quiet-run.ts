@@ -133,7 +133,7 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
       }
       if (rig.shard.records.count(row.ref) === 0) continue;
       const pair = tracks[row.ref] as PairFindings;
-      pair.observe(timeMs, rig.shard.records.lastValue(row.ref));
+      pair.observe(timeMs, rig.shard.records.lastValue(row.ref), 0, METRICS.length);
       for (const found of pair.told(timeMs)) {
         if ("transition" in found) run.take(found, timeMs);
         else sources.confirmations.take(found, timeMs);

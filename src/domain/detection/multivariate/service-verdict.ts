@@ -19,6 +19,9 @@ const CORRELATED_MAX = 16;
 const SUNDAY = 0;
 const SATURDAY = 6;
 
+/** Evidence so high that the service passes it by chance as seldom as people may be told for nothing. */
+export const RARE_GATE = "own_tail";
+
 /** What is known besides the detector. */
 export interface ServiceFinding {
   readonly names: readonly string[];
@@ -56,6 +59,7 @@ export function serviceVerdict(detector: ServiceDetector, finding: ServiceFindin
       atLeast("evidence", verdict.evidence, EVIDENCE_BAR),
       { name: "flapping", passed: suppressedBy !== "flapping", value: verdict.evidence, limit: bar },
       holds("same_incident", suppressedBy !== "same_incident"),
+      atLeast(RARE_GATE, verdict.evidence, verdict.tail),
     ],
     suppressed_by: suppressedBy,
     layers: LAYERS,

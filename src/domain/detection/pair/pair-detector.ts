@@ -2,6 +2,10 @@
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
 import { anomalyScore } from "../anomaly-score.ts";
+import { DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
+import type { KnownReason } from "../departure/known-departures.ts";
+import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
+import { shareOfOne } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gate/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
@@ -17,6 +21,12 @@ const HOUR_MS = 3_600_000;
 const LONG_MEMORY = 6400;
 /** Width of the short mean of the spike family. */
 const SPIKE_WIDTH = 3;
+/** A level is that of most of its values where more than a third of them are so much of its bar away. */
+const SHARED_LEVEL = 0.3;
+const SHARED_VALUES = 3;
+/** A level that comes so soon after a departure, in intervals and in time, is what the departure left, and nothing of its own. */
+const DEPARTURE_REST_INTERVALS = 60;
+const DEPARTURE_REST_MS_MAX = 5 * HOUR_MS;
 /** Values before which nothing opens (young baseline). */
 export const LEARNING_VALUES = 24;
 /**
@@ -52,6 +62,27 @@ const IS_SETTLING = 1;
 /** The hours learn nothing of an incident for this long; what lasts longer is the new normal. */
 const INCIDENT_MS = 6 * HOUR_MS;
 
+/** The tail of levels, and the highest of the stretch at hand. */
+const LEVEL_TAIL_WORDS = OWN_TAIL_WORDS + 1;
+/**
+ * How many stretches a day have a level that may be told of, as its height alone goes: where a stretch is an hour, so high a level is what an alert of levels
+ * stands for; shorter ones are less; one of one or two values is these values, which departures judge.
+ */
+const HIGH_LEVELS_A_DAY = 1.5;
+const HIGH_LEVELS_EXPONENT = 1.6;
+const SINGLE_LEVELS_A_DAY = 0.1;
+
+/** What lasts: its evidence, the tail of that, and when it rose. */
+const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1;
+/** How often a day a series may have such evidence by itself. */
+const LASTING_A_DAY = 0.2;
+/** People are told of what lasts in the first so many intervals of it, and once in so many. */
+const LASTING_TOLD_INTERVALS = 12;
+const LASTING_REST_INTERVALS = 60;
+/** Streams of a service whose evidence is taken as it is; with more of them the bars are higher by as many times. */
+const LASTING_STREAMS = 4;
+const LASTING_STREAMS_EXPONENT = 1;
+
 const SAMPLES = 3;
 const WORDS =
   INTERVAL_WORDS +
@@ -61,7 +92,9 @@ const WORDS =
   GATE_WORDS +
   HOUR_PROFILE_WORDS +
   DEPLOYMENT_WORDS +
-  CONFIRMATION_WORDS;
+  DEPARTURE_DETECTOR_WORDS +
+  LEVEL_TAIL_WORDS +
+  LASTING_WORDS;
 /** Bytes of a pair's state, everything included. */
 export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 
@@ -90,6 +123,17 @@ export class PairVerdict {
   /** Robust standard deviations of the value, its short mean or its step. */
   spike = 0;
   gate: GateStep = { isFiring: false, opened: false, suppressedBy: null };
+  /** An alert fires, of the level or of a departure, and has begun with this value. */
+  isFiring = false;
+  opened = false;
+  /** People are to be told now: a departure that is news has begun, or a level that most of its values share. */
+  tells = false;
+  /** People are to be told now if another metric of the service lasts too. */
+  shares = false;
+  /** Standard deviations of the departure at hand, signed; 0 where there is none. */
+  departure = 0;
+  /** Why a departure at hand is no news. */
+  known: KnownReason | null = null;
 
   /** 0..1, comparable over time and between pairs; made when it is asked for. */
   get score(): number {
@@ -118,8 +162,13 @@ export class PairDetector {
   readonly #gate: AlertGate;
   readonly #profile: HourProfile;
   readonly #deployment: Float64Array;
-  /** Whether the departure at hand holds: of the value observed last. */
-  readonly confirmation: PairConfirmation;
+  /** Whether the value observed last is worth a page by itself. */
+  readonly departure: DepartureDetector;
+  readonly #levelTail: OwnTail;
+  readonly #levelPeak: Float64Array;
+  readonly #lasting: PairConfirmation;
+  readonly #lastingTail: OwnTail;
+  readonly #lastingRise: Float64Array;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
 
@@ -148,7 +197,12 @@ export class PairDetector {
     this.#gate = new AlertGate(take(GATE_WORDS));
     this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
     this.#deployment = take(DEPLOYMENT_WORDS);
-    this.confirmation = new PairConfirmation(take(CONFIRMATION_WORDS), this.#values);
+    this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS));
+    this.#levelTail = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#levelPeak = take(1);
+    this.#lasting = new PairConfirmation(take(CONFIRMATION_WORDS), this.#values);
+    this.#lastingTail = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#lastingRise = take(1);
     this.#offsetMs = offsetMs;
   }
 
@@ -165,37 +219,106 @@ export class PairDetector {
 
   /** Whether an alert is firing. */
   get isFiring(): boolean {
-    return this.#gate.isFiring;
+    return this.#gate.isFiring || this.departure.isOpen;
   }
 
   /**
    * Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. `deployedMs` is when the service was
-   * last deployed, 0 for never.
+   * last deployed, 0 for never; `streams` are those of its service, of which any may depart by chance.
    */
-  observe(timeMs: number, observed: number, deployedMs = 0): PairVerdict {
+  observe(timeMs: number, observed: number, deployedMs = 0, streams = 1): PairVerdict {
     const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
     const isLearning = this.#valueMoments.count < LEARNING_VALUES;
+    const wasFiring = this.isFiring;
     const localMs = timeMs + this.#offsetMs(timeMs);
     verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
     verdict.spike = this.#observeSpike(value);
-    this.confirmation.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd);
+    const hour = this.#profile.between(localMs, this.#interval.ms);
+    const isSettling = this.#settles(timeMs, deployedMs, hour);
+    const caution = isSettling ? DEPLOYMENT_BAR : 1;
+    this.departure.observe(timeMs, value, { intervalMs: this.#interval.ms, hour, newestMean: this.#values.mean(RECENT_VALUES), caution, streams });
+    this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd);
     this.#observeLevel(value, value - verdict.expected);
     const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
-    if (!isIncident) this.#profile.add(localMs, value, this.#interval.ms);
+    if (!isIncident && !this.departure.isOpen) this.#profile.add(localMs, value, this.#interval.ms);
     verdict.sign = Math.sign(value - verdict.expected);
     const bars = barsOf(this.#interval.ms);
-    verdict.levelBar = bars.level * (this.#settles(timeMs, deployedMs) ? DEPLOYMENT_BAR : 1);
+    verdict.levelBar = bars.level * caution;
     const level = verdict.level / verdict.levelBar;
     verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / bars.spike));
     verdict.bar = this.#gate.bar;
     verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
+    this.#conclude(timeMs, value, wasFiring, streams);
     return verdict;
   }
 
+  /** What level and departure say together. */
+  #conclude(timeMs: number, value: number, wasFiring: boolean, streams: number): void {
+    const verdict = this.#verdict;
+    const { departure } = this;
+    verdict.isFiring = this.isFiring;
+    verdict.opened = verdict.isFiring && !wasFiring;
+    verdict.known = departure.known;
+    verdict.departure = departure.isOpen ? departure.size : 0;
+    if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
+    verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, streams));
+    verdict.shares = false;
+    this.#observeLasting(timeMs, value, streams);
+    this.#learnTail();
+  }
+
+  /** What lasts is told of beside what departs at once: the values in a row say together what none of them does. */
+  #observeLasting(timeMs: number, value: number, streams: number): void {
+    const verdict = this.#verdict;
+    const { ms } = this.#interval;
+    const factor = Math.max(1, streams / LASTING_STREAMS) ** LASTING_STREAMS_EXPONENT;
+    const [alone, shared] = [this.#lasting.alone / factor, this.#lasting.shared / factor];
+    if (Math.max(alone, shared) >= 1) {
+      const rise = this.#lastingRise;
+      if (timeMs - (rise[0] as number) > LASTING_REST_INTERVALS * ms) rise[0] = timeMs;
+      const isNew = timeMs - (rise[0] as number) <= LASTING_TOLD_INTERVALS * ms;
+      if (isNew && !verdict.tells && !this.#isBusy(timeMs) && !this.departure.wouldBeKnown(timeMs, value, ms)) {
+        const tail = this.#lastingTail.passedWith((LASTING_A_DAY * ms) / DAY_MS);
+        verdict.tells = alone >= Math.max(1, tail);
+        verdict.shares = shared >= 1;
+        if (this.#lasting.side !== 0 && (verdict.tells || verdict.shares)) verdict.side = this.#lasting.side;
+      }
+    }
+    if (!this.departure.isOpen) this.#lastingTail.add(alone);
+  }
+
+  /** The highest level of each short mean's stretch is what levels do by themselves. */
+  #learnTail(): void {
+    const { level, width } = this.#verdict;
+    this.#levelPeak[0] = Math.max(this.#levelPeak[0] as number, level);
+    if (this.count % width !== 0) return;
+    this.#levelTail.add(this.#levelPeak[0] as number);
+    this.#levelPeak[0] = 0;
+  }
+
+  /** Whether a departure is on, or has been lately: what else is found belongs to it. */
+  #isBusy(timeMs: number): boolean {
+    const { busyMs } = this.departure;
+    return busyMs !== 0 && timeMs - busyMs <= Math.min(DEPARTURE_REST_INTERVALS * this.#interval.ms, DEPARTURE_REST_MS_MAX);
+  }
+
+  /** Whether a level that has come into excursion lately is that of most of its values, and not of a few far ones. */
+  #isShared(timeMs: number, streams: number): boolean {
+    const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
+    const { ms } = this.#interval;
+    if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;
+    if (this.#isBusy(timeMs)) return false;
+    if (this.#verdict.level < this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams))) return false;
+    const bar = SHARED_LEVEL * levelBar * scale;
+    let near = 0;
+    for (let back = 0; back < width; back++) if (side * (this.#values.before(back) - usual) < bar) near++;
+    return near < width - Math.floor(width / SHARED_VALUES);
+  }
+
   /** Whether a deployment settles; at its end the histories go on from the level that it has left. */
-  #settles(timeMs: number, deployedMs: number): boolean {
+  #settles(timeMs: number, deployedMs: number, hour: number): boolean {
     const words = this.#deployment;
     if (deployedMs > (words[DEPLOYED] as number) && timeMs >= deployedMs) {
       words[DEPLOYED] = deployedMs;
@@ -209,6 +332,7 @@ export class PairDetector {
     const [mean, residual] = [this.#values.mean(width), this.#residuals.mean(width)];
     for (const moments of [this.#valueMoments, this.#levelMoments]) moments.rebase(mean, DEPLOYMENT_VALUES);
     for (const moments of [this.#residualMoments, this.#residualMeanMoments]) moments.rebase(residual, DEPLOYMENT_VALUES);
+    this.departure.settle(mean, hour);
     return true;
   }
 
@@ -273,6 +397,12 @@ function barsOf(intervalMs: number): Bars {
 /** Values of the short mean: an hour of them, at most RECENT_VALUES. */
 function widthOf(intervalMs: number): number {
   return Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / intervalMs)));
+}
+
+/** Share of stretches of this length whose level may be told of. */
+function highLevels(stretchMs: number, width: number): number {
+  const perDay = width < SHARED_VALUES ? SINGLE_LEVELS_A_DAY : HIGH_LEVELS_A_DAY * Math.min(1, (stretchMs / HOUR_MS) ** HIGH_LEVELS_EXPONENT);
+  return (perDay * stretchMs) / DAY_MS;
 }
 
 /** Standard deviations of a short mean from its own history, which is taken to scatter at least by MEAN_SCATTER_MIN of what its values do. */

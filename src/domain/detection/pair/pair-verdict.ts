@@ -32,8 +32,9 @@ export interface PairObservation {
 }
 
 /** Signed: the further of level and spike, on the side of the level, within +-99. */
-export function pairZ({ level, side, z }: PairVerdict): number {
-  return side * Math.min(Z_MAX, Math.max(level, Math.sign(z) === side ? Math.abs(z) : 0));
+export function pairZ({ level, side, z, departure }: PairVerdict): number {
+  const spike = Math.sign(z) === side ? Math.abs(z) : 0;
+  return side * Math.min(Z_MAX, Math.max(level, spike, side * departure));
 }
 
 /** Whether a departure to this side may alert. */

@@ -56,6 +56,7 @@ interface ServiceAtHand {
   readonly settings: WatchdogSettings;
   readonly hasMetrics: boolean;
   readonly deployedMs: number;
+  readonly streams: number;
 }
 
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
@@ -73,6 +74,7 @@ const NO_SERVICE: ServiceAtHand = {
   settings: {} as WatchdogSettings,
   hasMetrics: false,
   deployedMs: 0,
+  streams: 1,
 };
 
 /** The pairs of one engine. */
@@ -128,7 +130,7 @@ export class PairPass implements WatchdogDetector {
   }
 
   visit(key: string, slots: readonly number[], first: number): number {
-    if (key !== this.#service.key) this.#service = this.#serviceOf(key);
+    if (key !== this.#service.key) this.#service = this.#serviceOf(key, slots.length);
     let values = LONG_BASELINE_VALUES_PER_VISIT;
     const stop = Math.min(slots.length, first + LONG_BASELINE_STREAMS_PER_VISIT);
     let next = first;
@@ -203,7 +205,7 @@ export class PairPass implements WatchdogDetector {
     if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, 0, undefined);
   }
 
-  #serviceOf(key: string): ServiceAtHand {
+  #serviceOf(key: string, streams: number): ServiceAtHand {
     const { settings, deployments } = this.#dependencies;
     const [tenant, serviceId] = JSON.parse(key) as [string, string];
     return {
@@ -213,6 +215,7 @@ export class PairPass implements WatchdogDetector {
       settings: settings.settingsOf(tenant, serviceId, ""),
       hasMetrics: settings.hasMetrics(tenant, serviceId),
       deployedMs: deployments.of(key),
+      streams,
     };
   }
 
@@ -257,27 +260,26 @@ export class PairPass implements WatchdogDetector {
     const count = groupObservations(this.#times, this.#values, read, sinceMs);
     if (count === 0) return 0;
     arena.load(pair);
-    const { confirmation } = this.#detector;
+    let tells: 1 | -1 | 0 = 0;
     for (let i = 0; i < count; i++) {
       const timeMs = this.#times[i] as number;
-      const verdict = this.#detector.observe(timeMs, this.#values[i] as number, deployedMs);
+      const verdict = this.#detector.observe(timeMs, this.#values[i] as number, deployedMs, this.#service.streams);
+      if (verdict.tells) tells = verdict.side;
       if (direction !== undefined)
         this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - TOLD_MS_MAX }, timeMs, verdict);
     }
     this.#episodes.flush();
     const lastMs = this.#times[count - 1] as number;
     arena.save(pair, lastMs, this.#detector.count);
-    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && Math.max(confirmation.alone, confirmation.shared) >= 1)
-      this.#confirm(slot, direction);
+    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && tells !== 0) this.#confirm(slot, direction, tells);
     return count;
   }
 
-  /** Tells of the departure that the detector has just found to hold. */
-  #confirm(slot: number, direction: WatchdogSettings["direction"]): void {
+  /** Tells of a departure that people are to be told of. */
+  #confirm(slot: number, direction: WatchdogSettings["direction"], side: 1 | -1): void {
     const { tenant, environment, serviceId, metricName } = this.#dependencies.nameOf(slot);
-    const { alone, side } = this.#detector.confirmation;
     const override = direction === "both" ? null : direction;
-    this.#confirmed.push({ tenant, environment, serviceId, metricName, isAlone: alone >= 1, side, direction: override });
+    this.#confirmed.push({ tenant, environment, serviceId, metricName, isAlone: true, side, direction: override });
   }
 
   /** A stream that counts now and did not before, or the reverse, has begun anew. */
