@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
+import { ANALYSIS_ENDPOINTS } from "./endpoints/analysis.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
@@ -27,6 +28,7 @@ export const ENDPOINTS = [
   ...DEAD_LETTERS_ENDPOINTS,
   ...ANOMALIES_ENDPOINTS,
   ...ALERTS_ENDPOINTS,
+  ...ANALYSIS_ENDPOINTS,
   ...COVERAGE_ENDPOINTS,
   ...SERIES_ENDPOINTS,
   ...TENANTS_ENDPOINTS,

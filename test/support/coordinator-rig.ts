@@ -111,6 +111,10 @@ export class FakeEngine implements EngineLink {
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "shares") return { type: "shares", id: query.id, rows: this.shares };
+    if (query.type === "evidence") {
+      const nothing = { series: [], numbers: new Float64Array(0), lines: [], requests: [], rings: [] };
+      return { type: "evidence", id: query.id, ...nothing, streams: 0, tookMs: 0, done: true };
+    }
     if (query.type === "coverage") throw new Error("these streams have no detectors");
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { familyOfMetric, type MetricFamily } from "../../src/domain/pillars/metric-family.ts";
+import { familyOfMetric, type MetricFamily } from "../../src/domain/series/metric-family.ts";
 
 const NAMES: ReadonlyArray<readonly [MetricFamily, readonly string[]]> = [
   [

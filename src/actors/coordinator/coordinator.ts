@@ -28,9 +28,12 @@ import type {
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import type { TrainingJob, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
+import type { Anomaly } from "../../domain/incident/anomaly.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Changes } from "./access/changes.ts";
 import { liveSources } from "./alerts/live-sources.ts";
+import { AnalysisRunner } from "./analysis/analysis-runner.ts";
+import { EvidenceGathering } from "./analysis/evidence-gathering.ts";
 import { ControlCommitter, type ControlCommitterDependencies } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import { ReplayDesk } from "./dead-letters/replay-runner.ts";
@@ -144,6 +147,7 @@ export class Coordinator {
   readonly dataFaults: DataFaults;
   readonly #replay: ReplayDesk;
   readonly #vectorizer: Vectorizer;
+  readonly #analysis: AnalysisRunner;
   readonly #watchdog: Watchdog;
   readonly #edits = new EditQueue();
   readonly #desk: QueryDesk;
@@ -152,7 +156,7 @@ export class Coordinator {
   #tookFrames = false;
   /** Queries that wait for all that engines have sent. */
   #settling = 0;
-  readonly listeners: Listeners = { otlp: { state: "closed", port: 0 } };
+  readonly listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
   #enginesReady = false;
   #lastRunMs = 0;
   #stopping: "no" | "asked" | "done" = "no";
@@ -172,6 +176,7 @@ export class Coordinator {
       for (const { metricName, type } of metadata) emit({ type: "log", level: "debug", line: `${metricName} is of type ${type}` });
     };
     const deploymentsStored = (deployments: readonly Deployment[]) => {
+      this.#state.analyses.changes.take(deployments);
       for (const engine of engines) engine.tell({ type: "deployments", deployments });
     };
     const observeLatencySeconds = (seconds: number) => {
@@ -189,6 +194,7 @@ export class Coordinator {
       checkpointsStored,
       metadataStored,
       deploymentsStored,
+      analysisDue: (anomalies: readonly Anomaly[]) => this.#analysis.take(anomalies),
     };
     const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;
     this.#committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
@@ -200,6 +206,19 @@ export class Coordinator {
     this.dataFaults = new DataFaults({ ...dependencies, counters: this.#counters, log });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
     const engineClient = new EngineClient(engines);
+    const gathering = new EvidenceGathering({
+      state: this.#state,
+      engines: engineClient,
+      changes: (tenant) => this.#state.analyses.changes.of(tenant),
+      breathe: dependencies.breathe,
+    });
+    this.#analysis = new AnalysisRunner({
+      ...shared,
+      control: controlStore,
+      gathering,
+      shares: this.#state.shares.ledger("running_incidents"),
+      edit: (work) => this.#edit(work),
+    });
     this.#vectorizer = new Vectorizer(
       { intervalMs: options.vectorizerIntervalMs },
       {
@@ -225,7 +244,7 @@ export class Coordinator {
       }),
       { ...shared, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
-    this.#desk = new QueryDesk({ ...shared, context: this.#queryContext(engineClient) });
+    this.#desk = new QueryDesk({ ...shared, context: this.#queryContext(engineClient, gathering) });
   }
 
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
@@ -240,6 +259,7 @@ export class Coordinator {
     this.#counters.set("deadLetters", this.#state.deadLetters.total);
     this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
     this.#counters.set("metadataStored", this.#state.metadata.size);
+    this.#counters.set("rcaReports", this.#state.analyses.reports.size);
   }
 
   /** Checkpoints for the engines that own their partitions; these ask for the states. */
@@ -326,7 +346,9 @@ export class Coordinator {
     if (pausedUntilMs !== undefined) return this.#finished({ ...paused, dueMs: pausedUntilMs });
     const { more, mayGather } = await this.#write();
     const isServing = this.#enginesReady && this.#stopping === "no";
-    const ticksDueMs = isServing ? Math.min(this.#vectorizer.step(), this.#watchdog.step()) : Number.POSITIVE_INFINITY;
+    const ticksDueMs = isServing
+      ? Math.min(this.#vectorizer.step(), this.#watchdog.step(), this.#analysis.step())
+      : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
     const retryMs = this.#guard.pausedUntilMs(monotonicMs());
@@ -393,7 +415,7 @@ export class Coordinator {
     return report;
   }
 
-  #queryContext(engines: EngineClient): QueryContext {
+  #queryContext(engines: EngineClient, gathering: EvidenceGathering): QueryContext {
     const { nowMs, breathe, emit, randomBytes, train } = this.#dependencies;
     const { audit } = this.#state.configured;
     const changes = new Changes({ store: this.#state.control, audit, nowMs, emit, edit: (work) => this.#edit(work) });
@@ -401,6 +423,7 @@ export class Coordinator {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
       engines,
+      gathering,
       dataFaults: this.dataFaults,
       nowMs,
       breathe,
@@ -414,6 +437,7 @@ export class Coordinator {
         listeners: this.listeners,
         vectorizer: this.#vectorizer.facts(),
         watchdog: this.#watchdog.facts(),
+        analysis: this.#analysis.facts(),
       }),
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,

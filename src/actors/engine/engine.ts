@@ -19,6 +19,7 @@ import { ToldTenants } from "../../domain/access/told-tenants.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { partitionOf } from "../../domain/placement/partition.ts";
 import { MetadataBook } from "../../domain/series/metadata-book.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
@@ -27,6 +28,7 @@ import { makeLaneDecoders } from "./lane/lane-decoders.ts";
 import { Placement } from "./lane/placement.ts";
 import { BehaviourWalk } from "./queries/behaviour-walk.ts";
 import { DelayedQueries } from "./queries/delayed-queries.ts";
+import { EvidenceWalk } from "./queries/evidence-walk.ts";
 import { SeriesQueries } from "./queries/series-queries.ts";
 import { Checkpoints } from "./recovery/checkpoints.ts";
 import { isHistoryBlock, Recovery, type ReplayBlock } from "./recovery/recovery.ts";
@@ -74,6 +76,7 @@ export class Engine {
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;
   readonly #behaviour: BehaviourWalk;
+  readonly #evidence: EvidenceWalk;
   readonly #watchdog: EngineWatchdog;
   readonly #baselines: LongBaselines;
   readonly #services: ServiceIndex;
@@ -144,6 +147,13 @@ export class Engine {
       kernel,
       services: this.#services,
       metricNameOf: (slot) => this.#shard.nameOf(slot).metricName,
+      monotonicMs: () => dependencies.clock.monotonicMs(),
+    });
+    this.#evidence = new EvidenceWalk({
+      kernel,
+      services: this.#services,
+      nameOf: (slot) => this.#shard.nameOf(slot),
+      lines: (tenant, name, minutes) => this.#handlers.logs.lines(partitionOf(tenant, name.serviceId), name, minutes),
       monotonicMs: () => dependencies.clock.monotonicMs(),
     });
     this.#baselines = new LongBaselines(options, { ...shared, ask });
@@ -403,6 +413,7 @@ export class Engine {
     if (this.#takeTold(request)) return true;
     if (request.type === "returned-streams") this.#shard.returns.take(request);
     else if (request.type === "behaviour") this.#dependencies.reply(this.#behaviour.answer(request));
+    else if (request.type === "evidence") this.#dependencies.reply(this.#evidence.answer(request));
     else if (request.type === "watchdog") this.#watchdog.ask(request);
     else if (request.type === "coverage") this.#dependencies.reply(this.#watchdog.coverage(request));
     else if (request.type === "shares") this.#dependencies.reply(sharesAnswer(this.#shares, request));

@@ -186,6 +186,16 @@ export const COORDINATOR_COUNTERS = [
   "saturationFolds",
   "dataFaults",
   "storesUnchecked",
+  "rcaTriggered",
+  "rcaJoined",
+  "rcaRefused",
+  "rcaIncidents",
+  "rcaRevisions",
+  "rcaNotEnough",
+  "rcaFailures",
+  "rcaSeconds",
+  "rcaReports",
+  "rcaReportsExpired",
 ] as const;
 
 /** Limits that all tenants share (core/config/shared-limits.ts), by the thread that counts their places: refusals of each are a counter. */
@@ -222,6 +232,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "services_waiting",
   "queries_running",
   "backtests_waiting",
+  "running_incidents",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];

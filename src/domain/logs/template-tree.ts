@@ -1,5 +1,5 @@
 // Templates of log texts, mined as they come: a parse tree of fixed depth after Drain (He, Zhu, Zheng, Lyu: Drain: An Online Log Parsing Approach with Fixed
-// Depth Tree, ICWS 2017). A masked text goes by its number of words and its first word to a few templates; it joins the one of whose fixed words it has most
+// Depth Tree, ICWS 2017). A masked text goes by its number of words, its first word and its line of source to a few templates; it joins the one of whose fixed words it has most
 // in their places, more than half, and the words that differ become <*>; else it is a new one. Other than in Drain the share is that of the fixed words, so a
 // text that comes again always fits and changes nothing.
 
@@ -66,10 +66,10 @@ export class TemplateTree<T extends Template> {
     this.#known.clear();
   }
 
-  /** By number of words and first word; a word with a mask or a digit in it says nothing. */
+  /** By number of words, first word and place in the source; a first word with a mask or a digit in it says nothing. */
   #branch(words: readonly string[]): T[] {
     const first = words[0] as string;
-    const key = `${words.length} ${/[<\d]/.test(first) ? ANY : first}`;
+    const key = `${words.length} ${/[<\d]/.test(first) ? ANY : first} ${sourceLine(words) ?? ""}`;
     let branch = this.#branches.get(key);
     if (branch === undefined) {
       branch = [];
@@ -85,6 +85,11 @@ export class TemplateTree<T extends Template> {
     this.#templates.add(template);
     return template;
   }
+}
+
+/** The word of a masked text that names a line of the source (`OrderService#115`, `main.go:42`): the only digits that masks leave. */
+export function sourceLine(words: readonly string[]): string | undefined {
+  return words.find((word) => /[#:]\d/.test(word));
 }
 
 /** The template of whose fixed words most are in the text, which takes the text in; of several that with most such words, then the oldest. */

@@ -1,9 +1,9 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import { FAMILIES } from "../series/metric-family.ts";
 import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
 import { MemberTable } from "./member-table.ts";
-import { FAMILIES } from "./metric-family.ts";
 import { type MemberSource, PillarValue } from "./pillar-value.ts";
 import { placesOf, type ServiceEntry } from "./service-entry.ts";
 

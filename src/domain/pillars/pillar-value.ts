@@ -1,7 +1,7 @@
 // One value of a pillar, such as the product "checkout": the sum over its members while they are counted, its history, and its newest score.
 
+import { FAMILIES } from "../series/metric-family.ts";
 import { MagnitudeHistory } from "./magnitude-history.ts";
-import { FAMILIES } from "./metric-family.ts";
 
 /** Members that are named as driving a score. */
 const DRIVERS = 5;

@@ -1,7 +1,7 @@
 // Which metrics count the requests of a service.
 
+import { familyOfMetric } from "../series/metric-family.ts";
 import { nameWords } from "../series/name-words.ts";
-import { familyOfMetric } from "./metric-family.ts";
 
 const REQUEST_WORDS = new Set("request requests req reqs rpc rpcs call calls query queries".split(" "));
 const SIZE_WORDS = new Set(["bytes", "size"]);

@@ -2,8 +2,8 @@
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { FAMILIES } from "../../../domain/pillars/metric-family.ts";
 import type { PillarValue } from "../../../domain/pillars/pillar-value.ts";
+import { FAMILIES } from "../../../domain/series/metric-family.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { maturityOf } from "../series/series-handler.ts";
 

@@ -19,9 +19,9 @@ import {
   VECTORIZER_REST_MS_MAX,
 } from "../../../core/config/limits.ts";
 import { WINDOW_MINUTES } from "../../../domain/pillars/magnitude-history.ts";
-import { FAMILIES } from "../../../domain/pillars/metric-family.ts";
 import type { PillarCounts, PillarSpace } from "../../../domain/pillars/pillar-space.ts";
 import type { PillarValue } from "../../../domain/pillars/pillar-value.ts";
+import { FAMILIES } from "../../../domain/series/metric-family.ts";
 import { type EngineClient, EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { historyKey, type ServiceMapBook } from "./service-map-book.ts";

@@ -9,6 +9,8 @@ import type { TrainingJob, TrainingResult } from "../../../domain/detection/mult
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { ChangePlan } from "../access/changes.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
+import type { AnalysisFacts } from "../analysis/analysis-runner.ts";
+import type { EvidenceGathering } from "../analysis/evidence-gathering.ts";
 import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { DiskFill } from "../loop/disk-usage.ts";
@@ -31,6 +33,7 @@ export interface CoordinatorFacts {
   readonly listeners: Listeners;
   readonly vectorizer: VectorizerFacts;
   readonly watchdog: WatchdogFacts;
+  readonly analysis: AnalysisFacts;
 }
 
 /** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */
@@ -59,6 +62,8 @@ export interface QueryContext {
   readonly options: QueryOptions;
   readonly state: CommittedState;
   readonly engines: EngineClient;
+  /** Asks the engines what they hold of an incident. */
+  readonly gathering: EvidenceGathering;
   readonly dataFaults: DataFaults;
   nowMs(): number;
   facts(): CoordinatorFacts;

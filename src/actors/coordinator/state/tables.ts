@@ -24,6 +24,8 @@
  *            inhibitions     tenant, rule id                    ▶ inhibition rule
  *            watchdog_settings tenant, service, metric          ▶ overrides of the Watchdog's settings; empty service or metric: of all
  *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
+ *            rca_reports     tenant, created time, report id    ▶ RcaReport: root causes of an incident
+ *            incident_memory tenant, incident id                ▶ RememberedIncident: what an incident was like, and what helped
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
@@ -76,6 +78,8 @@ export const CONTROL_TABLES = [
   "inhibitions",
   "watchdog_settings",
   "feedback",
+  "rca_reports",
+  "incident_memory",
   "secrets",
 ] as const;
 /** Those of them that were compressed in an earlier version. */

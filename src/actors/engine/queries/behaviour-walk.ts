@@ -6,7 +6,7 @@ import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { BehaviourAnswer, BehaviourQuery } from "../../../core/protocol/engine-control.ts";
 import { median } from "../../../domain/detection/robust.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import { FAMILIES, familyOfMetric, type MetricFamily } from "../../../domain/pillars/metric-family.ts";
+import { FAMILIES, familyOfMetric, type MetricFamily } from "../../../domain/series/metric-family.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 
 export interface BehaviourDependencies {

@@ -1,0 +1,49 @@
+// Where a cause lies: in the infrastructure, in the application, or outside. Rules over what speaks for the first candidate, the strongest first.
+import type { IncidentEvidence } from "./evidence.ts";
+import { meaningOf } from "./metric-kind.ts";
+import type { RankedService, Ranking } from "./ranking.ts";
+
+export type RootCauseCategory = "infrastructure" | "application" | "external" | "unknown";
+
+/** A resource that departs so far, and is felt so much, is short. */
+const SHORT_MIN = 3;
+const FELT_MIN = 3;
+/** A machine whose own metrics depart so far is behind what runs on it. */
+const HOST_MIN = 6;
+const SLOW_SHARE_MIN = 0.5;
+
+/** The category of the first candidate. */
+export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: RankedService): RootCauseCategory {
+  const { metrics, line, span } = first;
+  if (ranking.surge?.serviceId === first.serviceId || ranking.peers.has(first.serviceId)) return "external";
+  const resource = metrics?.resource ?? 0;
+  const isSlow = (span?.kind === "self_time" ? span.strength : 0) >= ranking.usualSpan;
+  const felt = Math.max(metrics?.symptom ?? 0, isSlow ? SHORT_MIN : 0, span?.kind === "call_gap" ? span.strength : 0);
+  const isShort = first.saturated || (resource >= SHORT_MIN && felt >= SHORT_MIN);
+  const speaks = Math.max(line?.strength ?? 0, span?.kind === "origin_errors" ? span.strength : 0) / ranking.usualLine;
+  const presses = (metrics?.total ?? 0) / ranking.metrics.usualTop;
+  if (speaks >= 1 && !(isShort && presses > speaks)) return saysShortage(line?.template) ? "infrastructure" : "application";
+  if (first.change !== undefined && !first.saturated) return "application";
+  if (isShort || first.silent || (metrics?.feltByCallers ?? 0) >= FELT_MIN) return "infrastructure";
+  if (span?.kind === "call_gap" && span.strength >= ranking.usualSpan) return "infrastructure";
+  if (isSlow && ranking.slowShare(first.serviceId) >= SLOW_SHARE_MIN && resource > 0) return "infrastructure";
+  return hostDeparts(evidence, first.serviceId) ? "infrastructure" : "application";
+}
+
+/** Lines that name the resource that is missing, whoever writes them. */
+const SHORTAGE =
+  /no space left|disk (?:is )?full|disk quota|out of memory|oom.?kill|cannot allocate|too many open files|read-only file system|i\/o error|no route to host|network is unreachable/i;
+
+function saysShortage(template: string | undefined): boolean {
+  return template !== undefined && SHORTAGE.test(template);
+}
+
+function hostDeparts({ series }: IncidentEvidence, serviceId: string): boolean {
+  return series.some(
+    (one) =>
+      one.serviceId === serviceId &&
+      meaningOf(one.metricName).ofHost &&
+      one.departure.novelty >= HOST_MIN &&
+      one.departure.shift > SHORT_MIN,
+  );
+}

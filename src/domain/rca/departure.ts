@@ -1,0 +1,122 @@
+// How far a series has left what it was: its largest deviation since the onset, held against the largest of each window before.
+// The scale is ln(1 + |z|), whose spread over quiet windows is nearly the same for light and for heavy tails, so that series can be compared.
+// Two ways to deviate, of which the smaller counts: from the mean of all windows (level), and from the value just before the window (change): a slow drift
+// has a level and no change, a noisy series a change and no level. About 1 us for 120 values.
+
+/** Fewer windows say nothing of what is usual. */
+const WINDOWS_MIN = 6;
+/** Of ln(1 + |z|): of normal values in windows of five it is .85 with a spread of .2. */
+const SPREAD_MIN = 0.15;
+const USUAL_PEAK = 0.85;
+const USUAL_SPREAD = 0.3;
+/** A deviation beyond so many standard deviations says no more. */
+const Z_MAX = 100;
+/** What leaves a constant is so many standard deviations away. */
+const Z_OF_CONSTANT = 20;
+const SD_MIN = 1e-9;
+const SD_RELATIVE_MIN = 1e-3;
+
+/** Values by window, missing ones NaN. */
+export interface SeriesWindows {
+  readonly width: number;
+  /** Windows before, one after another. */
+  readonly past: Float64Array;
+  /** The value before each window, NaN where unknown. */
+  readonly pastLeads: Float64Array;
+  readonly now: Float64Array;
+  readonly nowLead: number;
+}
+
+export interface Departure {
+  /** Of the values before. */
+  readonly mean: number;
+  readonly sd: number;
+  /** The value farthest from the mean, and its place in the window. */
+  readonly peak: number;
+  readonly peakAt: number;
+  /** Place of the first value that is as unusual as half of the peak. */
+  readonly onsetAt: number;
+  /** Standard spreads above the usual peak, at least 0. */
+  readonly novelty: number;
+  /** Mean of the window, in standard deviations from the mean before. */
+  readonly shift: number;
+  /** The same novelty of each window before. */
+  readonly past: Float32Array;
+}
+
+/** The departure; undefined where there is too little before or nothing since. */
+export function departureOf({ width, past, pastLeads, now, nowLead }: SeriesWindows): Departure | undefined {
+  const { mean, sd, count } = momentsOf(past);
+  const windows = pastLeads.length;
+  if (count < 2 * WINDOWS_MIN || windows < WINDOWS_MIN) return undefined;
+  const scale = Math.max(sd, SD_MIN, SD_RELATIVE_MIN * Math.abs(mean));
+  const isConstant = sd <= SD_MIN;
+  const levels = new Float32Array(windows);
+  const changes = new Float32Array(windows);
+  for (let i = 0; i < windows; i++) {
+    levels[i] = peakOf(past, i * width, width, mean, scale, isConstant);
+    changes[i] = peakOf(past, i * width, width, pastLeads[i]!, scale, isConstant);
+  }
+  const level = peakOf(now, 0, now.length, mean, scale, isConstant);
+  if (Number.isNaN(level)) return undefined;
+  const change = peakOf(now, 0, now.length, nowLead, scale, isConstant);
+  const levelScale = spreadOf(levels);
+  const changeScale = spreadOf(changes);
+  const noveltyOf = (ofLevel: number, ofChange: number) => {
+    const byLevel = (ofLevel - levelScale.mean) / levelScale.spread;
+    const byChange = Number.isNaN(ofChange) ? byLevel : (ofChange - changeScale.mean) / changeScale.spread;
+    return Number.isNaN(byLevel) ? 0 : Math.max(0, Math.min(byLevel, byChange));
+  };
+  return {
+    mean,
+    sd: scale,
+    ...placesOf(now, mean),
+    novelty: noveltyOf(level, change),
+    shift: Math.max(-Z_MAX, Math.min(Z_MAX, (momentsOf(now).mean - mean) / scale)),
+    past: levels.map((value, i) => noveltyOf(value, changes[i]!)),
+  };
+}
+
+function momentsOf(values: Float64Array): { mean: number; sd: number; count: number } {
+  let count = 0;
+  let mean = 0;
+  let squares = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (Number.isNaN(value)) continue;
+    count++;
+    const off = value - mean;
+    mean += off / count;
+    squares += off * (value - mean);
+  }
+  return { mean, sd: count > 1 ? Math.sqrt(squares / (count - 1)) : 0, count };
+}
+
+/** ln(1 + |z|) of the value farthest from a centre; NaN where nothing is known. */
+function peakOf(values: Float64Array, from: number, width: number, centre: number, scale: number, isConstant: boolean): number {
+  let peak = Number.NaN;
+  for (let i = from; i < from + width; i++) {
+    const off = Math.abs(values[i]! - centre);
+    if (!(off <= peak)) peak = Number.isNaN(off) ? peak : off;
+  }
+  const z = isConstant ? Math.min(Z_OF_CONSTANT, peak / scale) : Math.min(Z_MAX, peak / scale);
+  return Math.log1p(z);
+}
+
+function spreadOf(peaks: Float32Array): { mean: number; spread: number } {
+  const { mean, sd, count } = momentsOf(Float64Array.from(peaks));
+  return count < WINDOWS_MIN ? { mean: USUAL_PEAK, spread: USUAL_SPREAD } : { mean, spread: Math.max(SPREAD_MIN, sd) };
+}
+
+function placesOf(now: Float64Array, mean: number): { peak: number; peakAt: number; onsetAt: number } {
+  let peakAt = 0;
+  let off = -1;
+  now.forEach((value, i) => {
+    if (Math.abs(value - mean) > off) {
+      off = Math.abs(value - mean);
+      peakAt = i;
+    }
+  });
+  const onsetAt = now.findIndex((value) => Math.abs(value - mean) >= off / 2);
+  return { peak: now[peakAt]!, peakAt, onsetAt: Math.max(0, onsetAt) };
+}

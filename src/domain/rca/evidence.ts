@@ -1,0 +1,102 @@
+// What is known of an incident: of each series, line of a log, operation and call what it was like in windows before, and what it is like since the onset.
+// Made by the engines from what they hold in memory, and by the tests from labelled data; whatever the source, ranking reads nothing else.
+// Windows before ("past") are as long as the window since the onset, so that what is unusual now can be held against what was usual then.
+import type { Departure } from "./departure.ts";
+
+/** One stream of values. */
+export interface SeriesEvidence {
+  readonly serviceId: string;
+  readonly metricName: string;
+  /** Of a pair that is split by instance, else null. */
+  readonly instance: string | null;
+  /** What is called, of a series of calls that says so (`server.address`, `peer.service`); else null. */
+  readonly peer: string | null;
+  readonly departure: Departure;
+  /** When it departed. */
+  readonly onsetMs: number;
+}
+
+/** Log lines of one template of one service, counted by window. */
+export interface LineEvidence {
+  readonly serviceId: string;
+  /** Masked. */
+  readonly template: string;
+  /** Place in SEVERITIES, 0 where unknown. */
+  readonly severity: number;
+  readonly past: ArrayLike<number>;
+  readonly now: number;
+}
+
+/** Spans of one operation in one window; what of a span's duration no child explains is its self time. */
+export interface OperationWindow {
+  readonly spans: number;
+  readonly errors: number;
+  readonly self: TimeMoments;
+}
+
+/** Moments of times in ms: their mean, and mean and standard deviation of ln(1 + ms), which one slow span does not move far. */
+export interface TimeMoments {
+  readonly meanMs: number;
+  readonly log: number;
+  readonly spread: number;
+}
+
+export interface OperationEvidence {
+  readonly serviceId: string;
+  readonly operation: string;
+  /** Called from another service, or by nobody. */
+  readonly isEntry: boolean;
+  readonly past: readonly OperationWindow[];
+  readonly now: OperationWindow;
+}
+
+/** Calls from one service to another in one window; the gap is what of the caller's span the callee's does not explain: network, queues. */
+export interface CallWindow {
+  readonly calls: number;
+  readonly errors: number;
+  readonly duration: TimeMoments;
+  readonly gap: TimeMoments;
+}
+
+export interface CallEvidence {
+  readonly caller: string;
+  /** A service; of a call that leaves what is observed the name of the peer. */
+  readonly callee: string;
+  readonly isPeer: boolean;
+  readonly past: readonly CallWindow[];
+  readonly now: CallWindow;
+}
+
+/** A change that somebody made. */
+export interface ChangeEvidence {
+  readonly serviceId: string;
+  readonly atMs: number;
+  readonly text: string;
+}
+
+/** A resource near its end. */
+export interface SaturationEvidence {
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly instance: string | null;
+  /** 0 to 1. */
+  readonly used: number;
+}
+
+/** All that is known. */
+export interface IncidentEvidence {
+  readonly onsetMs: number;
+  readonly untilMs: number;
+  /** What was told first, where something was: the anomaly that asks. */
+  readonly target: { readonly serviceId: string; readonly metricName: string } | null;
+  readonly series: readonly SeriesEvidence[];
+  readonly lines: readonly LineEvidence[];
+  readonly operations: readonly OperationEvidence[];
+  readonly calls: readonly CallEvidence[];
+  /** Who calls whom, whether or not their calls are measured. */
+  readonly edges: ReadonlyArray<readonly [caller: string, callee: string]>;
+  readonly changes: readonly ChangeEvidence[];
+  readonly saturated: readonly SaturationEvidence[];
+  /** Services that fell silent since the onset. */
+  readonly silent: readonly string[];
+}

@@ -1,0 +1,154 @@
+// Lines of logs that appear, stop or come much more often than the requests of their service explain.
+// A count is held against its rate by request of the windows before: square root of the Poisson deviance, divided by how much more than Poisson it varied.
+// Lines of one place in the source count as one, whatever else they say.
+import { sourceLine } from "../logs/template-tree.ts";
+import type { IncidentEvidence, LineEvidence } from "./evidence.ts";
+
+/** Places in SEVERITIES from which a line tells of a problem; fewer of them are no problem. */
+const WARN = 4;
+/** Expected of a line that never came. */
+const EXPECTED_MIN = 0.3;
+/** Lines that came so often before are known; more of them is rather another mix of requests. */
+const KNOWN_COUNT = 10;
+const MORE_OF_KNOWN = 0.3;
+/** Windows that expect fewer say nothing of how much a line varies. */
+const EXPECTED_OF_WINDOW_MIN = 1;
+const WINDOWS_OF_SPREAD_MIN = 4;
+
+/** A line that says something. */
+export interface LineFinding {
+  readonly serviceId: string;
+  readonly template: string;
+  readonly severity: number;
+  readonly change: "appeared" | "more" | "fewer" | "stopped";
+  readonly count: number;
+  readonly expected: number;
+  /** Standard deviations, lines that several services write weighted down. */
+  readonly strength: number;
+}
+
+interface LineGroup {
+  readonly serviceId: string;
+  readonly place: string;
+  template: string;
+  templateCount: number;
+  readonly severity: number;
+  readonly past: Float64Array;
+  now: number;
+}
+
+/** Findings, strongest first. */
+export function lineFindings(evidence: Pick<IncidentEvidence, "lines" | "operations">): LineFinding[] {
+  const groups = groupsOf(evidence.lines);
+  const writers = new Map<string, Set<string>>();
+  for (const { place, serviceId } of groups) {
+    const services = writers.get(place);
+    if (services === undefined) writers.set(place, new Set([serviceId]));
+    else services.add(serviceId);
+  }
+  const loads = loadsOf(evidence, groups);
+  return groups
+    .flatMap((group) => {
+      const load = loads.get(group.serviceId);
+      return load === undefined ? [] : findingOf(group, load, writers.get(group.place)!.size);
+    })
+    .sort((a, b) => b.strength - a.strength);
+}
+
+function groupsOf(lines: readonly LineEvidence[]): LineGroup[] {
+  const groups = new Map<string, LineGroup>();
+  for (const { serviceId, template, severity, past, now } of lines) {
+    const place = sourceLine(template.split(" ")) ?? template;
+    const key = `${severity} ${serviceId} ${place}`;
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = { serviceId, place, template, templateCount: -1, severity, past: new Float64Array(past.length), now: 0 };
+      groups.set(key, group);
+    }
+    let count = now;
+    for (let i = 0; i < past.length; i++) {
+      group.past[i]! += past[i]!;
+      count += past[i]!;
+    }
+    group.now += now;
+    if (count > group.templateCount) {
+      group.template = template;
+      group.templateCount = count;
+    }
+  }
+  return [...groups.values()];
+}
+
+/** How much a service was asked, by window. */
+interface Load {
+  readonly past: Float64Array;
+  readonly now: number;
+}
+
+/** Requests of a service by its spans; without spans its most frequent lines, which come with most of its requests. */
+function loadsOf({ operations }: Pick<IncidentEvidence, "operations">, groups: readonly LineGroup[]): Map<string, Load> {
+  const loads = new Map<string, Load>();
+  for (const { serviceId, isEntry, past, now } of operations) {
+    if (!isEntry) continue;
+    const known = loads.get(serviceId) ?? { past: new Float64Array(past.length), now: 0 };
+    loads.set(serviceId, { past: known.past.map((load, i) => load + past[i]!.spans), now: known.now + now.spans });
+  }
+  const spoken = new Map<string, LineGroup[]>();
+  for (const group of groups) if (!loads.has(group.serviceId)) spoken.set(group.serviceId, [...(spoken.get(group.serviceId) ?? []), group]);
+  for (const [serviceId, ofService] of spoken) loads.set(serviceId, loadOfLines(ofService));
+  return loads;
+}
+
+/** By window the count of all lines; now the count that most lines, weighted by how often they come, have grown by. */
+function loadOfLines(groups: readonly LineGroup[]): Load {
+  const windows = groups[0]!.past.length;
+  const past = new Float64Array(windows);
+  for (const group of groups) for (let i = 0; i < windows; i++) past[i]! += group.past[i]!;
+  const total = sum(past);
+  const grown = groups
+    .map((group) => ({ weight: sum(group.past), growth: group.now / Math.max(EXPECTED_MIN, sum(group.past)) }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => a.growth - b.growth);
+  let before = 0;
+  const middle = grown.find(({ weight }) => {
+    before += weight;
+    return before >= total / 2;
+  });
+  return { past, now: middle === undefined ? 0 : middle.growth * total };
+}
+
+function findingOf(group: LineGroup, load: Load, writers: number): LineFinding[] {
+  const before = sum(group.past);
+  const loadBefore = sum(load.past);
+  const rate = loadBefore === 0 ? 0 : before / loadBefore;
+  const expected = Math.max(EXPECTED_MIN, rate * load.now);
+  const { now: count } = group;
+  const isMore = count > expected;
+  if (!isMore && group.severity >= WARN) return [];
+  const deviance = 2 * (count === 0 ? expected : count * Math.log(count / expected) - (count - expected));
+  const ofKnown = isMore && group.severity < WARN && before >= KNOWN_COUNT ? MORE_OF_KNOWN : 1;
+  const strength = (Math.sqrt(Math.max(0, deviance) / variation(group.past, load.past, rate, before)) * ofKnown) / Math.sqrt(writers);
+  const change = isMore ? (before === 0 ? "appeared" : "more") : count === 0 ? "stopped" : "fewer";
+  const { serviceId, template, severity } = group;
+  return [{ serviceId, template, severity, change, count, expected, strength }];
+}
+
+/** How many times more than Poisson a count varied around its rate, at least 1. */
+function variation(past: Float64Array, load: Float64Array, rate: number, before: number): number {
+  if (before < KNOWN_COUNT) return 1;
+  let chi = 0;
+  let windows = 0;
+  for (let i = 0; i < past.length; i++) {
+    const expected = rate * load[i]!;
+    if (expected < EXPECTED_OF_WINDOW_MIN) continue;
+    chi += (past[i]! - expected) ** 2 / expected;
+    windows++;
+  }
+  return windows < WINDOWS_OF_SPREAD_MIN ? 1 : Math.max(1, chi / (windows - 1));
+}
+
+function sum(values: Float64Array): number {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i]!;
+  return total;
+}

@@ -1,0 +1,73 @@
+// What a metric says of a service when it departs: a resource of its own, a symptom that callers feel, or how much it is asked. By the words of its name,
+// as Prometheus, OpenTelemetry, container runtimes and clouds name them.
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { familyOfMetric } from "../series/metric-family.ts";
+import { nameWords } from "../series/name-words.ts";
+import { ownAttribute } from "../series/stream-identity.ts";
+
+/** Resources of the service itself. */
+export const RESOURCE_KINDS = ["cpu", "memory", "disk", "network", "pool"] as const;
+/** What is felt: by its callers, by itself of those it calls (`dependency`). */
+export const SYMPTOM_KINDS = ["latency", "errors", "dependency"] as const;
+export type ResourceKind = (typeof RESOURCE_KINDS)[number];
+export type MetricKind = ResourceKind | (typeof SYMPTOM_KINDS)[number] | "rate" | "other";
+
+/** Of a metric's name. */
+export interface MetricMeaning {
+  readonly kind: MetricKind;
+  /** Of the machine, which services share. */
+  readonly ofHost: boolean;
+  /** Which way is bad: 1 up, -1 down, 0 either. */
+  readonly harm: 1 | -1 | 0;
+}
+
+const words = (text: string) => new Set(text.split(" "));
+const HOST = words("node host machine vm hypervisor");
+const DEPENDENCY = words("client outbound upstream egress dependency downstream remote");
+const RESOURCES: ReadonlyArray<readonly [ResourceKind, ReadonlySet<string>]> = [
+  ["cpu", words("cpu cores throttled throttling steal runqueue load1 load5 load15")],
+  ["memory", words("memory mem ram heap rss swap oom pagefaults gc")],
+  ["disk", words("disk filesystem fs inode inodes volume iops io iowait syscall syscalls fsync wal")],
+  ["network", words("network net tcp udp packets retransmits retransmissions dns bandwidth socket sockets nic")],
+  ["pool", words("pool threads goroutines connections conns fds workers queue backlog pending lag permits semaphore")],
+];
+const GOOD_WHEN_HIGH = words("availability success successes available uptime healthy ready hit hits apdex free remaining");
+const MEANINGS_HELD_MAX = 20_000;
+const meanings = new Map<string, MetricMeaning>();
+
+/** What the name says. */
+export function meaningOf(metricName: string): MetricMeaning {
+  const known = meanings.get(metricName);
+  if (known !== undefined) return known;
+  const of = nameWords(metricName);
+  const kind = kindOf(metricName, of);
+  const isGood = of.some((word) => GOOD_WHEN_HIGH.has(word));
+  const isHarmful = kind === "latency" || kind === "errors" || kind === "dependency";
+  const meaning: MetricMeaning = { kind, ofHost: of.some((word) => HOST.has(word)), harm: isGood ? -1 : isHarmful ? 1 : 0 };
+  if (meanings.size >= MEANINGS_HELD_MAX) meanings.clear();
+  meanings.set(metricName, meaning);
+  return meaning;
+}
+
+function kindOf(metricName: string, of: readonly string[]): MetricKind {
+  const family = familyOfMetric(metricName);
+  if ((family === "latency" || family === "errors") && of.some((word) => DEPENDENCY.has(word))) return "dependency";
+  if (family === "errors") return "errors";
+  const resource = RESOURCES.find(([, ofKind]) => of.some((word) => ofKind.has(word)));
+  if (resource !== undefined) return resource[0];
+  if (family === "latency" || family === "rate") return family;
+  return "other";
+}
+
+/** Attributes by which a series of calls says whom it calls, as OpenTelemetry names them, in order of precedence. */
+const PEER_NAMES = ["peer.service", "server.address", "net.peer.name", "peer"] as const;
+
+/** Whom a series of calls is about; null where it is none or does not say. */
+export function peerOf(metricName: string, attributes: Attributes): string | null {
+  if (meaningOf(metricName).kind !== "dependency") return null;
+  for (const name of PEER_NAMES) {
+    const value = ownAttribute(attributes, name);
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return null;
+}

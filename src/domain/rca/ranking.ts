@@ -1,0 +1,165 @@
+// Candidates for the cause of an incident, by service. Each source is measured by what it usually reaches without an incident, so that a source that is
+// loud by nature does not drown one that is not: ln(1 + x^2) of x = strength / usual strength, and the sum over the sources.
+import { median } from "../detection/robust.ts";
+import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
+import { type LineFinding, lineFindings } from "./line-findings.ts";
+import { withPeers } from "./peers.ts";
+import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
+import { type SpanFinding, slowOperations, spanFindings } from "./span-findings.ts";
+
+/** Strengths, in standard deviations, that a line or a span reaches without an incident among some hundreds of others. */
+const USUAL_STRENGTH_MIN = 4;
+const USUAL_STRENGTH_MARGIN = 0.5;
+/** What a service that fell silent, a resource near its end, a change just before count as, in the same measure. */
+const SILENCE = 3;
+const SATURATION = 2;
+const CHANGE = 1.5;
+/** A change counts when it came so long before the onset at most, and its service has something else to show. */
+const CHANGE_MINUTES_MAX = 30;
+const CHANGE_SUPPORT_MIN = 0.7;
+/** Spreads above what is usual by which requests must have risen at the front door, and half of that in the middle of all services. */
+const SURGE_USUAL = 4;
+const SURGE_SERVICES_MIN = 3;
+/** The mean of the window must have risen, not one value: standard deviations. */
+const SURGE_SHIFT_MIN = 3;
+
+/** A service, and what speaks for it. */
+export interface RankedService {
+  readonly serviceId: string;
+  readonly score: number;
+  readonly metrics: ServiceMetrics | undefined;
+  readonly line: LineFinding | undefined;
+  readonly span: SpanFinding | undefined;
+  readonly silent: boolean;
+  readonly saturated: boolean;
+  readonly change: ChangeEvidence | undefined;
+}
+
+/** All that ranking found. */
+export interface Ranking {
+  readonly services: readonly RankedService[];
+  readonly metrics: MetricsView;
+  readonly lines: readonly LineFinding[];
+  readonly spans: readonly SpanFinding[];
+  /** What the strongest line and span usually reach, by how many there are. */
+  readonly usualLine: number;
+  readonly usualSpan: number;
+  /** Load that rose at a front door and with it everywhere. */
+  readonly surge: Surge | undefined;
+  /** What is called and sends nothing itself: a third party, a managed service. */
+  readonly peers: ReadonlySet<string>;
+  /** Calls, with those to peers. */
+  readonly edges: IncidentEvidence["edges"];
+  /** Share of a service's operations that became slower by themselves. */
+  slowShare(serviceId: string): number;
+}
+
+/** Candidates, the likeliest first; services that nothing speaks for are left out. */
+export function rankServices(given: IncidentEvidence): Ranking {
+  const { evidence, peers } = withPeers(given);
+  const metrics = metricsView(evidence, peers);
+  const lines = lineFindings(evidence);
+  const spans = spanFindings(evidence);
+  const usualLine = usualStrength(evidence.lines.length);
+  const usualSpan = usualStrength(evidence.operations.length);
+  const surge = surgeOf(metrics, evidence.edges);
+  const parts = {
+    usualLine,
+    usualSpan,
+    surge,
+    metrics: new Map(metrics.services.map((service) => [service.serviceId, service])),
+    lines: firstByService(lines),
+    spans: firstByService(spans),
+    silent: new Set(evidence.silent),
+    saturated: new Set(evidence.saturated.map(({ serviceId }) => serviceId)),
+    changes: changesBefore(evidence),
+  };
+  const serviceIds = new Set([...parts.metrics.keys(), ...parts.lines.keys(), ...parts.spans.keys(), ...parts.silent, ...parts.saturated]);
+  const services = [...serviceIds]
+    .map((serviceId) => ranked(serviceId, parts, metrics.usualTop))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || (a.serviceId < b.serviceId ? -1 : 1));
+  const slowShare = (serviceId: string) => {
+    const { slow, known } = slowOperations(spans, evidence.operations, serviceId);
+    return known === 0 ? 0 : slow / known;
+  };
+  return { services, metrics, lines, spans, usualLine, usualSpan, surge, peers, edges: evidence.edges, slowShare };
+}
+
+/** The largest of so many standard normal numbers, with a margin. */
+function usualStrength(count: number): number {
+  return Math.max(USUAL_STRENGTH_MIN, Math.sqrt(2 * Math.log(Math.max(1, count))) + USUAL_STRENGTH_MARGIN);
+}
+
+interface Parts {
+  readonly usualLine: number;
+  readonly usualSpan: number;
+  readonly surge: Surge | undefined;
+  readonly metrics: ReadonlyMap<string, ServiceMetrics>;
+  readonly lines: ReadonlyMap<string, LineFinding>;
+  readonly spans: ReadonlyMap<string, SpanFinding>;
+  readonly silent: ReadonlySet<string>;
+  readonly saturated: ReadonlySet<string>;
+  readonly changes: ReadonlyMap<string, ChangeEvidence>;
+}
+
+function ranked(serviceId: string, parts: Parts, usualTop: number): RankedService {
+  const metrics = parts.metrics.get(serviceId);
+  const line = parts.lines.get(serviceId);
+  const span = parts.spans.get(serviceId);
+  const silent = parts.silent.has(serviceId);
+  const saturated = parts.saturated.has(serviceId);
+  const support =
+    weight((metrics?.total ?? 0) / usualTop) +
+    weight((line?.strength ?? 0) / parts.usualLine) +
+    weight((span?.strength ?? 0) / parts.usualSpan) +
+    (parts.surge?.serviceId === serviceId ? weight(parts.surge.strength / SURGE_USUAL) : 0) +
+    (silent ? weight(SILENCE) : 0) +
+    (saturated ? weight(SATURATION) : 0);
+  const change = support < CHANGE_SUPPORT_MIN ? undefined : parts.changes.get(serviceId);
+  return { serviceId, score: support + (change === undefined ? 0 : weight(CHANGE)), metrics, line, span, silent, saturated, change };
+}
+
+/** A rise of requests. */
+export interface Surge {
+  readonly serviceId: string;
+  readonly strength: number;
+}
+
+/** The front door whose requests rose most, where those of most services rose with it. */
+function surgeOf({ table }: MetricsView, edges: IncidentEvidence["edges"]): Surge | undefined {
+  const called = new Set(edges.map(([, callee]) => callee));
+  const rises = table.services.map((serviceId, service) => ({ serviceId, strength: riseOf(table, service) }));
+  const known = rises.filter(({ strength }) => strength !== undefined) as Surge[];
+  if (known.length < SURGE_SERVICES_MIN || median(known.map(({ strength }) => strength)) < SURGE_USUAL / 2) return undefined;
+  const doors = known.filter(({ serviceId }) => !called.has(serviceId));
+  const first = doors.reduce<Surge | undefined>((most, door) => (door.strength > (most?.strength ?? SURGE_USUAL) ? door : most), undefined);
+  return first;
+}
+
+function riseOf(table: MetricsView["table"], service: number): number | undefined {
+  const series = table.leading(service, "rate");
+  if (series === undefined) return undefined;
+  return series.departure.shift > SURGE_SHIFT_MIN ? series.departure.novelty : 0;
+}
+
+function weight(times: number): number {
+  return Math.log1p(times * times);
+}
+
+function firstByService<F extends { readonly serviceId: string }>(findings: readonly F[]): Map<string, F> {
+  const first = new Map<string, F>();
+  for (const finding of findings) if (!first.has(finding.serviceId)) first.set(finding.serviceId, finding);
+  return first;
+}
+
+/** By service the last change before the onset; one behind it is no cause. */
+function changesBefore({ changes, onsetMs }: IncidentEvidence): Map<string, ChangeEvidence> {
+  const last = new Map<string, ChangeEvidence>();
+  for (const change of changes) {
+    if (change.atMs > onsetMs || change.atMs < onsetMs - CHANGE_MINUTES_MAX * 60_000) continue;
+    const known = last.get(change.serviceId);
+    if (known === undefined || known.atMs < change.atMs) last.set(change.serviceId, change);
+  }
+  return last;
+}

@@ -1,0 +1,147 @@
+// What metrics say of each service: a resource of its own that departs, symptoms that it shows, and what those that call it feel.
+//
+//   own resource        largest novelty of cpu, memory, disk, network, pools (PRISM, arXiv 2601.21359: internal)
+//   symptom             largest of latency and errors, half of what it feels of those it calls (external)
+//   felt by callers     what all of its callers feel of those they call: it stands between them, or its network
+//   explained           symptoms that its callers show with it
+//
+// What half of all services have is no departure of one. The same sum of the windows before says how large it gets without an incident.
+import { selectPlace } from "../../core/base/selection.ts";
+import type { IncidentEvidence } from "./evidence.ts";
+import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS } from "./metric-kind.ts";
+import { NoveltyTable } from "./novelty-table.ts";
+
+/** Weights of the sum, chosen on Online Boutique and held on PetShop (docs/adr/0105). */
+const FELT_ITSELF = 0.5;
+const FELT_BY_CALLERS = 0.5;
+const EXPLAINED = 0.5;
+/** Of the other symptom, when one of a known kind is asked for. */
+const OTHER_SYMPTOM = 0.3;
+/** Of windows before, this share may reach what is called unusual. */
+const USUAL_SHARE = 0.93;
+const USUAL_MIN = 4;
+
+/** One service's sum and its parts. */
+export interface ServiceMetrics {
+  readonly serviceId: string;
+  readonly resource: number;
+  readonly resourceKind: MetricKind;
+  readonly symptom: number;
+  readonly feltByCallers: number;
+  readonly explained: number;
+  readonly total: number;
+}
+
+/** All services, and what their largest sum usually is. */
+export interface MetricsView {
+  readonly table: NoveltyTable;
+  readonly services: readonly ServiceMetrics[];
+  readonly usualTop: number;
+  /** Share of windows before whose largest sum reaches the one now. */
+  readonly tailShare: number;
+  /** The metric that shows a service's symptom. */
+  symptomName(serviceId: string): string;
+  /** How far its symptom departs, whoever causes it. */
+  symptomNovelty(serviceId: string): number;
+}
+
+interface Neighbours {
+  readonly callers: readonly number[][];
+  /** Peers outside that each service says it waits for. */
+  readonly peers: readonly number[][];
+}
+
+export function metricsView(
+  evidence: Pick<IncidentEvidence, "series" | "edges" | "target">,
+  peers: ReadonlySet<string> = new Set(),
+): MetricsView {
+  const table = new NoveltyTable(evidence.series);
+  const neighbours = neighboursOf(table, evidence.edges, peers);
+  const symptom = symptomOf(evidence.target);
+  const services = scoresOf(table, neighbours, symptom, 0);
+  const now = services.reduce((most, { total }) => Math.max(most, total), 0);
+  const tops = Array.from({ length: table.windows - 1 }, (_, i) => topOf(table, neighbours, symptom, i + 1));
+  const reached = tops.filter((top) => top >= now).length;
+  const usual = tops.length === 0 ? 0 : selectPlace(Float64Array.from(tops), tops.length, Math.floor(USUAL_SHARE * (tops.length - 1)));
+  return {
+    table,
+    services,
+    usualTop: Math.max(USUAL_MIN, usual),
+    tailShare: (reached + 1) / (tops.length + 1),
+    symptomName: (serviceId) => symptomName(table, serviceId),
+    symptomNovelty: (serviceId) => symptomNovelty(table, serviceId),
+  };
+}
+
+function symptomNovelty(table: NoveltyTable, serviceId: string): number {
+  const service = table.numberOf(serviceId);
+  return service === undefined ? 0 : Math.max(...SYMPTOM_KINDS.map((kind) => table.novelty(service, kind, 0)));
+}
+
+function symptomName(table: NoveltyTable, serviceId: string): string {
+  const service = table.numberOf(serviceId);
+  if (service === undefined) return "";
+  const kinds = [...SYMPTOM_KINDS].sort((a, b) => table.novelty(service, b, 0) - table.novelty(service, a, 0));
+  return table.leading(service, kinds[0]!)?.metricName ?? "";
+}
+
+function neighboursOf(table: NoveltyTable, edges: IncidentEvidence["edges"], outside: ReadonlySet<string>): Neighbours {
+  const callers: number[][] = table.services.map(() => []);
+  const peers: number[][] = table.services.map(() => []);
+  for (const [caller, callee] of edges) {
+    const from = table.numberOf(caller);
+    const to = table.numberOf(callee);
+    if (from !== undefined && to !== undefined && from !== to) callers[to]!.push(from);
+    if (from !== undefined && to !== undefined && outside.has(callee)) peers[from]!.push(to);
+  }
+  return { callers, peers };
+}
+
+type Symptom = "latency" | "errors" | null;
+
+function symptomOf(target: IncidentEvidence["target"]): Symptom {
+  const kind = target === null ? null : meaningOf(target.metricName).kind;
+  return kind === "latency" || kind === "errors" ? kind : null;
+}
+
+function symptomAt(table: NoveltyTable, service: number, symptom: Symptom, window: number): number {
+  const latency = table.novelty(service, "latency", window);
+  const errors = table.novelty(service, "errors", window);
+  if (symptom === null) return Math.max(latency, errors);
+  return symptom === "latency" ? latency + OTHER_SYMPTOM * errors : errors + OTHER_SYMPTOM * latency;
+}
+
+function topOf(table: NoveltyTable, neighbours: Neighbours, symptom: Symptom, window: number): number {
+  return scoresOf(table, neighbours, symptom, window).reduce((most, { total }) => Math.max(most, total), 0);
+}
+
+function scoresOf(table: NoveltyTable, { callers, peers }: Neighbours, symptom: Symptom, window: number): ServiceMetrics[] {
+  const symptoms = Float64Array.from(table.services, (_, service) => symptomAt(table, service, symptom, window));
+  return table.services.map((serviceId, service) => {
+    const [resourceKind, resource] = strongest(table, service, window);
+    const own = symptoms[service]!;
+    // Time that a service says it waits for somebody outside is not its own.
+    const waited = peers[service]!.reduce((most, peer) => Math.max(most, symptoms[peer]!), 0);
+    const shown = Math.max(0, Math.max(own, FELT_ITSELF * table.novelty(service, "dependency", window)) - waited);
+    let felt = callers[service]!.length === 0 ? 0 : Number.POSITIVE_INFINITY;
+    let explained = 0;
+    for (const caller of callers[service]!) {
+      felt = Math.min(felt, table.novelty(caller, "dependency", window));
+      explained += Math.min(own, symptoms[caller]!);
+    }
+    const total = resource + shown + FELT_BY_CALLERS * felt + EXPLAINED * explained;
+    return { serviceId, resource, resourceKind, symptom: shown, feltByCallers: felt, explained, total };
+  });
+}
+
+function strongest(table: NoveltyTable, service: number, window: number): [MetricKind, number] {
+  let best: MetricKind = "other";
+  let most = 0;
+  for (const kind of RESOURCE_KINDS) {
+    const novelty = table.novelty(service, kind, window);
+    if (novelty <= most) continue;
+    most = novelty;
+    best = kind;
+  }
+  return [best, most];
+}

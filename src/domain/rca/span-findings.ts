@@ -1,0 +1,219 @@
+// What spans say of a service by itself: operations that take longer than their children explain, errors that come from no child, and calls whose caller
+// waits longer than the called service works. Times are compared by their logarithm with those of the windows before.
+import type { CallEvidence, IncidentEvidence, OperationEvidence, OperationWindow, TimeMoments } from "./evidence.ts";
+
+/** A time varies by this share, whatever the windows before say. */
+const SPREAD_MIN = 0.15;
+/** Of windows with so few spans nothing is learned. */
+const SPANS_MIN = 3;
+const WINDOWS_MIN = 4;
+const SPREAD_UNKNOWN = 0.4;
+/** An operation that adds this share to what a request of its service costs counts in full. */
+const SHARE_FULL = 0.3;
+/** Of what a whole request costs, what a cost is at least held against: a service that costs nearly nothing adds nearly nothing. */
+const COST_OF_WHOLE = 0.5;
+const STRENGTH_MAX = 50;
+const ERRORS_EXPECTED_MIN = 0.3;
+
+/** Something that spans say. */
+export interface SpanFinding {
+  readonly serviceId: string;
+  readonly kind: "self_time" | "origin_errors" | "call_gap" | "peer";
+  /** An operation; of a call gap and a peer the caller. */
+  readonly subject: string;
+  readonly before: number;
+  readonly now: number;
+  readonly strength: number;
+}
+
+/** Of one service, its operations that take longer by themselves. */
+export interface SlowOperations {
+  readonly slow: number;
+  readonly known: number;
+}
+
+/** Findings, strongest first. */
+export function spanFindings(evidence: Pick<IncidentEvidence, "operations" | "calls">): SpanFinding[] {
+  const costs = requestCosts(evidence);
+  return [
+    ...evidence.operations.flatMap((operation) => selfTime(operation, costs)),
+    ...originErrors(evidence),
+    ...callGaps(
+      evidence.calls.filter(({ isPeer }) => !isPeer),
+      costs,
+    ),
+    ...slowPeers(
+      evidence.calls.filter(({ isPeer }) => isPeer),
+      costs,
+    ),
+  ].sort((a, b) => b.strength - a.strength);
+}
+
+/** How many of a service's operations became slower. */
+export function slowOperations(
+  findings: readonly SpanFinding[],
+  operations: readonly OperationEvidence[],
+  serviceId: string,
+): SlowOperations {
+  const known = operations.filter((operation) => operation.serviceId === serviceId && operation.now.spans >= SPANS_MIN).length;
+  const slow = findings.filter(
+    (finding) => finding.serviceId === serviceId && finding.kind === "self_time" && finding.strength >= SPANS_MIN,
+  ).length;
+  return { slow, known };
+}
+
+/** What a request costs by itself, in ms. */
+interface RequestCosts {
+  readonly ofService: ReadonlyMap<string, number>;
+  /** At the front doors, with all that it causes. */
+  readonly whole: number;
+}
+
+/** By service its self times over its entries; in all the self times over the entries of services that nobody calls. */
+function requestCosts({ operations, calls }: Pick<IncidentEvidence, "operations" | "calls">): RequestCosts {
+  const called = new Set(calls.map(({ callee }) => callee));
+  const sums = new Map<string, { self: number; entries: number }>();
+  let self = 0;
+  let roots = 0;
+  for (const { serviceId, isEntry, past } of operations) {
+    const total = sums.get(serviceId) ?? { self: 0, entries: 0 };
+    for (const { spans, self: times } of past) {
+      total.self += spans * times.meanMs;
+      self += spans * times.meanMs;
+      if (isEntry) total.entries += spans;
+      if (isEntry && !called.has(serviceId)) roots += spans;
+    }
+    sums.set(serviceId, total);
+  }
+  const costs = [...sums].map(([serviceId, of]) => [serviceId, of.entries === 0 ? 0 : of.self / of.entries] as const);
+  return { ofService: new Map(costs), whole: roots === 0 ? 0 : self / roots };
+}
+
+function selfTime({ serviceId, operation, past, now }: OperationEvidence, costs: RequestCosts): SpanFinding[] {
+  if (now.spans < SPANS_MIN) return [];
+  const usual = usualTime(
+    past,
+    ({ spans }) => spans,
+    ({ self }) => self,
+  );
+  if (usual === undefined || now.self.meanMs <= usual.meanMs) return [];
+  const more = now.self.meanMs - usual.meanMs;
+  const cost = Math.max(costs.ofService.get(serviceId) ?? 0, COST_OF_WHOLE * costs.whole);
+  const strength = departure(now.self, now.spans, usual) * Math.min(1, cost === 0 ? 1 : more / cost / SHARE_FULL);
+  return strength <= 0 ? [] : [{ serviceId, kind: "self_time", subject: operation, before: usual.meanMs, now: now.self.meanMs, strength }];
+}
+
+/** Times of the windows before: their mean, spread of one, and spread of the windows' means. */
+interface UsualTime extends TimeMoments {
+  readonly between: number;
+}
+
+function usualTime<W>(past: readonly W[], countOf: (window: W) => number, timesOf: (window: W) => TimeMoments): UsualTime | undefined {
+  let count = 0;
+  let total = 0;
+  let logs = 0;
+  let within = 0;
+  for (const window of past) {
+    const of = countOf(window);
+    const times = timesOf(window);
+    count += of;
+    total += of * times.meanMs;
+    logs += of * times.log;
+    within += of * times.spread ** 2;
+  }
+  if (count < SPANS_MIN) return undefined;
+  const log = logs / count;
+  const known = past.filter((window) => countOf(window) >= SPANS_MIN);
+  const variance = known.reduce((sum, window) => sum + (timesOf(window).log - log) ** 2, 0) / Math.max(1, known.length - 1);
+  const between = known.length < WINDOWS_MIN ? SPREAD_UNKNOWN : Math.max(SPREAD_MIN, Math.sqrt(variance));
+  return { meanMs: total / count, log, spread: Math.max(SPREAD_MIN, Math.sqrt(within / count)), between };
+}
+
+/** Standard deviations that times are away from what is usual. */
+function departure(now: TimeMoments, count: number, usual: UsualTime): number {
+  const sampling = Math.max(usual.spread, now.spread) / Math.sqrt(count);
+  return Math.min(STRENGTH_MAX, (now.log - usual.log) / Math.hypot(usual.between, sampling));
+}
+
+/** Errors of entries beyond the usual rate, less those of the services that are called. */
+function originErrors({ operations, calls }: Pick<IncidentEvidence, "operations" | "calls">): SpanFinding[] {
+  const own = new Map<string, { past: ErrorCount; now: ErrorCount }>();
+  for (const { serviceId, isEntry, past, now } of operations) {
+    if (!isEntry) continue;
+    const known = own.get(serviceId);
+    const before = past.reduce(addWindows, known?.past ?? NOTHING);
+    own.set(serviceId, { past: before, now: addWindows(known?.now ?? NOTHING, now) });
+  }
+  const passed = new Map<string, number>();
+  for (const { caller, now } of calls) passed.set(caller, (passed.get(caller) ?? 0) + now.errors);
+  return [...own].flatMap(([serviceId, { past, now }]) => {
+    const errors = now.errors - (passed.get(serviceId) ?? 0);
+    const expected = Math.max(ERRORS_EXPECTED_MIN, (past.errors / Math.max(1, past.spans)) * now.spans);
+    if (errors <= expected) return [];
+    const strength = Math.min(STRENGTH_MAX, Math.sqrt(2 * (errors * Math.log(errors / expected) - (errors - expected))));
+    return [
+      {
+        serviceId,
+        kind: "origin_errors" as const,
+        subject: "",
+        before: past.errors / Math.max(1, past.spans),
+        now: errors / Math.max(1, now.spans),
+        strength,
+      },
+    ];
+  });
+}
+
+type ErrorCount = Pick<OperationWindow, "spans" | "errors">;
+const NOTHING: ErrorCount = { spans: 0, errors: 0 };
+
+function addWindows(a: ErrorCount, b: ErrorCount): ErrorCount {
+  return { spans: a.spans + b.spans, errors: a.errors + b.errors };
+}
+
+/** Of a service that all its callers wait for longer than it works: something lies between. */
+function callGaps(calls: readonly CallEvidence[], { whole }: RequestCosts): SpanFinding[] {
+  const byCallee = new Map<string, SpanFinding[]>();
+  for (const { caller, callee, past, now } of calls) {
+    if (now.calls < SPANS_MIN) continue;
+    const usual = usualTime(
+      past,
+      ({ calls: count }) => count,
+      ({ gap }) => gap,
+    );
+    if (usual === undefined) continue;
+    const share = (now.gap.meanMs - usual.meanMs) / Math.max(1, now.duration.meanMs + usual.meanMs, COST_OF_WHOLE * whole);
+    const strength = Math.max(0, departure(now.gap, now.calls, usual)) * Math.max(0, Math.min(1, share / SHARE_FULL));
+    const finding: SpanFinding = {
+      serviceId: callee,
+      kind: "call_gap",
+      subject: caller,
+      before: usual.meanMs,
+      now: now.gap.meanMs,
+      strength,
+    };
+    byCallee.set(callee, [...(byCallee.get(callee) ?? []), finding]);
+  }
+  return [...byCallee.values()].flatMap((findings) => {
+    const least = findings.reduce((weakest, finding) => (finding.strength < weakest.strength ? finding : weakest));
+    return least.strength > 0 ? [least] : [];
+  });
+}
+
+/** A peer outside that its callers wait for longer. */
+function slowPeers(calls: readonly CallEvidence[], { whole }: RequestCosts): SpanFinding[] {
+  return calls.flatMap(({ caller, callee, past, now }) => {
+    if (now.calls < SPANS_MIN) return [];
+    const usual = usualTime(
+      past,
+      ({ calls: count }) => count,
+      ({ duration }) => duration,
+    );
+    if (usual === undefined || now.duration.meanMs <= usual.meanMs) return [];
+    const share = (now.duration.meanMs - usual.meanMs) / Math.max(1, usual.meanMs, COST_OF_WHOLE * whole);
+    const strength = departure(now.duration, now.calls, usual) * Math.min(1, share / SHARE_FULL);
+    return strength <= 0
+      ? []
+      : [{ serviceId: callee, kind: "peer" as const, subject: caller, before: usual.meanMs, now: now.duration.meanMs, strength }];
+  });
+}
