@@ -161,5 +161,7 @@ function queued(waiting: readonly AlertMessage[], message: AlertMessage): readon
     if (state?.kind === "resolved") return waiting;
     return state === undefined ? [message] : [state, message];
   }
-  return cause === undefined || message.kind === "resolved" ? [message] : [message, cause];
+  // What only says more takes nothing away: a page that waits stays one.
+  const newest = message.kind === "updated" && state !== undefined ? { ...message, kind: state.kind } : message;
+  return cause === undefined || newest.kind === "resolved" ? [newest] : [newest, cause];
 }
