@@ -13,7 +13,8 @@ const DEPTH_MAX = 6;
 
 /** What a value must be: "whole number from 1 to 1000, default 50". */
 export function schemaText(schema: JsonObject): string {
-  const initial = schema.default === undefined ? "" : `, default ${String(schema.default)}`;
+  const { default: given } = schema;
+  const initial = given === undefined ? "" : `, default ${typeof given === "object" ? JSON.stringify(given) : String(given)}`;
   return `${bareText(schema)}${initial}`;
 }
 

@@ -8,7 +8,7 @@ import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
-  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok", data: "ok" },
+  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok", notifier: "ok", data: "ok" },
   watchdog: {
     last_run: EXAMPLE_TIME,
     metrics_monitored: 1250,
@@ -39,6 +39,7 @@ const STATUS_EXAMPLE = {
     streams: 1250,
     pillar_values: 6,
   },
+  notifier: { reasons: [], waiting: 0 },
   store: {
     state: "ok",
     reason: null,
