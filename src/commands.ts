@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   token: async (rest, { readConfig }) => (await import("./cli/token.ts")).runToken(rest, readConfig()),
   backtest: async (rest, { environment, readConfig }) =>
     (await import("./cli/backtest/backtest.ts")).runBacktest(rest, environment, readConfig),
-  replay: async (rest) => (await import("./cli/replay/replay.ts")).runReplay(rest),
+  replay: async (rest, { readConfig }) => (await import("./cli/replay/replay.ts")).runReplay(rest, readConfig),
   doctor: async (rest) => {
     const { runDoctor } = await import("./cli/doctor/doctor.ts");
     const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/state/tables.ts");

@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { runReplay } from "../../src/cli/replay/replay.ts";
+import { loadConfig } from "../../src/core/config/load-config.ts";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vedette-replay-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
+const config = () => loadConfig({}, () => Buffer.alloc(0));
 const START = Date.UTC(2026, 0, 5);
 
 /** Rows of five minutes, with 50 instead of 10 from `from` to `to`. */
@@ -47,20 +49,20 @@ function damaged(name: string): string {
 
 async function replay(...args: readonly string[]): Promise<string[][]> {
   const out = join(folder, "out.csv");
-  expect(await runReplay(["--out", out, ...args])).toBe(0);
+  expect(await runReplay(["--out", out, ...args], config)).toBe(0);
   return rowsOf(out);
 }
 
 function rowsOf(path: string): string[][] {
   const [header, ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
-  expect(header).toBe("timestamp,score,alert");
+  expect(header).toBe("timestamp,score,alert,page");
   return lines.map((line) => line.split(","));
 }
 
 async function failure(...args: readonly string[]): Promise<string> {
   const text: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((chunk) => text.push(String(chunk)) > 0);
-  expect(await runReplay(args)).toBe(1);
+  expect(await runReplay(args, config)).toBe(1);
   return text.join("");
 }
 
@@ -99,7 +101,7 @@ describe("one series", () => {
     for (const [name, form] of Object.entries(forms)) expect((await replay(file(name, form))).map(([, ...rest]) => rest)).toEqual(plain);
     const bare = await replay("--interval", "300", file("bare.csv", ["value", ...lines.map(value)]));
     expect(bare.map(([, score]) => score)).toEqual(plain.map(([score]) => score));
-    expect(bare[1]?.[0]).toBe("1970-01-01T00:05:00.000Z");
+    expect(bare[1]?.[0]).toBe("1970-01-05T00:05:00.000Z");
   });
 
   it("a row without a value keeps score and alert of the row before it", async () => {
@@ -166,9 +168,9 @@ describe("one service", () => {
   });
 
   it("learns from its own beginning without", async () => {
-    const rows = await replay("--interval", "60", file("alone.csv", ["a,b,c", ...service(3, 1200, 1000, 1030)]));
-    expect(rows.slice(0, 256).every(([, score, alert]) => score === "0" && alert === "0")).toBe(true);
-    expect(rows.slice(1000, 1030).some(([, , alert]) => alert === "1")).toBe(true);
+    const rows = await replay("--interval", "60", file("alone.csv", ["a,b,c", ...service(3, 3000, 2600, 2630)]));
+    expect(rows.slice(0, 2600).some(([, , alert]) => alert === "1")).toBe(false);
+    expect(rows.slice(2600, 2630).filter(([, , , page]) => page === "1")).toHaveLength(1);
   });
 
   it("a folder: every file with the training beside it", async () => {
@@ -176,7 +178,7 @@ describe("one service", () => {
     file("set/m.train.csv.gz", ["a,b,c", ...service(1, 500, 0, 0)]);
     file("set/m.test.csv.gz", ["a,b,c", ...service(2, 300, 200, 220)]);
     file("set/deep/one.csv", ["timestamp,value", ...series(100, 100)]);
-    expect(await runReplay(["--interval", "60", "--out", join(folder, "scores"), join(folder, "set")])).toBe(0);
+    expect(await runReplay(["--interval", "60", "--out", join(folder, "scores"), join(folder, "set")], config)).toBe(0);
     expect(rowsOf(join(folder, "scores", "m.csv")).length).toBe(300);
     expect(rowsOf(join(folder, "scores", "deep", "one.csv")).length).toBe(100);
   });

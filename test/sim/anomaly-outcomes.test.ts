@@ -23,7 +23,7 @@ describe.each([1, 2])("with %i engines", (engines) => {
     };
     const said = async () => (await watched.anomalies()).map((each: Json) => [each.resolved, each.outcome, each.suppressed_by]);
     for (let at = 0; at < OUTLIER; at++) await minute(0);
-    await minute(9);
+    await minute(7.5);
     for (let at = OUTLIER + 1; at < INCIDENT; at++) await minute(0);
     expect(await said()).toContainEqual([true, "suppressed", "confirmation"]);
     expect(await alertsOf(watched)).toMatchObject([{ state: "resolved", pages: 0, held_back_by: "confirmation" }]);

@@ -62,7 +62,7 @@ const hours = (pages: BacktestOutcome["newly"]) =>
   pages.map(({ page }) => `${page.serviceId} ${((page.atMs - START_MS) / MINUTE_MS / HOURS) | 0}`);
 
 describe("a backtest", () => {
-  const services = [series("a", { 4: 6.3, 10: 15, 16: 6.3 }), series("b", { 7: 15 }, 4)];
+  const services = [series("a", { 4: 7, 10: 60 }), series("b", { 7: 60 }, 4), series("c", { 16: 7 }, 5)];
 
   it("of the same settings differs in nothing", async () => {
     const outcome = await run(services, variant(), variant());
@@ -74,11 +74,11 @@ describe("a backtest", () => {
 
   it("of a higher threshold no longer pages what lies between the two", async () => {
     const outcome = await run(services, variant(), variant({ zThreshold: 8 }));
-    expect(hours(outcome.noLonger)).toEqual(["a 4", "a 16"]);
+    expect(hours(outcome.noLonger)).toEqual(["a 4", "c 16"]);
     expect(outcome.noLonger.map(({ reason }) => reason)).toEqual(["not_declared", "not_declared"]);
     expect(outcome.newly).toEqual([]);
     const back = await run(services, variant({ zThreshold: 8 }), variant());
-    expect(hours(back.newly)).toEqual(["a 4", "a 16"]);
+    expect(hours(back.newly)).toEqual(["a 4", "c 16"]);
     expect(back.noLonger).toEqual([]);
   });
 
@@ -99,8 +99,9 @@ describe("a backtest", () => {
   it("counts pages by service and day, and none before its beginning", async () => {
     const { days, before } = await run(services, variant(), variant({ zThreshold: 8 }));
     expect(days.map(({ serviceId, before: pages, noLonger }) => [serviceId, pages, noLonger])).toEqual([
-      ["a", before - 1, 2],
+      ["a", before - 2, 1],
       ["b", 1, 0],
+      ["c", 1, 1],
     ]);
     const late = await run(services, variant(), variant(), 12);
     expect(late.before).toBe(1);

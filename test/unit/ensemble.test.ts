@@ -38,12 +38,12 @@ describe("rule 1.1.7: ensemble", () => {
       const late = rig.outcome({ detector: "saturation", metricName: "disk", z: second, atMs: START + MINUTE });
       expect([late.decision.tier, late.raised.map(({ decision }) => [decision.anomalyId, decision.tier, decision.outcome])]).toEqual([
         "high",
-        [[early.decision.anomalyId, "high", "paged"]],
+        [[early.decision.anomalyId, "high", "absorbed"]],
       ]);
       const paged = [...rig.memory.firing("default")].map(({ state, pages }) => [state.tier, pages]);
       expect(paged.sort()).toEqual([
         ["high", 1],
-        ["high", 2],
+        ["high", 1],
       ]);
       const third = rig.outcome({ detector: "stale", metricName: "service.stale", z: 2.2, atMs: START + MINUTE });
       expect([third.decision.tier, third.raised]).toEqual(["high", []]);
@@ -58,18 +58,20 @@ describe("rule 1.1.7: ensemble", () => {
       ["medium", "paged"],
     ]);
   });
-  it("gives the page of a common alert to the strongest", () => {
+  it("raises a common alert that has paged as an update, by the strongest first", () => {
     const both = (first: number, second: number) => {
       const rig = new PagingRig({ settings: { zThreshold: 2 } });
       const early = rig.fire({ metricName: "latency", z: first });
       const { decision, raised } = rig.outcome({ metricName: "errors", z: second, atMs: START + 1 });
       expect(decision.alertId).toBe(early.alertId);
-      return [decision.outcome, raised.map((other) => other.decision.outcome)];
+      const [alert] = [...rig.memory.firing("default")];
+      return [decision.outcome, raised.map((other) => other.decision.outcome), alert?.pages, alert?.history.at(-1)?.kind];
     };
-    expect([both(2.2, 2.6), both(2.6, 2.2)]).toEqual([
-      ["paged", ["absorbed"]],
-      ["absorbed", ["paged"]],
-    ]);
+    for (const [first, second] of [
+      [2.2, 2.6],
+      [2.6, 2.2],
+    ] as const)
+      expect(both(first, second)).toEqual(["absorbed", ["absorbed"], 1, "updated"]);
   });
   it("looks at when findings fired: one that goes on, is looked at again and grows corroborates nothing new", () => {
     const rig = new PagingRig();

@@ -41,7 +41,7 @@ it("raises both of two detectors, the stronger first, once", () => {
   expect(decisionsOf([found("stale", 0), found("slo_burn", 1), found("logs", 1)])).toEqual([
     "stale medium paged",
     "slo_burn high paged",
-    "stale high paged",
+    "stale high absorbed",
     "logs high paged",
   ]);
   expect(decisionsOf([found("stale", 0), found("slo_burn", 3)])).toEqual(["stale medium paged", "slo_burn medium paged"]);

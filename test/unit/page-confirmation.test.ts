@@ -94,16 +94,10 @@ describe("the gate of confirmation", () => {
     expect(heldBy()).toBeNull();
   });
 
-  it("does not wait for what is extreme: 20/3 of the threshold, 8/3 over fewer than 60 values; just below, at", () => {
-    const fire = (z: number, baselineValues: number) => rigOf().rig.fire({ z, baselineValues }).outcome;
-    expect([fire(19.99, 120), fire(20, 120), fire(-20, 120)]).toEqual(["suppressed", "paged", "paged"]);
-    expect([fire(7.99, 59), fire(8, 59), fire(8, 60)]).toEqual(["suppressed", "paged", "suppressed"]);
-  });
-
-  it("does not wait for detectors whose evidence is twice their own bar, of a joint model three times: just below, at", () => {
-    const fire = (detector: string, z: number) => rigOf().rig.fire({ detector, z, threshold: 3.5 }).outcome;
-    expect([fire("adaptive", 6.99), fire("adaptive", 7)]).toEqual(["suppressed", "paged"]);
-    expect([fire("isolation_forest", 10.49), fire("isolation_forest", 10.5)]).toEqual(["suppressed", "paged"]);
+  it("does not wait for what its detector calls rare for the service, and waits for any other, however far out", () => {
+    const fire = (detector: string, z: number, isRare: boolean) => rigOf().rig.fire({ detector, z, isRare }).outcome;
+    expect([fire("isolation_forest", 5, true), fire("isolation_forest", 99, false)]).toEqual(["paged", "suppressed"]);
+    expect([fire("z_score", 99, false), fire("adaptive", 99, false)]).toEqual(["suppressed", "suppressed"]);
   });
 
   it.each(["saturation", "slo_burn", "stale_service", "cascade", "external", "manual", "logs"])("asks nothing of %s", (detector) => {

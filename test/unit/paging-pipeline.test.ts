@@ -120,16 +120,26 @@ describe("rule 1.1.10: one incident is one alert", () => {
     };
     expect([5 * MINUTE - 1, 5 * MINUTE, 5 * MINUTE + 1].map(rig)).toEqual(["absorbed", "absorbed", "paged"]);
   });
-  it("pages again for a higher tier and not for the same", () => {
+  it("sends a higher tier as an update, which is no page, and says nothing of the same", () => {
     const rig = new PagingRig();
     const first = rig.fire({ detector: "saturation", z: 2.1 });
+    const history = () => rig.memory.alert(first.alertId as string)?.history.map(({ kind }) => kind);
     expect(rig.fire({ ...first, kind: "raised", z: 2.9, atMs: START + 1 })).toMatchObject({ outcome: "absorbed", suppressedBy: "dedup" });
+    expect(history()).toEqual(["opened", "paged"]);
     expect(rig.fire({ ...first, kind: "raised", z: 3.1, atMs: START + 2 })).toMatchObject({
-      outcome: "paged",
+      outcome: "absorbed",
       alertId: first.alertId,
       tier: "high",
     });
-    expect(rig.memory.alert(first.alertId as string)).toMatchObject({ anomalies: 1, open: 1, pages: 2, state: { fires: 3 } });
+    expect(history()).toEqual(["opened", "paged", "raised", "updated"]);
+    expect(rig.memory.alert(first.alertId as string)).toMatchObject({ anomalies: 1, open: 1, pages: 1, state: { fires: 3, tier: "high" } });
+  });
+  it("pages a higher tier that nobody has been told of", () => {
+    let isSilenced = true;
+    const rig = new PagingRig({ silences: { silenced: () => (isSilenced ? { id: "s", comment: "" } : undefined) } });
+    const first = rig.fire({ detector: "saturation", z: 2.1 });
+    isSilenced = false;
+    expect(rig.fire({ ...first, kind: "raised", z: 3.1, atMs: START + 2 })).toMatchObject({ outcome: "paged", tier: "high" });
   });
   it("keeps services, environments, tenants and families apart", () => {
     const rig = new PagingRig();
@@ -137,13 +147,17 @@ describe("rule 1.1.10: one incident is one alert", () => {
     expect(new Set(changes.map((change) => rig.fire(change).alertId)).size).toBe(5);
     expect(rig.fire({ detector: "adaptive", z: 4, atMs: START + 1 }).outcome).toBe("absorbed");
   });
-  it("moves a raised anomaly to the new alert, and resolves the one that it was the last of", () => {
+  it("keeps a raised anomaly in its alert however old that is; a new fire takes it along to the next one", () => {
     const rig = new PagingRig();
     const first = rig.fire({ detector: "saturation", z: 2.1 });
-    const { decision, ended } = rig.outcome({ ...first, kind: "raised", z: 3.1, atMs: START + HOUR + 1 });
-    expect(decision).toMatchObject({ outcome: "paged" });
-    expect(ended).toMatchObject({ outcome: "resolved", alertId: first.alertId });
-    expect(rig.memory.alert(decision.alertId as string)).toMatchObject({ open: 1, anomalies: 1 });
+    const raised = rig.fire({ ...first, kind: "raised", z: 3.1, atMs: START + HOUR + 1 });
+    expect(raised).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
+    const other = rig.fire({ detector: "saturation", metricName: "disk", z: 4, atMs: START + HOUR + 2 });
+    expect(other).toMatchObject({ outcome: "paged" });
+    expect(other.alertId).not.toBe(first.alertId);
+    const { decision, ended } = rig.outcome({ ...raised, kind: "raised", z: 3.3, atMs: START + HOUR + 3 });
+    expect([decision.outcome, decision.alertId, ended]).toMatchObject(["absorbed", other.alertId, { alertId: first.alertId }]);
+    expect(rig.memory.alert(other.alertId as string)).toMatchObject({ open: 2, anomalies: 2 });
   });
 });
 
@@ -314,7 +328,7 @@ describe("what people decide", () => {
     base.forget(other.alertId as string);
     expect(ids(base)).toEqual([second.alertId]);
   });
-  it("an acknowledged alert pages again only where it rises to high", () => {
+  it("an acknowledged alert does not page again; that it rises to high is an update", () => {
     const rig = new PagingRig();
     const acknowledge = () => {
       for (const alert of rig.memory.firing("default")) rig.memory.keep({ ...alert, acknowledged: { by: "ops", note: null, atMs: START } });
@@ -324,7 +338,8 @@ describe("what people decide", () => {
     rig.end(first, START + 1);
     const again = rig.fire({ detector: "saturation", z: 2.5, atMs: START + 2 });
     expect(again).toMatchObject({ outcome: "suppressed", suppressedBy: "acknowledged" });
-    expect(rig.fire({ ...again, kind: "raised", z: 3.1, atMs: START + 3 })).toMatchObject({ outcome: "paged", tier: "high" });
+    expect(rig.fire({ ...again, kind: "raised", z: 3.1, atMs: START + 3 })).toMatchObject({ outcome: "absorbed", tier: "high" });
+    expect(rig.memory.alert(first.alertId as string)?.history.at(-1)?.kind).toBe("updated");
     expect(rig.fire({ detector: "saturation", metricName: "other", z: 9, atMs: START + 4 }).outcome).toBe("absorbed");
   });
 });

@@ -1,7 +1,7 @@
 // What the long baseline of a pair says: the record, the reasons that keep an alert back, and the sentence.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
-import { PairDetector, type PairVerdict } from "../../src/domain/detection/pair/pair-detector.ts";
+import { PairDetector, type PairVerdict, SURROUNDED_BY_NOTHING } from "../../src/domain/detection/pair/pair-detector.ts";
 import { explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../src/domain/detection/pair/pair-verdict.ts";
 import type { OffsetMs } from "../../src/domain/detection/seasonal/time-zone-hours.ts";
 
@@ -23,7 +23,8 @@ function feed(
   visit: (row: number, verdict: PairVerdict) => void = () => undefined,
   deployedMs = 0,
 ): void {
-  for (let row = from; row < to; row++) visit(row, detector.observe(START + row * INTERVAL, value(row), deployedMs));
+  for (let row = from; row < to; row++)
+    visit(row, detector.observe(START + row * INTERVAL, value(row), { ...SURROUNDED_BY_NOTHING, deployedMs }));
 }
 
 /** As it is now, however the detector goes on, with something else. */
@@ -164,14 +165,14 @@ describe("the verdict of a pair", () => {
 
 describe("a deployment", () => {
   const at = 3 * DAY_ROWS;
-  const shifted = (seed: number) => {
+  const shifted = (seed: number, by: number) => {
     const next = noise(seed);
-    return (row: number) => 100 + next() + (row >= at ? 4 : 0);
+    return (row: number) => 100 + next() + (row >= at ? by : 0);
   };
-  const openings = (deployedMs: number, seed: number): number => {
+  const openings = (deployedMs: number, seed: number, by = 4): number => {
     let opened = 0;
-    const value = shifted(seed);
-    feed(new PairDetector(), [0, at + 2 * DAY_ROWS], value, (row, { gate }) => (opened += row >= at && gate.opened ? 1 : 0), deployedMs);
+    const value = shifted(seed, by);
+    feed(new PairDetector(), [0, at + 2 * DAY_ROWS], value, (row, verdict) => (opened += row >= at && verdict.opened ? 1 : 0), deployedMs);
     return opened;
   };
 
@@ -183,7 +184,7 @@ describe("a deployment", () => {
   });
 
   it("of an hour before does not cover a shift", () => {
-    expect(openings(START + at * INTERVAL - 61 * MINUTE_MS, 1)).toBe(1);
+    expect(openings(START + at * INTERVAL - 61 * MINUTE_MS, 1, 5)).toBe(1);
   });
 
   it("lets what is far beyond any release through", () => {

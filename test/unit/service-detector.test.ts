@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
 import { EVIDENCE_BAR, ServiceDetector } from "../../src/domain/detection/multivariate/service-detector.ts";
 import { symmetricEigen } from "../../src/domain/detection/multivariate/symmetric-eigen.ts";
-import { TrainingHistory } from "../../src/domain/detection/multivariate/training-history.ts";
 import { jacobiEigen } from "../support/jacobi-eigen.ts";
 
 const START = Date.UTC(2026, 0, 5);
@@ -167,33 +166,5 @@ describe("service detector", () => {
     const moved = detector.observe(START + MINUTE_MS, Float64Array.of(7, 1));
     expect(Number.isFinite(moved.score)).toBe(true);
     expect(moved.gate.opened).toBe(true);
-  });
-});
-
-describe("training history", () => {
-  const filled = (rows: number, rowsMax: number): TrainingHistory => {
-    const history = new TrainingHistory({ width: 2, rowsMax });
-    for (let i = 0; i < rows; i++) history.add(i, Float64Array.of(i, -i));
-    return history;
-  };
-
-  it("is due with 256 rows, and again when it has doubled", () => {
-    expect(filled(255, 10_000).isDue).toBe(false);
-    const history = filled(256, 10_000);
-    expect(history.isDue).toBe(true);
-    expect(history.take().values.length).toBe(512);
-    for (let i = 0; i < 255; i++) history.add(0, Float64Array.of(0, 0));
-    expect(history.isDue).toBe(false);
-    history.add(0, Float64Array.of(0, 0));
-    expect(history.isDue).toBe(true);
-  });
-
-  it("holds the newest rows within its limit", () => {
-    const history = filled(1001, 1000);
-    expect(history.length).toBe(501);
-    const { times, values } = history.take();
-    expect([times[0], times.at(-1)]).toEqual([500, 1000]);
-    expect([values[0], values[1]]).toEqual([500, -500]);
-    expect(values.at(-2)).toBe(1000);
   });
 });

@@ -7,29 +7,12 @@ import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
 import type { Silence } from "../../domain/alerting/silence.ts";
 import { backtest } from "../../domain/backtest/backtest.ts";
-import { type BacktestFacts, type BacktestSeries, NO_FACTS } from "../../domain/backtest/history.ts";
-import { trainService } from "../../domain/detection/multivariate/service-training.ts";
+import type { BacktestSeries } from "../../domain/backtest/history.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
-import { effectiveSettings, type WatchdogSettings } from "../../domain/detection/watchdog-settings.ts";
+import { effectiveSettings } from "../../domain/detection/watchdog-settings.ts";
+import { FILE_FACTS, type FileEnvironment } from "../file-environment.ts";
 import { BacktestError, type BacktestOptionsGiven } from "./backtest-options.ts";
 import { FILE_TENANT, fileSeries } from "./file-series.ts";
-
-export interface FileEnvironment {
-  readonly settings: WatchdogSettings;
-  /** WATCHDOG_WINDOW and WATCHDOG_MIN_SAMPLES. */
-  readonly window: number;
-  readonly samplesMin: number;
-  /** WATCHDOG_INTERVAL_SECONDS in ms, and DETECTION_TIMEZONE. */
-  readonly intervalMs: number;
-  readonly timeZone: string;
-}
-
-/** A file tells of samples, and of nothing else. */
-const FILE_FACTS: BacktestFacts = {
-  ...NO_FACTS,
-  train: async (job) => trainService(job),
-  leftOut: { cascade: "a file tells no calls between services" },
-};
 
 /** Runs it; `tell` hears what is not as it was asked for. Throws ReplayError or BacktestError for a file that cannot be read. */
 export async function backtestFile(
@@ -44,7 +27,7 @@ export async function backtestFile(
   const { sinceMs, untilMs } = rangeOf(options, series, file, tell);
   const kept = series.map((each) => before(each, untilMs)).filter(({ times: { length } }) => length > 0);
   const overrides = overridesOf(options.settings);
-  const { settings, window, samplesMin, intervalMs, timeZone } = environment;
+  const { settings, window, samplesMin, intervalMs, timeZone, historyMs } = environment;
   const { offsetMs } = new TimeZoneHours(timeZone);
   const outcome = await backtest(
     kept,
@@ -58,7 +41,7 @@ export async function backtestFile(
         inhibitionRules: NO_INHIBITION_RULES,
       },
     },
-    { window, samplesMin, intervalMs, offsetMs, sinceMs, untilMs },
+    { window, samplesMin, intervalMs, offsetMs, sinceMs, untilMs, historyMs },
     () => Promise.resolve(),
   );
   return backtestView(outcome, { sinceMs, untilMs, series: kept.length, samples: kept.reduce((sum, each) => sum + each.times.length, 0) });

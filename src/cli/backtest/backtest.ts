@@ -3,7 +3,7 @@ import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { BacktestView } from "../../api/backtest-view.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
-import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
+import { fileEnvironment } from "../file-environment.ts";
 import { ReplayError } from "../replay/replay-options.ts";
 import { writeError, writeLine } from "../terminal.ts";
 import { backtestFile } from "./backtest-file.ts";
@@ -35,21 +35,6 @@ export async function runBacktest(
 /** Beside the answer, which may be JSON. */
 function tell(notice: string): void {
   process.stderr.write(`vedette backtest: ${notice}\n`);
-}
-
-function fileEnvironment(config: Config) {
-  const settings = environmentSettings({
-    zThreshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
-    rcaCooldownMinutes: config.WATCHDOG_RCA_COOLDOWN_MINUTES,
-    dedupMaxAgeMinutes: config.ALERT_DEDUP_MAX_AGE_MINUTES,
-  });
-  return {
-    settings,
-    window: config.WATCHDOG_WINDOW,
-    samplesMin: config.WATCHDOG_MIN_SAMPLES,
-    intervalMs: 1000 * config.WATCHDOG_INTERVAL_SECONDS,
-    timeZone: config.DETECTION_TIMEZONE,
-  };
 }
 
 async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {

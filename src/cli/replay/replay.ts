@@ -1,28 +1,38 @@
-// `vedette replay FILE|FOLDER`: files of samples through the real detectors on a virtual clock, with shipped defaults; a score and the state of the alert a row.
+// `vedette replay FILE|FOLDER`: files of samples through what the server runs, on a virtual clock: a score, the state of the alert and whether people were told, a row.
 
 import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
+import type { Config } from "../../core/config/load-config.ts";
+import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitions.ts";
+import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
+import { replayRun } from "../../domain/backtest/replay-run.ts";
+import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
+import { FILE_FACTS, type FileEnvironment, fileEnvironment } from "../file-environment.ts";
 import { CsvRows, type LateRows } from "./csv-rows.ts";
-import { detectorFor, type ReplayDetector } from "./replay-detector.ts";
 import { type ReplayFile, replayFiles } from "./replay-files.ts";
 import { ReplayError, readReplayOptions } from "./replay-options.ts";
+import { ReplayTable } from "./replay-table.ts";
 
-const HEADER = "timestamp,score,alert\n";
+const HEADER = "timestamp,score,alert,page\n";
+
+/** Rows without timestamps begin with a Monday. */
+const BARE_START_MS = Date.UTC(1970, 0, 5);
 const CHUNK_CHARACTERS = 65_536;
 const PROGRESS_ROWS = 10_000;
 const CLEAR_LINE = "\r\x1b[2K";
 
 /** Runs a replay; resolves with the exit code: 0 all done, 1 not. Scores go to files or standard output, everything else to standard error. */
-export async function runReplay(args: readonly string[]): Promise<number> {
+export async function runReplay(args: readonly string[], config: () => Config): Promise<number> {
   const progress = new ReplayProgress(process.stderr.isTTY === true);
   try {
     const options = readReplayOptions(args);
     const files = replayFiles(options);
+    const environment = fileEnvironment(config());
     for (const [index, file] of files.entries()) {
       progress.begin(`${index + 1} of ${files.length}: ${file.input}`);
-      await replayFile(file, options.intervalMs, progress);
+      await replayFile(file, options.intervalMs, environment, progress);
     }
     progress.end();
     return 0;
@@ -34,42 +44,63 @@ export async function runReplay(args: readonly string[]): Promise<number> {
   }
 }
 
-async function replayFile(file: ReplayFile, intervalMs: number | undefined, progress: ReplayProgress): Promise<void> {
-  let detector: ReplayDetector | null = null;
-  let metrics: readonly string[] = [];
-  let startMs = 0;
-  if (file.train !== undefined) {
-    const rows = new CsvRows(file.train, intervalMs);
-    for await (const row of rows.read()) {
-      metrics = rows.columns.metrics;
-      detector ??= detectorFor(metrics.length);
-      detector.learn(row);
-      startMs = row.timeMs + (intervalMs ?? 0);
-      progress.row();
-    }
-    progress.tellLate(file.train, rows.late);
-  }
+async function replayFile(file: ReplayFile, intervalMs: number | undefined, environment: FileEnvironment, progress: ReplayProgress) {
+  const table = new ReplayTable();
+  const train =
+    file.train === undefined ? undefined : await readRows(file.train, { intervalMs, startMs: BARE_START_MS }, table, true, progress);
+  const startMs = train === undefined ? BARE_START_MS : train.lastMs + (intervalMs ?? 0);
+  const { metrics } = await readRows(file.input, { intervalMs, startMs }, table, false, progress);
+  if (train !== undefined && train.metrics.length !== metrics.length)
+    throw new ReplayError(`${file.input} has ${metrics.length} metrics, but ${file.train} has ${train.metrics.length}`);
+  const { scores, alerts, pages } = await judged(table, metrics, environment);
   const output = await openOutput(file.output);
   try {
-    const rows = new CsvRows(file.input, intervalMs, startMs);
-    let text = HEADER;
-    for await (const row of rows.read()) {
-      detector ??= detectorFor(row.values.length);
-      if (metrics.length > 0 && metrics.length !== row.values.length)
-        throw new ReplayError(`${file.input} has ${row.values.length} metrics, but ${file.train} has ${metrics.length}`);
-      const { score, isFiring } = detector.observe(row);
-      text += `${row.timestamp},${score},${isFiring ? 1 : 0}\n`;
-      if (text.length > CHUNK_CHARACTERS) {
-        await write(output, text);
-        text = "";
-      }
-      progress.row();
-    }
-    await write(output, text);
-    progress.tellLate(file.input, rows.late);
+    await writeRows(output, table, (place) => `${scores[place] ?? 0},${alerts[place] ?? 0}`, pages);
   } finally {
     await close(output);
   }
+}
+
+/** The rows of a file into the table; its columns and the time of its last row. */
+async function readRows(
+  path: string,
+  { intervalMs, startMs }: { readonly intervalMs: number | undefined; readonly startMs: number },
+  table: ReplayTable,
+  isHistory: boolean,
+  progress: ReplayProgress,
+) {
+  const rows = new CsvRows(path, intervalMs, startMs);
+  let lastMs = 0;
+  for await (const row of rows.read()) {
+    table.take(path, row, isHistory);
+    if (!row.isLate) lastMs = row.timeMs;
+    progress.row();
+  }
+  progress.tellLate(path, rows.late);
+  return { metrics: rows.columns.metrics, lastMs };
+}
+
+/** What a server with these settings would have said and sent: a run of the backtest, from the first row of the replay to its last. */
+async function judged(table: ReplayTable, metrics: readonly string[], { settings, timeZone, ...environment }: FileEnvironment) {
+  const times = Float64Array.from(table.times);
+  const variant = { settingsOf: () => settings, silences: [], inhibitions: INHIBITIONS, inhibitionRules: NO_INHIBITION_RULES };
+  const { offsetMs } = new TimeZoneHours(timeZone);
+  const range = { sinceMs: times[0] ?? 0, untilMs: (times.at(-1) ?? 0) + 1 };
+  return replayRun(table.series(metrics), times, FILE_FACTS, variant, { ...environment, ...range, offsetMs });
+}
+
+/** A row for each of the input; a page stands in the first row of its time. */
+async function writeRows(output: Writable, { rows }: ReplayTable, said: (place: number) => string, pages: Uint8Array): Promise<void> {
+  let text = HEADER;
+  let before = -1;
+  for (const { timestamp, place } of rows) {
+    text += `${timestamp},${said(place)},${place === before ? 0 : (pages[place] ?? 0)}\n`;
+    before = place;
+    if (text.length <= CHUNK_CHARACTERS) continue;
+    await write(output, text);
+    text = "";
+  }
+  await write(output, text);
 }
 
 async function openOutput(path: string | undefined): Promise<Writable> {

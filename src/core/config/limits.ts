@@ -214,8 +214,6 @@ export const IMPORT_AGE_MS_MAX = 3653 * 24 * 3600 * 1000;
 export const IMPORT_PROBLEMS_SHOWN = 100;
 /** Characters of one line of CSV: 64 attributes of ordinary length are far below. */
 export const IMPORT_LINE_LENGTH_MAX = 128 * 1024;
-/** Vectors of a service that a replay trains on: three weeks of minutes, 38 metrics of which are 10 MB. */
-export const REPLAY_HISTORY_ROWS_MAX = 32_768;
 /** Samples of one file on the command line: 16 bytes each, and as much again while its arrays grow. */
 export const IMPORT_FILE_SAMPLES_MAX = 20_000_000;
 /** Bytes of one file of JSON, which is read at once; V8 has no longer text than 512 MiB. */
@@ -437,15 +435,15 @@ export const SERVICE_VALUE_AGE_MS_MAX = 5 * 60_000;
 export const SERVICE_NAMES_PER_VISIT = 48;
 /** Metrics of a service are chosen anew at most this often: each new choice needs a new model. */
 export const SERVICE_COLUMNS_HELD_MS = 3600 * 1000;
-/** Vectors of a first model, and of any: three days of minutes are trained in 0.1 s. */
+/** Vectors of a first model, and of any: a week of minutes, as long as raw samples are kept by default (RETENTION_RAW_DAYS); 64 metrics train in some 1.5 s. */
 export const SERVICE_VECTORS_MIN = 256;
-export const SERVICE_VECTORS_MAX = 4_320;
-/** Samples that one training reads: of 64 metrics 4,320 vectors and some more; where streams are many, history is shorter. */
-export const SERVICE_TRAINING_SAMPLES_MAX = 400_000;
-/** Bytes of the stored chunks that one training reads: 400,000 samples of 16 bytes, the most that a chunk has, and what stands around each chunk. History is shorter beyond. */
-export const TRAINING_CHUNK_BYTES_MAX = 8 * 1024 * 1024;
+export const SERVICE_VECTORS_MAX = 10_080;
+/** Samples that one training reads: of 64 metrics 10,080 vectors and some more; where streams are many, history is shorter. */
+export const SERVICE_TRAINING_SAMPLES_MAX = 700_000;
+/** Bytes of the stored chunks that one training reads: 700,000 samples of 16 bytes, the most that a chunk has, and what stands around each chunk. History is shorter beyond. */
+export const TRAINING_CHUNK_BYTES_MAX = 14 * 1024 * 1024;
 /** A model is trained anew when its history has doubled, and this often. */
-export const SERVICE_MODEL_AGE_MS_MAX = 24 * 3600 * 1000;
+export const SERVICE_MODEL_AGE_MS_MAX = 7 * 24 * 3600 * 1000;
 /** Cycles after which a service asks again for what it was not given. */
 export const SERVICE_ASKS_AGAIN_CYCLES = 10;
 /** Services that wait for the coordinator to look for their models, or for a training: 200 B each. Those that find no place ask again. */

@@ -34,7 +34,7 @@ export interface FireEffect {
   /** Renewed is a new identity in place of one that grew too old; raised is absorbed, with a higher tier. */
   readonly kind: "opened" | "absorbed" | "raised" | "reopened" | "renewed";
   readonly alert: AlertState;
-  /** Whether people are told: an opening, a new identity, a higher tier from medium on, a reopening that is no flapping. */
+  /** Whether people are told anew: an opening, a new identity, a reopening that is no flapping. A higher tier is an update of what they know, if they know anything. */
   readonly page: boolean;
   readonly gates: readonly GateResult[];
 }
@@ -61,7 +61,7 @@ export function applyFire(known: AlertState | undefined, key: AlertKey, tier: Ti
     };
   }
   if (highest === known.tier) return { kind: "absorbed", alert, page: false, gates: [age] };
-  return { kind: "raised", alert: { ...alert, flap: paged(alert.flap, nowMs) }, page: true, gates: [age] };
+  return { kind: "raised", alert, page: known.tier === "low", gates: [age] };
 }
 
 /** The alert with its end; one that has ended stays as it was. */

@@ -8,7 +8,7 @@
 import { BACKTEST_EVALUATIONS_MAX } from "../../core/config/backtest-limits.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { isBucketSeries } from "../series/classification.ts";
-import { identityText } from "../series/stream-identity.ts";
+import { identityText, serviceKey } from "../series/stream-identity.ts";
 import {
   BACKTEST_LAYERS,
   type BacktestFacts,
@@ -17,6 +17,7 @@ import {
   type BacktestSeries,
   type BacktestVariant,
   type LayerReport,
+  type Scored,
 } from "./history.ts";
 import { type PageDifference, pageDifference } from "./page-difference.ts";
 import { RequestCounts } from "./request-counts.ts";
@@ -52,28 +53,8 @@ export async function backtest(
   options: BacktestOptions,
   pause: Pause,
 ): Promise<BacktestOutcome> {
-  const all = given
-    .map((series) => ({ series, key: identityText(series.name) }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const both = [variants.before, variants.after] as const;
   const slices = new WorkSlices(pause);
-  const tables = new ThresholdTables(options.samplesMin);
-  const frames: BothFrames = [[], []];
-  const found = { ...options, facts, slices };
-  for (const [place, { series }] of all.entries()) {
-    slices.share = (SERIES_SHARE * place) / all.length;
-    const { tenant, serviceId, metricName } = series.name;
-    const settings = [both[0].settingsOf(tenant, serviceId, metricName), both[1].settingsOf(tenant, serviceId, metricName)] as const;
-    await seriesFrames(series, place, settings, frames, { ...found, tables });
-  }
-  slices.share = SERIES_SHARE;
-  const services = await serviceFrames(all, both, frames, found);
-  const timeline = {
-    ...found,
-    requests: new RequestCounts([...given, ...facts.counting], options.intervalMs),
-    firstMs: firstCycle(given, options),
-  };
-  const rules = rulesOver(all, facts, cycles(timeline));
+  const { all, frames, services, timeline, rules } = await find(given, facts, [variants.before, variants.after], { ...options, slices });
   slices.share = SERIES_SHARE + SERVICES_SHARE;
   const before = await decide(frames[0], variants.before, { ...timeline, rules: rules.make() });
   slices.share += (1 - slices.share) / 2;
@@ -93,6 +74,55 @@ export async function backtest(
     analysesAfter: countAnalyses(after),
     layers: BACKTEST_LAYERS.map((layer) => reports.find((report) => report.layer === layer) as LayerReport),
   };
+}
+
+/** Runs one variant alone, to its end at once; `scored` hears each score as it is known. */
+export async function runOnce(
+  given: readonly BacktestSeries[],
+  facts: BacktestFacts,
+  variant: BacktestVariant,
+  options: BacktestOptions,
+  scored: Scored,
+): Promise<readonly PageDecision[]> {
+  const slices = new WorkSlices(() => Promise.resolve());
+  const { frames, timeline, rules } = await find(given, facts, [variant, variant], { ...options, slices, scored });
+  return decide(frames[0], variant, { ...timeline, rules: rules.make() });
+}
+
+/** What the layers find in both variants, and what decides on it. */
+async function find(
+  given: readonly BacktestSeries[],
+  facts: BacktestFacts,
+  both: readonly [BacktestVariant, BacktestVariant],
+  options: BacktestOptions & { readonly slices: WorkSlices; readonly scored?: Scored },
+) {
+  const all = given
+    .map((series) => ({ series, key: identityText(series.name) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const { slices } = options;
+  const tables = new ThresholdTables(options.samplesMin);
+  const frames: BothFrames = [[], []];
+  const found = { ...options, facts };
+  const streamsOf = new Map<string, number>();
+  for (const { series } of all) {
+    const key = serviceKey(series.name.tenant, series.name.serviceId);
+    streamsOf.set(key, (streamsOf.get(key) ?? 0) + 1);
+  }
+  for (const [place, { series }] of all.entries()) {
+    slices.share = (SERIES_SHARE * place) / all.length;
+    const { tenant, serviceId, metricName } = series.name;
+    const settings = [both[0].settingsOf(tenant, serviceId, metricName), both[1].settingsOf(tenant, serviceId, metricName)] as const;
+    const streams = streamsOf.get(serviceKey(tenant, serviceId)) ?? 1;
+    await seriesFrames(series, place, settings, frames, { ...found, tables, streams });
+  }
+  slices.share = SERIES_SHARE;
+  const services = await serviceFrames(all, both, frames, found);
+  const timeline = {
+    ...found,
+    requests: new RequestCounts([...given, ...facts.counting], options.intervalMs),
+    firstMs: firstCycle(given, options),
+  };
+  return { all, frames, services, timeline, rules: rulesOver(all, facts, cycles(timeline)) };
 }
 
 /** Cycles that a run over such times has. */

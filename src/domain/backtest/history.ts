@@ -79,6 +79,8 @@ export interface BacktestOptions {
   readonly sinceMs: number;
   /** Nothing that is later is looked at. */
   readonly untilMs: number;
+  /** RETENTION_RAW_DAYS in ms: what a training looks back on at most. Without end where it is not given. */
+  readonly historyMs?: number;
 }
 
 /** Layers of detection, in the order of a cycle. */
@@ -93,3 +95,9 @@ export interface LayerReport {
   /** Why it looked at none, or not at all of them; null where it did. */
   readonly reason: string | null;
 }
+
+/** Whose score it is: one of a metric, or of a service's metrics together. */
+export type ScoreLayer = "pair" | "service";
+
+/** Hears the score of an observation, at the time of its newest sample. */
+export type Scored = (layer: ScoreLayer, timeMs: number, score: number) => void;

@@ -4,7 +4,7 @@ import type { ConfirmedPair } from "../../core/protocol/engine-control.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresholds.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { isBucketSeries } from "../series/classification.ts";
-import type { BacktestFacts, BacktestOptions, BacktestSeries } from "./history.ts";
+import type { BacktestFacts, BacktestOptions, BacktestSeries, Scored } from "./history.ts";
 import { PairTrack } from "./tracks/pair-track.ts";
 import { WindowTrack } from "./tracks/window-track.ts";
 import type { WorkSlices } from "./work-slices.ts";
@@ -33,6 +33,7 @@ export type BothFrames = readonly [TimedFrame[], TimedFrame[]];
 export interface SeriesFramesOptions extends BacktestOptions {
   readonly facts: BacktestFacts;
   readonly slices: WorkSlices;
+  readonly scored?: Scored;
 }
 
 /** Threshold tables by threshold: about 20 ms each, once. */
@@ -60,7 +61,7 @@ export async function seriesFrames(
   place: number,
   settings: readonly [WatchdogSettings, WatchdogSettings],
   into: BothFrames,
-  options: SeriesFramesOptions & { readonly tables: ThresholdTables },
+  options: SeriesFramesOptions & { readonly tables: ThresholdTables; readonly streams: number },
 ): Promise<void> {
   const [first, second] = settings;
   const sides = sidesOf(settings);
@@ -74,7 +75,7 @@ export async function seriesFrames(
     }
   }
   if (isBucketSeries(series.name, series.flags)) return;
-  const pairsAlike = first.direction === second.direction && first.evaluationDelaySeconds === second.evaluationDelaySeconds;
+  const pairsAlike = windowsAlike && first.evaluationDelaySeconds === second.evaluationDelaySeconds;
   for (const run of runsOf(sides, pairsAlike)) await pairFrames(series, place, settings[run[0] as 0 | 1], run, into, options);
 }
 
@@ -84,10 +85,11 @@ async function pairFrames(
   settings: WatchdogSettings,
   run: readonly number[],
   into: BothFrames,
-  { facts, slices, ...options }: SeriesFramesOptions,
+  { facts, slices, scored, ...options }: SeriesFramesOptions & { readonly streams: number },
 ): Promise<void> {
   const { tenant, serviceId } = series.name;
-  const track = new PairTrack(series, { ...settings, ...options, deployments: facts.deployments(tenant, serviceId) });
+  const deployments = facts.deployments(tenant, serviceId);
+  const track = new PairTrack(series, { ...settings, ...options, deployments, ...(scored !== undefined && { scored }) });
   for (let atMs = track.dueMs; Number.isFinite(atMs); atMs = track.dueMs) {
     const before = track.seen;
     for (const frame of track.visit(atMs)) put(into, run, { frame, atMs, stage: STAGE_PAIRS, place });

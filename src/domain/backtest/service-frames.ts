@@ -1,12 +1,13 @@
 // What the joint detector of each service finds, in both variants: a model trained by the live function on the history up to the beginning, and anew when it is due,
 // and the vectors after it judged once a cycle. Where both variants leave out the same metrics it runs once.
 import { groupBy } from "../../core/base/grouping.ts";
+import { lowerBound } from "../../core/base/sorted-search.ts";
 import { BACKTEST_TRAININGS_MAX } from "../../core/config/backtest-limits.ts";
 import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { serviceHash, servicePage } from "../../core/protocol/service-rows.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../detection/multivariate/service-columns.ts";
-import { HistoryCursor, type ServiceHistory } from "../detection/multivariate/service-rows.ts";
+import { HistoryCursor, type ServiceHistory, type StreamSamples } from "../detection/multivariate/service-rows.ts";
 import { aggregationOf } from "../detection/multivariate/service-vector.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { serviceKey } from "../series/stream-identity.ts";
@@ -113,7 +114,7 @@ async function trackFrames(
   options: SeriesFramesOptions,
   budget: TrainingBudget,
 ): Promise<TimedFrame[] | undefined> {
-  const { intervalMs, sinceMs, untilMs, slices } = options;
+  const { intervalMs, sinceMs, untilMs, slices, historyMs = Number.POSITIVE_INFINITY } = options;
   const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
   const train = options.facts.train as NonNullable<typeof options.facts.train>;
   const hash = serviceHash(serviceKey(tenant, serviceId), environment);
@@ -127,7 +128,13 @@ async function trackFrames(
     if (atMs >= dueMs) {
       const mayTrain = budget.take();
       const result = mayTrain
-        ? await train({ ...columns, toMs: atMs, intervalMs, rowsMax: SERVICE_VECTORS_MAX, seed: servicePage(hash) })
+        ? await train({
+            ...newestOf(columns, atMs - historyMs),
+            toMs: atMs,
+            intervalMs,
+            rowsMax: SERVICE_VECTORS_MAX,
+            seed: servicePage(hash),
+          })
         : { rows: 0, model: null, state: null };
       if (!mayTrain) dueMs = Number.POSITIVE_INFINITY;
       else if (result.model === null || result.state === null) dueMs = atMs + (SERVICE_VECTORS_MIN - result.rows) * intervalMs;
@@ -139,8 +146,18 @@ async function trackFrames(
     if (!track.isTrained) continue;
     const isNew = cursor.read(atMs, values);
     const frame = isNew ? track.observe(atMs, cursor.newestMs, values) : undefined;
+    if (isNew) options.scored?.("service", cursor.newestMs, track.newestScore);
     if (frame !== undefined) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
   }
   return track.isTrained ? found : undefined;
+}
+
+/** The columns with their samples from `fromMs` on. */
+function newestOf(columns: VectorColumns, fromMs: number): VectorColumns {
+  const newest = ({ times, values }: StreamSamples): StreamSamples => {
+    const from = lowerBound(times, fromMs);
+    return { times: times.subarray(from), values: values.subarray(from) };
+  };
+  return { ...columns, streams: columns.streams.map(newest) };
 }

@@ -33,6 +33,7 @@ export function decidedMessages(step: AlertStep, facts: MessageFacts): AlertMess
 
 function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number): MessageKind | undefined {
   if (change.kind === "acknowledged" || change.kind === "resolved") return change.kind;
+  if (change.kind === "updated") return after.history[place - 1]?.kind === "raised" ? "updated" : undefined;
   return change.kind === "paged" ? pageKind(after.history.slice(0, place), renews) : undefined;
 }
 

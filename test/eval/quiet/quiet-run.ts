@@ -10,6 +10,7 @@ import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../../src/do
 import { ServiceConfirmations } from "../../../src/domain/alerting/paging/service-confirmations.ts";
 import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
 import { PairFindings } from "../../../src/domain/backtest/tracks/pair-findings.ts";
+import { SURROUNDED_BY_NOTHING } from "../../../src/domain/detection/pair/pair-detector.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
 import { decodeEpisode, encodeEpisode } from "../../../src/domain/incident/episode-codec.ts";
 import { episodeFrame } from "../../../src/domain/incident/episode-frame.ts";
@@ -18,6 +19,9 @@ import { type Row, ShardRig } from "../../support/shard-rig.ts";
 import { INCIDENT_KINDS, type Incident, plantIncident } from "./incident-plan.ts";
 import { ServiceLayer } from "./service-layer.ts";
 import { METRICS, ServiceModel } from "./service-model.ts";
+
+/** Around each value: no deployment, and the service's metrics. */
+const AROUND = { ...SURROUNDED_BY_NOTHING, streams: METRICS.length };
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
@@ -133,7 +137,7 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
       }
       if (rig.shard.records.count(row.ref) === 0) continue;
       const pair = tracks[row.ref] as PairFindings;
-      pair.observe(timeMs, rig.shard.records.lastValue(row.ref));
+      pair.observe(timeMs, rig.shard.records.lastValue(row.ref), AROUND);
       for (const found of pair.told(timeMs)) {
         if ("transition" in found) run.take(found, timeMs);
         else sources.confirmations.take(found, timeMs);

@@ -181,7 +181,11 @@ export class AlertDraft {
     if (isSame && alertId === last?.alertId) return anomaly;
     const serial = last === null ? 0 : last.serial + 1;
     this.#rows.push({ id: ledgerRowId(anomaly.id, serial), decision });
-    return { ...anomaly, paging: { tier, alertId, outcome, suppressedBy, decidedAtMs: this.#nowMs, serial } };
+    const decided = { tier, alertId, decidedAtMs: this.#nowMs, serial };
+    // What has paged has paged: that it rises is an update of the same alert.
+    if (last?.outcome === "paged" && outcome === "absorbed" && alertId === last.alertId)
+      return { ...anomaly, paging: { ...decided, outcome: "paged", suppressedBy: null } };
+    return { ...anomaly, paging: { ...decided, outcome, suppressedBy } };
   }
 
   #stepOf(after: Alert): AlertStep {

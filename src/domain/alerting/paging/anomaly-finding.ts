@@ -1,5 +1,6 @@
 // An anomaly as the pipeline to a page is asked about it.
 import type { Tier } from "../../detection/anomaly-score.ts";
+import { OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import type { Anomaly } from "../../incident/anomaly.ts";
 import type { Finding } from "./finding.ts";
 
@@ -17,7 +18,9 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     readonly baseline?: { readonly n?: unknown };
     readonly gates?: unknown;
   } | null;
-  const gates = Array.isArray(verdict?.gates) ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown }>) : [];
+  const gates = Array.isArray(verdict?.gates)
+    ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown; readonly passed?: unknown }>)
+    : [];
   const services = detector === "cascade" && Array.isArray(attributes.members) ? attributes.members.map(String) : [];
   return {
     kind,
@@ -29,6 +32,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     anomalyId: anomaly.id,
     detector,
     operation: gates.some(({ name }) => name === "operation_bar"),
+    isRare: gates.some(({ name, passed }) => name === OWN_TAIL_GATE && passed === true),
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
     baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,

@@ -16,6 +16,8 @@ export interface Finding {
   readonly detector: string;
   /** Of an operation-class series (rule 1.1.8). */
   readonly operation: boolean;
+  /** Its detector calls it rare for the series or service, by its own tail: people are told of it. */
+  readonly isRare?: boolean;
   /** Signed equivalent z of the peak. */
   readonly z: number;
   /** z that its detector declared it above. */

@@ -20,7 +20,7 @@ import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
-import { CONFIRMATION_GATE, confirmationGate, isExtreme, needsConfirmation } from "./confirmation-gate.ts";
+import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
@@ -198,9 +198,11 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const key = memory.cascadeOf(of.place) ?? { tenant, environment, serviceId, family };
   const newest = memory.newest(key);
   const labels = labelsOf(finding, tier);
-  const effect = applyFire(newest?.state, key, tier, atMs, settings.dedupMaxAgeMinutes);
-  const isTold = effect.kind === "absorbed" && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
-  if (!isTold && needsConfirmation(family) && !isExtreme(finding)) {
+  const goesOn = finding.kind === "raised" && newest !== undefined && isFiring(newest) && finding.alertId === newest.state.id;
+  const effect = applyFire(newest?.state, key, tier, atMs, goesOn ? Number.POSITIVE_INFINITY : settings.dedupMaxAgeMinutes);
+  const isTold =
+    (effect.kind === "absorbed" || effect.kind === "raised") && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
+  if (!isTold && needsConfirmation(family) && finding.isRare !== true) {
     gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
   const asked = holdGates(tenant, labels, sources, memory, atMs);
@@ -210,7 +212,7 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const alert = joined(finding, newest, effect, labels);
   if (held !== null) {
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
-    const isUntold = effect.kind !== "absorbed" || alert.pages === 0 || alert.heldBy !== null;
+    const isUntold = !isTold || alert.pages === 0 || alert.heldBy !== null;
     return { alert: { ...alert, state, heldBy: isUntold ? held : null }, outcome: "suppressed", hold: asked.hold };
   }
   if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
@@ -220,6 +222,8 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   }
   const failed = firstFailed(gates)?.name;
   if (failed === undefined) return { alert: told(alert, atMs), outcome: "paged" };
+  if (effect.kind === "raised" && isTold)
+    return { alert: withChange(alert, { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: null }), outcome: "absorbed" };
   return {
     // What held it back before it was resolved is over with it.
     alert: { ...alert, heldBy: failed === FLAPPING_GATE ? failed : effect.kind === "reopened" ? null : alert.heldBy },
@@ -233,10 +237,13 @@ function told(alert: Alert, atMs: number): Alert {
   return withChange({ ...alert, state, pages: alert.pages + 1, heldBy: null }, change);
 }
 
-/** Fails where the alert takes the fire in without a word: at no higher tier, into one that people have been told of. */
+/** Fails where the alert takes the fire in: people have been told of it, and a higher tier is shown and sent as an update of what they know. */
 function dedupGate(effect: FireEffect, newest: Alert, atMs: number, maxAgeMinutes: number): GateResult {
   const minutes = (atMs - newest.state.createdAtMs) / MINUTE_MS;
-  return { ...above("dedup", minutes, maxAgeMinutes), passed: effect.kind !== "absorbed" || newest.pages === 0 };
+  return {
+    ...above("dedup", minutes, maxAgeMinutes),
+    passed: (effect.kind !== "absorbed" && effect.kind !== "raised") || newest.pages === 0,
+  };
 }
 
 /** The alert with the finding in it, before anybody is told. */

@@ -2,7 +2,7 @@
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
-import { PairDetector, type PairVerdict } from "../../detection/pair/pair-detector.ts";
+import { PairDetector, type PairSurroundings, type PairVerdict, SURROUNDED_BY_NOTHING } from "../../detection/pair/pair-detector.ts";
 import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
 import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
@@ -19,6 +19,9 @@ export class PairFindings {
   #lastMs = 0;
   #startedMs = 0;
   #peak = 0;
+  #tells = false;
+  #shares = false;
+  #side: 1 | -1 = 1;
   #risen: EpisodeFrame | undefined;
   #frames: Array<EpisodeFrame | ConfirmedPair> = [];
 
@@ -31,13 +34,16 @@ export class PairFindings {
   }
 
   /** Takes an observation; what follows from it is told at the end of its cycle. The verdict is used again for the next one. */
-  observe(timeMs: number, value: number, deployedMs = 0): PairVerdict {
+  observe(timeMs: number, value: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
     if (Number.isNaN(this.#firstMs)) this.#firstMs = timeMs;
     this.#lastMs = timeMs;
-    const verdict = this.#detector.observe(timeMs, value, deployedMs);
+    const verdict = this.#detector.observe(timeMs, value, around);
     const z = pairZ(verdict);
+    if (verdict.tells || verdict.shares) this.#side = verdict.side;
+    this.#tells ||= verdict.tells;
+    this.#shares ||= verdict.shares;
     if (this.#startedMs === 0) this.#begin(verdict, z);
-    else if (!verdict.gate.isFiring) this.#end(verdict);
+    else if (!verdict.isFiring) this.#end(verdict);
     else if (Math.sign(z) === Math.sign(this.#peak) && Math.abs(z) > Math.abs(this.#peak)) {
       this.#peak = z;
       this.#risen = this.#frame("update", verdict);
@@ -55,19 +61,20 @@ export class PairFindings {
   told(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const frames = this.#frames;
     if (this.#risen !== undefined) frames.push(this.#risen);
-    const { alone, shared, side } = this.#detector.confirmation;
-    if (this.#lastMs >= cycleMs - CONFIRMED_MS_MAX && Math.max(alone, shared) >= 1) {
+    if (this.#lastMs >= cycleMs - CONFIRMED_MS_MAX && (this.#tells || this.#shares)) {
       const { tenant, environment, serviceId, metricName } = this.#name;
       const direction = this.#direction === "both" ? null : this.#direction;
-      frames.push({ tenant, environment, serviceId, metricName, isAlone: alone >= 1, side, direction });
+      frames.push({ tenant, environment, serviceId, metricName, isAlone: this.#tells, side: this.#side, direction });
     }
     this.#risen = undefined;
+    this.#tells = false;
+    this.#shares = false;
     this.#frames = [];
     return frames;
   }
 
   #begin(verdict: PairVerdict, z: number): void {
-    if (!verdict.gate.opened || !mayAlert(verdict.side, this.#direction)) return;
+    if (!verdict.opened || !mayAlert(verdict.side, this.#direction)) return;
     this.#startedMs = this.#lastMs;
     this.#peak = z;
     this.#frames.push(this.#frame("open", verdict));

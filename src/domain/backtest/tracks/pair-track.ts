@@ -6,14 +6,17 @@ import type { PairVerdict } from "../../detection/pair/pair-detector.ts";
 import { groupObservations } from "../../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-import type { BacktestSeries } from "../history.ts";
+import type { BacktestSeries, Scored } from "../history.ts";
 import { PairFindings } from "./pair-findings.ts";
 
-export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "evaluationDelaySeconds"> {
+export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "evaluationDelaySeconds" | "zThreshold"> {
   readonly intervalMs: number;
   readonly offsetMs: OffsetMs;
   /** Of its service, ascending. */
   readonly deployments: readonly number[];
+  /** Streams of its service; 1 where they are not known. */
+  readonly streams?: number;
+  readonly scored?: Scored;
 }
 
 export class PairTrack {
@@ -62,13 +65,16 @@ export class PairTrack {
   /** What the cycle tells. */
   visit(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const { times } = this.#series;
-    const { deployments } = this.#options;
+    const { deployments, streams = 1, zThreshold, scored } = this.#options;
     while (this.#end < times.length && (times[this.#end] as number) + this.#delayMs <= cycleMs) this.#end++;
     while (this.#deployed < deployments.length && (deployments[this.#deployed] as number) <= cycleMs) this.#deployed++;
-    const deployedMs = this.#deployed === 0 ? 0 : deployments[this.#deployed - 1];
+    const deployedMs = this.#deployed === 0 ? 0 : (deployments[this.#deployed - 1] as number);
+    const around = { deployedMs, streams, zThreshold };
     const count = this.#group();
     for (let i = 0; i < count; i++) {
-      this.#verdict = this.findings.observe(this.#times[i] as number, this.#values[i] as number, deployedMs);
+      const timeMs = this.#times[i] as number;
+      this.#verdict = this.findings.observe(timeMs, this.#values[i] as number, around);
+      scored?.("pair", timeMs, this.#verdict.score);
     }
     this.#observed += count;
     return count === 0 ? [] : this.findings.told(cycleMs);

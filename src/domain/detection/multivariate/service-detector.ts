@@ -2,6 +2,8 @@
 // Score and alert ask different things: the score how rare a vector is in training, the alert whether strangeness itself has left its usual range, so
 // that a service that has drifted since training is not one long alert.
 import { anomalyScore } from "../anomaly-score.ts";
+import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
+import { pagesPerValue } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gate/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
@@ -16,6 +18,11 @@ import type { EigenSolver } from "./symmetric-eigen.ts";
 const LONG_MEMORY = 6400;
 /** Rows over which evidence is also taken as a mean. */
 const SMOOTHED = 3;
+/**
+ * Of the pages that a series may cost for nothing, how many a service's metrics together may: what opens an alert of theirs is seldom already, and is asked to be
+ * among the highest only.
+ */
+const PAGES_SHARE = 15;
 /** Evidence that opens an alert, in standard deviations of its own history. */
 export const EVIDENCE_BAR = 5;
 
@@ -36,9 +43,9 @@ const OVER_BITS = 0b111;
 const NEAR = 0.8;
 const OWN_SHARE = 0.5;
 const SEVERE = 2;
-const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS;
+const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS + OWN_TAIL_WORDS;
 
-/** Numbers of state of a detector for so many metrics: 94 and three rows. */
+/** Numbers of state of a detector for so many metrics: 102 and three rows. */
 export function serviceDetectorWords(width: number): number {
   return FIXED_WORDS + FEATURE_ROWS * width;
 }
@@ -50,6 +57,8 @@ export interface ServiceVerdict {
   z: number;
   /** Standard deviations of the strongest evidence from its history. */
   evidence: number;
+  /** What the service's own evidence passes by chance as seldom as people are told for nothing; 0 where too little is known. */
+  tail: number;
   gate: Omit<GateStep, "suppressedBy"> & { readonly suppressedBy: GateStep["suppressedBy"] | "not_persistent" };
 }
 
@@ -79,8 +88,9 @@ export class ServiceDetector {
   readonly #channels: readonly EvidenceChannel[];
   readonly #interval: UsualInterval;
   readonly gate: AlertGate;
+  readonly #tail: OwnTail;
   #model: ServiceModel | null;
-  readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, gate: NO_STEP };
+  readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, tail: 0, gate: NO_STEP };
 
   constructor(width: number, words = new Float64Array(serviceDetectorWords(width)), model: ServiceModel | null = null) {
     if (words.length !== serviceDetectorWords(width)) throw new Error(`${words.length} numbers are no state for ${width} metrics`);
@@ -97,6 +107,7 @@ export class ServiceDetector {
     this.#channels = Array.from({ length: CHANNELS }, () => new EvidenceChannel(take(CHANNEL_WORDS)));
     this.#interval = new UsualInterval(take(INTERVAL_WORDS));
     this.gate = new AlertGate(take(GATE_WORDS));
+    this.#tail = new OwnTail(take(OWN_TAIL_WORDS));
     this.#rows = take(FEATURE_ROWS * width);
   }
 
@@ -145,6 +156,8 @@ export class ServiceDetector {
     if (this.#model !== null) {
       verdict.evidence = this.#weigh(this.#model, this.#rows, (FEATURE_ROWS - 1) * this.#width, timeMs);
       verdict.gate = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
+      verdict.tail = verdict.gate.isFiring ? this.#tail.passedWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
+      if (!verdict.gate.isFiring) this.#tail.add(Math.max(0, verdict.evidence));
     }
     return verdict;
   }
@@ -170,7 +183,8 @@ export class ServiceDetector {
 
   #readHistory(model: ServiceModel, { times, values, width }: TimedRows): void {
     const count = times.length;
-    for (let row = FEATURE_ROWS - 1; row < count; row++) this.#weigh(model, values, row * width, times[row] as number);
+    for (let row = FEATURE_ROWS - 1; row < count; row++)
+      this.#tail.add(Math.max(0, this.#weigh(model, values, row * width, times[row] as number)));
     this.#rows.set(values.subarray((count - FEATURE_ROWS) * width));
     this.#head[ROWS_SEEN] = count;
     this.#head[NEWEST_MS] = times[count - 1] as number;

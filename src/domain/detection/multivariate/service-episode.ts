@@ -13,6 +13,7 @@ export const SERVICE_AT_REST: ServiceVerdict = {
   score: 0,
   z: 0,
   evidence: 0,
+  tail: 0,
   gate: { isFiring: false, opened: false, suppressedBy: null },
 };
 

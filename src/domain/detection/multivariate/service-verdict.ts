@@ -1,5 +1,6 @@
 // The verdict record of a service's joint detector, and its sentence.
 import { anomalyScore } from "../anomaly-score.ts";
+import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, holds } from "../gates/gate-result.ts";
 import { equivalentZ, logNormalTail, reportedProbability, Z_MAX } from "../tail-probability.ts";
 import { figure, zText } from "../verdict.ts";
@@ -56,6 +57,7 @@ export function serviceVerdict(detector: ServiceDetector, finding: ServiceFindin
       atLeast("evidence", verdict.evidence, EVIDENCE_BAR),
       { name: "flapping", passed: suppressedBy !== "flapping", value: verdict.evidence, limit: bar },
       holds("same_incident", suppressedBy !== "same_incident"),
+      atLeast(OWN_TAIL_GATE, verdict.evidence, verdict.tail),
     ],
     suppressed_by: suppressedBy,
     layers: LAYERS,

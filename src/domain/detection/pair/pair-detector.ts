@@ -2,6 +2,10 @@
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
 import { anomalyScore } from "../anomaly-score.ts";
+import { DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
+import type { KnownReason } from "../departure/known-departures.ts";
+import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
+import { shareOfOne } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gate/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
@@ -17,6 +21,12 @@ const HOUR_MS = 3_600_000;
 const LONG_MEMORY = 6400;
 /** Width of the short mean of the spike family. */
 const SPIKE_WIDTH = 3;
+/** A level is that of most of its values where more than a third of them are so much of its bar away. */
+const SHARED_LEVEL = 0.3;
+const SHARED_VALUES = 3;
+/** A level that comes so soon after a departure, in intervals and in time, is what the departure left, and nothing of its own. */
+const DEPARTURE_REST_INTERVALS = 60;
+const DEPARTURE_REST_MS_MAX = 5 * HOUR_MS;
 /** Values before which nothing opens (young baseline). */
 export const LEARNING_VALUES = 24;
 /**
@@ -52,6 +62,30 @@ const IS_SETTLING = 1;
 /** The hours learn nothing of an incident for this long; what lasts longer is the new normal. */
 const INCIDENT_MS = 6 * HOUR_MS;
 
+/** The tail of levels, and the highest of the stretch at hand. */
+const LEVEL_TAIL_WORDS = OWN_TAIL_WORDS + 1;
+/**
+ * How many stretches a day have a level that may be told of, as its height alone goes: where a stretch is an hour, so high a level is what an alert of levels
+ * stands for; shorter ones are less; one of one or two values is these values, which departures judge.
+ */
+const HIGH_LEVELS_A_DAY = 1.5;
+const HIGH_LEVELS_EXPONENT = 1.6;
+const SINGLE_LEVELS_A_DAY = 0.1;
+
+/** What lasts: its evidence, the tail of that, the highest of the stretch at hand; when it rose, when it was there last, and whether people were told. */
+const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 4;
+/** Evidence of values that overlap is one: the highest of so many in a row is what counts for the tail, and the stretch at hand does not speak against itself. */
+const LASTING_STRETCH = 12;
+/** Stretches before which their tail says nothing. */
+const LASTING_STRETCHES_MIN = 24;
+/** How often a day a series may have such evidence by itself. */
+const LASTING_A_DAY = 0.1;
+/** People are told of what lasts in the first so many intervals of it; again after as many without it, or after so many where they were told. */
+const LASTING_TOLD_INTERVALS = 12;
+const LASTING_REST_INTERVALS = 60;
+/** Streams of a service whose evidence is taken as it is; with more of them the bars are higher by as many times. */
+const LASTING_STREAMS = 4;
+
 const SAMPLES = 3;
 const WORDS =
   INTERVAL_WORDS +
@@ -61,7 +95,9 @@ const WORDS =
   GATE_WORDS +
   HOUR_PROFILE_WORDS +
   DEPLOYMENT_WORDS +
-  CONFIRMATION_WORDS;
+  DEPARTURE_DETECTOR_WORDS +
+  LEVEL_TAIL_WORDS +
+  LASTING_WORDS;
 /** Bytes of a pair's state, everything included. */
 export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 
@@ -90,6 +126,21 @@ export class PairVerdict {
   /** Robust standard deviations of the value, its short mean or its step. */
   spike = 0;
   gate: GateStep = { isFiring: false, opened: false, suppressedBy: null };
+  /** An alert fires, of the level or of a departure, and has begun with this value. */
+  isFiring = false;
+  opened = false;
+  /** People are to be told now: a departure that is news has begun, or a level that most of its values share. */
+  tells = false;
+  /** People are to be told now if another metric of the service lasts too. */
+  shares = false;
+  /** Standard deviations of the departure at hand, signed; 0 where there is none. Its value, what that should have been, one of these deviations, and the bar in them. */
+  departure = 0;
+  departedValue = 0;
+  departedFrom = 0;
+  departedSd = 0;
+  departedBar = 0;
+  /** Why a departure at hand is no news. */
+  known: KnownReason | null = null;
 
   /** 0..1, comparable over time and between pairs; made when it is asked for. */
   get score(): number {
@@ -101,6 +152,19 @@ export class PairVerdict {
     return this.sign * equivalentZ(this.spike, SPIKE_FREEDOM);
   }
 }
+
+/** What is known around a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
+export interface PairSurroundings {
+  readonly deployedMs: number;
+  /** Of which any may depart by chance. */
+  readonly streams: number;
+  /** As of layer 1; at the default of 3 the bars of what is told are as they are measured, else higher or lower by as many times. */
+  readonly zThreshold: number;
+}
+
+const Z_THRESHOLD_DEFAULT = 3;
+/** A stream alone, never deployed. */
+export const SURROUNDED_BY_NOTHING: PairSurroundings = { deployedMs: 0, streams: 1, zThreshold: Z_THRESHOLD_DEFAULT };
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
 export class PairDetector {
@@ -118,8 +182,14 @@ export class PairDetector {
   readonly #gate: AlertGate;
   readonly #profile: HourProfile;
   readonly #deployment: Float64Array;
-  /** Whether the departure at hand holds: of the value observed last. */
-  readonly confirmation: PairConfirmation;
+  /** Whether the value observed last is worth a page by itself. */
+  readonly departure: DepartureDetector;
+  readonly #levelTail: OwnTail;
+  readonly #levelPeak: Float64Array;
+  readonly #lasting: PairConfirmation;
+  readonly #lastingTail: OwnTail;
+  readonly #lastingRise: Float64Array;
+  readonly #lastingPeak: Float64Array;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
 
@@ -148,7 +218,13 @@ export class PairDetector {
     this.#gate = new AlertGate(take(GATE_WORDS));
     this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
     this.#deployment = take(DEPLOYMENT_WORDS);
-    this.confirmation = new PairConfirmation(take(CONFIRMATION_WORDS), this.#values);
+    this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS));
+    this.#levelTail = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#levelPeak = take(1);
+    this.#lasting = new PairConfirmation(take(CONFIRMATION_WORDS), this.#values);
+    this.#lastingTail = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#lastingRise = take(3);
+    this.#lastingPeak = take(1);
     this.#offsetMs = offsetMs;
   }
 
@@ -165,37 +241,125 @@ export class PairDetector {
 
   /** Whether an alert is firing. */
   get isFiring(): boolean {
-    return this.#gate.isFiring;
+    return this.#gate.isFiring || this.departure.isOpen;
   }
 
-  /**
-   * Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. `deployedMs` is when the service was
-   * last deployed, 0 for never.
-   */
-  observe(timeMs: number, observed: number, deployedMs = 0): PairVerdict {
+  /** Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. */
+  observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
+    const { deployedMs, streams, zThreshold } = around;
     const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
     const isLearning = this.#valueMoments.count < LEARNING_VALUES;
+    const wasFiring = this.isFiring;
     const localMs = timeMs + this.#offsetMs(timeMs);
     verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
     verdict.spike = this.#observeSpike(value);
-    this.confirmation.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd);
+    const hour = this.#profile.between(localMs, this.#interval.ms);
+    const isSettling = this.#settles(timeMs, deployedMs, hour);
+    const caution = isSettling ? DEPLOYMENT_BAR : 1;
+    this.departure.observe(timeMs, value, {
+      intervalMs: this.#interval.ms,
+      hour,
+      newestMean: this.#values.mean(RECENT_VALUES),
+      caution: (caution * zThreshold) / Z_THRESHOLD_DEFAULT,
+      streams,
+    });
+    this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd);
     this.#observeLevel(value, value - verdict.expected);
     const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
-    if (!isIncident) this.#profile.add(localMs, value, this.#interval.ms);
+    if (!isIncident && !this.departure.isOpen) this.#profile.add(localMs, value, this.#interval.ms);
     verdict.sign = Math.sign(value - verdict.expected);
     const bars = barsOf(this.#interval.ms);
-    verdict.levelBar = bars.level * (this.#settles(timeMs, deployedMs) ? DEPLOYMENT_BAR : 1);
+    verdict.levelBar = bars.level * caution;
     const level = verdict.level / verdict.levelBar;
     verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / bars.spike));
     verdict.bar = this.#gate.bar;
     verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
+    this.#conclude(timeMs, value, wasFiring, around);
     return verdict;
   }
 
+  /** What level and departure say together. */
+  #conclude(timeMs: number, value: number, wasFiring: boolean, around: PairSurroundings): void {
+    const verdict = this.#verdict;
+    const { departure } = this;
+    verdict.isFiring = this.isFiring;
+    verdict.opened = verdict.isFiring && !wasFiring;
+    verdict.known = departure.known;
+    verdict.departure = departure.isOpen ? departure.size : 0;
+    verdict.departedValue = value;
+    verdict.departedFrom = departure.expected;
+    verdict.departedSd = departure.sd;
+    verdict.departedBar = departure.bar;
+    if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
+    verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, around));
+    verdict.shares = false;
+    this.#observeLasting(timeMs, value, around);
+    this.#learnTail();
+  }
+
+  /** What lasts is told of beside what departs at once: the values in a row say together what none of them does. */
+  #observeLasting(timeMs: number, value: number, { streams, zThreshold }: PairSurroundings): void {
+    const verdict = this.#verdict;
+    const { ms } = this.#interval;
+    const factor = (Math.max(1, streams / LASTING_STREAMS) * zThreshold) / Z_THRESHOLD_DEFAULT;
+    const [alone, shared] = [this.#lasting.alone / factor, this.#lasting.shared / factor];
+    if (Math.max(alone, shared) >= 1) {
+      const rise = this.#lastingRise;
+      const isQuiet = timeMs - (rise[1] as number) > LASTING_TOLD_INTERVALS * ms && rise[2] !== 1;
+      if (isQuiet || timeMs - (rise[0] as number) > LASTING_REST_INTERVALS * ms) {
+        rise[0] = timeMs;
+        rise[2] = 0;
+      }
+      rise[1] = timeMs;
+      const isNew = timeMs - (rise[0] as number) <= LASTING_TOLD_INTERVALS * ms;
+      if (isNew && !verdict.tells && !this.#isBusy(timeMs) && !this.departure.wouldBeKnown(timeMs, value, ms)) {
+        const isKnown = this.count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
+        const tail = isKnown ? this.#lastingTail.passedWith((LASTING_A_DAY * LASTING_STRETCH * ms) / DAY_MS) : 0;
+        verdict.tells = alone >= Math.max(1, tail);
+        verdict.shares = shared >= 1;
+        if (verdict.tells) rise[2] = 1;
+        if (this.#lasting.side !== 0 && (verdict.tells || verdict.shares)) verdict.side = this.#lasting.side;
+      }
+    }
+    if (!this.departure.isOpen) this.#lastingPeak[0] = Math.max(this.#lastingPeak[0] as number, alone);
+    if (this.count % LASTING_STRETCH !== 0) return;
+    this.#lastingTail.add(this.#lastingPeak[0] as number);
+    this.#lastingPeak[0] = 0;
+  }
+
+  /** The highest level of each short mean's stretch is what levels do by themselves. */
+  #learnTail(): void {
+    const { level, width } = this.#verdict;
+    this.#levelPeak[0] = Math.max(this.#levelPeak[0] as number, level);
+    if (this.count % width !== 0) return;
+    this.#levelTail.add(this.#levelPeak[0] as number);
+    this.#levelPeak[0] = 0;
+  }
+
+  /** Whether a departure is on, or has been lately: what else is found belongs to it. */
+  #isBusy(timeMs: number): boolean {
+    const { busyMs } = this.departure;
+    return busyMs !== 0 && timeMs - busyMs <= Math.min(DEPARTURE_REST_INTERVALS * this.#interval.ms, DEPARTURE_REST_MS_MAX);
+  }
+
+  /** Whether a level that has come into excursion lately is that of most of its values, and not of a few far ones. */
+  #isShared(timeMs: number, { streams, zThreshold }: PairSurroundings): boolean {
+    const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
+    const { ms } = this.#interval;
+    if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;
+    if (this.#isBusy(timeMs)) return false;
+    const tail = this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams));
+    if (this.#verdict.level < (tail * zThreshold) / Z_THRESHOLD_DEFAULT) return false;
+    const bar = SHARED_LEVEL * levelBar * scale;
+    let near = 0;
+    for (let back = 0; back < width; back++) if (side * (this.#values.before(back) - usual) < bar) near++;
+    return near < width - Math.floor(width / SHARED_VALUES);
+  }
+
   /** Whether a deployment settles; at its end the histories go on from the level that it has left. */
-  #settles(timeMs: number, deployedMs: number): boolean {
+  #settles(timeMs: number, deployedMs: number, hour: number): boolean {
     const words = this.#deployment;
     if (deployedMs > (words[DEPLOYED] as number) && timeMs >= deployedMs) {
       words[DEPLOYED] = deployedMs;
@@ -209,6 +373,7 @@ export class PairDetector {
     const [mean, residual] = [this.#values.mean(width), this.#residuals.mean(width)];
     for (const moments of [this.#valueMoments, this.#levelMoments]) moments.rebase(mean, DEPLOYMENT_VALUES);
     for (const moments of [this.#residualMoments, this.#residualMeanMoments]) moments.rebase(residual, DEPLOYMENT_VALUES);
+    this.departure.settle(mean, hour);
     return true;
   }
 
@@ -273,6 +438,13 @@ function barsOf(intervalMs: number): Bars {
 /** Values of the short mean: an hour of them, at most RECENT_VALUES. */
 function widthOf(intervalMs: number): number {
   return Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / intervalMs)));
+}
+
+/** Share of stretches of this length whose level may be told of. */
+function highLevels(stretchMs: number, width: number): number {
+  const perDay =
+    width < SHARED_VALUES ? SINGLE_LEVELS_A_DAY : HIGH_LEVELS_A_DAY * Math.min(1, (stretchMs / HOUR_MS) ** HIGH_LEVELS_EXPONENT);
+  return (perDay * stretchMs) / DAY_MS;
 }
 
 /** Standard deviations of a short mean from its own history, which is taken to scatter at least by MEAN_SCATTER_MIN of what its values do. */

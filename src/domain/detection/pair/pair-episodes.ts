@@ -48,7 +48,7 @@ export class PairEpisodes {
     const { pair, slot, direction, isNews } = stream;
     const openedMs = arena.openedMs(pair);
     if (openedMs !== 0) this.#goOn(stream, timeMs, verdict);
-    else if (verdict.gate.opened && isNews && mayAlert(verdict.side, direction)) {
+    else if (verdict.opened && isNews && mayAlert(verdict.side, direction)) {
       arena.setEpisode(pair, timeMs, pairZ(verdict));
       send(this.#frame(pair, slot, "open", this.#finding(slot, timeMs, verdict)));
     }
@@ -56,7 +56,7 @@ export class PairEpisodes {
 
   #goOn({ pair, slot }: EpisodeStream, timeMs: number, verdict: PairVerdict): void {
     const { arena } = this.#dependencies;
-    if (!verdict.gate.isFiring) {
+    if (!verdict.isFiring) {
       this.end(pair, slot, timeMs, "close");
       return;
     }

@@ -1,5 +1,7 @@
 // What the long baseline of a pair has to say of one observation, as the record that every detector gives: against what it was compared, what stood in
 // the way of an alert, and a sentence for people.
+import { DEPARTING_VALUES } from "../departure/departure-detector.ts";
+import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-result.ts";
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 import { hourOf } from "../seasonal/hour-profile.ts";
@@ -16,6 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   flap_control: "flapping",
   new_incident: "same_incident",
   direction: "direction",
+  own_tail: "ordinary",
 };
 
 /** What is known around an observation. */
@@ -32,8 +35,9 @@ export interface PairObservation {
 }
 
 /** Signed: the further of level and spike, on the side of the level, within +-99. */
-export function pairZ({ level, side, z }: PairVerdict): number {
-  return side * Math.min(Z_MAX, Math.max(level, Math.sign(z) === side ? Math.abs(z) : 0));
+export function pairZ({ level, side, z, departure }: PairVerdict): number {
+  const spike = Math.sign(z) === side ? Math.abs(z) : 0;
+  return side * Math.min(Z_MAX, Math.max(level, spike, side * departure));
 }
 
 /** Whether a departure to this side may alert. */
@@ -41,22 +45,38 @@ export function mayAlert(side: 1 | -1, direction: PairObservation["direction"]):
   return direction === "both" || direction === (side === 1 ? "high" : "low");
 }
 
-/** The record of an observation. Observed is the mean of the newest values, since that is what was judged; `baseline.bucket` names the hour where it was of one. */
+/** What was judged: a value that departs by itself, else the level of the newest values, and the bounds that it had to leave. */
+function judgedOf(verdict: PairVerdict) {
+  const { departure, departedValue, departedFrom, departedSd, departedBar, mean, usual, scale, levelBar } = verdict;
+  if (isDeparture(verdict)) {
+    const side = departure < 0 ? -1 : 1;
+    return { observed: departedValue, expected: departedFrom, width: departedBar * departedSd, threshold: departedBar, side };
+  }
+  return { observed: mean, expected: usual, width: levelBar * scale, threshold: levelBar, side: verdict.side };
+}
+
+/** Whether a value departs whose level is none of note yet. */
+function isDeparture({ departure, evidence }: PairVerdict): boolean {
+  return departure !== 0 && evidence < 1;
+}
+
+/** The record of an observation. Observed is what was judged: a value, or the mean of the newest ones; `baseline.bucket` names the hour where it was of one. */
 export function pairVerdict(of: PairObservation): RuleVerdict {
   const { verdict, baseline, ageSeconds, localMs } = of;
-  const { mean, usual, scale, levelBar, isSeasonal } = verdict;
+  const { observed, expected, width, threshold } = judgedOf(verdict);
+  const isSeasonal = verdict.isSeasonal && !isDeparture(verdict);
   const z = pairZ(verdict);
   const gates = pairGates(of);
   const failed = firstFailed(gates);
   return {
     detector: DETECTOR_ADAPTIVE,
-    observed: mean,
-    expected: usual,
-    lower: usual - levelBar * scale,
-    upper: usual + levelBar * scale,
+    observed,
+    expected,
+    lower: expected - width,
+    upper: expected + width,
     z,
     p: reportedProbability(logNormalTail(z)),
-    threshold: levelBar,
+    threshold,
     baseline: { ...baseline, bucket: isSeasonal ? bucketOf(localMs) : null, age_seconds: ageSeconds },
     contributions: [],
     gates,
@@ -66,7 +86,11 @@ export function pairVerdict(of: PairObservation): RuleVerdict {
 }
 
 function pairGates({ verdict, baseline, direction }: PairObservation): GateResult[] {
-  const { evidence, bar, side, gate } = verdict;
+  const { evidence, bar, side, gate, departure, departedBar } = verdict;
+  if (isDeparture(verdict)) {
+    const minimum = atLeast("minimum_samples", baseline.n, DEPARTING_VALUES);
+    return [minimum, atLeast(OWN_TAIL_GATE, Math.abs(departure), departedBar), holds("direction", mayAlert(side, direction))];
+  }
   return [
     { name: "minimum_samples", passed: gate.suppressedBy !== "learning", value: baseline.n, limit: LEARNING_VALUES },
     atLeast("level", evidence, 1),
@@ -76,13 +100,23 @@ function pairGates({ verdict, baseline, direction }: PairObservation): GateResul
   ];
 }
 
-/** A plain sentence, such as: latency_ms was 61.2 on average over its last 12 values (equivalent z 5.3), above the 40.1 that is usual on a working day at 14:00 (expected 32 to 48). */
+/**
+ * A plain sentence, such as: latency_ms was 61.2 on average over its last 12 values (equivalent z 5.3), above the 40.1 that is usual on a working day at 14:00 (expected 32
+ * to 48). Of a departure: latency_ms was 412, 17.7 standard deviations above the 120 that was to be expected (it strays by chance from 75 to 165).
+ */
 export function explainPair({ verdict, localMs, baseline }: PairObservation, metricName: string): string {
-  const { mean, width, usual, scale, levelBar, isSeasonal, side } = verdict;
-  const what = width === 1 ? figure(mean) : `${figure(mean)} on average over its last ${width} values`;
+  const { width: values, isSeasonal, departure } = verdict;
+  const { observed, expected, width, side } = judgedOf(verdict);
+  const [from, to] = [figure(expected - width), figure(expected + width)];
+  const where = side < 0 ? "below" : "above";
+  if (isDeparture(verdict)) {
+    const size = figure(Math.min(Z_MAX, Math.abs(departure)));
+    const more = Math.abs(departure) > Z_MAX ? "more than " : "";
+    return `${metricName} was ${figure(observed)}, ${more}${size} standard deviations ${where} the ${figure(expected)} that was to be expected (by chance it strays from ${from} to ${to})`;
+  }
+  const what = values === 1 ? figure(observed) : `${figure(observed)} on average over its last ${values} values`;
   const when = isSeasonal ? `is usual on a ${bucketOf(localMs)}` : `the last ${baseline.n} values had`;
-  const range = `expected ${figure(usual - levelBar * scale)} to ${figure(usual + levelBar * scale)}`;
-  return `${metricName} was ${what} (${zText(pairZ(verdict))}), ${side < 0 ? "below" : "above"} the ${figure(usual)} that ${when} (${range})`;
+  return `${metricName} was ${what} (${zText(pairZ(verdict))}), ${where} the ${figure(expected)} that ${when} (expected ${from} to ${to})`;
 }
 
 function bucketOf(localMs: number): string {

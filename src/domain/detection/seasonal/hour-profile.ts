@@ -2,13 +2,13 @@
 // from working days in most services, working days hardly from each other, and 48 means are learned in a week where 168 take a month.
 
 const HOURS = 24;
-const WORDS_PER_HOUR = 2;
 const ANY_DAY = 0;
 const WORKING_DAY = 1;
 const WEEKEND = 2;
 const KINDS = 3;
-/** Numbers of state. */
-export const HOUR_PROFILE_WORDS = KINDS * HOURS * WORDS_PER_HOUR;
+const PLACES = KINDS * HOURS;
+/** Numbers of state: means and counts as single precision, beside an sd that is never less than a thousandth of its mean. */
+export const HOUR_PROFILE_WORDS = PLACES;
 const HOUR_MS = 3_600_000;
 const DAY_MS = HOURS * HOUR_MS;
 /** 1970-01-01 was the fourth day of a week that begins with Sunday. */
@@ -19,24 +19,48 @@ const SATURDAY = 6;
 const POOLED_VALUES = 12;
 /** Values that an hour must have seen on any day before its mean is taken. */
 const USED_FROM = 3;
+/** Days after which what is between hours is known. */
+const DAYS_MIN = 2;
+/** Beyond it single precision does not count; no memory is as long. */
+const COUNT_MAX = 2 ** 24 - 1;
 /** Days that an hour's mean remembers. */
 const MEMORY_DAYS = 25;
 const MEMORY_MIN = 14;
 
 /** A profile over caller-owned state of HOUR_PROFILE_WORDS numbers, all 0 at the start. */
 export class HourProfile {
-  readonly #words: Float64Array;
+  readonly #means: Float32Array;
+  readonly #counts: Float32Array;
 
   constructor(words: Float64Array) {
-    this.#words = words;
+    this.#means = new Float32Array(words.buffer, words.byteOffset, PLACES);
+    this.#counts = new Float32Array(words.buffer, words.byteOffset + 4 * PLACES, PLACES);
   }
 
   /** Mean of the hour of `timeMs` on such a day, drawn towards that of any day; `otherwise` stands for an hour that has hardly been seen. */
   expected(timeMs: number, otherwise: number): number {
     const any = this.#mean(place(timeMs, ANY_DAY), otherwise);
     const at = place(timeMs, kindOf(timeMs));
-    const count = this.#words[at] as number;
-    return (count * (this.#words[at + 1] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
+    const count = this.#counts[at] as number;
+    return (count * (this.#means[at] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
+  }
+
+  /** What is usual at this time, between the middles of two hours; NaN where one of these has been seen on fewer than two days. */
+  between(timeMs: number, intervalMs: number): number {
+    const from = timeMs - HOUR_MS / 2;
+    const to = timeMs + HOUR_MS / 2;
+    const enough = DAYS_MIN * Math.max(1, HOUR_MS / intervalMs);
+    if ((this.#counts[place(from, ANY_DAY)] as number) < enough || (this.#counts[place(to, ANY_DAY)] as number) < enough) return Number.NaN;
+    const share = from / HOUR_MS - Math.floor(from / HOUR_MS);
+    return (1 - share) * this.#between(from, timeMs) + share * this.#between(to, timeMs);
+  }
+
+  /** Of the hour, on a day like that of `dayMs`. */
+  #between(timeMs: number, dayMs: number): number {
+    const any = this.#means[place(timeMs, ANY_DAY)] as number;
+    const at = place(timeMs, kindOf(dayMs));
+    const count = this.#counts[at] as number;
+    return (count * (this.#means[at] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
   }
 
   add(timeMs: number, value: number, intervalMs: number): void {
@@ -46,20 +70,20 @@ export class HourProfile {
   }
 
   #mean(at: number, otherwise: number): number {
-    return (this.#words[at] as number) >= USED_FROM ? (this.#words[at + 1] as number) : otherwise;
+    return (this.#counts[at] as number) >= USED_FROM ? (this.#means[at] as number) : otherwise;
   }
 
   #learn(at: number, value: number, memory: number): void {
-    const count = (this.#words[at] as number) + 1;
-    const mean = this.#words[at + 1] as number;
-    this.#words[at] = count;
-    this.#words[at + 1] = mean + Math.max(1 / count, 1 / memory) * (value - mean);
+    const count = Math.min(COUNT_MAX, (this.#counts[at] as number) + 1);
+    const mean = this.#means[at] as number;
+    this.#counts[at] = count;
+    this.#means[at] = mean + Math.max(1 / count, 1 / memory) * (value - mean);
   }
 }
 
 function place(timeMs: number, kind: number): number {
   const hour = Math.floor(timeMs / HOUR_MS) % HOURS;
-  return WORDS_PER_HOUR * (kind * HOURS + (hour < 0 ? hour + HOURS : hour));
+  return kind * HOURS + (hour < 0 ? hour + HOURS : hour);
 }
 
 /** Hour of the day, 0..23, and whether it is a weekend's. */

@@ -10,7 +10,12 @@ import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
-import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
+import {
+  LEARNING_VALUES,
+  PairDetector,
+  type PairSurroundings,
+  SURROUNDED_BY_NOTHING,
+} from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
@@ -56,6 +61,7 @@ interface ServiceAtHand {
   readonly settings: WatchdogSettings;
   readonly hasMetrics: boolean;
   readonly deployedMs: number;
+  readonly streams: number;
 }
 
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
@@ -73,6 +79,7 @@ const NO_SERVICE: ServiceAtHand = {
   settings: {} as WatchdogSettings,
   hasMetrics: false,
   deployedMs: 0,
+  streams: 1,
 };
 
 /** The pairs of one engine. */
@@ -128,7 +135,7 @@ export class PairPass implements WatchdogDetector {
   }
 
   visit(key: string, slots: readonly number[], first: number): number {
-    if (key !== this.#service.key) this.#service = this.#serviceOf(key);
+    if (key !== this.#service.key) this.#service = this.#serviceOf(key, slots.length);
     let values = LONG_BASELINE_VALUES_PER_VISIT;
     const stop = Math.min(slots.length, first + LONG_BASELINE_STREAMS_PER_VISIT);
     let next = first;
@@ -200,10 +207,10 @@ export class PairPass implements WatchdogDetector {
     const { records } = this.#dependencies;
     if ((records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return;
     const pair = this.#pairAt(slot);
-    if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, 0, undefined);
+    if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, SURROUNDED_BY_NOTHING, undefined);
   }
 
-  #serviceOf(key: string): ServiceAtHand {
+  #serviceOf(key: string, streams: number): ServiceAtHand {
     const { settings, deployments } = this.#dependencies;
     const [tenant, serviceId] = JSON.parse(key) as [string, string];
     return {
@@ -213,6 +220,7 @@ export class PairPass implements WatchdogDetector {
       settings: settings.settingsOf(tenant, serviceId, ""),
       hasMetrics: settings.hasMetrics(tenant, serviceId),
       deployedMs: deployments.of(key),
+      streams,
     };
   }
 
@@ -232,7 +240,8 @@ export class PairPass implements WatchdogDetector {
     }
     const delayMs = own.evaluationDelaySeconds * 1000;
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
-    const taken = this.#observe(slot, pair, untilMs, deployedMs, own.direction);
+    const { streams } = this.#service;
+    const taken = this.#observe(slot, pair, untilMs, { deployedMs, streams, zThreshold: own.zThreshold }, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
     else this.#evaluated++;
     this.#report(pair);
@@ -247,7 +256,13 @@ export class PairPass implements WatchdogDetector {
   }
 
   /** Gives the detector the values of the ring that it has not seen; told of are alerts where `direction` says which. */
-  #observe(slot: number, pair: number, untilMs: number, deployedMs: number, direction: WatchdogSettings["direction"] | undefined): number {
+  #observe(
+    slot: number,
+    pair: number,
+    untilMs: number,
+    around: PairSurroundings,
+    direction: WatchdogSettings["direction"] | undefined,
+  ): number {
     const { records } = this.#dependencies;
     const { arena } = this;
     this.#matchKind(slot, pair);
@@ -257,27 +272,26 @@ export class PairPass implements WatchdogDetector {
     const count = groupObservations(this.#times, this.#values, read, sinceMs);
     if (count === 0) return 0;
     arena.load(pair);
-    const { confirmation } = this.#detector;
+    let told: { readonly isAlone: boolean; readonly side: 1 | -1 } | undefined;
     for (let i = 0; i < count; i++) {
       const timeMs = this.#times[i] as number;
-      const verdict = this.#detector.observe(timeMs, this.#values[i] as number, deployedMs);
+      const verdict = this.#detector.observe(timeMs, this.#values[i] as number, around);
+      if (verdict.tells || verdict.shares) told = { isAlone: verdict.tells || told?.isAlone === true, side: verdict.side };
       if (direction !== undefined)
         this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - TOLD_MS_MAX }, timeMs, verdict);
     }
     this.#episodes.flush();
     const lastMs = this.#times[count - 1] as number;
     arena.save(pair, lastMs, this.#detector.count);
-    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && Math.max(confirmation.alone, confirmation.shared) >= 1)
-      this.#confirm(slot, direction);
+    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && told !== undefined) this.#confirm(slot, direction, told);
     return count;
   }
 
-  /** Tells of the departure that the detector has just found to hold. */
-  #confirm(slot: number, direction: WatchdogSettings["direction"]): void {
+  /** Tells of a departure that people are to be told of. */
+  #confirm(slot: number, direction: WatchdogSettings["direction"], told: Pick<ConfirmedPair, "isAlone" | "side">): void {
     const { tenant, environment, serviceId, metricName } = this.#dependencies.nameOf(slot);
-    const { alone, side } = this.#detector.confirmation;
     const override = direction === "both" ? null : direction;
-    this.#confirmed.push({ tenant, environment, serviceId, metricName, isAlone: alone >= 1, side, direction: override });
+    this.#confirmed.push({ tenant, environment, serviceId, metricName, ...told, direction: override });
   }
 
   /** A stream that counts now and did not before, or the reverse, has begun anew. */

@@ -1,0 +1,289 @@
+// Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
+// series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
+import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason } from "./known-departures.ts";
+import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
+import { LOCAL_LEVELS_WORDS, LocalLevels, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
+import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
+import { pagesPerValue, shareOfOne } from "./page-budget.ts";
+
+const HOUR_MS = 3_600_000;
+/** Standard deviations below which nothing is a departure, whatever the tail. */
+const DEPARTURE_MIN = 5.5;
+/** Values before which nothing departs. */
+export const DEPARTING_VALUES = 14;
+/** A departure is over after so many values in a row that are nearer than this share of the bar. */
+const NEAR_SHARE = 0.5;
+const NEAR_VALUES = 3;
+/** What has lasted so long, in time and in values, is the new level. */
+const ACCEPTED_MS = 6 * HOUR_MS;
+const ACCEPTED_VALUES = 24;
+/** A learned season speaks where it is off by less than half of what other forecasts are. */
+const SEASON_SHARE = 0.5;
+const SEASON_SPREAD_SHARE = 0.25;
+/** The sd is at least this share of that of all errors: series that are mostly still have bursts which are nothing new. */
+const LONG_SD_SHARE = 0.2;
+const LONG_WEIGHT = 1 / 3000;
+const LONG_CLIP = 6;
+const SD_RELATIVE_MIN = 1e-3;
+const SD_MIN = 1e-9;
+/** Share of values equal to the one before from which on a series is taken for one of whole numbers, from which on for one of a few levels, and for a still one. */
+const WHOLE_SHARE = 0.3;
+const LEVELS_SHARE = 0.7;
+const STILL_SHARE = 0.985;
+const STILL_WEIGHT = 0.002;
+/** Of the usual step between whole numbers: the sd that they have at least. */
+const STEP_SD_SHARE = 0.3;
+const STEP_WEIGHT = 0.05;
+const STEP_CLIP = 3;
+/** Equal values in a row that make a level; of one in a departure. */
+const LEVEL_RUN = 5;
+const LEVEL_RUN_DEPARTED = 60;
+const LEVEL_REFRESH = 16;
+const PEAK_VALUES = 30;
+
+/** Numbers of the head. */
+const COUNT = 0;
+const PREVIOUS = 1;
+const STILL = 2;
+const STEP = 3;
+const RUN = 4;
+const LONG_VARIANCE = 5;
+const STATE = 6;
+const NEAR = 7;
+const VALUES = 8;
+const STARTED = 9;
+const PEAK = 10;
+const PEAK_VALUE = 11;
+const FROM = 12;
+const TO = 13;
+const SIDE = 14;
+const BUSY = 15;
+/** Until when one that is no news may last. */
+const KNOWN_UNTIL = 16;
+const HEAD_WORDS = 17;
+
+const AT_REST = 0;
+const DEPARTED = 1;
+/** As the series does: it is no news. */
+const KNOWN = 2;
+
+/** Numbers of state. */
+export const DEPARTURE_DETECTOR_WORDS =
+  HEAD_WORDS + LOCAL_LEVELS_WORDS + LEARNED_SEASON_WORDS + KNOWN_DEPARTURES_WORDS + 2 * OWN_TAIL_WORDS;
+
+/** What is known of the time of a value. */
+export interface ValueMoment {
+  readonly intervalMs: number;
+  /** What is usual at this hour; NaN where that is not known. */
+  readonly hour: number;
+  /** Mean of the newest values, which a new level is taken from. */
+  readonly newestMean: number;
+  /** Factor of the bar: more than 1 while a deployment settles. */
+  readonly caution: number;
+  /** Streams of its service: one of many departs by chance so many times as often. */
+  readonly streams: number;
+}
+
+/** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields tell of the newest value. */
+export class DepartureDetector {
+  readonly #words: Float64Array;
+  readonly #levels: LocalLevels;
+  readonly #season: LearnedSeason;
+  readonly #known: KnownDepartures;
+  readonly #above: OwnTail;
+  readonly #below: OwnTail;
+  /** What the value should have been, the standard deviation of such values, and the bar in these. */
+  expected = 0;
+  sd = 0;
+  bar = DEPARTURE_MIN;
+  /** Standard deviations from `expected`, signed; and in units of the bar. */
+  size = 0;
+  evidence = 0;
+  /** A departure that is news began with this value. */
+  opened = false;
+  /** Why a departure at hand is no news. */
+  known: KnownReason | null = null;
+
+  constructor(words: Float64Array) {
+    this.#words = words;
+    let used = 0;
+    const take = (count: number): Float64Array => {
+      used += count;
+      return words.subarray(used - count, used);
+    };
+    take(HEAD_WORDS);
+    this.#levels = new LocalLevels(take(LOCAL_LEVELS_WORDS));
+    this.#season = new LearnedSeason(take(LEARNED_SEASON_WORDS));
+    this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_WORDS));
+    this.#above = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#below = new OwnTail(take(OWN_TAIL_WORDS));
+  }
+
+  /** Whether a departure that was news goes on. */
+  get isOpen(): boolean {
+    return this.#words[STATE] === DEPARTED;
+  }
+
+  /** When a departure was last on, news or not; ms, 0 for never. */
+  get busyMs(): number {
+    return this.#words[BUSY] as number;
+  }
+
+  /** Whether a departure with the newest value would be no news, or one that is none is on. */
+  wouldBeKnown(timeMs: number, value: number, intervalMs: number): boolean {
+    return this.#words[STATE] === KNOWN || this.#known.find(this.#departure(timeMs, value, intervalMs)) !== null;
+  }
+
+  /** Judges a value by those before it, and takes it in. Times must not go back. */
+  observe(timeMs: number, value: number, moment: ValueMoment): void {
+    const words = this.#words;
+    this.opened = false;
+    this.known = null;
+    this.#levels.forecast(moment.hour);
+    this.#season.lookUp(timeMs, moment.intervalMs);
+    this.#measure(value);
+    this.#weigh(moment);
+    if (words[STATE] !== AT_REST) this.#goOn(timeMs, value, moment);
+    else if (this.evidence >= 1) this.#begin(timeMs, value, moment);
+    if (words[STATE] !== AT_REST) words[BUSY] = timeMs;
+    this.#learn(timeMs, value, moment);
+  }
+
+  /** Takes the level for usual, as after a deployment. */
+  settle(level: number, hour: number): void {
+    this.#levels.settle(level, hour);
+  }
+
+  #measure(value: number): void {
+    const words = this.#words;
+    const season = this.#season.expected;
+    const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
+    const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
+    this.expected = isSeason ? season : this.#levels.expected;
+    this.sd = Math.max(
+      SD_PER_MEAN_DEVIATION * spread,
+      LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number),
+      SD_RELATIVE_MIN * Math.abs(this.expected),
+      SD_MIN,
+    );
+    const still = words[STILL] as number;
+    if (still > WHOLE_SHARE && still < STILL_SHARE) this.sd = Math.max(this.sd, this.#finest);
+    this.size = (words[COUNT] as number) < 5 ? 0 : (value - this.expected) / this.sd;
+  }
+
+  /** The sd that a series of whole numbers has at least. */
+  get #finest(): number {
+    return (this.#words[STILL] as number) > WHOLE_SHARE ? STEP_SD_SHARE * (this.#words[STEP] as number) : 0;
+  }
+
+  #weigh({ intervalMs, caution, streams }: ValueMoment): void {
+    const size = Math.abs(this.size);
+    this.bar = DEPARTURE_MIN * caution;
+    if ((this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    else {
+      if (size >= this.bar) {
+        const tail = this.size < 0 ? this.#below : this.#above;
+        this.bar = Math.max(this.bar, caution * tail.passedWith(pagesPerValue(intervalMs) * shareOfOne(streams)));
+      }
+      this.evidence = size / this.bar;
+    }
+  }
+
+  #begin(timeMs: number, value: number, moment: ValueMoment): void {
+    const words = this.#words;
+    const { intervalMs } = moment;
+    const of = this.#departure(timeMs, value, intervalMs);
+    const known = this.#known.find(of);
+    this.known = known?.reason ?? null;
+    words[KNOWN_UNTIL] = timeMs + (known?.lastsMs ?? 0);
+    this.opened = this.known === null;
+    words[STATE] = this.opened ? DEPARTED : KNOWN;
+    words[NEAR] = 0;
+    words[VALUES] = 0;
+    words[STARTED] = timeMs;
+    words[PEAK] = of.size;
+    words[PEAK_VALUE] = Math.abs(value - this.expected);
+    words[FROM] = this.expected;
+    words[TO] = value;
+    words[SIDE] = of.side;
+    if (this.known === "known_step" || this.known === "known_level") this.#end(timeMs, value, true, { ...moment, newestMean: value });
+  }
+
+  #departure(timeMs: number, value: number, intervalMs: number): Departure {
+    const { expected, sd, size } = this;
+    const hasLevels = (this.#words[STILL] as number) > LEVELS_SHARE;
+    return { timeMs, value, expected, sd, size: Math.abs(size), side: Math.sign(size), intervalMs, hasLevels };
+  }
+
+  #goOn(timeMs: number, value: number, moment: ValueMoment): void {
+    const words = this.#words;
+    const values = (words[VALUES] as number) + 1;
+    words[VALUES] = values;
+    words[PEAK] = Math.max(words[PEAK] as number, Math.abs(this.size));
+    if (values < PEAK_VALUES) words[PEAK_VALUE] = Math.max(words[PEAK_VALUE] as number, Math.abs(value - this.expected));
+    const near = this.evidence < NEAR_SHARE ? (words[NEAR] as number) + 1 : 0;
+    words[NEAR] = near;
+    const isAccepted = values >= ACCEPTED_VALUES && timeMs - (words[STARTED] as number) >= ACCEPTED_MS;
+    if (words[STATE] === KNOWN && this.evidence >= 1 && timeMs > (words[KNOWN_UNTIL] as number)) {
+      words[STATE] = DEPARTED;
+      this.opened = true;
+    }
+    if (near >= NEAR_VALUES || isAccepted) this.#end(timeMs, value, isAccepted, moment);
+  }
+
+  #end(timeMs: number, value: number, isAccepted: boolean, { intervalMs, newestMean, hour }: ValueMoment): void {
+    const words = this.#words;
+    const [from, to] = [words[FROM] as number, words[TO] as number];
+    this.#known.add({
+      startedMs: words[STARTED] as number,
+      endedMs: timeMs - (NEAR_VALUES - 1) * intervalMs,
+      side: words[SIDE] as number,
+      from,
+      to,
+      peak: words[PEAK] as number,
+      peakValue: words[PEAK_VALUE] as number,
+      hasStayed: isAccepted || Math.abs(value - to) < Math.abs(value - from) / 2,
+    });
+    words[STATE] = AT_REST;
+    if (isAccepted) this.#levels.settle(newestMean, hour);
+  }
+
+  #learn(timeMs: number, value: number, { intervalMs }: ValueMoment): void {
+    const words = this.#words;
+    const isIncident = words[STATE] !== AT_REST;
+    const count = (words[COUNT] as number) + 1;
+    words[COUNT] = count;
+    // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
+    if ((words[STATE] === AT_REST || this.known === "short_lived") && count > 1) {
+      this.#above.add(Math.max(0, this.size));
+      this.#below.add(Math.max(0, -this.size));
+    }
+    const most = LONG_CLIP * this.sd;
+    const error = value - this.expected;
+    const squared = count <= 20 ? error * error : Math.min(error * error, most * most);
+    if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, squared, Math.max(LONG_WEIGHT, 1 / count));
+    const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
+    this.#levels.learn(value, isIncident, this.#finest);
+    this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
+    this.#learnSteps(timeMs, value, count, isIncident);
+  }
+
+  /** What whole numbers and levels the series has. */
+  #learnSteps(timeMs: number, value: number, count: number, isIncident: boolean): void {
+    const words = this.#words;
+    const step = Math.abs(value - (words[PREVIOUS] as number));
+    words[PREVIOUS] = value;
+    if (count === 1) return;
+    words[STILL] = mix(words[STILL] as number, step === 0 ? 1 : 0, Math.max(STILL_WEIGHT, 1 / count));
+    const usual = words[STEP] as number;
+    if (step > 0) words[STEP] = usual === 0 ? step : mix(usual, Math.min(step, STEP_CLIP * usual), STEP_WEIGHT);
+    const run = step === 0 ? (words[RUN] as number) + 1 : 1;
+    words[RUN] = run;
+    const isLevel = run === (isIncident ? LEVEL_RUN_DEPARTED : LEVEL_RUN) || (run > LEVEL_RUN_DEPARTED && run % LEVEL_REFRESH === 0);
+    if (isLevel) this.#known.holdsLevel(value, timeMs);
+  }
+}
+
+function mix(mean: number, value: number, weight: number): number {
+  return mean + weight * (value - mean);
+}

@@ -1,0 +1,120 @@
+// What the next value should be, by several forecasts that run beside each other, and how far each is off as a rule: a slow and a quick level, both also of what
+// the hours of the day leave over. The one that has been off least speaks. Levels and spreads are M-estimates on the run (Huber 1964), so that an incident moves
+// neither soon.
+
+const LEVELS = 4;
+const SLOW = 0;
+const QUICK = 1;
+const SLOW_OF_HOURS = 2;
+const LEVEL_WEIGHTS = [0.03, 0.25, 0.03, 0.25] as const;
+const SPREAD_WEIGHT = 0.01;
+const ERROR_WEIGHT = 0.002;
+/** Deviations count with at most so many standard deviations in levels, in spreads, and in the errors that forecasts are compared by. */
+const LEVEL_CLIP = 3;
+const SPREAD_CLIP = 2.5;
+const ERROR_CLIP = 4;
+const UNCLIPPED_VALUES = 20;
+/** A forecast must have been off by less than this share of another one's error to speak in its place. */
+const BETTER_SHARE = 0.95;
+/** Standard deviations of a normal per mean absolute deviation: sqrt(pi / 2). */
+export const SD_PER_MEAN_DEVIATION = 1.2533;
+const SPREAD_RELATIVE_MIN = 1e-3;
+const SPREAD_MIN = 1e-9;
+
+const SPREAD = LEVELS;
+const ERROR = 2 * LEVELS;
+const COUNT = 3 * LEVELS;
+/** Numbers of state. */
+export const LOCAL_LEVELS_WORDS = 3 * LEVELS + 2;
+
+/** Over caller-owned state of LOCAL_LEVELS_WORDS numbers, all 0 at the start. */
+export class LocalLevels {
+  readonly #words: Float64Array;
+  readonly #forecasts = new Float64Array(LEVELS);
+  #speaks = SLOW;
+
+  constructor(words: Float64Array) {
+    this.#words = words;
+  }
+
+  /** Of the forecast that speaks: what the value should be, its mean absolute deviation, and its mean error as forecasts are compared by. */
+  get expected(): number {
+    return this.#forecasts[this.#speaks] as number;
+  }
+
+  get spread(): number {
+    return this.#words[SPREAD + this.#speaks] as number;
+  }
+
+  get error(): number {
+    return this.#words[ERROR + this.#speaks] as number;
+  }
+
+  /** Makes the forecasts of a value; `hour` is what is usual at its time, NaN where that is not known. */
+  forecast(hour: number): void {
+    const words = this.#words;
+    let speaks = SLOW;
+    for (let i = 0; i < LEVELS; i++) {
+      const forecast = (words[i] as number) + (i >= SLOW_OF_HOURS ? hour : 0);
+      this.#forecasts[i] = forecast;
+      if (i === SLOW || Number.isNaN(forecast) || this.#count(i) <= UNCLIPPED_VALUES) continue;
+      if ((words[ERROR + i] as number) < BETTER_SHARE * (words[ERROR + speaks] as number)) speaks = i;
+    }
+    this.#speaks = speaks;
+  }
+
+  /** Takes the value that was forecast; nothing of it where `isHeld`. `finest` is the smallest spread that the series can show. */
+  learn(value: number, isHeld: boolean, finest: number): void {
+    const words = this.#words;
+    if (words[COUNT] === 0) {
+      words[SLOW] = value;
+      words[QUICK] = value;
+      words[COUNT] = 1;
+      return;
+    }
+    if (isHeld) return;
+    const isOfHours = !Number.isNaN(this.#forecasts[SLOW_OF_HOURS] as number);
+    words[COUNT] = (words[COUNT] as number) + 1;
+    if (isOfHours) words[COUNT + 1] = (words[COUNT + 1] as number) + 1;
+    const errorUnit = Math.max(words[SPREAD] as number, SPREAD_RELATIVE_MIN * Math.abs(words[SLOW] as number), SPREAD_MIN, finest);
+    const used = isOfHours ? LEVELS : SLOW_OF_HOURS;
+    for (let i = 0; i < used; i++) this.#learn(i, value, SD_PER_MEAN_DEVIATION * ERROR_CLIP * errorUnit);
+  }
+
+  #learn(i: number, value: number, errorMax: number): void {
+    const words = this.#words;
+    const count = this.#count(i);
+    const isClipped = count >= UNCLIPPED_VALUES;
+    const deviation = value - (this.#forecasts[i] as number);
+    const size = Math.abs(deviation);
+    const share = 1 / count;
+    const sd = Math.max(SD_PER_MEAN_DEVIATION * (words[SPREAD + i] as number), SPREAD_RELATIVE_MIN * Math.abs(value), SPREAD_MIN);
+    words[ERROR + i] = mix(words[ERROR + i] as number, isClipped ? Math.min(size, errorMax) : size, Math.max(ERROR_WEIGHT, share));
+    words[SPREAD + i] = mix(
+      words[SPREAD + i] as number,
+      isClipped ? Math.min(size, SPREAD_CLIP * sd) : size,
+      Math.max(SPREAD_WEIGHT, share),
+    );
+    const most = isClipped ? LEVEL_CLIP * sd : Number.POSITIVE_INFINITY;
+    const weight = Math.max(LEVEL_WEIGHTS[i] as number, share);
+    words[i] = (words[i] as number) + weight * Math.max(-most, Math.min(most, deviation));
+  }
+
+  /** Takes another level for usual: that of a deployment, or one that has lasted; `hour` as in forecast(). */
+  settle(level: number, hour: number): void {
+    this.#words[SLOW] = level;
+    this.#words[QUICK] = level;
+    if (Number.isNaN(hour)) return;
+    this.#words[SLOW_OF_HOURS] = level - hour;
+    this.#words[SLOW_OF_HOURS + 1] = level - hour;
+  }
+
+  /** Values that a forecast has been compared with. */
+  #count(i: number): number {
+    return this.#words[i >= SLOW_OF_HOURS ? COUNT + 1 : COUNT] as number;
+  }
+}
+
+function mix(mean: number, value: number, weight: number): number {
+  return mean + weight * (value - mean);
+}

@@ -1,0 +1,70 @@
+// How far a series strays by itself, to one side: the largest of its departures so far, and from these what it passes once in so many values. A tail of a
+// power (Weissman 1978) whose exponent is Hill's (1975): what is heavy is taken for heavy, and a series that is not costs hardly anything.
+
+/** So far out that the series passes it by chance as seldom as people may be told for nothing. */
+export const OWN_TAIL_GATE = "own_tail";
+
+/** Departures kept. */
+const LARGEST = 12;
+/** Numbers of state, as single precision: departures, how many of them there are, and how many values there were. */
+export const OWN_TAIL_WORDS = LARGEST / 2 + 1;
+/** Of few values, the largest twentieth, three at least, tell of a tail. */
+const TAIL_SHARE = 0.05;
+const TAIL_MIN = 3;
+/** Hill's exponent of a few values says little: noise that looks bounded is not taken for bounded, nor one outlier for a tail without end. */
+const EXPONENT_MIN = 0.2;
+const EXPONENT_MAX = 1;
+/** What was long ago fades: by half in a month of minutes. */
+const FADED_VALUES = 1_024;
+const FADED_SHARE = 0.985;
+const COUNT_MAX = 32_768;
+/** Single precision counts no further than 2^24. */
+const COUNT_HELD = 8_192 * FADED_VALUES;
+const LENGTH = LARGEST;
+const COUNT = LARGEST + 1;
+/** What is so many times as large as anything that the series has done is news to it, however heavy the tail seems: values of one event bend the exponent together. */
+const LARGEST_TIMES_MAX = 3;
+
+/** Over caller-owned state of OWN_TAIL_WORDS numbers, all 0 at the start. */
+export class OwnTail {
+  readonly #words: Float32Array;
+  /** Descending. */
+  readonly #largest: Float32Array;
+
+  constructor(words: Float64Array) {
+    this.#words = new Float32Array(words.buffer, words.byteOffset, 2 * OWN_TAIL_WORDS);
+    this.#largest = this.#words.subarray(0, LARGEST);
+  }
+
+  /** Takes a departure; 0 where the value strayed to the other side. */
+  add(size: number): void {
+    const words = this.#words;
+    const largest = this.#largest;
+    const count = (words[COUNT] as number) + 1;
+    words[COUNT] = count < COUNT_HELD ? count : COUNT_HELD / 2;
+    if (count % FADED_VALUES === 0) this.#fade();
+    const length = words[LENGTH] as number;
+    if (length === LARGEST && size <= (largest[LARGEST - 1] as number)) return;
+    let at = length < LARGEST ? length : LARGEST - 1;
+    words[LENGTH] = Math.max(length, at + 1);
+    for (; at > 0 && (largest[at - 1] as number) < size; at--) largest[at] = largest[at - 1] as number;
+    largest[at] = size;
+  }
+
+  #fade(): void {
+    for (let i = 0; i < LARGEST; i++) this.#largest[i] = FADED_SHARE * (this.#largest[i] as number);
+  }
+
+  /** What the series passes with this probability per value; 0 where too few are known. */
+  passedWith(probability: number): number {
+    const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
+    const used = Math.min(this.#words[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));
+    const last = this.#largest[used - 1] ?? 0;
+    if (used < TAIL_MIN || last <= 0) return 0;
+    let sum = 0;
+    for (let i = 0; i < used - 1; i++) sum += Math.log((this.#largest[i] as number) / last);
+    const exponent = Math.min(EXPONENT_MAX, Math.max(EXPONENT_MIN, sum / (used - 1)));
+    const passed = last * Math.max(1, used / (count * probability)) ** exponent;
+    return Math.min(LARGEST_TIMES_MAX * (this.#largest[0] as number), passed);
+  }
+}

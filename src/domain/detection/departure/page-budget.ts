@@ -1,0 +1,25 @@
+// How many pages a series may cost by chance.
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/**
+ * Pages a day that a series of hourly values may cost for nothing, on each side. Of quicker series less: an hour of trouble has more values there that can show it,
+ * and what one of them tells of is over sooner.
+ */
+const PAGES_A_DAY = 0.1;
+const PAGES_EXPONENT = 0.4;
+const STREAMS_EXPONENT = 1.5;
+
+/** Probability of a value that may page by chance. */
+export function pagesPerValue(intervalMs: number): number {
+  const share = Math.min(1, (intervalMs / HOUR_MS) ** PAGES_EXPONENT);
+  return (PAGES_A_DAY * share) / Math.max(1, DAY_MS / intervalMs);
+}
+
+/**
+ * Share of it that falls to one of a service's streams: one of many departs by chance so many times as often, and says less of the service than its only one
+ * would.
+ */
+export function shareOfOne(streams: number): number {
+  return streams ** -STREAMS_EXPONENT;
+}
