@@ -7,17 +7,17 @@ const FAILING = new Set(["high", "critical"]);
  * Reads the report. `failures` are lines, one for each package with a grave advisory; `note` is for people: how many lesser ones there are, or why nobody was asked.
  */
 export function readAdvisories(report) {
-  let told;
+  let reported;
   try {
-    told = JSON.parse(report);
+    reported = JSON.parse(report);
   } catch {
     return { failures: [], note: "not asked: npm audit gave no report" };
   }
-  if (told.vulnerabilities === undefined) {
-    const why = told.message ?? told.error?.summary ?? "the registry has no advisories";
+  if (reported.vulnerabilities === undefined) {
+    const why = reported.message ?? reported.error?.summary ?? "the registry has no advisories";
     return { failures: [], note: `not asked: ${String(why).split(" - ")[0].slice(0, 80)}` };
   }
-  const found = Object.entries(told.vulnerabilities);
+  const found = Object.entries(reported.vulnerabilities);
   const failures = found
     .filter(([, { severity }]) => FAILING.has(severity))
     .map(([name, { severity, range, via = [] }]) => `${name} ${range}: ${severity}: ${titlesOf(via)}`);

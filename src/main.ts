@@ -7,7 +7,7 @@ import { CoordinatorThread } from "./actors/coordinator/coordinator-thread.ts";
 import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
 import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts";
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
-import { AccessDesk } from "./actors/front/access/access-desk.ts";
+import { AccessControl } from "./actors/front/access/access-control.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
@@ -20,7 +20,7 @@ import { registerMetrics } from "./actors/front/metrics-page.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { refusalAnswer } from "./actors/front/refusal-answer.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
-import { ReplayCourier } from "./actors/front/replay-courier.ts";
+import { ReplayForwarder } from "./actors/front/replay-forwarder.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
@@ -74,7 +74,7 @@ class Server {
   readonly #meta: Meta;
   readonly #processLog: ProcessLog;
   readonly #log: Log;
-  readonly #desk: AccessDesk;
+  readonly #accessControl: AccessControl;
   #port = 0;
   readonly #startedMs = systemClock.wallMs();
   readonly #credentials = new CredentialDirectory();
@@ -92,7 +92,7 @@ class Server {
   readonly #notifier: NotifierThread | undefined;
   readonly #logFlaws: LogFlaws;
   readonly #queries: QueryLink;
-  readonly #courier: ReplayCourier;
+  readonly #forwarder: ReplayForwarder;
   readonly #http: HttpServer;
   readonly #front: Front;
   /** While it listens. */
@@ -113,7 +113,7 @@ class Server {
     this.#meta = meta;
     this.#logFlaws = new LogFlaws(found.inventory);
     this.#logFlaws.add(found.cutOff);
-    this.#desk = new AccessDesk(config, {
+    this.#accessControl = new AccessControl(config, {
       clock: systemClock,
       directory: this.#credentials,
       tenantExists: (tenant) => this.#tenants.number(tenant) !== undefined,
@@ -136,7 +136,7 @@ class Server {
     this.#coordinator = this.#startCoordinator(found);
     this.#notifier = startNotifier(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
-    this.#courier = new ReplayCourier({
+    this.#forwarder = new ReplayForwarder({
       clock: systemClock,
       ports: this.#lanes,
       schedulePublish: () => this.#schedulePublish(),
@@ -188,7 +188,7 @@ class Server {
 
   /** Path and query of the sign-in link; null where the operator has keys of their own. */
   get signInTarget(): string | null {
-    return this.#desk.signInTarget;
+    return this.#accessControl.signInTarget;
   }
 
   #startCoordinator({ segments, isLogEmpty }: FoundData): CoordinatorThread {
@@ -214,7 +214,7 @@ class Server {
   #coordinatorHandlers(): Handlers<CoordinatorReport> {
     return {
       answer: (answer) => this.#queries.answer(answer),
-      "replay-batch": (batch) => this.#courier.take(batch),
+      "replay-batch": (batch) => this.#forwarder.take(batch),
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
       "cycle-completed": ({ cycles }) => this.#heartbeat.cycleCompleted(cycles),
@@ -309,7 +309,7 @@ class Server {
       refusedBodies: this.#refusedBodies,
       heartbeat: this.#heartbeat,
       logWatch,
-      access: this.#desk,
+      access: this.#accessControl,
       engines: this.#engines.counters,
       coordinator: this.#coordinatorSlots,
       shares: this.#shares,
@@ -322,8 +322,8 @@ class Server {
       { version: VERSION, startedMs },
       {
         clock: systemClock,
-        gate: this.#desk.gate,
-        signIn: this.#desk.signIn,
+        gate: this.#accessControl.gate,
+        signIn: this.#accessControl.signIn,
         ingestion,
         queries: this.#queries,
         streams: this.#streams,
@@ -421,7 +421,7 @@ class Server {
   }
 
   reload(): void {
-    this.#desk.reload(readConfig);
+    this.#accessControl.reload(readConfig);
   }
 
   /** Stops in order: no new requests, answers out, engines checkpointed, store closed. */

@@ -2,8 +2,8 @@
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
+import type { Anomaly } from "../domain/anomaly/anomaly.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
-import type { Anomaly } from "../domain/incident/anomaly.ts";
 
 /** The object that leaves the server. `alert` is the one that it belongs to, where what is said of it depends on that; `streams` is the number of member streams. */
 export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {

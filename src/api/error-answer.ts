@@ -1,6 +1,7 @@
 // Bodies of error answers: ours by default, RFC 9457 problem details where the client asks for them.
+
+import { PreparedRefusal } from "./prepared-refusal.ts";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
-import { StandingRefusal } from "./standing-refusal.ts";
 
 /** Media type of ordinary answers. */
 const JSON_TYPE = "application/json";
@@ -44,7 +45,7 @@ export function refusalBody(refusal: Refusal): string {
 export function errorAnswer(refusal: Refusal, requestId: string, accept: string | undefined): ErrorAnswer {
   const status = ERROR_STATUS[refusal.code];
   if (acceptsProblem(accept)) return problemAnswer(status, refusal, requestId);
-  if (refusal instanceof StandingRefusal) return { status, contentType: JSON_TYPE, body: refusal.body(requestId) };
+  if (refusal instanceof PreparedRefusal) return { status, contentType: JSON_TYPE, body: refusal.body(requestId) };
   return plainAnswer(status, refusal, requestId);
 }
 

@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { beginReplay, finishedReplay, readLetters } from "../support/dead-letter-client.ts";
+import { beginReplay, finishedReplay, readDeadLetters } from "../support/dead-letter-client.ts";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { encodeBody } from "../support/remote-write-body.ts";
 import { ServerClient } from "../support/server-client.ts";
@@ -43,7 +43,7 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
     const labels = { __name__: "up", job: "fix" };
     const late = encodeBody([{ labels: Object.entries(labels), samples: [{ value: 1, time: Date.now() + HOUR_MS }] }]);
     expect((await client.postRemoteWrite(compressSync(Buffer.from(late)))).status).toBe(400);
-    const letters = await readLetters(client, "&service_id=fix");
+    const letters = await readDeadLetters(client, "&service_id=fix");
     expect(letters.map(({ reason }) => reason).sort()).toEqual(["invalid_value", "missing_body", "timestamp_in_future"]);
     const idOf = (reason: string) => letters.find((letter) => letter.reason === reason)?.dlq_id as string;
     expect((await put(idOf("invalid_value"), { ...record, value: null })).json()).toMatchObject({
@@ -67,7 +67,7 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
     expect(await points("fix", "m")).toEqual([7]);
     expect(await points("fix", "up")).toEqual([1]);
     expect((await client.get("/api/v1/records?service_id=fix&type=log")).json()).toMatchObject({ total: 1, records: [{ body: "five" }] });
-    expect(await readLetters(client, "&service_id=fix")).toEqual([]);
+    expect(await readDeadLetters(client, "&service_id=fix")).toEqual([]);
   });
 
   it.skipIf(skipped)("are counted by reason and source, with their depth and bytes in /metrics", async () => {
@@ -103,7 +103,7 @@ describe.each(ENGINES)("dead letters over $kind", ({ kind, skipped }) => {
 
   it.skipIf(skipped)("are deleted one by one; requests that cannot be read say why", async () => {
     await client.postJson(BATCH, [{ service_id: "gone" }]);
-    const [letter] = await readLetters(client, "&service_id=gone");
+    const [letter] = await readDeadLetters(client, "&service_id=gone");
     const path = `/api/v1/dlq/${letter?.dlq_id}`;
     expect((await client.get(path)).json()).toMatchObject({ payload: { service_id: "gone" }, replayable: false });
     expect(await client.ask({ method: "DELETE", path })).toMatchObject({ status: 204, text: "" });

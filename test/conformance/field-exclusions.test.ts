@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compressSync } from "snappy";
 import { afterEach, describe, expect, it } from "vitest";
-import { beginReplay, finishedReplay, readLetters } from "../support/dead-letter-client.ts";
+import { beginReplay, finishedReplay, readDeadLetters } from "../support/dead-letter-client.ts";
 import { type Generator, generator } from "../support/generator.ts";
 import { encodeBody } from "../support/remote-write-body.ts";
 import { ServerClient } from "../support/server-client.ts";
@@ -91,7 +91,7 @@ describe("excluded fields", () => {
     ];
     await client.postRemoteWrite(compressSync(Buffer.from(encodeBody([{ labels, samples: [{ value: 1, time: Date.now() }] }]))));
     await sendOtlp(client);
-    const letters = await readLetters(client);
+    const letters = await readDeadLetters(client);
     expect(letters.length).toBeGreaterThan(failed);
     const [first] = letters;
     const body = JSON.stringify(recordOf({ ...random, uniform: () => 0.4 }, 1));

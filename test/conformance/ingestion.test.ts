@@ -408,8 +408,8 @@ describe.each(ENGINES)("ingestion over $kind", ({ kind, skipped }) => {
     await client.postJson(SINGLE, sample(40, 400));
     await expect.poll(() => /event: anomaly\ndata: (.*)\n\n/.exec(events)?.[1]).toBeDefined();
     stream.destroy();
-    const told = JSON.parse(/event: anomaly\ndata: (.*)\n\n/.exec(events)?.[1] as string);
-    expect(told).toMatchObject({
+    const reported = JSON.parse(/event: anomaly\ndata: (.*)\n\n/.exec(events)?.[1] as string);
+    expect(reported).toMatchObject({
       service_id: "spiky",
       metric_name: "queue_depth",
       resolved: false,
@@ -418,8 +418,8 @@ describe.each(ENGINES)("ingestion over $kind", ({ kind, skipped }) => {
       verdict: { observed: 400, suppressed_by: null },
     });
     const list = (await client.get("/api/v1/anomalies?service_id=spiky&min_score=0.5")).json();
-    expect(list).toEqual({ anomalies: [told], total: 1, page_token: "" });
-    expect((await client.get(`/api/v1/anomalies/${told.anomaly_id}`)).json()).toMatchObject(told);
+    expect(list).toEqual({ anomalies: [reported], total: 1, page_token: "" });
+    expect((await client.get(`/api/v1/anomalies/${reported.anomaly_id}`)).json()).toMatchObject(reported);
     expectError(await client.get("/api/v1/anomalies/unknown"), 404, "not_found");
     expectError(await client.get("/api/v1/anomalies?limit=1001"), 400, "invalid_limit");
     expectError(await client.get("/api/v1/anomalies?min_score=2"), 400, "invalid_parameter");

@@ -153,7 +153,7 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
         const answer = await server.get<{ series: ReadonlyArray<{ metric_name: string; type: string; unit: string }> }>("/api/v1/series", {
           service_id: service,
         });
-        return answer.series.map(({ metric_name, type: told, unit }) => `${metric_name} ${told} ${unit}`);
+        return answer.series.map(({ metric_name, type: reported, unit }) => `${metric_name} ${reported} ${unit}`);
       };
       await expect.poll(series).toEqual(expect.arrayContaining(["depth gauge {items}", "sent counter By", "took.p95 histogram ms"]));
     }

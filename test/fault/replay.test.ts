@@ -1,12 +1,12 @@
 // kill -9 in the middle of replays of dead letters, again and again, and in the starts between: in the end every letter whose record may enter has
 // entered once, the others are still there, and the jobs have counted right.
 import { afterEach, expect, it } from "vitest";
-import { beginReplay, finishedReplay, readLetters } from "../support/dead-letter-client.ts";
+import { beginReplay, finishedReplay, readDeadLetters } from "../support/dead-letter-client.ts";
 import { generator } from "../support/generator.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
-const LETTERS = 3_000;
+const DEAD_LETTERS = 3_000;
 const BATCH_RECORDS = 1_000;
 const SERVICES = 9;
 const KILLS = 4;
@@ -27,8 +27,8 @@ function recordOf(n: number, baseMs: number, type: unknown) {
 }
 
 /** Dead letters that can be replayed: the server took them without what made them wrong, a future time of a first server's clock. */
-async function makeLetters(client: ServerClient, baseMs: number): Promise<void> {
-  for (let from = 0; from < LETTERS; from += BATCH_RECORDS) {
+async function makeDeadLetters(client: ServerClient, baseMs: number): Promise<void> {
+  for (let from = 0; from < DEAD_LETTERS; from += BATCH_RECORDS) {
     const records = Array.from({ length: BATCH_RECORDS }, (_, i) => {
       const n = from + i;
       return n % BAD_EVERY === 0
@@ -43,7 +43,7 @@ const isGood = (n: number) => n % BAD_EVERY !== 0;
 
 /** Sets letters right in bulk: what an operator would do with a script. */
 async function correct(client: ServerClient, baseMs: number): Promise<number> {
-  const letters = await readLetters(client);
+  const letters = await readDeadLetters(client);
   let corrected = 0;
   for (let at = 0; at < letters.length; at += 8) {
     const some = letters.slice(at, at + 8).filter(({ payload }) => payload.app !== undefined);
@@ -91,8 +91,8 @@ it.each([1, 2])("letters of seed %i enter once", async (seed) => {
     return [server, new ServerClient(server.origin)];
   };
   let [server, client] = await start();
-  await makeLetters(client, baseMs);
-  const good = Array.from({ length: LETTERS }, (_, n) => n).filter(isGood);
+  await makeDeadLetters(client, baseMs);
+  const good = Array.from({ length: DEAD_LETTERS }, (_, n) => n).filter(isGood);
   expect(await correct(client, baseMs)).toBe(good.length);
   const job = await beginReplay(client, { filter: {} });
   for (let kill = 0; kill < KILLS; kill++) {
@@ -107,16 +107,16 @@ it.each([1, 2])("letters of seed %i enter once", async (seed) => {
     [server, client] = await start();
   }
   const done = await finishedReplay(client, job);
-  expect(done).toMatchObject({ replayed: good.length, failed: LETTERS - good.length, progress: 1 });
+  expect(done).toMatchObject({ replayed: good.length, failed: DEAD_LETTERS - good.length, progress: 1 });
   const again = await finishedReplay(client, await beginReplay(client, { filter: {} }));
-  expect(again).toMatchObject({ replayed: 0, failed: LETTERS - good.length });
-  expect((await client.get("/api/v1/debug/dlq-stats")).json().total_failed).toBe(LETTERS - good.length);
+  expect(again).toMatchObject({ replayed: 0, failed: DEAD_LETTERS - good.length });
+  expect((await client.get("/api/v1/debug/dlq-stats")).json().total_failed).toBe(DEAD_LETTERS - good.length);
   const logs = good.filter((n) => n % LOG_EVERY === 0);
   const expected = { values: good.filter((n) => n % LOG_EVERY !== 0), bodies: logs.map((n) => `line ${n}`).sort() };
   expect(await held(client)).toEqual(expected);
   await server.kill();
   [server, client] = await start();
   expect(await held(client)).toEqual(expected);
-  expect((await readLetters(client)).length).toBe(LETTERS - good.length);
+  expect((await readDeadLetters(client)).length).toBe(DEAD_LETTERS - good.length);
   client.close();
 });

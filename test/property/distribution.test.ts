@@ -178,7 +178,7 @@ describe("the coding of a point", () => {
 
 describe("the newest points of a series", () => {
   /** Counts by time as the last word on them said. */
-  class Told {
+  class Reported {
     readonly counts = new Map<number, number>();
     readonly history = new PointHistory();
 
@@ -206,21 +206,21 @@ describe("the newest points of a series", () => {
     for (let seed = 1; seed <= 40; seed++) {
       const { uniform } = generator(seed);
       const given = points(uniform);
-      const inOrder = new Told();
+      const inOrder = new Reported();
       for (const point of given) expect(inOrder.take(point)).toBe("taken");
-      let told = new Told();
+      let reported = new Reported();
       const order = given.map((point, i) => ({ point, at: i + uniform() * 4 })).sort((a, b) => a.at - b.at);
       order.forEach(({ point }, i) => {
-        expect(told.take(point)).toBe("taken");
+        expect(reported.take(point)).toBe("taken");
         const again = (order[Math.max(0, i - Math.floor(uniform() * 20))] as (typeof order)[number]).point;
-        expect(["known", "late"]).toContain(told.take(again));
+        expect(["known", "late"]).toContain(reported.take(again));
         if (uniform() > 0.2) return;
-        const next = new Told();
-        for (const [timeMs, count] of told.counts) next.counts.set(timeMs, count);
-        next.history.restore(told.history.texts, told.history.isTrimmed);
-        told = next;
+        const next = new Reported();
+        for (const [timeMs, count] of reported.counts) next.counts.set(timeMs, count);
+        next.history.restore(reported.history.texts, reported.history.isTrimmed);
+        reported = next;
       });
-      expect([...told.counts].sort(([a], [b]) => a - b)).toEqual([...inOrder.counts]);
+      expect([...reported.counts].sort(([a], [b]) => a - b)).toEqual([...inOrder.counts]);
     }
   });
 
@@ -231,13 +231,13 @@ describe("the newest points of a series", () => {
       startMs,
       count,
     });
-    const old = new Told();
+    const old = new Reported();
     old.take(at(0, 500, START_MS - 3600_000));
     expect([...old.counts]).toEqual([]);
-    const young = new Told();
+    const young = new Reported();
     young.take(at(0, 5, START_MS - 60_000));
     expect([...young.counts]).toEqual([[START_MS, 5]]);
-    const twins = new Told();
+    const twins = new Reported();
     for (let i = 0; i < 6; i++) twins.take(at(i, 1000 + 10 * i));
     twins.take(at(6, 900));
     expect(twins.counts.has(START_MS + 60_000)).toBe(false);
@@ -246,12 +246,12 @@ describe("the newest points of a series", () => {
   });
 
   it("take a corrected point, and none that is older than five minutes", () => {
-    const told = new Told();
+    const reported = new Reported();
     const at = (i: number, count: number): Distribution => ({ ...EMPTY_DISTRIBUTION, timeMs: START_MS + i * 100_000, count });
-    for (let i = 0; i < 5; i++) told.take(at(i, 10 * i));
-    expect(told.take(at(3, 35))).toBe("taken");
-    expect([told.counts.get(at(3, 0).timeMs), told.counts.get(at(4, 0).timeMs)]).toEqual([15, 5]);
-    expect(told.take(at(0.5, 3))).toBe("late");
-    expect(told.take(at(3, 35))).toBe("known");
+    for (let i = 0; i < 5; i++) reported.take(at(i, 10 * i));
+    expect(reported.take(at(3, 35))).toBe("taken");
+    expect([reported.counts.get(at(3, 0).timeMs), reported.counts.get(at(4, 0).timeMs)]).toEqual([15, 5]);
+    expect(reported.take(at(0.5, 3))).toBe("late");
+    expect(reported.take(at(3, 35))).toBe("known");
   });
 });

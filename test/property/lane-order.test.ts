@@ -16,11 +16,11 @@ function labelsOf(i: number, change = 0): Series["labels"] {
   const pod = `pod-${String(i).padStart(3 + ((i * 7) % 67), "0")}`;
   return [
     ["__name__", `requests_${i % 5}`],
-    ["pod", change === 0 ? pod : withLetter(pod, (change * 5 + i) % pod.length, "x")],
+    ["pod", change === 0 ? pod : withDeadLetter(pod, (change * 5 + i) % pod.length, "x")],
   ];
 }
 
-function withLetter(text: string, at: number, letter: string): string {
+function withDeadLetter(text: string, at: number, letter: string): string {
   return `${text.slice(0, at)}${letter}${text.slice(at + 1)}`;
 }
 

@@ -24,7 +24,9 @@ const start = fc.option(fc.oneof(fc.constantFrom(BASE_MS - 5, BASE_MS, BASE_MS +
   nil: undefined,
   freq: 2,
 });
-const sample = fc.record({ value, time, start }).map(({ start: told, ...rest }) => (told === undefined ? rest : { ...rest, start: told }));
+const sample = fc
+  .record({ value, time, start })
+  .map(({ start: reported, ...rest }) => (reported === undefined ? rest : { ...rest, start: reported }));
 const metadata = fc.record({ type: fc.integer({ min: 0, max: 9 }), help: text, unit: text });
 const series: fc.Arbitrary<Series2> = fc
   .record({
@@ -35,7 +37,11 @@ const series: fc.Arbitrary<Series2> = fc
     exemplars: fc.nat(1),
     histograms: fc.array(fc.constant({ countInt: 3, sum: 1, timestamp: BASE_MS }), { maxLength: 1 }),
   })
-  .map(({ metadata: told, created, ...rest }) => ({ ...rest, ...(told && { metadata: told }), ...(created !== undefined && { created }) }));
+  .map(({ metadata: reported, created, ...rest }) => ({
+    ...rest,
+    ...(reported && { metadata: reported }),
+    ...(created !== undefined && { created }),
+  }));
 const request = fc.limitShrink(fc.array(series, { maxLength: 8 }), SHRINKS_MAX);
 
 /** Fields in any order, single references, unknown fields between them, references beyond the symbols. */
@@ -93,13 +99,13 @@ const disorderly = fc
 const isMarker = ({ bits, code }: Staged): boolean => code === 0 && bits >> 48n === BigInt(START_MARKER_HIGH);
 
 function startsOf(staged: readonly Staged[]): Record<string, string[]> {
-  const told: Record<string, string[]> = {};
+  const reported: Record<string, string[]> = {};
   for (const { stream, time: at, bits } of staged.filter(isMarker)) {
-    const lines = told[stream] ?? [];
+    const lines = reported[stream] ?? [];
     lines.push(`${at} ${bits & 0xffffffffffffn}`);
-    told[stream] = lines;
+    reported[stream] = lines;
   }
-  return told;
+  return reported;
 }
 
 /** Every marker stands straight ahead of a row of its stream and time. */
@@ -127,8 +133,8 @@ function check(harness: LaneHarness, body: Uint8Array, options: { maxRows?: numb
 function isPlain(all: readonly RawSeries2[]): boolean {
   const streams = all.map(({ labels }) => JSON.stringify(labels));
   const isAlike = ({ samples, created }: RawSeries2): boolean => {
-    const starts = new Set(samples.map(({ start: told }) => told));
-    return starts.size < 2 && [...starts].every((told) => told >= 0n && (told === 0n || created === 0n)) && created >= 0n;
+    const starts = new Set(samples.map(({ start: reported }) => reported));
+    return starts.size < 2 && [...starts].every((reported) => reported >= 0n && (reported === 0n || created === 0n)) && created >= 0n;
   };
   return new Set(streams).size === streams.length && all.every(isAlike);
 }
@@ -197,16 +203,16 @@ describe("remote-write 2.0 walk", () => {
       .record({
         labels: fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 2 }),
         times: fc.array(fc.oneof({ weight: 4, arbitrary: fc.nat(1000) }, fc.constant(-1)), { maxLength: 3 }),
-        told: start,
+        reported: start,
         own: fc.boolean(),
       })
-      .map(({ labels, times, told, own }): Series2 => {
+      .map(({ labels, times, reported, own }): Series2 => {
         const samples = times.map((at) => ({
           value: 1,
           time: BASE_MS + at,
-          ...(own && told !== undefined && told > 0 && { start: told }),
+          ...(own && reported !== undefined && reported > 0 && { start: reported }),
         }));
-        return { labels, samples, ...(!own && told !== undefined && told > 0 && { created: told }) };
+        return { labels, samples, ...(!own && reported !== undefined && reported > 0 && { created: reported }) };
       }),
     { maxLength: 4 },
   );
@@ -223,10 +229,10 @@ describe("remote-write 2.0 walk", () => {
           fc.pre(isPlain(all));
           const { staged } = harness.ingest(body, VERSION);
           expectMarkersAhead(staged);
-          const told = expectedStarts(all, known);
-          for (const [stream, lines] of Object.entries(startsOf(staged))) expect([stream, lines]).toEqual([stream, told[stream]]);
+          const reported = expectedStarts(all, known);
+          for (const [stream, lines] of Object.entries(startsOf(staged))) expect([stream, lines]).toEqual([stream, reported[stream]]);
           markers += staged.filter(isMarker).length;
-          for (const stream of Object.keys(told)) expect(startsOf(staged)[stream], stream).toBeDefined();
+          for (const stream of Object.keys(reported)) expect(startsOf(staged)[stream], stream).toBeDefined();
         }
       }),
       { numRuns: 300 },

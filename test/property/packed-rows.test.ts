@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { ledgerRowId } from "../../src/actors/coordinator/alerts/ledger-book.ts";
 import { decodeDecision, encodeDecision } from "../../src/actors/coordinator/alerts/rows/decision-row.ts";
 import { decodeAnomaly, encodeAnomaly } from "../../src/actors/coordinator/anomalies/anomaly-row.ts";
-import { tenantTimeKey, tenantTimePlace } from "../../src/actors/coordinator/state/tables.ts";
+import { tenantTimeKey, tenantTimeOf } from "../../src/actors/coordinator/state/tables.ts";
 import { familyOfDetector } from "../../src/domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../src/domain/alerting/paging/page-decision.ts";
+import type { Anomaly } from "../../src/domain/anomaly/anomaly.ts";
 import { ByteReader } from "../../src/domain/codec/byte-reader.ts";
 import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
 import {
@@ -22,7 +23,6 @@ import { readPhrased, writePhrased } from "../../src/domain/codec/phrase-text.ts
 import { FAR_PHRASES, NEAR_PHRASES } from "../../src/domain/codec/phrases.ts";
 import { anomalyScore } from "../../src/domain/detection/anomaly-score.ts";
 import { explain, type Verdict, zScoreVerdict } from "../../src/domain/detection/verdict.ts";
-import type { Anomaly } from "../../src/domain/incident/anomaly.ts";
 
 function through<T>(write: (sink: ByteSink) => void, read: (reader: ByteReader) => T): T {
   const sink = new ByteSink(4);
@@ -209,7 +209,7 @@ describe("comes back as it was", () => {
   it("an anomaly", () => {
     fc.assert(
       fc.property(anomaly, (made) => {
-        const place = tenantTimePlace(tenantTimeKey(made.tenant, made.detectedAtMs, made.id));
+        const place = tenantTimeOf(tenantTimeKey(made.tenant, made.detectedAtMs, made.id));
         expect(place).toEqual({ tenant: made.tenant, timeMs: made.detectedAtMs, id: made.id });
         expect(decodeAnomaly(encodeAnomaly(made), place)).toEqual(made);
       }),
@@ -222,7 +222,7 @@ describe("comes back as it was", () => {
       fc.property(decision, id, fc.nat(300), fc.constantFrom("anomaly", "alert", "other"), (made, other, serial, kind) => {
         const own = kind === "anomaly" ? made.anomalyId : kind === "alert" ? made.alertId : other;
         const rowId = ledgerRowId(own !== null && /^[0-9a-f]{32}$/.test(own) ? own : other, serial);
-        const place = tenantTimePlace(tenantTimeKey(made.tenant, made.atMs, rowId));
+        const place = tenantTimeOf(tenantTimeKey(made.tenant, made.atMs, rowId));
         expect(decodeDecision(encodeDecision(made, rowId), place)).toEqual(made);
       }),
       { numRuns: 500 },

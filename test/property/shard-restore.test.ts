@@ -196,8 +196,8 @@ describe("restoreStreams", () => {
     const visitor: PartitionStateVisitor = {
       run: (cursor, isFirst) => {
         const previous = isFirst ? -1 : (slots.at(-1) as number);
-        const told = { tenant, headBytes, serviceSeed: 0 };
-        const taken = rig.shard.restoreStreams(STAGING + cursor.at, cursor.end - cursor.at, previous, 5, told);
+        const reported = { tenant, headBytes, serviceSeed: 0 };
+        const taken = rig.shard.restoreStreams(STAGING + cursor.at, cursor.end - cursor.at, previous, 5, reported);
         for (let at = BINDINGS; at < BINDINGS + rig.shard.bindingsCount * BINDING_BYTES; at += BINDING_BYTES) {
           expect([rig.view.getUint32(at + BINDING_PARTITION, true), rig.view.getUint32(at + BINDING_IS_NEW, true)]).toEqual([5, 1]);
           slots.push(rig.view.getUint32(at + BINDING_SLOT, true));
@@ -265,8 +265,8 @@ describe("restoreStreams", () => {
     const head = new TextEncoder().encode(identityHead("default"));
     new Uint8Array(rig.view.buffer).set(head, TENANT_HEAD);
     new Uint8Array(rig.view.buffer).set(damaged, STAGING);
-    const told = { tenant: 0, headBytes: head.length, serviceSeed: 0 };
-    const taken = rig.shard.restoreStreams(STAGING + 2, damaged.length - 2, -1, 5, told);
+    const reported = { tenant: 0, headBytes: head.length, serviceSeed: 0 };
+    const taken = rig.shard.restoreStreams(STAGING + 2, damaged.length - 2, -1, 5, reported);
     expect(rig.shard.bindingsCount).toBe(4);
     expect(rig.shard.streams).toBe(4);
     expect(taken).toBeLessThan(damaged.length - 2);

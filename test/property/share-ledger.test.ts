@@ -9,12 +9,12 @@ const sum = (values: Iterable<number>) => [...values].reduce((total, value) => t
 it("counts what is held and refused, evicts nothing and keeps to the limit", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 600 }), fc.array(step, { maxLength: 200 }), (most, steps) => {
-      let told = 0;
+      let reported = 0;
       const shares = new ShareLedger({
         most,
         tenants: () => 12,
         refused: (count) => {
-          told += count;
+          reported += count;
         },
       });
       const [held, refused] = [new Array<number>(12).fill(0), new Array<number>(12).fill(0)];
@@ -30,7 +30,7 @@ it("counts what is held and refused, evicts nothing and keeps to the limit", () 
         expect(shares.taken).toBeLessThanOrEqual(most);
       }
       expect(refused.map((_, each) => shares.refused(`${each}`))).toEqual(refused);
-      expect(told).toBe(sum(refused));
+      expect(reported).toBe(sum(refused));
     }),
   );
 });

@@ -133,7 +133,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       expect([name, next.status]).toEqual([name, 200]); // good for its owner
       tokens.set(name, token);
     }
-    const letterId = (await firstRow("/api/v1/dlq", "entries")).row.dlq_id as string;
+    const deadLetterId = (await firstRow("/api/v1/dlq", "entries")).row.dlq_id as string;
     const edges = () =>
       client
         .get(target("/api/v1/call-graph", {}, NEEDED.callGraph), acme)
@@ -142,12 +142,12 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
     const replaying = { postJson: (path: string, content: unknown) => client.postJson(path, content, acme) } as ServerClient;
     return {
       tokens,
-      letterId,
+      deadLetterId,
       anomalyId: (await firstRow("/api/v1/anomalies", "anomalies")).row.anomaly_id as string,
       alertId: (await firstRow("/api/v1/alerts", "alerts")).row.alert_id as string,
       inhibitionId: (await firstRow("/api/v1/inhibitions", "inhibitions")).row.inhibition_id as string,
       ruleId: (await firstRow("/api/v1/routing/rules", "rules")).row.id as string,
-      jobId: await beginReplay(replaying, { ids: [letterId] }),
+      jobId: await beginReplay(replaying, { ids: [deadLetterId] }),
       keyId: (await firstRow("/api/v1/apikeys", "keys")).row.key_id as string,
       userId: (await firstRow("/api/v1/users", "users")).row.user_id as string,
     };
@@ -191,7 +191,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
     }
     expect(await holdings()).toEqual(before);
     for (const [path, key] of [
-      [`/api/v1/dlq/${loot.letterId}`, "dlq_id"],
+      [`/api/v1/dlq/${loot.deadLetterId}`, "dlq_id"],
       [`/api/v1/anomalies/${loot.anomalyId}`, "anomaly_id"],
       [`/api/v1/alerts/${loot.alertId}`, "alert_id"],
       [`/api/v1/inhibitions/${loot.inhibitionId}`, "inhibition_id"],

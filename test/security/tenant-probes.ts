@@ -9,7 +9,7 @@ export interface Loot {
   readonly tokens: ReadonlyMap<string, string>;
   readonly anomalyId: string;
   readonly alertId: string;
-  readonly letterId: string;
+  readonly deadLetterId: string;
   readonly inhibitionId: string;
   readonly ruleId: string;
   readonly jobId: string;
@@ -121,12 +121,12 @@ export const PROBES: Readonly<Record<string, Probe>> = {
 
   dlqStats: () => [{ statuses: [200] }],
   deadLetters: list("deadLetters"),
-  deadLetter: byId("id", ({ letterId }) => letterId),
-  correctDeadLetter: byId("id", ({ letterId }) => letterId, { payload: record() }),
-  deleteDeadLetter: byId("id", ({ letterId }) => letterId),
-  replayDeadLetters: ({ letterId }) => [
-    { body: { ids: [letterId], dry_run: true }, statuses: [200, 404] },
-    { body: { ids: [letterId] }, statuses: [202, 404] },
+  deadLetter: byId("id", ({ deadLetterId }) => deadLetterId),
+  correctDeadLetter: byId("id", ({ deadLetterId }) => deadLetterId, { payload: record() }),
+  deleteDeadLetter: byId("id", ({ deadLetterId }) => deadLetterId),
+  replayDeadLetters: ({ deadLetterId }) => [
+    { body: { ids: [deadLetterId], dry_run: true }, statuses: [200, 404] },
+    { body: { ids: [deadLetterId] }, statuses: [202, 404] },
     { body: { filter: {} }, statuses: [202] },
   ],
   replayJob: byId("id", ({ jobId }) => jobId),

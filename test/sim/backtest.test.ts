@@ -91,11 +91,11 @@ it("pages what lies between two thresholds no longer, alike for 1, 2 and 4 engin
 it("is one at a time, says how far it is where too many wait, and ends after a minute", async () => {
   const { server, machine } = await filled(1);
   const body = { since: at(60), until: at(MINUTES), settings: { z_threshold: 8 } };
-  const told = async () => {
+  const reported = async () => {
     const answers = await Promise.allSettled(Array.from({ length: 5 }, () => ask(server, body)));
     return answers.map((answer) => (answer.status === "fulfilled" ? "done" : String(answer.reason)));
   };
-  const [first, second, third, fourth, fifth] = await told();
+  const [first, second, third, fourth, fifth] = await reported();
   expect([first, second, third, fourth]).toEqual(["done", "done", "done", "done"]);
   expect(fifth).toMatch(/as many backtests wait or run already as may, and the one that runs is \d+ % done/);
   const late = ask(server, body).catch(String);

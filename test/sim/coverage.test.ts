@@ -106,14 +106,14 @@ describe("coverage", () => {
       ]);
       await watched.minute();
     }
-    const told = await coverage(watched);
-    expect(told.layers.slo_burn).toEqual({ evaluated: 2, learning: 0, skipped: { value_outside_0_to_1: 3 } });
-    expect(told.slos_outside.map((row: Coverage) => `${row.metric_name} ${row.environment} ${row.value}`)).toEqual([
+    const reported = await coverage(watched);
+    expect(reported.layers.slo_burn).toEqual({ evaluated: 2, learning: 0, skipped: { value_outside_0_to_1: 3 } });
+    expect(reported.slos_outside.map((row: Coverage) => `${row.metric_name} ${row.environment} ${row.value}`)).toEqual([
       "below prod -0.5",
       "percent  99.9",
       "turned_bad  5",
     ]);
-    expect(told.slos_outside[1]).toMatchObject({ service_id: "checkout", at: new Date(START + 69 * 60_000).toISOString() });
+    expect(reported.slos_outside[1]).toMatchObject({ service_id: "checkout", at: new Date(START + 69 * 60_000).toISOString() });
     expect((await watched.anomalies()).filter(({ detector }: Coverage) => detector === "slo_burn")).toEqual([]);
     const { total } = (await watched.server.query("records", { service_id: "checkout", type: "slo" })) as { total: number };
     expect(total).toBe(350);
@@ -125,7 +125,7 @@ describe("coverage", () => {
     await watched.kill();
     await watched.minute();
     const { layers, slos_outside } = await coverage(watched);
-    expect([layers.slo_burn, slos_outside]).toEqual([told.layers.slo_burn, told.slos_outside]);
+    expect([layers.slo_burn, slos_outside]).toEqual([reported.layers.slo_burn, reported.slos_outside]);
   }, 60_000);
 
   it("is of one tenant alone, over more streams than a slice", async () => {

@@ -41,7 +41,7 @@ async function scrape(watched: WatchedServer, minute: number | undefined, outFro
   expect(status).toBe(204);
 }
 
-const told = async (watched: WatchedServer) =>
+const reported = async (watched: WatchedServer) =>
   (await watched.anomalies())
     .filter(({ metric_name }) => metric_name !== "service.stale")
     .map(({ detector, metric_name, resolved_by }) => `${detector} ${metric_name} ${resolved_by}`)
@@ -58,14 +58,14 @@ describe("what stops reporting", () => {
       await watched.minute();
     }
     const lastMs = watched.nowMs - MINUTE_MS;
-    const before = await told(watched);
+    const before = await reported(watched);
     expect(detectorsOf(before).every((detector) => OPEN.includes(detector))).toBe(true);
     expect(detectorsOf(before)).toEqual(expect.arrayContaining(["saturation", "z_score"]));
     const [fire] = await watched.fires({ state: "firing" });
     const disk = (await watched.anomalies()).find(({ detector }) => detector === "saturation");
     for (let minute = 0; minute < 40; minute++) await watched.minute();
     // Nothing is over, nothing is told again, and nothing is observed later than its sample.
-    expect(await told(watched)).toEqual(before);
+    expect(await reported(watched)).toEqual(before);
     expect(await watched.fires({ state: "firing" })).toEqual([fire]);
     for (const { observed_at, metric_name } of await watched.anomalies()) {
       expect(Date.parse(observed_at), metric_name).toBeLessThanOrEqual(lastMs);
@@ -73,10 +73,10 @@ describe("what stops reporting", () => {
     expect((await watched.anomalies()).find(({ detector }) => detector === "saturation")).toEqual(disk);
     await watched.kill();
     for (let minute = 0; minute < 6; minute++) await watched.minute();
-    expect(await told(watched)).toEqual(before);
+    expect(await reported(watched)).toEqual(before);
     await scrape(watched, undefined, 0);
     for (let minute = 0; minute < 3; minute++) await watched.minute();
-    expect(await told(watched)).toEqual(before.map((line) => line.replace(/ null$/, " ended")));
+    expect(await reported(watched)).toEqual(before.map((line) => line.replace(/ null$/, " ended")));
     expect(await watched.fires({ state: "firing" })).toEqual([]);
   }, 180_000);
 
@@ -89,7 +89,7 @@ describe("what stops reporting", () => {
         await watched.minute();
       }
       const ofNode = (lines: readonly string[]) => lines.filter((line) => /^(saturation|z_score|adaptive) /.test(line));
-      const before = ofNode(await told(watched));
+      const before = ofNode(await reported(watched));
       expect(before.length).toBeGreaterThan(1);
       const day = async (hours: number) => {
         for (let hour = 0; hour < hours; hour++) {
@@ -106,10 +106,10 @@ describe("what stops reporting", () => {
       };
       await day(23);
       const isOfDay = (line: string) => / null$/.test(line);
-      expect(ofNode(await told(watched)).filter(isOfDay).length).toBeGreaterThan(1);
-      expect(ofNode(await told(watched)).some((line) => / ended$/.test(line))).toBe(false);
+      expect(ofNode(await reported(watched)).filter(isOfDay).length).toBeGreaterThan(1);
+      expect(ofNode(await reported(watched)).some((line) => / ended$/.test(line))).toBe(false);
       await day(2);
-      const after = ofNode(await told(watched));
+      const after = ofNode(await reported(watched));
       if (others === 0) expect(after.filter(isOfDay).length).toBeGreaterThan(1);
       else
         expect(after.filter((line) => / ended$/.test(line)).map((line) => line.split(" ")[0])).toEqual(

@@ -59,12 +59,12 @@ it("names each layer: what it evaluated against its bar, or why it did not", asy
 
     // As it was told live.
     const anomalies = await watched.anomalies();
-    const told = anomalies.find(({ detector, metric_name }: Json) => detector === "adaptive" && metric_name === "queue");
-    const at = (Date.parse(told.observed_at) - START) / MINUTE_MS;
+    const reported = anomalies.find(({ detector, metric_name }: Json) => detector === "adaptive" && metric_name === "queue");
+    const at = (Date.parse(reported.observed_at) - START) / MINUTE_MS;
     const again = layerOf(await ledger(watched, at), "adaptive");
-    expect(again).toMatchObject({ state: "evaluated", reason: null, declared: true, at: told.observed_at });
-    expect(again.verdict.z).toBe(told.verdict.z);
-    expect(again.verdict.baseline).toEqual(told.verdict.baseline);
+    expect(again).toMatchObject({ state: "evaluated", reason: null, declared: true, at: reported.observed_at });
+    expect(again.verdict.z).toBe(reported.verdict.z);
+    expect(again.verdict.baseline).toEqual(reported.verdict.baseline);
 
     const [model] = shifted.services;
     expect(model).toMatchObject({ layer: "isolation_forest", state: "evaluated", at: iso(SHIFT + 8) });

@@ -37,19 +37,19 @@ async function run(watched: WatchedServer, all: readonly Sender[], from: number,
   }
 }
 
-interface Told {
+interface Reported {
   readonly service_id: string;
   readonly pages: number;
   readonly explanation: string;
   readonly state: string;
 }
 
-async function alerts(watched: WatchedServer): Promise<Told[]> {
-  const { alerts: all } = (await watched.server.query("alerts", { limit: "1000" })) as { alerts: Told[] };
+async function alerts(watched: WatchedServer): Promise<Reported[]> {
+  const { alerts: all } = (await watched.server.query("alerts", { limit: "1000" })) as { alerts: Reported[] };
   return all.filter(({ pages }) => pages > 0).sort((a, b) => (a.service_id < b.service_id ? -1 : 1));
 }
 
-const pages = async (watched: WatchedServer) => (await alerts(watched)).map((told) => `${told.service_id} ${told.pages}`);
+const pages = async (watched: WatchedServer) => (await alerts(watched)).map((reported) => `${reported.service_id} ${reported.pages}`);
 
 describe("the silence of a tenant", () => {
   it("of 41 services with intervals from 10 s to 5 min is one page, and none when part of it recovers, alike for 1, 2 and 3 engines", async () => {
@@ -106,8 +106,8 @@ describe("the silence of a tenant", () => {
     expect(await pages(watched)).toEqual(["alone00 1", "ingestion 1"]);
     await run(watched, all, 80, 120);
     expect(await pages(watched)).toEqual(["alone00 1", "ingestion 1", "later00 1"]);
-    const told = (await alerts(watched)).find(({ service_id }) => service_id === "ingestion");
-    expect(told).toMatchObject({ state: "firing", explanation: expect.stringMatching(/^1 of 13 .*: still00; the others send again$/) });
+    const reported = (await alerts(watched)).find(({ service_id }) => service_id === "ingestion");
+    expect(reported).toMatchObject({ state: "firing", explanation: expect.stringMatching(/^1 of 13 .*: still00; the others send again$/) });
   }, 120_000);
 
   it("holds what it cannot know yet, and says so in the ledger", async () => {

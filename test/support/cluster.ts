@@ -23,11 +23,11 @@ import type {
   EngineCommand,
   EngineQuery,
   EngineRequest,
+  SettingsUpdate,
   StatePart,
   StatePartWanted,
   StoredCheckpoint,
   StreamsWanted,
-  ToldSettings,
   WrittenCounts,
 } from "../../src/core/protocol/engine-control.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
@@ -69,7 +69,7 @@ export interface ClusterOptions {
   readonly checkpoints?: readonly StoredCheckpoint[];
   readonly laneMarks?: readonly LaneMark[];
   readonly metadata?: readonly MetricMetadataEnvelope[];
-  readonly watchdogSettings?: ToldSettings;
+  readonly watchdogSettings?: SettingsUpdate;
   readonly seriesLimit?: number;
   readonly timeZone?: string;
   readonly pairsMax?: number;

@@ -118,11 +118,11 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
     await call("deadLetters", 400, { query: { since: iso(), until: iso(-1000) } });
   },
   deadLetter: async (bound) => {
-    await bound.call("deadLetter", 200, { path: { id: await letterId(bound) } });
+    await bound.call("deadLetter", 200, { path: { id: await deadLetterId(bound) } });
     await bound.call("deadLetter", 404, { path: { id: "0".repeat(44) } });
   },
   correctDeadLetter: async (bound) => {
-    const id = await letterId(bound);
+    const id = await deadLetterId(bound);
     await bound.call("correctDeadLetter", 200, { path: { id }, body: metric("still text") });
     expect(await bound.call("correctDeadLetter", 200, { path: { id }, body: metric(4, -700) })).toMatchObject({ replayable: true });
     await bound.call("correctDeadLetter", 404, { path: { id: "0".repeat(44) }, body: metric(4) });
@@ -409,7 +409,7 @@ async function keyId({ call }: Bound): Promise<string> {
 }
 
 /** A letter of this service. */
-async function letterId({ call }: Bound): Promise<string> {
+async function deadLetterId({ call }: Bound): Promise<string> {
   return (await call("deadLetters", 200, { query: { service_id: SERVICE, reason: "invalid_value" } })).entries[0].dlq_id;
 }
 

@@ -82,10 +82,10 @@ export class FakeEngine implements EngineLink {
   };
 
   /** What it was told. */
-  readonly told: EngineNotice[] = [];
+  readonly reported: EngineNotice[] = [];
 
   tell(message: EngineNotice): void {
-    this.told.push(message);
+    this.reported.push(message);
   }
 
   deliver(streams: ReturnedStreams): void {
@@ -213,8 +213,8 @@ export class Rig {
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: this.freeBytes }),
       randomBytes: (count) => this.#draw(count),
       ...(faultKeeper && { faultKeeper }),
-      breathe: () => Promise.resolve(),
-      rest: () => Promise.resolve(),
+      yieldTurn: () => Promise.resolve(),
+      sleep: () => Promise.resolve(),
     });
   }
 

@@ -16,18 +16,18 @@ export interface ReplayView {
 }
 
 /** An entry of GET /api/v1/dlq. */
-export interface LetterEntry {
+export interface DeadLetterEntry {
   readonly dlq_id: string;
   readonly reason: string;
   readonly payload: Record<string, unknown>;
 }
 
 /** All letters that a query selects, page by page. */
-export async function readLetters(client: ServerClient, query = ""): Promise<LetterEntry[]> {
-  const letters: LetterEntry[] = [];
+export async function readDeadLetters(client: ServerClient, query = ""): Promise<DeadLetterEntry[]> {
+  const letters: DeadLetterEntry[] = [];
   for (let token = ""; ; ) {
     const { text } = await client.get(`/api/v1/dlq?limit=1000${query}${token === "" ? "" : `&page_token=${encodeURIComponent(token)}`}`);
-    const page = JSON.parse(text) as { entries: LetterEntry[]; page_token: string };
+    const page = JSON.parse(text) as { entries: DeadLetterEntry[]; page_token: string };
     letters.push(...page.entries);
     token = page.page_token;
     if (token === "") return letters;

@@ -205,18 +205,18 @@ export function expectedOf2(series: readonly RawSeries2[]): Staged[] {
 
 /** The start times that a shard should be told of each stream, in order: those that differ from the one told before. `known` goes on between bodies. */
 export function expectedStarts(series: readonly RawSeries2[], known: Map<string, bigint>): Record<string, string[]> {
-  const told: Record<string, string[]> = {};
+  const reported: Record<string, string[]> = {};
   for (const { labels, samples, created } of series) {
     if (labels === undefined || samples.length === 0) continue;
     const stream = JSON.stringify(labels);
-    const lines = told[stream] ?? [];
+    const lines = reported[stream] ?? [];
     for (const { bits, time, start } of samples) {
       const now = start !== 0n ? start : created !== 0n ? created : 0n;
       if (now <= 0n || isUnobserved(bits, labels) || codeOf(bits, time) !== 0) continue;
       if (known.get(stream) !== now) lines.push(`${time} ${now}`);
       known.set(stream, now);
     }
-    if (lines.length > 0) told[stream] = lines;
+    if (lines.length > 0) reported[stream] = lines;
   }
-  return told;
+  return reported;
 }

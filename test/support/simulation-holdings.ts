@@ -33,7 +33,7 @@ export class Holdings {
   async compare(streams: readonly StreamPlan[], oracle: ServerOracle, lost: readonly PlannedBody[]): Promise<SeenAnomaly[]> {
     for (const stream of streams) await this.#compareSamples(stream, oracle);
     await this.#compareRecords(oracle);
-    await this.#compareLetters(oracle, lost);
+    await this.#compareDeadLetters(oracle, lost);
     const anomalies = await this.#anomalies();
     compareAnomalies(anomalies, oracle);
     return anomalies;
@@ -85,7 +85,7 @@ export class Holdings {
     compareLists("records", seen.sort(), [...oracle.records.values()].sort());
   }
 
-  async #compareLetters(oracle: ServerOracle, lost: readonly PlannedBody[]): Promise<void> {
+  async #compareDeadLetters(oracle: ServerOracle, lost: readonly PlannedBody[]): Promise<void> {
     const seen = new Map<string, number>();
     let total = 0;
     for (const value of this.#control.get("dead_letters")?.values() ?? []) {

@@ -97,7 +97,7 @@ export class SimulatedServer {
   #hasMore = true;
   #isTurn = false;
   #dueMs = 0;
-  #told = false;
+  #reported = false;
   #stopped = false;
   #failure: unknown;
   segmentsDeleted = 0;
@@ -150,8 +150,8 @@ export class SimulatedServer {
       },
       measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
       randomBytes: (count) => new Uint8Array(count).fill(7),
-      breathe: () => Promise.resolve(),
-      rest: () => Promise.resolve(),
+      yieldTurn: () => Promise.resolve(),
+      sleep: () => Promise.resolve(),
       wake: () => {
         this.#hasMore = true;
       },
@@ -205,7 +205,7 @@ export class SimulatedServer {
 
   /** Begins a step of the coordinator, or lets the one under way go on; false when there is nothing to do now. */
   async stepCoordinator(): Promise<boolean> {
-    const becameReady = this.#cluster?.isReady === true && !this.#told;
+    const becameReady = this.#cluster?.isReady === true && !this.#reported;
     const isDue =
       becameReady ||
       this.#hasMore ||
@@ -219,7 +219,7 @@ export class SimulatedServer {
     }
     if (isDue !== true) return false;
     if (becameReady) {
-      this.#told = true;
+      this.#reported = true;
       await this.#coordinator.handle({ type: "engines-ready" });
     }
     this.#stepping = true;

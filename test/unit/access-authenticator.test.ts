@@ -22,7 +22,7 @@ function request(headers: Record<string, string>, method = "GET"): HttpRequest {
   return { method, path: "/", query: "", version: "1.1", remoteAddress: "192.0.2.7", header: (name) => headers[name], findHeader };
 }
 
-class Desk {
+class AccessRig {
   nowMs = NOW_MS;
   isLoaded = true;
   verified = 0;
@@ -77,125 +77,126 @@ const refused = { kind: "refused", code: "unauthorized" };
 
 describe("API keys", () => {
   it("are taken from either header, and carry their limits", () => {
-    const desk = new Desk();
-    desk.addKey();
+    const access = new AccessRig();
+    access.addKey();
     const principal = { tenant: "acme", subject: "key:0000000a", role: "operator", keyId: "0000000a", scope: "readwrite", rateLimitRps: 7 };
-    expect(desk.at({ "x-api-key": KEY })).toMatchObject({ kind: "known", principal });
-    expect(desk.at(bearer(KEY))).toMatchObject({ kind: "known", principal });
+    expect(access.at({ "x-api-key": KEY })).toMatchObject({ kind: "known", principal });
+    expect(access.at(bearer(KEY))).toMatchObject({ kind: "known", principal });
   });
 
   it("give the same object for every request, so that nothing is made for a known one", () => {
-    const desk = new Desk();
-    desk.addKey();
-    expect(desk.at({ "x-api-key": KEY })).toBe(desk.at({ "x-api-key": KEY }));
+    const access = new AccessRig();
+    access.addKey();
+    expect(access.at({ "x-api-key": KEY })).toBe(access.at({ "x-api-key": KEY }));
   });
 
   it("wrong in one character, of another id, or none at all are 401", () => {
-    const desk = new Desk();
-    desk.addKey();
+    const access = new AccessRig();
+    access.addKey();
     for (const wrong of [`${KEY.slice(0, -1)}B`, KEY.replace("0000000a", "0000000b"), KEY.slice(0, -1), `${KEY}A`, "vdt_", "hello"]) {
-      expect(desk.at({ "x-api-key": wrong })).toMatchObject(refused);
+      expect(access.at({ "x-api-key": wrong })).toMatchObject(refused);
     }
-    expect(desk.authenticator.refusedTotal).toBe(6);
+    expect(access.authenticator.refusedTotal).toBe(6);
   });
 
   it("that expire are 401 in the same millisecond, remembered or not", () => {
-    const desk = new Desk();
-    desk.addKey({ expiresMs: NOW_MS + 1 });
-    expect(desk.at({ "x-api-key": KEY }).kind).toBe("known");
-    desk.nowMs++;
-    expect(desk.at({ "x-api-key": KEY })).toMatchObject(refused);
-    expect(desk.at({ "x-api-key": KEY })).toMatchObject(refused);
+    const access = new AccessRig();
+    access.addKey({ expiresMs: NOW_MS + 1 });
+    expect(access.at({ "x-api-key": KEY }).kind).toBe("known");
+    access.nowMs++;
+    expect(access.at({ "x-api-key": KEY })).toMatchObject(refused);
+    expect(access.at({ "x-api-key": KEY })).toMatchObject(refused);
   });
 
   it("that are revoked, changed or of a tenant that is gone count with the next request", () => {
-    const desk = new Desk();
-    desk.addKey();
-    desk.at({ "x-api-key": KEY });
-    desk.addKey({ scope: "readonly" });
-    expect(desk.at({ "x-api-key": KEY })).toMatchObject({ principal: { scope: "readonly", role: "viewer" } });
-    desk.directory.take({ type: "key-gone", keyId: "0000000a" });
-    expect(desk.at({ "x-api-key": KEY })).toMatchObject(refused);
-    desk.addKey();
-    expect(desk.at({ "x-api-key": KEY }).kind).toBe("known");
-    desk.directory.take({ type: "tenant-gone", tenant: "acme" });
-    expect(desk.at({ "x-api-key": KEY })).toMatchObject(refused);
+    const access = new AccessRig();
+    access.addKey();
+    access.at({ "x-api-key": KEY });
+    access.addKey({ scope: "readonly" });
+    expect(access.at({ "x-api-key": KEY })).toMatchObject({ principal: { scope: "readonly", role: "viewer" } });
+    access.directory.take({ type: "key-gone", keyId: "0000000a" });
+    expect(access.at({ "x-api-key": KEY })).toMatchObject(refused);
+    access.addKey();
+    expect(access.at({ "x-api-key": KEY }).kind).toBe("known");
+    access.directory.take({ type: "tenant-gone", tenant: "acme" });
+    expect(access.at({ "x-api-key": KEY })).toMatchObject(refused);
   });
 });
 
 describe("tokens", () => {
   it("are verified once, however many ask at once, and looked up afterwards", async () => {
-    const desk = new Desk();
-    const pending = [desk.at(bearer("a.b.c")), desk.at({ "x-api-key": "a.b.c" })] as PendingCredential[];
+    const access = new AccessRig();
+    const pending = [access.at(bearer("a.b.c")), access.at({ "x-api-key": "a.b.c" })] as PendingCredential[];
     expect(pending.map(({ kind }) => kind)).toEqual(["pending", "pending"]);
-    const settled = await Promise.all(pending.map((one) => desk.authenticator.settle(one)));
+    const settled = await Promise.all(pending.map((one) => access.authenticator.settle(one)));
     expect(settled[0]).toBe(settled[1]);
     expect(settled[0]).toMatchObject({ kind: "known", principal: { tenant: "acme", subject: "ann", role: "admin" } });
-    expect(desk.at(bearer("a.b.c"))).toBe(settled[0]);
-    expect(desk.verified).toBe(1);
-    expect(desk.authenticator.waiting).toBe(0);
+    expect(access.at(bearer("a.b.c"))).toBe(settled[0]);
+    expect(access.verified).toBe(1);
+    expect(access.authenticator.waiting).toBe(0);
   });
 
   it("that are refused are not remembered", async () => {
-    const desk = new Desk();
-    desk.outcome = { ok: false, isTemporary: false, message: "no" };
-    expect(await desk.settled(bearer("a.b.c"))).toMatchObject({ ...refused, message: "no" });
-    desk.outcome = { ok: true, claims: CLAIMS };
-    expect((await desk.settled(bearer("a.b.c"))).kind).toBe("known");
+    const access = new AccessRig();
+    access.outcome = { ok: false, isTemporary: false, message: "no" };
+    expect(await access.settled(bearer("a.b.c"))).toMatchObject({ ...refused, message: "no" });
+    access.outcome = { ok: true, claims: CLAIMS };
+    expect((await access.settled(bearer("a.b.c"))).kind).toBe("known");
   });
 
   it("that cannot be judged now are 503 and not 401", async () => {
-    const desk = new Desk();
-    desk.outcome = { ok: false, isTemporary: true, message: "no keys" };
-    expect(await desk.settled(bearer("a.b.c"))).toMatchObject({ kind: "refused", code: "overloaded" });
-    desk.isLoaded = false;
+    const access = new AccessRig();
+    access.outcome = { ok: false, isTemporary: true, message: "no keys" };
+    expect(await access.settled(bearer("a.b.c"))).toMatchObject({ kind: "refused", code: "overloaded" });
+    access.isLoaded = false;
     for (const credential of ["a.b.c", KEY, ADMIN_TOKEN, "hello"]) {
-      expect(desk.at(bearer(credential))).toMatchObject({ kind: "refused", code: "overloaded" });
+      expect(access.at(bearer(credential))).toMatchObject({ kind: "refused", code: "overloaded" });
     }
   });
 
   it("expire with their clock skew", async () => {
-    const desk = new Desk();
-    await desk.settled(bearer("a.b.c"));
-    desk.nowMs = NOW_MS + 3_630_000 - 1;
-    expect(desk.at(bearer("a.b.c")).kind).toBe("known");
-    desk.nowMs++;
-    expect(desk.at(bearer("a.b.c"))).toMatchObject(refused);
+    const access = new AccessRig();
+    await access.settled(bearer("a.b.c"));
+    access.nowMs = NOW_MS + 3_630_000 - 1;
+    expect(access.at(bearer("a.b.c")).kind).toBe("known");
+    access.nowMs++;
+    expect(access.at(bearer("a.b.c"))).toMatchObject(refused);
   });
 
   it("of a tenant that does not exist, or with claims of other kinds, are 401", async () => {
-    const desk = new Desk();
+    const access = new AccessRig();
     for (const change of [{ tenant_id: "nobody" }, { role: "root" }, { sub: 7 }, { exp: "soon" }]) {
-      desk.outcome = { ok: true, claims: { ...CLAIMS, ...change } };
-      expect(await desk.settled(bearer("a.b.c"))).toMatchObject(refused);
+      access.outcome = { ok: true, claims: { ...CLAIMS, ...change } };
+      expect(await access.settled(bearer("a.b.c"))).toMatchObject(refused);
     }
   });
 
   it("count with the role of their user at once, and not at all where that is disabled", async () => {
-    const desk = new Desk();
+    const access = new AccessRig();
     const user = { tenant: "acme", subject: "ann", role: "viewer", disabled: false } as const;
     const role = async () => {
-      const settled = await desk.settled(bearer("a.b.c"));
+      const settled = await access.settled(bearer("a.b.c"));
       return settled.kind === "known" ? settled.principal.role : settled.kind;
     };
     expect(await role()).toBe("admin");
-    desk.directory.take({ type: "user", user });
+    access.directory.take({ type: "user", user });
     expect(await role()).toBe("viewer");
-    desk.directory.take({ type: "user", user: { ...user, role: "system" } });
+    access.directory.take({ type: "user", user: { ...user, role: "system" } });
     expect(await role()).toBe("admin");
-    desk.directory.take({ type: "user", user: { ...user, disabled: true } });
+    access.directory.take({ type: "user", user: { ...user, disabled: true } });
     expect(await role()).toBe("refused");
-    desk.directory.take({ type: "user-gone", tenant: "acme", subject: "ann" });
+    access.directory.take({ type: "user-gone", tenant: "acme", subject: "ann" });
     expect(await role()).toBe("admin");
-    desk.directory.take({ type: "user", user: { ...user, tenant: "default" } });
+    access.directory.take({ type: "user", user: { ...user, tenant: "default" } });
     expect(await role()).toBe("admin");
   });
 
   it("being verified while their user is disabled or the keys change do not slip through", async () => {
-    const desk = new Desk();
-    desk.meanwhile = () => desk.directory.take({ type: "user", user: { tenant: "acme", subject: "ann", role: "viewer", disabled: true } });
-    expect(await desk.settled(bearer("a.b.c"))).toMatchObject(refused);
-    const other = new Desk();
+    const access = new AccessRig();
+    access.meanwhile = () =>
+      access.directory.take({ type: "user", user: { tenant: "acme", subject: "ann", role: "viewer", disabled: true } });
+    expect(await access.settled(bearer("a.b.c"))).toMatchObject(refused);
+    const other = new AccessRig();
     other.meanwhile = () => {
       if (other.verified > 1) return;
       other.authenticator.tokenKeysChanged();
@@ -208,20 +209,20 @@ describe("tokens", () => {
   });
 
   it("are forgotten when their keys change; API keys are not", async () => {
-    const desk = new Desk();
-    desk.addKey();
-    desk.at({ "x-api-key": KEY });
-    await desk.settled(bearer("a.b.c"));
-    expect(desk.authenticator.cached).toBe(2);
-    desk.authenticator.tokenKeysChanged();
-    expect(desk.authenticator.cached).toBe(1);
-    expect(desk.at(bearer("a.b.c")).kind).toBe("pending");
+    const access = new AccessRig();
+    access.addKey();
+    access.at({ "x-api-key": KEY });
+    await access.settled(bearer("a.b.c"));
+    expect(access.authenticator.cached).toBe(2);
+    access.authenticator.tokenKeysChanged();
+    expect(access.authenticator.cached).toBe(1);
+    expect(access.at(bearer("a.b.c")).kind).toBe("pending");
   });
 
   it("waiting are bounded", async () => {
-    const desk = new Desk();
+    const access = new AccessRig();
     const settled = await Promise.all(
-      Array.from({ length: 300 }, (_, i) => desk.authenticator.settle(desk.at(bearer(`a.b.${i}`)) as PendingCredential)),
+      Array.from({ length: 300 }, (_, i) => access.authenticator.settle(access.at(bearer(`a.b.${i}`)) as PendingCredential)),
     );
     expect(settled.filter(({ kind }) => kind === "known")).toHaveLength(256);
     expect(settled.filter((one) => one.kind === "refused" && one.code === "overloaded")).toHaveLength(44);
@@ -233,10 +234,10 @@ describe("sessions", () => {
   const own = { cookie, host: "localhost:8080" };
 
   it("are tokens in a cookie", async () => {
-    const desk = new Desk();
-    expect(await desk.settled(own)).toMatchObject({ kind: "known", principal: { subject: "ann" } });
-    expect(desk.at({ cookie: `x${COOKIE}=a.b.c` }).kind).toBe("anonymous");
-    expect(desk.at({ cookie: "other=1" }).kind).toBe("anonymous");
+    const access = new AccessRig();
+    expect(await access.settled(own)).toMatchObject({ kind: "known", principal: { subject: "ann" } });
+    expect(access.at({ cookie: `x${COOKIE}=a.b.c` }).kind).toBe("anonymous");
+    expect(access.at({ cookie: "other=1" }).kind).toBe("anonymous");
   });
 
   it.each<[string, Record<string, string>, string]>([
@@ -248,7 +249,7 @@ describe("sessions", () => {
     ["a change that names no origin", {}, "POST"],
     ["a deletion that names no origin", {}, "DELETE"],
   ])("do not count for %s", (_, headers, method) => {
-    expect(new Desk().at({ ...own, ...headers }, method)).toMatchObject({ kind: "refused", code: "forbidden" });
+    expect(new AccessRig().at({ ...own, ...headers }, method)).toMatchObject({ kind: "refused", code: "forbidden" });
   });
 
   it.each<[string, Record<string, string>, string]>([
@@ -256,13 +257,13 @@ describe("sessions", () => {
     ["a change, where the browser says so", { "sec-fetch-site": "same-origin" }, "DELETE"],
     ["a typed address", { "sec-fetch-site": "none" }, "GET"],
   ])("count for pages of this server: %s", async (_, headers, method) => {
-    expect((await new Desk().settled({ ...own, ...headers }, method)).kind).toBe("known");
+    expect((await new AccessRig().settled({ ...own, ...headers }, method)).kind).toBe("known");
   });
 
   it("that are wrong are 401 and say that they were a session", async () => {
-    const desk = new Desk();
-    desk.outcome = { ok: false, isTemporary: false, message: "no" };
-    expect(await desk.settled(own)).toMatchObject({ ...refused, isSession: true });
+    const access = new AccessRig();
+    access.outcome = { ok: false, isTemporary: false, message: "no" };
+    expect(await access.settled(own)).toMatchObject({ ...refused, isSession: true });
   });
 });
 

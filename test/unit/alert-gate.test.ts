@@ -1,6 +1,6 @@
 // When an alert opens, goes on, ends, and does not open again: each limit from both sides.
 import { describe, expect, it } from "vitest";
-import { AlertGate, GATE_WORDS } from "../../src/domain/detection/gate/alert-gate.ts";
+import { AlertGate, GATE_WORDS } from "../../src/domain/detection/gates/alert-gate.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

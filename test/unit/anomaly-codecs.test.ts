@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { decodeAnomaly, encodeAnomaly } from "../../src/actors/coordinator/anomalies/anomaly-row.ts";
+import type { Anomaly } from "../../src/domain/anomaly/anomaly.ts";
+import { decodeEpisode, encodeEpisode, type PackedEpisode } from "../../src/domain/anomaly/episode-codec.ts";
 import { type Verdict, zScoreVerdict } from "../../src/domain/detection/verdict.ts";
-import type { Anomaly } from "../../src/domain/incident/anomaly.ts";
-import { decodeEpisode, encodeEpisode, type PackedEpisode } from "../../src/domain/incident/episode-codec.ts";
 import { identityText } from "../../src/domain/series/stream-identity.ts";
 
 const name = { tenant: "größer", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: { le: "0.5", i: 1 } };

@@ -8,7 +8,7 @@ import { StolenTime } from "../../native-bench/stolen-time.mjs";
 /** `stolen`: of the cores in each round that is taken, in order; then nothing. */
 function rig(stolen: readonly number[], { repeats = 1, fails = "" } = {}) {
   const left = [...stolen];
-  const told: string[] = [];
+  const reported: string[] = [];
   let isRound = false;
   const watch = async <T>(work: () => Promise<T>) => {
     const result = await work();
@@ -18,24 +18,24 @@ function rig(stolen: readonly number[], { repeats = 1, fails = "" } = {}) {
   };
   const context = { repeats, stolen: new StolenTime(100, { watch, lookMs: 0 }), log: () => undefined };
   const session = (name: string) => async () => {
-    told.push(`open ${name}`);
+    reported.push(`open ${name}`);
     return {
       take: async (seconds: number) => {
         isRound = true;
         if (fails === name) throw new Error("refused");
-        told.push(`${name} ${seconds}`);
+        reported.push(`${name} ${seconds}`);
       },
       end: async (kept: readonly number[]) => ({ name, kept }),
-      kill: async () => void told.push(`kill ${name}`),
+      kill: async () => void reported.push(`kill ${name}`),
     };
   };
   const take = (rounds: number) => takeRounds(context, { a: session("a"), b: session("b") }, { rounds, seconds: 2 });
-  return { told, take };
+  return { reported, take };
 }
 
 describe("rounds", () => {
   it("give each contestant its turn in each, over all repeats", async () => {
-    const { told, take } = rig([], { repeats: 2 });
+    const { reported, take } = rig([], { repeats: 2 });
     const kept = [0, 1];
     expect(await take(2)).toEqual({
       a: [
@@ -48,20 +48,20 @@ describe("rounds", () => {
       ],
     });
     const repeat = ["open a", "open b", "a 2", "b 2", "a 2", "b 2", "kill a", "kill b"];
-    expect(told).toEqual([...repeat, ...repeat]);
+    expect(reported).toEqual([...repeat, ...repeat]);
   });
 
   it("are taken again where others had the machine, once a repeat, and the less disturbed one counts for all", async () => {
-    const { told, take } = rig([0, 0.4, 0.2, 0.3]);
+    const { reported, take } = rig([0, 0.4, 0.2, 0.3]);
     expect(await take(3)).toEqual({ a: [{ name: "a", kept: [0, 2, 3] }], b: [{ name: "b", kept: [0, 2, 3] }] });
-    expect(told.filter((line) => line === "a 2")).toHaveLength(4);
+    expect(reported.filter((line) => line === "a 2")).toHaveLength(4);
     const worse = rig([0.2, 0.4]);
     expect(await worse.take(1)).toMatchObject({ b: [{ kept: [0] }] });
   });
 
   it("end every contestant where one fails", async () => {
-    const { told, take } = rig([], { fails: "b" });
+    const { reported, take } = rig([], { fails: "b" });
     await expect(take(2)).rejects.toThrow("refused");
-    expect(told).toEqual(["open a", "open b", "a 2", "kill a", "kill b"]);
+    expect(reported).toEqual(["open a", "open b", "a 2", "kill a", "kill b"]);
   });
 });

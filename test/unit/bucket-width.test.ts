@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SR_WIDTH } from "../../src/core/layout/stream-record.ts";
+import { readWord, writeWord } from "../../src/domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../src/domain/codec/byte-reader.ts";
 import { ByteSink } from "../../src/domain/codec/byte-sink.ts";
 import { passesGates, zScoreVerdict } from "../../src/domain/detection/verdict.ts";
 import { classicQuantile, classicWidth, quantileOf, widthOf } from "../../src/domain/distribution/quantile.ts";
-import { readWord, writeWord } from "../../src/domain/incident/verdict-codec.ts";
 import { SnapshotReader, StreamPacker } from "../../src/domain/kernel/stream-snapshot.ts";
 import { explicitPoint, exponentialPoint } from "../support/distribution-points.ts";
 import { ShardRig } from "../support/shard-rig.ts";

@@ -20,7 +20,8 @@ async function ask(rig: Rig, who: Principal, endpoint: string, options: Paramete
   return answer;
 }
 
-const told = (rig: Rig): AccessChange[][] => rig.messages.flatMap((message) => (message.type === "access" ? [[...message.changes]] : []));
+const reported = (rig: Rig): AccessChange[][] =>
+  rig.messages.flatMap((message) => (message.type === "access" ? [[...message.changes]] : []));
 const audit = (rig: Rig) =>
   JSON.stringify([...(rig.control.contents.get("audit")?.values() ?? [])].map((row) => Buffer.from(row).toString()));
 const make = async (rig: Rig, change: object = {}, who = ADMIN) => ask(rig, who, "createKey", { content: { ...KEY, ...change } });
@@ -41,7 +42,7 @@ describe("API keys", () => {
       rateLimitRps: 50,
       expiresMs: Date.UTC(2031, 0, 31, 12),
     };
-    expect(told(rig)).toEqual([[{ type: "key", key }]]);
+    expect(reported(rig)).toEqual([[{ type: "key", key }]]);
     const order = rig.messages.map(({ type }) => type);
     expect(order.indexOf("access")).toBeLessThan(order.indexOf("answer"));
   });
@@ -75,7 +76,7 @@ describe("API keys", () => {
   ])("with %s are refused", async (_, change, code) => {
     const rig = await Rig.open();
     expect(await make(rig, change)).toMatchObject({ status: 400, body: { error: code } });
-    expect(told(rig)).toEqual([]);
+    expect(reported(rig)).toEqual([]);
   });
 
   it("a member __proto__ or constructor sets nothing", async () => {
@@ -103,7 +104,7 @@ describe("API keys", () => {
     expect(await ask(rig, { ...ADMIN, tenant: "other" }, "rotateKey", { path })).toMatchObject({ status: 404 });
     expect((await ask(rig, { ...ADMIN, tenant: "other" }, "keys")).body).toMatchObject({ keys: [], total: 0 });
     expect(await ask(rig, ADMIN, "revokeKey", { path })).toEqual({ status: 204, body: null });
-    expect(told(rig).at(-1)).toEqual([{ type: "key-gone", keyId: body.key_id }]);
+    expect(reported(rig).at(-1)).toEqual([{ type: "key-gone", keyId: body.key_id }]);
     expect(await ask(rig, ADMIN, "revokeKey", { path })).toMatchObject({ status: 404 });
     const again = await rig.restarted();
     expect((await ask(again, ADMIN, "keys")).body.total).toBe(0);
@@ -118,14 +119,14 @@ describe("API keys", () => {
     expect(fresh).toMatchObject({ ...KEY, expires_at: old.expires_at, replaced_key_id: old.key_id });
     expect(fresh.key_id).not.toBe(old.key_id);
     expect(fresh.api_key).not.toBe(old.api_key);
-    expect(told(rig).at(-1)).toEqual([
+    expect(reported(rig).at(-1)).toEqual([
       { type: "key-gone", keyId: old.key_id },
       { type: "key", key: expect.objectContaining({ keyId: fresh.key_id, rateLimitRps: 50 }) },
     ]);
     expect(await ask(rig, ADMIN, "rotateKeyOtherSpelling", { path: { key_id: old.key_id } })).toMatchObject({ status: 404 });
     const again = await rig.restarted();
     expect((await ask(again, ADMIN, "keys")).body.keys.map(({ key_id }: { key_id: string }) => key_id)).toEqual([fresh.key_id]);
-    expect(again.coordinator.loadAccess().filter(({ type }) => type === "key")).toEqual([told(rig).at(-1)?.[1]]);
+    expect(again.coordinator.loadAccess().filter(({ type }) => type === "key")).toEqual([reported(rig).at(-1)?.[1]]);
   });
 
   it("two rotations of one key at once give one new key", async () => {
@@ -207,7 +208,7 @@ describe("users", () => {
     expect(await ask(rig, ann, "deleteUser", { path })).toEqual({ status: 204, body: null });
     expect(await ask(rig, ann, "patchUser", { path, content: {} })).toMatchObject({ status: 404 });
     const user = (role: string, disabled: boolean) => [{ type: "user", user: { tenant: "default", subject: "bob", role, disabled } }];
-    expect(told(rig)).toEqual([
+    expect(reported(rig)).toEqual([
       user("operator", false),
       user("operator", true),
       user("viewer", false),

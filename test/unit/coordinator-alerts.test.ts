@@ -15,7 +15,7 @@ const anomalies = async (rig: Rig) => (await rig.ask("anomalies")).body.anomalie
 const alertOf = async (rig: Rig) => (await rig.ask("alert", {}, { alert_id: (await alerts(rig)).alerts[0].alert_id })).body;
 const ask = (rig: Rig, endpoint: string, path: Record<string, string>, content: unknown) =>
   rig.askAs(OPERATOR, endpoint, { path, content });
-const told = (rig: Rig) =>
+const reported = (rig: Rig) =>
   rig.messages
     .flatMap((message) => (message.type === "events" ? message.events : []))
     .flatMap(({ event, data }) => (event === "alert" ? [JSON.parse(data)] : []));
@@ -71,7 +71,7 @@ describe("an alert", () => {
     expect((await alerts(rig)).alerts).toMatchObject([{ state: "firing", open_anomalies: 1 }]);
     await rig.take(episode({ metricName: "errors", transition: "close" }));
     expect((await alerts(rig)).alerts).toMatchObject([{ state: "resolved", open_anomalies: 0, resolved_at: "2026-01-31T12:05:00.000Z" }]);
-    expect(told(rig).map(({ state }) => state)).toEqual(["firing", "resolved"]);
+    expect(reported(rig).map(({ state }) => state)).toEqual(["firing", "resolved"]);
     expect([rig.counter("alertsOpened"), rig.counter("alertsFiring"), rig.counter("pagesDecided"), rig.counter("ledgerRows")]).toEqual([
       1, 0, 1, 3,
     ]);
@@ -359,7 +359,7 @@ describe("what people do about an alert", () => {
       acknowledged_by: "ada",
       note: "mine",
     });
-    expect(told(rig).at(-1)).toMatchObject({ alert_id, acknowledged_by: "ada" });
+    expect(reported(rig).at(-1)).toMatchObject({ alert_id, acknowledged_by: "ada" });
     expect((await rig.restarted().then((second) => alerts(second))).alerts).toMatchObject([
       { acknowledged_by: "ada", acknowledged_at: "2026-01-31T12:00:00.000Z" },
     ]);

@@ -79,21 +79,21 @@ describe("an anomaly", () => {
 
   it("tells the event stream of openings, higher peaks and ends, not of every member", async () => {
     const rig = await Rig.open();
-    const told = () =>
+    const reported = () =>
       rig.messages
         .flatMap((message) => (message.type === "events" ? message.events : []))
         .flatMap(({ event, data }) => (event === "anomaly" ? [JSON.parse(data)] : []));
     await rig.take(episode({ attributes: { i: 0 } }));
     await rig.take(...[1, 2, 3].map((i) => episode({ attributes: { i } })));
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     await rig.take(episode({ attributes: { i: 4 }, z: 6 }));
     await rig.take(...[0, 1, 2, 3, 4].map((i) => episode({ attributes: { i }, transition: "close" })));
-    expect(told().map(({ z_score, streams, resolved }) => [z_score, streams, resolved])).toEqual([
+    expect(reported().map(({ z_score, streams, resolved }) => [z_score, streams, resolved])).toEqual([
       [5, 1, false],
       [6, 5, false],
       [6, 5, true],
     ]);
-    expect(new Set(told().map(({ anomaly_id }) => anomaly_id)).size).toBe(1);
+    expect(new Set(reported().map(({ anomaly_id }) => anomaly_id)).size).toBe(1);
   });
 
   it("is another one for the other direction, environment, metric, and after it was resolved", async () => {

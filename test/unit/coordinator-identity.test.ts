@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import type { EpisodeFrame } from "../../src/core/protocol/coordinator-frame.ts";
-import { type Anomaly, anomalyIdOf, applyEpisode, openKeyOf } from "../../src/domain/incident/anomaly.ts";
+import { type Anomaly, anomalyIdOf, applyEpisode, openKeyOf } from "../../src/domain/anomaly/anomaly.ts";
 
 describe("the hash of identities", () => {
   it("is MurmurHash3 x86_128 of the UTF-8 bytes", () => {

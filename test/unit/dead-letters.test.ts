@@ -1,6 +1,6 @@
 // Dead letters as an operator works with them: found, corrected, deleted, replayed. Engines are played by test/support/replay-engine.ts.
 import { describe, expect, it } from "vitest";
-import { REPLAY_BODY_BYTES, REPLAY_BODY_LETTERS, REPLAY_JOBS_MAX, REPLAY_SCAN_ROWS } from "../../src/core/config/limits.ts";
+import { REPLAY_BODY_BYTES, REPLAY_BODY_DEAD_LETTERS, REPLAY_JOBS_MAX, REPLAY_SCAN_ROWS } from "../../src/core/config/limits.ts";
 import { VALIDATION_REASONS } from "../../src/core/layout/counters.ts";
 import type { ReplayBatch } from "../../src/core/protocol/query.ts";
 import { DAY_MS, deadLetter, Rig, START_MS } from "../support/coordinator-rig.ts";
@@ -159,7 +159,7 @@ describe("a replay", () => {
     expect(engine.entered.length).toBe(count + 30 - bad);
     expect(engine.histories.filter((history) => history).length).toBe(30);
     expect((await rig.ask("dlqStats")).body.total_failed).toBe(bad);
-    expect(rig.counter("lettersReplayed")).toBe(count + 30 - bad);
+    expect(rig.counter("deadLettersReplayed")).toBe(count + 30 - bad);
     const again = await replay(rig, { filter: {} });
     await engine.run();
     expect(await job(rig, again.body.job_id)).toMatchObject({ state: "done", replayed: 0, failed: bad });
@@ -171,7 +171,7 @@ describe("a replay", () => {
     const engine = new ReplayEngine(rig);
     const wide = "x".repeat(REPLAY_BODY_BYTES / 3);
     await rig.take(
-      ...letters(3 * REPLAY_BODY_LETTERS + 1),
+      ...letters(3 * REPLAY_BODY_DEAD_LETTERS + 1),
       ...Array.from({ length: 4 }, (_, n) => deadLetter({ receivedMs: START_MS + 900 + n, payload: good(n, { attributes: { wide } }) })),
     );
     rig.nowMs += 5_000;
@@ -181,7 +181,7 @@ describe("a replay", () => {
         .filter((message): message is ReplayBatch => message.type === "replay-batch")
         .map((batch) => JSON.parse(Buffer.from(batch.body).toString()).letters.length);
     await rig.drain();
-    expect(sizes()).toEqual([REPLAY_BODY_LETTERS]);
+    expect(sizes()).toEqual([REPLAY_BODY_DEAD_LETTERS]);
     const tookMs = 40;
     rig.monotonicMs += tookMs;
     const [first] = rig.messages.filter((message): message is ReplayBatch => message.type === "replay-batch");
@@ -193,9 +193,9 @@ describe("a replay", () => {
     expect(sizes().length).toBe(1);
     rig.monotonicMs += 1;
     await rig.drain();
-    expect(sizes()).toEqual([REPLAY_BODY_LETTERS, REPLAY_BODY_LETTERS]);
+    expect(sizes()).toEqual([REPLAY_BODY_DEAD_LETTERS, REPLAY_BODY_DEAD_LETTERS]);
     await engine.run();
-    expect(sizes().every((size: number) => size <= REPLAY_BODY_LETTERS)).toBe(true);
+    expect(sizes().every((size: number) => size <= REPLAY_BODY_DEAD_LETTERS)).toBe(true);
     expect(sizes().at(-1)).toBeLessThan(4);
   });
 

@@ -60,10 +60,10 @@ it("moves what is transferred", () => {
 it("answers a question once, or says that it is late, and passes over what comes afterwards", () => {
   vi.useFakeTimers();
   const requests = new Requests<{ readonly id: number; readonly text: string }>();
-  const told: string[] = [];
+  const reported: string[] = [];
   const outcome = (name: string) => ({
-    answered: ({ text }: { readonly text: string }) => void told.push(`${name} ${text}`),
-    late: (ms: number) => void told.push(`${name} late after ${ms}`),
+    answered: ({ text }: { readonly text: string }) => void reported.push(`${name} ${text}`),
+    late: (ms: number) => void reported.push(`${name} late after ${ms}`),
   });
   requests.add(1, 100, outcome("a"));
   requests.add(2, 200, outcome("b"));
@@ -74,7 +74,7 @@ it("answers a question once, or says that it is late, and passes over what comes
   requests.add(3, 100, outcome("d"));
   requests.drop();
   vi.advanceTimersByTime(1000);
-  expect(told).toEqual(["a yes", "b late after 200"]);
+  expect(reported).toEqual(["a yes", "b late after 200"]);
 });
 
 it("doubles the wait between starts up to its most, and begins again after a sound run", () => {

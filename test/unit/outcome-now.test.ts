@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Alert } from "../../src/domain/alerting/paging/alert.ts";
 import { followsAlert, outcomeNow } from "../../src/domain/alerting/paging/outcome-now.ts";
-import type { AnomalyPaging } from "../../src/domain/incident/anomaly.ts";
+import type { AnomalyPaging } from "../../src/domain/anomaly/anomaly.ts";
 import { PagingRig, PAGING_START_MS as START } from "../support/paging-rig.ts";
 
 const paging = (change: Partial<AnomalyPaging> = {}): AnomalyPaging => ({
@@ -40,11 +40,11 @@ it("is held by what holds its alert now, or held it to its end", () => {
 });
 
 it("stays as it was decided where the alert is gone, was acknowledged unheard, or has nothing to do with it", () => {
-  const told = { history: page(START), pages: 1, heldBy: null };
+  const reported = { history: page(START), pages: 1, heldBy: null };
   expect(outcomeNow(paging(), undefined)).toMatchObject({ outcome: "suppressed", suppressedBy: "confirmation" });
   expect(now({}, { history: [], pages: 0, heldBy: null })).toEqual(["suppressed", "confirmation"]);
   for (const suppressedBy of ["exclusion", "threshold", "warmup", "acknowledged", "minimum_traffic"])
-    expect(now({ suppressedBy }, told)).toEqual(["suppressed", suppressedBy]);
-  expect(now({ outcome: "logged", suppressedBy: "tier" }, told)).toEqual(["logged", "tier"]);
+    expect(now({ suppressedBy }, reported)).toEqual(["suppressed", suppressedBy]);
+  expect(now({ outcome: "logged", suppressedBy: "tier" }, reported)).toEqual(["logged", "tier"]);
   expect(followsAlert(paging({ alertId: null }))).toBe(false);
 });

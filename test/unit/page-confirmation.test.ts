@@ -109,8 +109,8 @@ describe("the gate of confirmation", () => {
     expect(rig.fire({ detector: "isolation_forest", z: 5, threshold: 3 }).suppressedBy).toBe("confirmation");
     expect(rig.fire({ z: 5 }).suppressedBy).toBe("confirmation");
     rig.fire({ detector: "logs", z: 5, atMs: PAGING_START_MS });
-    const told = rig.again(PAGING_START_MS + 2 * MINUTE_MS);
-    expect(told.map(({ family }) => family).sort()).toEqual(["metric", "multivariate"]);
+    const reported = rig.again(PAGING_START_MS + 2 * MINUTE_MS);
+    expect(reported.map(({ family }) => family).sort()).toEqual(["metric", "multivariate"]);
     const late = rigOf().rig;
     late.fire({ z: 5 });
     late.fire({ detector: "logs", z: 5 });

@@ -11,7 +11,7 @@ const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** Queries that work in slices of so many ms of a clock that only they move. */
 class Thread {
   nowMs = 0;
-  readonly turns = new QueryTurns({ monotonicMs: () => this.nowMs, breathe: immediate });
+  readonly turns = new QueryTurns({ monotonicMs: () => this.nowMs, yieldTurn: immediate });
   /** Time that each tenant has had when another's query ended. */
   readonly worked = new Map<string, number>();
 

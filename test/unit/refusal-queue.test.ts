@@ -3,7 +3,7 @@ import { Excess } from "../../src/actors/front/tenants/excess.ts";
 import { RefusalQueue } from "../../src/actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "../../src/actors/front/tenants/tenant-gate.ts";
 import { errorAnswer } from "../../src/api/error-answer.ts";
-import { StandingRefusal } from "../../src/api/standing-refusal.ts";
+import { PreparedRefusal } from "../../src/api/prepared-refusal.ts";
 import {
   PACED_REFUSAL_WAIT_MS,
   PACED_REFUSALS_MAX,
@@ -196,21 +196,21 @@ describe("a tenant far beyond its rate", () => {
   );
 
   it("is refused as often without delay as it may send, and paced beyond", () => {
-    const refusal = new StandingRefusal("rate_limit_exceeded", "too many");
+    const refusal = new PreparedRefusal("rate_limit_exceeded", "too many");
     const excess = new Excess(refusal, 100, 0);
     const prompt = (count: number, nowMs: number) => upTo(count).filter(() => excess.isPrompt(nowMs)).length;
     expect([prompt(500, 0), prompt(500, 100), prompt(500, 5_000)]).toEqual([100, 10, 100]);
   });
 });
 
-describe("a standing refusal", () => {
+describe("a prepared refusal", () => {
   it.each([undefined, "application/json", "application/problem+json"])(
     "is answered as one that is written anew, with Accept: %s",
     (accept) => {
       const message = 'tenant "a\u2028" of the plan \\free';
-      const standing = new StandingRefusal("rate_limit_exceeded", message);
+      const prepared = new PreparedRefusal("rate_limit_exceeded", message);
       for (const id of ["0000001-f000000000001", "0000001-f000000000002"])
-        expect(errorAnswer(standing, id, accept)).toEqual(errorAnswer({ code: "rate_limit_exceeded", message }, id, accept));
+        expect(errorAnswer(prepared, id, accept)).toEqual(errorAnswer({ code: "rate_limit_exceeded", message }, id, accept));
     },
   );
 });

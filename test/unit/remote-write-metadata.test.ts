@@ -7,7 +7,7 @@ import { MetadataBook } from "../../src/domain/series/metadata-book.ts";
 import { Rig } from "../support/coordinator-rig.ts";
 import { bytesField, varintField } from "../support/remote-write-body.ts";
 
-const told = (
+const reported = (
   metricName: string,
   type: MetricMetadataEnvelope["type"],
   more: Partial<MetricMetadataEnvelope> = {},
@@ -35,38 +35,38 @@ describe("metadata of metrics", () => {
       ["requests_created", "counter", false],
     ];
     for (const [name, type, expected] of types) {
-      expect(book.learn(told(name, type), 0)).toBe("new");
+      expect(book.learn(reported(name, type), 0)).toBe("new");
       expect([name, counts(book, name)]).toEqual([name, expected]);
     }
     expect(counts(book, "jobs_total", "other")).toBe(true);
     expect(counts(book, "depth_bucket")).toBe(true);
-    book.learn(told("depth", "gaugehistogram"), 0);
+    book.learn(reported("depth", "gaugehistogram"), 0);
     expect([counts(book, "depth_bucket"), counts(book, "depth_count")]).toEqual([false, true]);
     expect([...book.correctedKinds].map(({ seriesName }) => seriesName).sort()).toEqual(["depth_bucket", "jobs_total", "requests"]);
   });
 
   it("are new once, and a type is not changed again within an hour", () => {
     const book = new MetadataBook();
-    expect([book.learn(told("a", "gauge"), 0), book.learn(told("a", "gauge"), 1)]).toEqual(["new", "known"]);
-    expect(book.learn(told("a", "gauge", { help: "H" }), 2)).toBe("new");
-    expect(book.learn(told("a", "counter", { help: "H" }), 3)).toBe("known");
+    expect([book.learn(reported("a", "gauge"), 0), book.learn(reported("a", "gauge"), 1)]).toEqual(["new", "known"]);
+    expect(book.learn(reported("a", "gauge", { help: "H" }), 2)).toBe("new");
+    expect(book.learn(reported("a", "counter", { help: "H" }), 3)).toBe("known");
     const { version } = book;
-    expect(book.learn(told("a", "counter", { help: "H" }), METADATA_TYPE_HOLD_MS)).toBe("new");
+    expect(book.learn(reported("a", "counter", { help: "H" }), METADATA_TYPE_HOLD_MS)).toBe("new");
     expect([book.version > version, counts(book, "a")]).toEqual([true, true]);
     // What is stored is taken as it is.
-    book.take([told("a", "gauge")]);
+    book.take([reported("a", "gauge")]);
     expect(counts(book, "a")).toBe(false);
   });
 
   it("that were not logged are forgotten, so that they are told again; the book is bounded", () => {
     const book = new MetadataBook();
-    book.learn(told("kept", "gauge"), 0);
+    book.learn(reported("kept", "gauge"), 0);
     book.saved();
-    book.learn(told("lost", "gauge"), 0);
+    book.learn(reported("lost", "gauge"), 0);
     book.forgetUnsaved();
-    expect([book.learn(told("kept", "gauge"), 1), book.learn(told("lost", "gauge"), 1)]).toEqual(["known", "new"]);
-    for (let i = 2; i < METRIC_METADATA_MAX; i++) book.learn(told(`m${i}`, "gauge"), 0);
-    expect([book.learn(told("more", "gauge"), 0), book.learn(told("kept", "gauge", { unit: "s" }), 0)]).toEqual(["no-room", "new"]);
+    expect([book.learn(reported("kept", "gauge"), 1), book.learn(reported("lost", "gauge"), 1)]).toEqual(["known", "new"]);
+    for (let i = 2; i < METRIC_METADATA_MAX; i++) book.learn(reported(`m${i}`, "gauge"), 0);
+    expect([book.learn(reported("more", "gauge"), 0), book.learn(reported("kept", "gauge", { unit: "s" }), 0)]).toEqual(["no-room", "new"]);
   });
 
   it("are read from messages of 1.0, the damaged ones passed over", () => {
@@ -88,9 +88,9 @@ describe("metadata of metrics", () => {
 
   it("are stored, told to every engine, and there after a restart", async () => {
     const rig = await Rig.open({ engines: 2 });
-    const metadata = told("depth_total", "gauge", { unit: "items" });
+    const metadata = reported("depth_total", "gauge", { unit: "items" });
     await rig.take({ kind: FRAME_METADATA, payload: new TextEncoder().encode(JSON.stringify(metadata)) });
-    expect(rig.engines.map((engine) => engine.told)).toEqual([
+    expect(rig.engines.map((engine) => engine.reported)).toEqual([
       [{ type: "metric-metadata", metadata: [metadata] }],
       [{ type: "metric-metadata", metadata: [metadata] }],
     ]);

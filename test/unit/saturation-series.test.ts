@@ -8,22 +8,22 @@ const START = Date.UTC(2026, 0, 5);
 const DISK = { metricName: "disk.used_percent", unit: "%", instance: "node-3" };
 const ALONE: SaturationContext = { limit: null, corroborated: false };
 
-interface Told {
+interface Reported {
   readonly minute: number;
   readonly finding: SaturationFinding;
 }
 
 /** Feeds `minutes` values, judges every second minute, and gives back all findings. */
-function watch(series: SaturationSeries, minutes: number, valueAt: (minute: number) => number, context = ALONE, start = START): Told[] {
-  const told: Told[] = [];
+function watch(series: SaturationSeries, minutes: number, valueAt: (minute: number) => number, context = ALONE, start = START): Reported[] {
+  const reported: Reported[] = [];
   for (let minute = 0; minute < minutes; minute++) {
     const value = valueAt(minute);
     if (!Number.isNaN(value)) series.observe(start + minute * MINUTE, value);
     if (minute % 2 !== 1) continue;
     const { finding } = series.evaluate(start + minute * MINUTE, context);
-    if (finding !== null) told.push({ minute, finding });
+    if (finding !== null) reported.push({ minute, finding });
   }
-  return told;
+  return reported;
 }
 
 function noise(seed: number, sd: number): () => number {
@@ -35,13 +35,13 @@ describe("time to exhaustion", () => {
   it("of a slow fill goes through low, medium and high, near the true time", () => {
     const more = noise(1, 0.3);
     // Full at minute 1600.
-    const told = watch(new SaturationSeries(DISK), 1580, (minute) => 20 + (80 * minute) / 1600 + more());
-    const tiers = told.map(({ finding }) => finding.tier);
+    const reported = watch(new SaturationSeries(DISK), 1580, (minute) => 20 + (80 * minute) / 1600 + more());
+    const tiers = reported.map(({ finding }) => finding.tier);
     expect(tiers.filter((tier, i) => tier !== tiers[i - 1])).toEqual(["low", "medium", "high"]);
-    const first = (tier: string): number => 1600 - (told.find(({ finding }) => finding.tier === tier) as Told).minute;
+    const first = (tier: string): number => 1600 - (reported.find(({ finding }) => finding.tier === tier) as Reported).minute;
     expect(Math.abs(first("medium") - 360)).toBeLessThan(36);
     expect(Math.abs(first("high") - 60)).toBeLessThan(8);
-    for (const { minute, finding } of told.filter((one) => one.finding.rule === "time_to_exhaustion" && one.minute > 720)) {
+    for (const { minute, finding } of reported.filter((one) => one.finding.rule === "time_to_exhaustion" && one.minute > 720)) {
       const { minutes = Number.NaN, minutesEarliest = Number.NaN, minutesLatest = Number.NaN } = finding.projection ?? {};
       expect(Math.abs(minutes - (1600 - minute))).toBeLessThan(0.1 * (1600 - minute) + 5);
       expect(minutesEarliest).toBeLessThanOrEqual(minutes);
@@ -51,18 +51,18 @@ describe("time to exhaustion", () => {
   it("of a leak that begins after a quiet day is told by its last 90 minutes", () => {
     const more = noise(2, 0.3);
     // Full 120 minutes after minute 1500.
-    const told = watch(new SaturationSeries(DISK), 1600, (minute) => 40 + Math.max(0, minute - 1500) / 2 + more());
-    expect(told.length).toBeGreaterThan(0);
-    expect(told[0]?.minute).toBeGreaterThan(1500);
-    expect(told[0]?.finding.projection?.basis).toBe("short");
-    const high = told.find(({ finding }) => finding.tier === "high") as Told;
+    const reported = watch(new SaturationSeries(DISK), 1600, (minute) => 40 + Math.max(0, minute - 1500) / 2 + more());
+    expect(reported.length).toBeGreaterThan(0);
+    expect(reported[0]?.minute).toBeGreaterThan(1500);
+    expect(reported[0]?.finding.projection?.basis).toBe("short");
+    const high = reported.find(({ finding }) => finding.tier === "high") as Reported;
     expect(high.minute).toBeLessThan(1500 + 80);
   });
   it("of what drains runs to zero, without a declared limit", () => {
     const more = noise(3, 0.2e9);
     const names = { metricName: "disk.free_bytes", unit: "By", instance: null };
-    const told = watch(new SaturationSeries(names), 900, (minute) => 100e9 - 0.1e9 * minute + more());
-    const last = told.at(-1)?.finding as SaturationFinding;
+    const reported = watch(new SaturationSeries(names), 900, (minute) => 100e9 - 0.1e9 * minute + more());
+    const last = reported.at(-1)?.finding as SaturationFinding;
     expect(last).toMatchObject({ kind: "remaining", limit: 0, tier: "medium", rule: "time_to_exhaustion" });
     expect(last.verdict.z).toBeLessThanOrEqual(-2);
     expect(Math.abs((last.projection?.minutes ?? 0) - 100)).toBeLessThan(10);
@@ -82,8 +82,8 @@ describe("time to exhaustion", () => {
   });
   it("says value, limit, rate, time and range, and names the instance", () => {
     const more = noise(4, 0.2);
-    const told = watch(new SaturationSeries(DISK), 1000, (minute) => 25 + (75 * minute) / 1240 + more());
-    const { finding } = told.at(-1) as Told;
+    const reported = watch(new SaturationSeries(DISK), 1000, (minute) => 25 + (75 * minute) / 1240 + more());
+    const { finding } = reported.at(-1) as Reported;
     expect(finding.text).toMatch(
       /^disk\.used_percent on node-3 is 8\d(\.\d+)?% of 100%; rising 3\.[4-9]\d?%\/h \(3\.\d+ to 3\.\d+\), projected full at 2026-01-05T20:\d\dZ \(in (3\.[89]|4\.[0-2]) h, range \d\.\d h to \d\.\d h\)$/,
     );
@@ -106,8 +106,8 @@ describe("time to exhaustion", () => {
     const more = noise(6, 0.2);
     const series = new SaturationSeries(DISK);
     const gappy = (minute: number): number => (minute % 7 === 3 || (minute > 300 && minute < 340) ? Number.NaN : 40 + minute / 20 + more());
-    const told = watch(series, 800, gappy);
-    expect(told.at(-1)?.minute).toBeGreaterThan(790);
+    const reported = watch(series, 800, gappy);
+    expect(reported.at(-1)?.minute).toBeGreaterThan(790);
     expect(series.evaluate(START + 830 * MINUTE, ALONE).finding).toBeNull();
   });
 });
@@ -126,9 +126,9 @@ describe("what does not run out is not told", () => {
     ["a fall", (more) => (minute) => 90 - minute / 60 + 0.3 * more(), 0],
   ];
   it.each(shapes)("%s", (_, shape, from) => {
-    const told = watch(new SaturationSeries(DISK), DAYS * 1440, shape(noise(7, 1)));
+    const reported = watch(new SaturationSeries(DISK), DAYS * 1440, shape(noise(7, 1)));
     expect(
-      told.filter(({ minute, finding }) => minute >= from && finding.rule === "time_to_exhaustion").map(({ minute }) => minute),
+      reported.filter(({ minute, finding }) => minute >= from && finding.rule === "time_to_exhaustion").map(({ minute }) => minute),
     ).toEqual([]);
   });
   it("nor slow noise, over 60 series-days, as it would be a page in fifty service-days", () => {
@@ -136,11 +136,11 @@ describe("what does not run out is not told", () => {
     for (let seed = 0; seed < 30; seed++) {
       const random = generator(seed);
       let state = 0;
-      const told = watch(new SaturationSeries(DISK), 2 * 1440, () => {
+      const reported = watch(new SaturationSeries(DISK), 2 * 1440, () => {
         state = 0.9 * state + random.normal();
         return 60 + 1.75 * state;
       });
-      if (told.some(({ finding }) => finding.tier !== "low")) pages++;
+      if (reported.some(({ finding }) => finding.tier !== "low")) pages++;
     }
     expect(pages).toBeLessThanOrEqual(1);
   }, 120_000);

@@ -41,11 +41,11 @@ async function rig(blocks: number) {
     world.reads++;
     return get(table, key);
   };
-  const rest = async (ms: number) => {
+  const sleep = async (ms: number) => {
     world.restedMs += ms;
     world.onRest();
   };
-  const paced = new PacedWork({ share: TRAINING_READ_SHARE, pieceMs: TRAINING_READ_MS }, { monotonicMs: () => world.ms, rest });
+  const paced = new PacedWork({ share: TRAINING_READ_SHARE, pieceMs: TRAINING_READ_MS }, { monotonicMs: () => world.ms, sleep });
   const request = { toMs: START_MS, intervalMs: MINUTE_MS, rowsMax: 10, seed: 1 };
   const gather = (fromMs = 0) =>
     serviceHistory(answer(), PARTITION, { ...request, fromMs }, { series: store, paced, isStopping: () => world.isStopping });

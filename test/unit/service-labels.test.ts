@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
 import type { WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
-import { LABELS_TOLD_MAX } from "../../src/core/config/declaration-limits.ts";
+import { LABELS_REPORTED_MAX } from "../../src/core/config/declaration-limits.ts";
 import { isLabelKey, isLabelText } from "../../src/domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../src/domain/labels/telemetry-labels.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
@@ -54,18 +54,18 @@ describe("keys and texts of labels", () => {
 
 describe("what a lane tells of labels", () => {
   const rig = (exclusions = "") => {
-    const told: unknown[] = [];
-    const unit = { addServiceLabels: (labels: unknown) => void told.push(labels) } as unknown as WorkUnit;
-    return { intake: new LabelIntake(new FieldExclusions(exclusions)), unit, told };
+    const reported: unknown[] = [];
+    const unit = { addServiceLabels: (labels: unknown) => void reported.push(labels) } as unknown as WorkUnit;
+    return { intake: new LabelIntake(new FieldExclusions(exclusions)), unit, reported };
   };
 
   it("is told once, key by key, and again when it changes", () => {
-    const { intake, unit, told } = rig();
+    const { intake, unit, reported } = rig();
     for (const attributes of [{ team: "a" }, { team: "a" }, { owner: "o" }, { team: "a", owner: "o" }, { team: "b", owner: "o" }, {}])
       intake.takeAttributes("t", "s", attributes, unit);
     intake.takeAttributes("t", "other", { team: "b" }, unit);
     intake.takeAttributes("u", "s", { team: "b" }, unit);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { tenant: "t", serviceId: "s", labels: { team: "a" } },
       { tenant: "t", serviceId: "s", labels: { owner: "o" } },
       { tenant: "t", serviceId: "s", labels: { team: "b" } },
@@ -75,33 +75,33 @@ describe("what a lane tells of labels", () => {
   });
 
   it("is told again when the log did not take it, and not when it did", () => {
-    const { intake, unit, told } = rig();
+    const { intake, unit, reported } = rig();
     const attributes = { team: "a" };
     intake.takeAttributes("t", "s", attributes, unit);
     intake.saved();
     intake.forget();
     intake.takeAttributes("t", "s", attributes, unit);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     intake.takeAttributes("t", "s", { team: "b" }, unit);
     intake.forget();
     intake.takeAttributes("t", "s", { team: "b" }, unit);
-    expect(told).toHaveLength(3);
+    expect(reported).toHaveLength(3);
   });
 
   it("holds nothing of fields that must not be stored, and no service whose name may not have labels", () => {
-    const { intake, unit, told } = rig("owner,service.team");
+    const { intake, unit, reported } = rig("owner,service.team");
     intake.takeAttributes("t", "s", { owner: "jane", "service.team": "x" }, unit);
     intake.takeSeries("t", "s", "up", { owner: "jane" }, unit);
     intake.takeAttributes("t", "s\u0000", { team: "a" }, unit);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("is forgotten, and told again, where there are too many services to remember", () => {
-    const { intake, unit, told } = rig();
-    for (let i = 0; i <= LABELS_TOLD_MAX; i++) intake.takeAttributes("t", `s${i}`, { team: "a" }, unit);
-    intake.takeAttributes("t", `s${LABELS_TOLD_MAX}`, { team: "a" }, unit);
-    expect(told).toHaveLength(LABELS_TOLD_MAX + 1);
+    const { intake, unit, reported } = rig();
+    for (let i = 0; i <= LABELS_REPORTED_MAX; i++) intake.takeAttributes("t", `s${i}`, { team: "a" }, unit);
+    intake.takeAttributes("t", `s${LABELS_REPORTED_MAX}`, { team: "a" }, unit);
+    expect(reported).toHaveLength(LABELS_REPORTED_MAX + 1);
     intake.takeAttributes("t", "s0", { team: "a" }, unit);
-    expect(told).toHaveLength(LABELS_TOLD_MAX + 2);
+    expect(reported).toHaveLength(LABELS_REPORTED_MAX + 2);
   });
 });

@@ -41,7 +41,7 @@ async function storeOf(partitions: number): Promise<MemoryStore> {
 
 async function rig(partitions: number, { answers = true } = {}) {
   const store = await storeOf(partitions);
-  const told: string[] = [];
+  const reported: string[] = [];
   const world = { ms: 0, restedMs: 0, isStopping: false, onRest: () => {} };
   const get = store.get.bind(store);
   store.get = (table, key) => {
@@ -51,7 +51,7 @@ async function rig(partitions: number, { answers = true } = {}) {
   const context = {
     state: { series: store },
     engines: {
-      tell: (_engine: number, { histories }: SaturationHistories) => told.push(...histories.map(({ key }) => key)),
+      tell: (_engine: number, { histories }: SaturationHistories) => reported.push(...histories.map(({ key }) => key)),
       pendingChunks: async () => {
         if (!answers) throw new EngineUnavailableError(0, "gone");
         return { chunks: [] };
@@ -60,13 +60,13 @@ async function rig(partitions: number, { answers = true } = {}) {
     counters: { add: () => undefined },
     nowMs: () => START_MS,
     monotonicMs: () => world.ms,
-    rest: async (ms: number) => {
+    sleep: async (ms: number) => {
       world.restedMs += ms;
       world.onRest();
     },
     isStopping: () => world.isStopping,
   } as unknown as StagesContext;
-  return { pasts: new StoredPasts(context), told, world };
+  return { pasts: new StoredPasts(context), reported, world };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -74,10 +74,10 @@ const ask = (...partitions: number[]) => new Map([[0, partitions.map(wanted)]]);
 
 describe("stored pasts", () => {
   it("are told series by series, in a small share of the time", async () => {
-    const { pasts, told, world } = await rig(3);
+    const { pasts, reported, world } = await rig(3);
     pasts.ask(ask(0, 1, 2));
     await settled();
-    expect(told).toEqual(["k0", "k1", "k2"]);
+    expect(reported).toEqual(["k0", "k1", "k2"]);
     const workedMs = 3 * BLOCKS * BLOCK_MS;
     expect(world.ms).toBeCloseTo(workedMs);
     // What was worked since the last rest has had none yet.
@@ -87,14 +87,14 @@ describe("stored pasts", () => {
   });
 
   it("are read for who asked last", async () => {
-    const { pasts, told, world } = await rig(3);
+    const { pasts, reported, world } = await rig(3);
     world.onRest = () => {
       world.onRest = () => {};
       pasts.ask(ask(2));
     };
     pasts.ask(ask(0, 1));
     await settled();
-    expect(told).toEqual(["k0", "k2"]);
+    expect(reported).toEqual(["k0", "k2"]);
   });
 
   it("end with a stop, and with an engine that does not answer, until they are asked for again", async () => {
@@ -104,12 +104,12 @@ describe("stored pasts", () => {
     };
     stopped.pasts.ask(ask(0, 1));
     await settled();
-    expect([stopped.told, stopped.world.ms]).toEqual([[], 3 * BLOCK_MS]);
+    expect([stopped.reported, stopped.world.ms]).toEqual([[], 3 * BLOCK_MS]);
     const alone = await rig(2, { answers: false });
     for (let asked = 1; asked <= 2; asked++) {
       alone.pasts.ask(ask(0, 1));
       await settled();
-      expect(alone.told).toEqual([]);
+      expect(alone.reported).toEqual([]);
       expect(alone.world.ms).toBeCloseTo(asked * BLOCKS * BLOCK_MS);
     }
   });

@@ -9,7 +9,7 @@ const SECOND = 1000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 0, 5, 6);
-const FRESH: KnownSilence = { isTold: () => false, onsetMs: undefined, heldSinceMs: undefined };
+const FRESH: KnownSilence = { isReported: () => false, onsetMs: undefined, heldSinceMs: undefined };
 
 /** A service that sends every so often, and when it has sent last. */
 interface Sender {
@@ -38,7 +38,7 @@ const senders = (prefix: string, count: number, everyMs: number, lastMs: number)
 
 const namesOf = (services: readonly SilentService[]) => services.map(({ service }) => (JSON.parse(service) as [string, string])[1]);
 
-function told(all: readonly Sender[], nowMs: number, known = FRESH) {
+function reported(all: readonly Sender[], nowMs: number, known = FRESH) {
   const { ingestion, single, held } = tenantSilence(arrivalsOf(all, nowMs), known, nowMs);
   return { ingestion: namesOf(ingestion), single: namesOf(single), held: namesOf(held) };
 }
@@ -48,32 +48,32 @@ describe("a tenant that falls silent", () => {
 
   it("is one alert from more than half on, whatever the intervals of its services", () => {
     const outage = [...senders("fast", 4, 10 * SECOND, START), ...senders("slow", 6, MINUTE, START - 30 * SECOND)];
-    expect(told(outage, at)).toMatchObject({ single: [], held: [], ingestion: [...namesAt("fast", 4), ...namesAt("slow", 6)] });
+    expect(reported(outage, at)).toMatchObject({ single: [], held: [], ingestion: [...namesAt("fast", 4), ...namesAt("slow", 6)] });
     const alive = senders("alive", 10, MINUTE, at - 20 * SECOND);
-    expect(told([...outage, ...alive], at)).toMatchObject({ ingestion: [], single: namesAt("fast", 4) });
-    expect(told([...outage, ...alive.slice(1)], at).ingestion).toHaveLength(10);
+    expect(reported([...outage, ...alive], at)).toMatchObject({ ingestion: [], single: namesAt("fast", 4) });
+    expect(reported([...outage, ...alive.slice(1)], at).ingestion).toHaveLength(10);
   });
 
   it("judges by when services fell silent: one that fell silent before or after has an alert of its own", () => {
     const outage = senders("s", 5, 10 * SECOND, START);
     const before = { name: "before", everyMs: 10 * SECOND, lastMs: START - 3 * MINUTE };
-    expect(told([...outage, before], at)).toMatchObject({ ingestion: namesAt("s", 5), single: ["before"] });
+    expect(reported([...outage, before], at)).toMatchObject({ ingestion: namesAt("s", 5), single: ["before"] });
   });
 
   it("of few services is that of all of them, two at the least", () => {
-    expect(told(senders("s", 1, 10 * SECOND, START), at)).toEqual({ ingestion: [], single: ["s0"], held: [] });
-    expect(told(senders("s", 2, 10 * SECOND, START), at)).toEqual({ ingestion: ["s0", "s1"], single: [], held: [] });
+    expect(reported(senders("s", 1, 10 * SECOND, START), at)).toEqual({ ingestion: [], single: ["s0"], held: [] });
+    expect(reported(senders("s", 2, 10 * SECOND, START), at)).toEqual({ ingestion: ["s0", "s1"], single: [], held: [] });
     const third = (lastMs: number) => ({ name: "third", everyMs: 10 * SECOND, lastMs });
-    expect(told([...senders("s", 2, 10 * SECOND, START), third(at)], at)).toEqual({ ingestion: [], single: ["s0", "s1"], held: [] });
-    expect(told([...senders("s", 2, 10 * SECOND, START), third(START)], at).ingestion).toHaveLength(3);
+    expect(reported([...senders("s", 2, 10 * SECOND, START), third(at)], at)).toEqual({ ingestion: [], single: ["s0", "s1"], held: [] });
+    expect(reported([...senders("s", 2, 10 * SECOND, START), third(START)], at).ingestion).toHaveLength(3);
   });
 
   it("a service that dies alone is told at its limit, whatever the others' intervals", () => {
     for (const everyMs of [10 * SECOND, MINUTE, 5 * MINUTE, HOUR]) {
       const others = senders("other", 9, everyMs, at - Math.min(everyMs, 3 * MINUTE) + SECOND);
       const dead = { name: "dead", everyMs: 10 * SECOND, lastMs: START };
-      expect(told([dead, ...others], at - SECOND - 1)).toEqual({ ingestion: [], single: [], held: [] });
-      expect(told([dead, ...others], at)).toEqual({ ingestion: [], single: ["dead"], held: [] });
+      expect(reported([dead, ...others], at - SECOND - 1)).toEqual({ ingestion: [], single: [], held: [] });
+      expect(reported([dead, ...others], at)).toEqual({ ingestion: [], single: ["dead"], held: [] });
     }
   });
 
@@ -86,15 +86,15 @@ describe("a tenant that falls silent", () => {
     // They missed their samples too.
     const late = first.heldUntilMs + SECOND;
     const known = { ...FRESH, heldSinceMs: at };
-    expect(told([...fast, ...rare(START - SECOND)], late, known)).toMatchObject({ ingestion: { length: 7 }, single: [], held: [] });
+    expect(reported([...fast, ...rare(START - SECOND)], late, known)).toMatchObject({ ingestion: { length: 7 }, single: [], held: [] });
     // They sent.
-    expect(told([...fast, ...rare(START + 2 * MINUTE)], late, known)).toEqual({ ingestion: [], single: namesAt("fast", 3), held: [] });
+    expect(reported([...fast, ...rare(START + 2 * MINUTE)], late, known)).toEqual({ ingestion: [], single: namesAt("fast", 3), held: [] });
   });
 
   it("holds nothing for longer than five minutes, nor for those that could not tell by then", () => {
     const hourly = senders("hourly", 9, HOUR, START - 20 * MINUTE);
     // All that could be heard is silent.
-    expect(told([...senders("fast", 2, 10 * SECOND, START), ...hourly], at)).toEqual({
+    expect(reported([...senders("fast", 2, 10 * SECOND, START), ...hourly], at)).toEqual({
       ingestion: namesAt("fast", 2),
       single: [],
       held: [],
@@ -102,8 +102,8 @@ describe("a tenant that falls silent", () => {
     const rare = senders("rare", 6, 3 * MINUTE, START);
     const alive = senders("alive", 3, 10 * SECOND, at);
     const all = [...senders("fast", 3, 10 * SECOND, START), ...rare, ...alive];
-    expect(told(all, at).held).toEqual(namesAt("fast", 3));
-    expect(told(all, at, { ...FRESH, heldSinceMs: at - 5 * MINUTE })).toEqual({ ingestion: [], single: namesAt("fast", 3), held: [] });
+    expect(reported(all, at).held).toEqual(namesAt("fast", 3));
+    expect(reported(all, at, { ...FRESH, heldSinceMs: at - 5 * MINUTE })).toEqual({ ingestion: [], single: namesAt("fast", 3), held: [] });
   });
 
   it("covers a service that has not been heard since, however long, and tells one that was heard and fell silent again", () => {
@@ -112,7 +112,7 @@ describe("a tenant that falls silent", () => {
     const still = senders("still", 5, 10 * SECOND, START - 20 * SECOND);
     const again = { name: "again", everyMs: 10 * SECOND, lastMs: START + 20 * MINUTE };
     const alive = senders("alive", 20, 10 * SECOND, later);
-    expect(told([...still, again, ...alive], later, known)).toEqual({ ingestion: namesAt("still", 5), single: ["again"], held: [] });
+    expect(reported([...still, again, ...alive], later, known)).toEqual({ ingestion: namesAt("still", 5), single: ["again"], held: [] });
   });
 });
 
@@ -146,10 +146,10 @@ describe("silences from cycle to cycle", () => {
     const places = new Set(cycles.flat().map(({ serviceId }) => serviceId));
     expect([...places]).toEqual(["ingestion"]);
     // One that goes on without a break, and ends with the last service.
-    const told = cycles.map((found) => found.length);
-    expect(told.lastIndexOf(1)).toBeGreaterThan(150);
-    expect(told.slice(told.indexOf(1), told.lastIndexOf(1) + 1).every((count) => count === 1)).toBe(true);
-    expect(told.at(-1)).toBe(0);
+    const reported = cycles.map((found) => found.length);
+    expect(reported.lastIndexOf(1)).toBeGreaterThan(150);
+    expect(reported.slice(reported.indexOf(1), reported.lastIndexOf(1) + 1).every((count) => count === 1)).toBe(true);
+    expect(reported.at(-1)).toBe(0);
     const texts = [...new Set(cycles.flat().map(({ explanation }) => explanation))];
     expect(texts.some((text) => /^41 of 41 services have been silent together since .*: s00, s01, .* and 31 more$/.test(text))).toBe(true);
     expect(

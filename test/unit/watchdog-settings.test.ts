@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ToldSettings } from "../../src/core/protocol/engine-control.ts";
+import type { SettingsUpdate } from "../../src/core/protocol/engine-control.ts";
 import { SettingsTable } from "../../src/domain/detection/settings-table.ts";
 import { THRESHOLDS_MAX, ThresholdProfiles } from "../../src/domain/detection/threshold-profiles.ts";
 import { environmentSettings } from "../../src/domain/detection/watchdog-settings.ts";
@@ -8,8 +8,8 @@ import { Rig, START_MS } from "../support/coordinator-rig.ts";
 
 const set = (rig: Rig, body: unknown, tenant = "default") => rig.ask("setWatchdogSettings", {}, {}, tenant, body);
 const get = (rig: Rig, query: Record<string, string> = {}, tenant = "default") => rig.ask("watchdogSettings", query, {}, tenant);
-const told = (rig: Rig, engine = 0) =>
-  rig.engines[engine]?.told.filter((each): each is ToldSettings => each.type === "watchdog-settings") ?? [];
+const reported = (rig: Rig, engine = 0) =>
+  rig.engines[engine]?.reported.filter((each): each is SettingsUpdate => each.type === "watchdog-settings") ?? [];
 
 describe("settings of the Watchdog", () => {
   it("are set for a tenant, a service and a metric, the narrower one in force, and kept over a restart", async () => {
@@ -74,7 +74,7 @@ describe("settings of the Watchdog", () => {
     await set(rig, { service_id: "b", z_threshold: 4 });
     await set(rig, { service_id: "a", z_threshold: 3 });
     for (const [engine] of rig.engines.entries()) {
-      const changes = told(rig, engine);
+      const changes = reported(rig, engine);
       expect(changes.map(({ tables }) => tables.map(({ threshold }) => threshold))).toEqual([[4], [], []]);
       expect(changes[0]?.places).toEqual([{ tenant: "default", serviceId: "a", metricName: null, overrides: { zThreshold: 4 } }]);
       expect(changes[0]?.tables[0]?.tables[127]).toBe(4);
@@ -109,7 +109,7 @@ describe("settings of the Watchdog", () => {
     const rig = await Rig.open();
     const answer = await set(rig, body);
     expect(answer).toMatchObject({ status: 400, body: { error: code, ...(field !== undefined && { field }) } });
-    expect(told(rig)).toEqual([]);
+    expect(reported(rig)).toEqual([]);
   });
 
   it("take the bounds themselves", async () => {

@@ -20,11 +20,11 @@ import type {
   Deployment,
   DetectorStates,
   DetectorStatesWanted,
+  SettingsUpdate,
   StatePart,
   StatePartWanted,
   StoredCheckpoint,
   StreamsWanted,
-  ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
@@ -36,7 +36,7 @@ import { Changes } from "./access/changes.ts";
 import { liveSources } from "./alerts/live-sources.ts";
 import { ControlCommitter, type ControlCommitterDependencies } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
-import { ReplayDesk } from "./dead-letters/replay-runner.ts";
+import { ReplayRunner } from "./dead-letters/replay-runner.ts";
 import { EngineClient, type EngineLink } from "./engines/engine-client.ts";
 import { Attempts } from "./loop/attempts.ts";
 import { type DiskMeasure, DiskUsage } from "./loop/disk-usage.ts";
@@ -48,8 +48,8 @@ import { Outbox } from "./notification/outbox.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 import { Vectorizer } from "./pillars/vectorizer.ts";
 import type { DetectionOptions, QueryContext } from "./queries/query-context.ts";
-import { QueryDesk } from "./queries/query-runner.ts";
-import { ColdDesk } from "./series/cold/cold-stream-loader.ts";
+import { QueryRunner } from "./queries/query-runner.ts";
+import { ColdStreamLoader } from "./series/cold/cold-stream-loader.ts";
 import { CommittedState } from "./state/committed-state.ts";
 import { CoordinatorCounters } from "./state/coordinator-counters.ts";
 import type { CoordinatorSharesOptions } from "./state/coordinator-shares.ts";
@@ -98,7 +98,8 @@ export interface CoordinatorOptions extends DetectionOptions {
 }
 
 /** The world around the coordinator. */
-export interface CoordinatorDependencies extends Pick<ControlCommitterDependencies & DataFaultsDependencies, "isHeard" | "faultKeeper"> {
+export interface CoordinatorDependencies
+  extends Pick<ControlCommitterDependencies & DataFaultsDependencies, "hasSubscribers" | "faultKeeper"> {
   readonly controlStore: KeyValueStore;
   readonly seriesStore: KeyValueStore;
   readonly engines: readonly EngineLink[];
@@ -112,9 +113,9 @@ export interface CoordinatorDependencies extends Pick<ControlCommitterDependenci
   measureDisk(): DiskMeasure;
   randomBytes(count: number): Uint8Array;
   /** Resolves after a turn of the event loop. */
-  breathe(): Promise<void>;
+  yieldTurn(): Promise<void>;
   /** Resolves after so many milliseconds. */
-  rest(ms: number): Promise<void>;
+  sleep(ms: number): Promise<void>;
   /** Has whoever steps do so: an edit was a step of its own, and it leaves more. */
   wake?(): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
@@ -144,17 +145,17 @@ export class Coordinator {
   readonly #counters: CoordinatorCounters;
   readonly #committer: ControlCommitter;
   readonly #frames: FrameCommits;
-  readonly #coldDesk: ColdDesk;
+  readonly #coldLoader: ColdStreamLoader;
   readonly #retention: Retention;
   readonly #guard: StoreGuard;
   readonly #disk: DiskUsage;
   readonly dataFaults: DataFaults;
-  readonly #replay: ReplayDesk;
+  readonly #replay: ReplayRunner;
   readonly #vectorizer: Vectorizer;
   readonly #watchdog: Watchdog;
   readonly outbox: Outbox;
   readonly #edits = new EditQueue();
-  readonly #desk: QueryDesk;
+  readonly #runner: QueryRunner;
   #stepping: Promise<StepReport> | undefined;
   /** Whether the last step committed anything that engines had sent. */
   #tookFrames = false;
@@ -181,7 +182,7 @@ export class Coordinator {
     this.#counters = new CoordinatorCounters(dependencies.counters);
     const shares = { sharedLimits: options.sharedLimits, counters: this.#counters };
     this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog, shares, options.notification?.routing);
-    this.#coldDesk = new ColdDesk(seriesStore, engines);
+    this.#coldLoader = new ColdStreamLoader(seriesStore, engines);
     const log = logOf("store", (event) => emit({ type: "log", ...event }));
     const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
@@ -202,14 +203,14 @@ export class Coordinator {
       state: this.#state,
       counters: this.#counters,
       pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
-      checkpointsStored: () => this.#coldDesk.retry(),
+      checkpointsStored: () => this.#coldLoader.retry(),
       metadataStored,
       deploymentsStored,
     };
     const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;
     this.#committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
     this.#frames = new FrameCommits(engines, { retentionMs, seriesRestMs }, { ...shared, committer: this.#committer });
-    this.#replay = new ReplayDesk({ ...shared, control: controlStore, replays: this.#state.replays });
+    this.#replay = new ReplayRunner({ ...shared, control: controlStore, replays: this.#state.replays });
     this.#retention = new Retention(retentionOptions(options), shared);
     this.#guard = new StoreGuard({ counters: this.#counters, log });
     this.dataFaults = new DataFaults({ ...dependencies, counters: this.#counters, log });
@@ -241,7 +242,7 @@ export class Coordinator {
       }),
       { ...shared, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
-    this.#desk = new QueryDesk({ ...shared, context: this.#queryContext(engineClient) });
+    this.#runner = new QueryRunner({ ...shared, context: this.#queryContext(engineClient) });
   }
 
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
@@ -276,7 +277,7 @@ export class Coordinator {
 
   /** Delivers streams that an engine wants back, now or once they are stored. */
   returnStreams(engine: number, { wanted }: StreamsWanted): void {
-    this.#coldDesk.ask(engine, wanted);
+    this.#coldLoader.ask(engine, wanted);
   }
 
   /** Types, units and helps of metrics, for all engines. */
@@ -285,8 +286,8 @@ export class Coordinator {
   }
 
   /** Settings of the Watchdog, for all engines. */
-  loadWatchdogSettings(): ToldSettings {
-    return this.#state.configured.watchdog.told();
+  loadWatchdogSettings(): SettingsUpdate {
+    return this.#state.configured.watchdog.update();
   }
 
   /** Tenants and credentials, for the front. */
@@ -317,7 +318,7 @@ export class Coordinator {
 
   /** Answers one call. */
   async query(call: QueryCall): Promise<void> {
-    const answered = await this.#desk.answer(call);
+    const answered = await this.#runner.answer(call);
     this.#dependencies.emit({ type: "answer", id: call.id, ...answered });
   }
 
@@ -412,7 +413,7 @@ export class Coordinator {
   }
 
   #queryContext(engines: EngineClient): QueryContext {
-    const { nowMs, breathe, emit, randomBytes, train } = this.#dependencies;
+    const { nowMs, yieldTurn, emit, randomBytes, train } = this.#dependencies;
     const { audit } = this.#state.configured;
     const changes = new Changes({ store: this.#state.control, audit, nowMs, emit, edit: (work) => this.#edit(work) });
     return {
@@ -422,7 +423,7 @@ export class Coordinator {
       dataFaults: this.dataFaults,
       outbox: this.outbox,
       nowMs,
-      breathe,
+      yieldTurn,
       facts: () => ({
         enginesReady: this.#enginesReady,
         storeRefusal: this.#guard.reason,

@@ -7,10 +7,10 @@ import { SaturationStage } from "./saturation/saturation-stage.ts";
 import { ArrivalsStage } from "./watchdog/arrivals/arrivals-stage.ts";
 import { CascadeStage } from "./watchdog/cascade/cascade-stage.ts";
 import { enginePass } from "./watchdog/engine-pass.ts";
-import { StandingAlerts } from "./watchdog/open-alerts.ts";
+import { OpenAlerts } from "./watchdog/open-alerts.ts";
 import { SloStage } from "./watchdog/slo/slo-stage.ts";
 import type { StagesContext } from "./watchdog/stages-context.ts";
-import { TrainingDesk } from "./watchdog/training/model-training.ts";
+import { ModelTraining } from "./watchdog/training/model-training.ts";
 import type { WatchdogStage } from "./watchdog/watchdog.ts";
 
 export interface StagesOptions {
@@ -22,8 +22,8 @@ export interface StagesOptions {
 }
 
 export function watchdogStages(options: StagesOptions, context: StagesContext): readonly WatchdogStage[] {
-  const adaptive = new StandingAlerts(DETECTOR_ADAPTIVE, {
-    standing: context.state.anomalies.standing,
+  const adaptive = new OpenAlerts(DETECTOR_ADAPTIVE, {
+    openEpisodes: context.state.anomalies.openEpisodes,
     declare: (frames) => context.declare(frames),
   });
   const pairs = {
@@ -45,9 +45,9 @@ export function watchdogStages(options: StagesOptions, context: StagesContext): 
   ];
 }
 
-/** The pass over services, and the desk that gives it models. */
+/** The pass over services, and the runner that gives it models. */
 function servicesPass({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: StagesOptions, context: StagesContext): WatchdogStage {
   const { train = () => Promise.reject(new Error("there is no thread for trainings")) } = context;
-  const desk = new TrainingDesk({ intervalMs, rawRetentionMs }, { ...context, train: (input) => train(input) });
-  return enginePass("services", 1, { ...context, take: (engine, found) => desk.take(engine, found as ServicesWanting) });
+  const training = new ModelTraining({ intervalMs, rawRetentionMs }, { ...context, train: (input) => train(input) });
+  return enginePass("services", 1, { ...context, take: (engine, found) => training.take(engine, found as ServicesWanting) });
 }

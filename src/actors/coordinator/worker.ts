@@ -248,7 +248,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     nowMs: () => systemClock.wallMs(),
     monotonicMs: () => systemClock.monotonicMs(),
     emit: (message) => dispatch(reports, message),
-    isHeard: () => readers.value > 0,
+    hasSubscribers: () => readers.value > 0,
     observeLatencySeconds: (seconds) => observe(slots, seconds),
     deleteLogSegments: (floor) => {
       for (const { path } of coveredSegments(directory, floor)) remover.discard(path);
@@ -256,21 +256,21 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     measureDisk: diskMeter(data.dataDir),
     faultKeeper: new DataFaultFile(data.dataDir, systemClock.wallMs()),
     randomBytes: (count) => randomBytes(count),
-    breathe: () => new Promise((resolve) => setImmediate(resolve)),
-    rest: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     wake: () => pacer.nudge(),
     train: (input) => training.run(input),
   });
   const pacer = pacerOf(coordinator, engines);
   await coordinator.open();
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
-  const told = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
+  const reported = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
   const lost = lostLog(data.gap, checkpoints, laneMarks);
   if (lost !== null && !data.acceptsLoss) return main.send({ type: "log-lost", names: lost });
   if (lost !== null) coordinator.dataFaults.add(acceptedLoss(lost, data.epoch));
   // Not before: a start that ends here leaves the inventory as it is, so that the next one ends too.
   flushing.start();
-  main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...told });
+  main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...reported });
   const wake = () => pacer.wake();
   mailboxes.forEach((mailbox, engine) => {
     mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }));

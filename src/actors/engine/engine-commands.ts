@@ -1,11 +1,11 @@
 // What main tells an engine: tenants, and to stop.
 import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
 import type { EngineCommand } from "../../core/protocol/engine-control.ts";
-import { ToldTenants } from "../../domain/access/told-tenants.ts";
+import { KnownTenants } from "../../domain/access/known-tenants.ts";
 
 /** Commands of one engine, and what is known by them. */
 export class EngineCommands {
-  readonly tenants: ToldTenants;
+  readonly tenants: KnownTenants;
   readonly #take: () => EngineCommand | undefined;
   #isStopAsked = false;
   readonly #handlers: Handlers<EngineCommand> = {
@@ -18,7 +18,7 @@ export class EngineCommands {
   /** `names` are those of the tenants that are known at the start, by number. */
   constructor(names: readonly string[], take: () => EngineCommand | undefined) {
     this.#take = take;
-    this.tenants = new ToldTenants(names, () => this.takeAll());
+    this.tenants = new KnownTenants(names, () => this.takeAll());
   }
 
   get isStopAsked(): boolean {

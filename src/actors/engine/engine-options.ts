@@ -10,8 +10,8 @@ import type {
   EngineReply,
   EngineReport,
   EngineRequest,
+  SettingsUpdate,
   StoredCheckpoint,
-  ToldSettings,
 } from "../../core/protocol/engine-control.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
@@ -51,7 +51,7 @@ export interface EngineOptions {
   /** What is stored of types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
   /** What is stored of settings of the Watchdog. */
-  readonly watchdogSettings?: ToldSettings;
+  readonly watchdogSettings?: SettingsUpdate;
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
   readonly checkpointLogShare?: number;

@@ -79,9 +79,9 @@ export class Ingestion {
       return;
     }
     const usual = BODY_KINDS[endpoint] ?? otlpKind(exchange);
-    const told = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
-    const kind = told?.ok === true ? told.value : usual;
-    const refusal = told === undefined ? refuseHeaders(usual, exchange) : told.ok ? undefined : told.refusal;
+    const reported = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
+    const kind = reported?.ok === true ? reported.value : usual;
+    const refusal = reported === undefined ? refuseHeaders(usual, exchange) : reported.ok ? undefined : reported.refusal;
     const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
     if (refusal !== undefined) sink.refuse(refusal);
     else if (isLongerThan(idempotencyKey, IDEMPOTENCY_KEY_BYTES_MAX)) {

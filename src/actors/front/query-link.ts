@@ -2,7 +2,7 @@
 import { Requests } from "../../adapters/runtime/requests.ts";
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
-import { SHARE_REFUSALS_TOLD_MAX } from "../../core/config/shared-limits.ts";
+import { SHARE_REFUSALS_REPORTED_MAX } from "../../core/config/shared-limits.ts";
 import type { FrontSharedLimit } from "../../core/layout/counters.ts";
 import type { CoordinatorCommand, QueryAnswer, QueryCall } from "../../core/protocol/query.ts";
 import type { ShareRow } from "../../core/protocol/shares.ts";
@@ -49,7 +49,7 @@ export class QueryLink {
       onAnswer(status, body);
     };
     this.#requests.add(id, ms, { answered, late: () => answered(lateAnswer(ms)) });
-    const shares = this.#told(call);
+    const shares = this.#reported(call);
     this.#send({ type: "query", id, ...call, ...(shares !== undefined && { shares }) });
     return true;
   }
@@ -59,9 +59,9 @@ export class QueryLink {
   }
 
   /** What the coordinator cannot know of limits that are shared here. */
-  #told({ endpoint, principal }: Pick<QueryCall, "endpoint" | "principal">): readonly ShareRow[] | undefined {
+  #reported({ endpoint, principal }: Pick<QueryCall, "endpoint" | "principal">): readonly ShareRow[] | undefined {
     if (endpoint === "coverage") return this.#shares.of(principal.tenant);
-    return endpoint === "status" ? this.#shares.refusals(SHARE_REFUSALS_TOLD_MAX) : undefined;
+    return endpoint === "status" ? this.#shares.refusals(SHARE_REFUSALS_REPORTED_MAX) : undefined;
   }
 
   answer(answer: QueryAnswer): void {

@@ -2,7 +2,7 @@
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { COORDINATOR_COUNTERS, FRONT_SHARED_LIMITS, type FrontSharedLimit } from "../../core/layout/counters.ts";
 import type { TenantShares } from "../../domain/access/tenant-shares.ts";
-import type { AccessDesk } from "./access/access-desk.ts";
+import type { AccessControl } from "./access/access-control.ts";
 import type { BodyPort } from "./body-port.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { Health } from "./front.ts";
@@ -37,7 +37,7 @@ export interface VitalsDependencies {
   readonly refusedBodies: RefusedBodies;
   readonly heartbeat: Heartbeat;
   readonly logWatch: LogWatch;
-  readonly access: AccessDesk;
+  readonly access: AccessControl;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
   readonly shares: Pick<TenantShares<FrontSharedLimit>, "refusedTotal">;

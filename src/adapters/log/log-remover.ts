@@ -6,7 +6,7 @@
 import { renameSync } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as rest } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errorCode } from "./log-file-system.ts";
 import { namesIn } from "./log-segment.ts";
 
@@ -67,7 +67,7 @@ export class LogRemover {
       const { size } = await file.stat();
       for (let end = size - STEP_BYTES; end > 0 && !this.#isStopping; end -= STEP_BYTES) {
         await file.truncate(end);
-        await rest(REST_MS);
+        await sleep(REST_MS);
       }
     } finally {
       await file.close();

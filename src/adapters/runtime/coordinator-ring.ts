@@ -1,6 +1,6 @@
 // Single-producer single-consumer ring of frames from an engine to the coordinator; it lies in the engine's memory. 8 MiB.
 // Frames of any size: larger ones travel as fragments of a 32nd of the ring (flag MORE), which the reader joins again.
-import { RING_FILL_TOLD } from "../../core/config/limits.ts";
+import { RING_FILL_REPORTED } from "../../core/config/limits.ts";
 import {
   CONTROL_COORDINATOR_FRAMES_AWAITED,
   CONTROL_COORDINATOR_PROMPT_WRITTEN,
@@ -33,7 +33,7 @@ export class CoordinatorRingWriter {
   #written: number;
   #sent = 0;
   /** Whether a prompt frame was written that the reader was not told of. */
-  #isPromptUntold = false;
+  #isPromptUnreported = false;
 
   constructor(own: EngineMemory) {
     this.#memory = own;
@@ -57,10 +57,10 @@ export class CoordinatorRingWriter {
 
   /** True once after the reader has asked for word of such frames as were written since the call before: ask behind what was written. */
   isAwaited(): boolean {
-    const isPrompt = this.#isPromptUntold;
-    this.#isPromptUntold = false;
+    const isPrompt = this.#isPromptUnreported;
+    this.#isPromptUnreported = false;
     const awaited = this.#memory.load(CONTROL_COORDINATOR_FRAMES_AWAITED);
-    if (awaited === AWAITED.prompt && !isPrompt && this.fill < RING_FILL_TOLD) return false;
+    if (awaited === AWAITED.prompt && !isPrompt && this.fill < RING_FILL_REPORTED) return false;
     return awaited !== 0 && this.#memory.take(CONTROL_COORDINATOR_FRAMES_AWAITED);
   }
 
@@ -83,7 +83,7 @@ export class CoordinatorRingWriter {
     } while (this.#sent < payload.byteLength);
     this.#sent = 0;
     if (PROMPT_FRAMES.has(kind)) {
-      this.#isPromptUntold = true;
+      this.#isPromptUnreported = true;
       this.#memory.store(CONTROL_COORDINATOR_PROMPT_WRITTEN, this.#written);
     }
     return true;
@@ -135,7 +135,7 @@ export class CoordinatorRingReader {
     this.#memory.store(CONTROL_COORDINATOR_FRAMES_AWAITED, AWAITED[awaited]);
     return awaited === "any"
       ? this.#memory.load(CONTROL_COORDINATOR_WRITTEN) !== this.#read
-      : this.#holdsPrompt() || this.fill >= RING_FILL_TOLD;
+      : this.#holdsPrompt() || this.fill >= RING_FILL_REPORTED;
   }
 
   /** The place behind the last prompt frame is looked up first: what is written is never less far. */

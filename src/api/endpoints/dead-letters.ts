@@ -4,11 +4,11 @@ import { VALIDATION_REASONS } from "../../core/layout/counters.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter, timeField } from "../parameters.ts";
 import {
+  DEAD_LETTER_EXAMPLE,
   DEAD_LETTER_LIST,
   DEAD_LETTER_STATS,
   JOB_EXAMPLE,
-  JUDGED_LETTER,
-  LETTER_EXAMPLE,
+  JUDGED_DEAD_LETTER,
   REPLAY_JOB,
   REPLAY_REHEARSAL,
 } from "../shapes/dead-letter.ts";
@@ -47,8 +47,8 @@ const STATS_EXAMPLE = {
   limits: { age_seconds: 604_800, bytes: 1_073_741_824 },
 };
 /** Of telemetry, and of messages that came to nobody, which are no telemetry and cannot be replayed as such. */
-const LETTER_REASONS = [...VALIDATION_REASONS, "channel_exhausted"] as const;
-const PROBLEM_EXAMPLE = { reason: LETTER_EXAMPLE.reason, field: LETTER_EXAMPLE.field, message: LETTER_EXAMPLE.message };
+const DEAD_LETTER_REASONS = [...VALIDATION_REASONS, "channel_exhausted"] as const;
+const PROBLEM_EXAMPLE = { reason: DEAD_LETTER_EXAMPLE.reason, field: DEAD_LETTER_EXAMPLE.field, message: DEAD_LETTER_EXAMPLE.message };
 
 /** What could not be taken, and its way in after all. */
 export const DEAD_LETTERS_ENDPOINTS = [
@@ -70,14 +70,14 @@ export const DEAD_LETTERS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: z.strictObject({
-      reason: choiceParameter("reason", LETTER_REASONS).optional(),
+      reason: choiceParameter("reason", DEAD_LETTER_REASONS).optional(),
       service_id: textParameter("service_id").optional(),
       topic: textParameter("topic").optional(),
       ...TIME_RANGE,
       ...PAGE,
     }),
     responses: { 200: DEAD_LETTER_LIST },
-    examples: { response: { entries: [LETTER_EXAMPLE], total: 1, total_relation: "eq", page_token: "" } },
+    examples: { response: { entries: [DEAD_LETTER_EXAMPLE], total: 1, total_relation: "eq", page_token: "" } },
     summary: "Dead letters with their payload, newest first",
   },
   {
@@ -88,8 +88,8 @@ export const DEAD_LETTERS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     parameters: { id: "dlq_id of the letter" },
-    responses: { 200: JUDGED_LETTER },
-    examples: { response: { ...LETTER_EXAMPLE, replayable: false, problem: PROBLEM_EXAMPLE } },
+    responses: { 200: JUDGED_DEAD_LETTER },
+    examples: { response: { ...DEAD_LETTER_EXAMPLE, replayable: false, problem: PROBLEM_EXAMPLE } },
     summary: "One dead letter, and what is still wrong with it",
   },
   {
@@ -101,12 +101,12 @@ export const DEAD_LETTERS_ENDPOINTS = [
     query: NO_QUERY,
     body: z.record(z.string(), z.unknown()),
     parameters: { id: "dlq_id of the letter" },
-    responses: { 200: JUDGED_LETTER },
+    responses: { 200: JUDGED_DEAD_LETTER },
     examples: {
-      body: { ...LETTER_EXAMPLE.payload, value: 7 },
+      body: { ...DEAD_LETTER_EXAMPLE.payload, value: 7 },
       response: {
-        ...LETTER_EXAMPLE,
-        payload: { ...LETTER_EXAMPLE.payload, value: 7 },
+        ...DEAD_LETTER_EXAMPLE,
+        payload: { ...DEAD_LETTER_EXAMPLE.payload, value: 7 },
         corrected_at: EXAMPLE_TIME,
         replayable: true,
         problem: null,

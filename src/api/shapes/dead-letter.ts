@@ -17,7 +17,7 @@ export const DEAD_LETTER_STATS = z.strictObject({
 
 const PROBLEM = z.strictObject({ reason: z.string(), field: z.string().nullable(), message: z.string() });
 
-const LETTER = {
+const DEAD_LETTER = {
   dlq_id: z.string(),
   reason: z.string(),
   field: z.string().nullable(),
@@ -36,15 +36,15 @@ const LETTER = {
 
 /** A page of letters. */
 export const DEAD_LETTER_LIST = z.strictObject({
-  entries: z.array(z.strictObject(LETTER).meta({ id: "DeadLetter" })),
+  entries: z.array(z.strictObject(DEAD_LETTER).meta({ id: "DeadLetter" })),
   total: COUNT,
   total_relation: TOTAL_RELATION,
   page_token: NEXT_PAGE,
 });
 
 /** One letter, and what is still wrong with it. */
-export const JUDGED_LETTER = z
-  .strictObject({ ...LETTER, replayable: z.boolean(), problem: PROBLEM.nullable() })
+export const JUDGED_DEAD_LETTER = z
+  .strictObject({ ...DEAD_LETTER, replayable: z.boolean(), problem: PROBLEM.nullable() })
   .meta({ id: "JudgedDeadLetter" });
 
 /** How far a replay is. */
@@ -97,7 +97,7 @@ export const REPLAY_REHEARSAL = z.strictObject({
 });
 
 /** For the documentation. */
-export const LETTER_EXAMPLE = {
+export const DEAD_LETTER_EXAMPLE = {
   dlq_id: "0019c0f3a1b2c3d4e5f60718293a4b5c6d7e8f901234",
   reason: "invalid_value",
   field: "value",

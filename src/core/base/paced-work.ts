@@ -14,7 +14,7 @@ export interface PacedWorkOptions {
 
 export interface PacedWorkDependencies {
   monotonicMs(): number;
-  rest(ms: number): Promise<void>;
+  sleep(ms: number): Promise<void>;
   /** Told of each piece how long it was. */
   worked?(ms: number): void;
 }
@@ -46,6 +46,6 @@ export class PacedWork {
     if (this.#workedMs < pieceMs) return;
     const restMs = restMsAfter(this.#workedMs, share);
     this.#workedMs = 0;
-    await this.#dependencies.rest(restMs);
+    await this.#dependencies.sleep(restMs);
   }
 }

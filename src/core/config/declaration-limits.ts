@@ -12,7 +12,7 @@ export const LABEL_BYTES_MAX = 128 * 1024 * 1024;
 /** Changes of one label by telemetry within an hour: senders that contradict each other change it no more often. */
 export const LABEL_CHANGES_PER_HOUR_MAX = 4;
 /** Services whose labels one engine remembers to have told, at 150 B: told again where more are seen. */
-export const LABELS_TOLD_MAX = 120_000;
+export const LABELS_REPORTED_MAX = 120_000;
 /** Declared saturation limits of a tenant, and of all: 200 B each. */
 export const SATURATION_LIMITS_PER_TENANT_MAX = 20_000;
 export const SATURATION_LIMITS_MAX = 100_000;

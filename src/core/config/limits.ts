@@ -177,7 +177,7 @@ export const DEAD_LETTER_BYTES_MAX = 1024 * 1024 * 1024;
 /** Letters that were replayed or deleted, remembered for as long as letters are kept so that none enters twice: 100 B each. */
 export const DEAD_LETTER_ENDS_MAX = 2_000_000;
 /** Letters of a replay that go to an engine at once: taken by it in some 2 ms, and out of the queue in one transaction of as much. */
-export const REPLAY_BODY_LETTERS = 250;
+export const REPLAY_BODY_DEAD_LETTERS = 250;
 /** Bytes of them, and of a batch, which is read at once and whose bodies go one after another; a single larger letter goes alone. */
 export const REPLAY_BODY_BYTES = 256 * 1024;
 export const REPLAY_BATCH_BYTES = 1024 * 1024;
@@ -186,7 +186,7 @@ export const REPLAY_HISTORY_LEAD_MS = 9 * 24 * 3600 * 1000;
 /** Letters looked at in one step for those that a selection takes, and of a batch at most: 1,000 at 4 us. */
 export const REPLAY_SCAN_ROWS = 1_000;
 /** Letters a second over all jobs, and the share of the time that batches may take: a million in under two minutes beside live telemetry. */
-export const REPLAY_LETTERS_PER_SECOND_MAX = 10_000;
+export const REPLAY_DEAD_LETTERS_PER_SECOND_MAX = 10_000;
 export const REPLAY_BUSY_SHARE = 0.5;
 /** Bodies that may wait for every engine before a replay waits too. */
 export const REPLAY_BODIES_WAITING_MAX = 32;
@@ -270,7 +270,7 @@ export const SERIES_REST_MS_MAX = 100;
 /** Bytes that may gather, of all engines: half a transaction, so that the frames of a full one are there when the commit before ends. */
 export const SERIES_GATHERED_BYTES_MAX = TRANSACTION_BYTES_MAX / 2;
 /** Part of a ring from which on the coordinator is told of frames that it does not await: 2 MiB, as much as may gather. */
-export const RING_FILL_TOLD = 1 / 4;
+export const RING_FILL_REPORTED = 1 / 4;
 /** Episodes remembered so that a replay changes nothing; 1,000,000 x 200 B of disk, the oldest forgotten first. */
 export const EPISODES_MAX = 1_000_000;
 /** Rows that one step of retention deletes: 250 at 2-5 us stay below the 5 ms of a commit, and their pages within the reserve of a full disk. */
@@ -301,9 +301,9 @@ export const STORE_RETRY_MS_MAX = 5_000;
 /** Reasons, and topics, that dead letters of one tenant are counted by; further ones count as "other". */
 export const DEAD_LETTER_GROUPS_MAX = 64;
 /** Runs of places that a letter names of the records that it stands for: every second record of a batch makes 5,000 of 12 bytes; further ones are counted only. */
-export const LETTER_PLACES_MAX = 1_000;
+export const DEAD_LETTER_PLACES_MAX = 1_000;
 /** Characters of different letters that a body holds back for their equals: 1,000 of 1 KB. */
-export const LETTERS_HELD_BYTES_MAX = 1024 * 1024;
+export const DEAD_LETTERS_HELD_BYTES_MAX = 1024 * 1024;
 /** Rows of a series' first page that stand for a tenant's metrics in /records without service_id. */
 export const RECORD_SUMMARIES_MAX = 1_000;
 
@@ -375,7 +375,7 @@ export const LONG_BASELINE_UNCLAIMED_CYCLES = 5;
 /** Services whose last deployment an engine remembers, 150 B each; the oldest is forgotten first. */
 export const DEPLOYMENTS_REMEMBERED_MAX = 20_000;
 /** Alerts of cycle detectors that are closed in one transaction because no engine reports them any more. */
-export const STANDING_CLOSED_PER_CYCLE = 1_000;
+export const OPEN_CLOSED_PER_CYCLE = 1_000;
 /** Streams that an engine gives a changed threshold between two bodies: some 20 us, 0.5 ms where metrics have settings of their own. */
 export const PROFILE_SLOTS_PER_STEP = 256;
 /** Places (tenant, service, metric) with settings of the Watchdog of their own, of a tenant and of all: 0.5 KiB each in every engine. */

@@ -34,7 +34,7 @@ export const NOTIFIER_RESTART_MS_MAX = 60 * SECOND_MS;
 /** A run of the notifier that was sound. */
 export const NOTIFIER_SOUND_MS = 300 * SECOND_MS;
 /** How long a message that came to nothing is told in the status. */
-export const EXHAUSTED_TOLD_MS = HOUR_MS;
+export const EXHAUSTED_REPORTED_MS = HOUR_MS;
 /** Named destinations of the environment, over all notifiers. */
 export const DESTINATIONS_MAX = 1_000;
 

@@ -31,7 +31,7 @@ import { MESSAGES_HANDED_MAX, ROUTING_RULES_TOTAL_MAX } from "./notification-lim
 export const PAIRS_MAX_INITIAL = 200_000;
 
 /** Rows on tenants that were refused, in the answer of one thread and in one status. */
-export const SHARE_REFUSALS_TOLD_MAX = 100;
+export const SHARE_REFUSALS_REPORTED_MAX = 100;
 
 /** Of each engine; those that are of the whole server are divided by its engines, long baselines are WATCHDOG_PAIRS_MAX of the whole process, edges of calls those of each partition of traces. */
 export function engineSharedLimits(engines: number, pairsMax: number, servicesMax: number): Readonly<Record<EngineSharedLimit, number>> {

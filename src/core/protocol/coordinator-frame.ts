@@ -209,7 +209,7 @@ export interface DeadLetterEnvelope {
   readonly payload: unknown;
   /** Records of one request that this letter stands for, where they are several: equal in payload, reason and message. */
   readonly count?: number;
-  /** First and last of each run of their places: in the array of a JSON batch, else among the refused items of the request. At most LETTER_PLACES_MAX runs. */
+  /** First and last of each run of their places: in the array of a JSON batch, else among the refused items of the request. At most DEAD_LETTER_PLACES_MAX runs. */
   readonly places?: ReadonlyArray<readonly [first: number, last: number]>;
   /** The request had no credential: such letters give way before others. */
   readonly anonymous?: boolean;

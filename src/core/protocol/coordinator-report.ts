@@ -1,7 +1,7 @@
 // What the coordinator's thread sends main.
 import type { AccessChange } from "./access.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "./coordinator-frame.ts";
-import type { StoredCheckpoint, ToldSettings } from "./engine-control.ts";
+import type { SettingsUpdate, StoredCheckpoint } from "./engine-control.ts";
 import type { CoordinatorMessage, StreamChunks, StreamEvents } from "./query.ts";
 
 /** What the store holds for the engines: sent once, first of all. */
@@ -11,7 +11,7 @@ export interface LoadedState {
   readonly laneMarks: readonly LaneMark[];
   readonly metadata: readonly MetricMetadataEnvelope[];
   readonly access: readonly AccessChange[];
-  readonly watchdogSettings: ToldSettings;
+  readonly watchdogSettings: SettingsUpdate;
 }
 
 /** Segments of the log are lost, by their names as far as they are known: the start ends. */

@@ -2,9 +2,9 @@
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
 import type { CoverageAnswer, CoverageQuery, LayerCounts } from "./coverage.ts";
 import type { LogFlaw } from "./data-fault.ts";
-import type { SaturationHistories, SaturationTold } from "./saturation.ts";
+import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
 import type { SharesAnswer, SharesQuery } from "./shares.ts";
-import type { PlacedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
+import type { ScopedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -172,10 +172,10 @@ export interface ProfileTables extends ThresholdProfile {
 }
 
 /** Settings of the Watchdog that were set or removed, to every engine. They are in force for every sample behind. */
-export interface ToldSettings {
+export interface SettingsUpdate {
   readonly type: "watchdog-settings";
   /** Empty overrides: nothing is set there any more. */
-  readonly places: readonly PlacedOverrides[];
+  readonly places: readonly ScopedOverrides[];
   /** What all profiles stand for from now on. */
   readonly profiles: readonly ThresholdProfile[];
   /** Of those that are new. */
@@ -183,10 +183,10 @@ export interface ToldSettings {
 }
 
 /** What the Watchdog's detectors are told without being asked. */
-export type WatchdogNotice = SaturationTold | SaturationHistories | ServiceModelMessage;
+export type WatchdogNotice = SaturationUpdate | SaturationHistories | ServiceModelMessage;
 
 /** What engines are told without being asked. */
-export type EngineNotice = StoredMetadata | ToldSettings | StoredDeployments | WatchdogNotice;
+export type EngineNotice = StoredMetadata | SettingsUpdate | StoredDeployments | WatchdogNotice;
 
 /** Coordinator to engine. */
 export type EngineRequest = EngineQuery | StatePart | ReturnedStreams | DetectorStates | EngineNotice;

@@ -9,7 +9,7 @@ export interface HeldFinding {
 }
 
 /** A declared limit; `serviceId` null is the tenant-wide default. */
-export interface ToldLimit {
+export interface KnownLimit {
   readonly tenant: string;
   readonly serviceId: string | null;
   readonly metric: string;
@@ -22,10 +22,10 @@ export interface ToldLimit {
 export type Corroboration = readonly [service: string, environment: string, metricName: string];
 
 /** Before a pass: to every engine. */
-export interface SaturationTold {
-  readonly type: "saturation-told";
+export interface SaturationUpdate {
+  readonly type: "saturation-update";
   /** All declarations, where they have changed since the last pass. */
-  readonly limits: readonly ToldLimit[] | null;
+  readonly limits: readonly KnownLimit[] | null;
   /** Findings that were open when the coordinator started; told once. */
   readonly held: readonly HeldFinding[] | null;
   /** Keys of the engine's series that have a finding which is told. */

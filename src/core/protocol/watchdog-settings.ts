@@ -20,14 +20,14 @@ export interface WatchdogSettings {
 export type WatchdogOverrides = Partial<WatchdogSettings>;
 
 /** Whom settings are for; null = all of them. A metric without a service is not a place. */
-export interface SettingsPlace {
+export interface SettingsScope {
   readonly tenant: string;
   readonly serviceId: string | null;
   readonly metricName: string | null;
 }
 
 /** What is set at one place. */
-export interface PlacedOverrides extends SettingsPlace {
+export interface ScopedOverrides extends SettingsScope {
   readonly overrides: WatchdogOverrides;
 }
 

@@ -9,7 +9,7 @@ export const CASCADE_METRIC = "service.cascade";
 export const CASCADE_CALLS_MINUTES = 60;
 /** Members that are named in an attribute and in the text. */
 const NAMED_MAX = 50;
-const TOLD_MAX = 8;
+const REPORTED_MAX = 8;
 
 /** Of a tenant's environment. */
 export function cascadeFinding(
@@ -18,8 +18,8 @@ export function cascadeFinding(
   nowMs: number,
 ): RuleFinding {
   const others = members.filter((member) => member !== root);
-  const named = others.slice(0, TOLD_MAX).join(", ");
-  const rest = others.length > TOLD_MAX ? ` and ${others.length - TOLD_MAX} more` : "";
+  const named = others.slice(0, REPORTED_MAX).join(", ");
+  const rest = others.length > REPORTED_MAX ? ` and ${others.length - REPORTED_MAX} more` : "";
   return {
     tenant,
     environment,

@@ -9,8 +9,8 @@ import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { decideAgain, decideEnd, decideFire, type FireOutcome } from "../alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
+import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../anomaly/anomaly.ts";
 import { tierOfZ } from "../detection/anomaly-score.ts";
-import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../incident/anomaly.ts";
 
 /** What became of an anomaly when it was last decided on. */
 interface LastDecision extends DecidedBefore {

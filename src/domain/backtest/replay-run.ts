@@ -25,21 +25,21 @@ export async function replayRun(
   const decisions = await runOnce(series, facts, variant, options, (layer, timeMs, score) => rows.take(layer, timeMs, score));
   const alerts = new Uint8Array(times.length);
   const pages = new Uint8Array(times.length);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let from = 0;
   for (const { outcome, atMs, alertId } of decisions) {
     if (alertId === null || (outcome !== "paged" && outcome !== "resolved")) continue;
     const row = rowAt(times, atMs);
-    if (told.size > 0) alerts.fill(1, from, row);
+    if (reported.size > 0) alerts.fill(1, from, row);
     from = row;
-    if (outcome === "resolved") told.delete(alertId);
+    if (outcome === "resolved") reported.delete(alertId);
     else {
-      told.add(alertId);
+      reported.add(alertId);
       pages[row] = 1;
       alerts[row] = 1;
     }
   }
-  if (told.size > 0) alerts.fill(1, from);
+  if (reported.size > 0) alerts.fill(1, from);
   return { scores: rows.scores, alerts, pages, decisions };
 }
 

@@ -2,8 +2,8 @@
 import { ShareLedger } from "../../core/base/share-ledger.ts";
 import {
   effectiveSettings,
-  type PlacedOverrides,
-  type SettingsPlace,
+  type ScopedOverrides,
+  type SettingsScope,
   type WatchdogOverrides,
   type WatchdogSettings,
 } from "./watchdog-settings.ts";
@@ -36,7 +36,7 @@ export class SettingsTable {
   }
 
   /** What is set at a place itself. */
-  at({ tenant, serviceId, metricName }: SettingsPlace): WatchdogOverrides | undefined {
+  at({ tenant, serviceId, metricName }: SettingsScope): WatchdogOverrides | undefined {
     return this.#tenants
       .get(tenant)
       ?.get(serviceId ?? "")
@@ -44,7 +44,7 @@ export class SettingsTable {
   }
 
   /** Sets all of a place anew; nothing is set there any more where `overrides` is undefined or empty. */
-  put(place: SettingsPlace, overrides: WatchdogOverrides | undefined): void {
+  put(place: SettingsScope, overrides: WatchdogOverrides | undefined): void {
     const { tenant, serviceId, metricName } = place;
     const before = this.at(place) === undefined ? 0 : 1;
     const after = overrides === undefined || Object.keys(overrides).length === 0 ? 0 : 1;
@@ -74,9 +74,9 @@ export class SettingsTable {
   }
 
   /** Where each setting in force for a place comes from. */
-  sourcesOf({ tenant, serviceId, metricName }: SettingsPlace): Record<keyof WatchdogSettings, SettingSource> {
+  sourcesOf({ tenant, serviceId, metricName }: SettingsScope): Record<keyof WatchdogSettings, SettingSource> {
     const sources = Object.fromEntries(Object.keys(this.initial).map((name) => [name, "environment"])) as Record<string, SettingSource>;
-    const mark = (source: SettingSource, place: SettingsPlace) => {
+    const mark = (source: SettingSource, place: SettingsScope) => {
       for (const name of Object.keys(this.at(place) ?? {})) sources[name] = source;
     };
     mark("tenant", { tenant, serviceId: null, metricName: null });
@@ -97,16 +97,16 @@ export class SettingsTable {
   }
 
   /** All that is set for a tenant, by service and then by metric; what is for all of them first. */
-  listOf(tenant: string): PlacedOverrides[] {
-    return [...this.#list(tenant)].sort(comparePlaces);
+  listOf(tenant: string): ScopedOverrides[] {
+    return [...this.#list(tenant)].sort(compareScopes);
   }
 
   /** All that is set, in no order. */
-  *all(): Generator<PlacedOverrides> {
+  *all(): Generator<ScopedOverrides> {
     for (const tenant of this.#tenants.keys()) yield* this.#list(tenant);
   }
 
-  *#list(tenant: string): Generator<PlacedOverrides> {
+  *#list(tenant: string): Generator<ScopedOverrides> {
     for (const [service, metrics] of this.#tenants.get(tenant) ?? [])
       for (const [metric, overrides] of metrics)
         yield { tenant, serviceId: service === "" ? null : service, metricName: metric === "" ? null : metric, overrides };
@@ -114,7 +114,7 @@ export class SettingsTable {
 }
 
 /** Order of lists within a tenant. */
-export function comparePlaces(a: Omit<SettingsPlace, "tenant">, b: Omit<SettingsPlace, "tenant">): number {
+export function compareScopes(a: Omit<SettingsScope, "tenant">, b: Omit<SettingsScope, "tenant">): number {
   return compareTexts(a.serviceId ?? "", b.serviceId ?? "") || compareTexts(a.metricName ?? "", b.metricName ?? "");
 }
 

@@ -2,8 +2,8 @@
 import type { WatchdogOverrides, WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
 
 export type {
-  PlacedOverrides,
-  SettingsPlace,
+  ScopedOverrides,
+  SettingsScope,
   ThresholdProfile,
   WatchdogOverrides,
   WatchdogSettings,

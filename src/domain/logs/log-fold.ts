@@ -85,8 +85,11 @@ export class LogFold<S> {
       of.label = of.words.join(" ");
       this.labelled++;
     }
-    const told = [...this.severities.filter(({ total }) => total > 0), ...[...this.templates].filter(({ label }) => label !== undefined)];
-    return told.map((of) => ({ series: of, count: counts.get(of) ?? 0 }));
+    const reported = [
+      ...this.severities.filter(({ total }) => total > 0),
+      ...[...this.templates].filter(({ label }) => label !== undefined),
+    ];
+    return reported.map((of) => ({ series: of, count: counts.get(of) ?? 0 }));
   }
 
   #forgetIdle(window: number): void {

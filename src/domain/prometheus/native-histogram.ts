@@ -136,8 +136,8 @@ function customCounts(message: Message): number[] {
 /** Counts from the first bucket to the last, gaps as 0; integers come as differences from bucket to bucket. */
 function bucketCounts({ spans, deltas, counts: floats }: SentBuckets): { first: number; counts: number[] } {
   const given = spans.reduce((sum, { length }) => sum + length, 0);
-  const told = Math.max(deltas.length, floats.length);
-  if (given !== told) throw new NativeHistogramError(`its spans have ${given} buckets, but ${told} counts are given`);
+  const reported = Math.max(deltas.length, floats.length);
+  if (given !== reported) throw new NativeHistogramError(`its spans have ${given} buckets, but ${reported} counts are given`);
   const first = spans[0]?.offset ?? 0;
   const counts: number[] = [];
   let next = 0;

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 /** Just below the z at which the next tier begins. */
 const BELOW_NEXT = 0.001;
 const Z_NEXT_AFTER_HIGH = 6;
-const HOURS_TOLD_MAX = 48;
+const HOURS_REPORTED_MAX = 48;
 
 export type SaturationRule = "time_to_exhaustion" | "headroom_breach" | "resident_high";
 
@@ -127,7 +127,7 @@ function projectionText(projection: Projection | null, unit: string, kind: Bound
 
 function duration(minutes: number): string {
   if (minutes < 90) return `${Math.round(minutes)} min`;
-  return minutes > HOURS_TOLD_MAX * 60 ? `over ${HOURS_TOLD_MAX} h` : `${(minutes / 60).toFixed(1)} h`;
+  return minutes > HOURS_REPORTED_MAX * 60 ? `over ${HOURS_REPORTED_MAX} h` : `${(minutes / 60).toFixed(1)} h`;
 }
 
 function quantity(value: number, unit: string): string {

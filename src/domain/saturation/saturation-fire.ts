@@ -7,10 +7,10 @@ import { DETECTOR_SATURATION, type SaturationFinding } from "./saturation-findin
 /** Bounded series are looked at every second cycle (rule 1.1.11: about two minutes). */
 export const SATURATION_EVERY_CYCLES = 2;
 
-const GROWTH_TOLD = 1.1;
+const GROWTH_REPORTED = 1.1;
 
 /** What is told of one series; times in ms since 1970. */
-export interface ToldFinding {
+export interface ReportedFinding {
   /** 32 hex digits; that of its episode. */
   readonly id: string;
   readonly finding: SaturationFinding;
@@ -28,7 +28,12 @@ export interface FoundFinding {
 }
 
 /** What is told once an evaluation has found something again, or for the first time; `key` is that of the series. */
-export function toldNext(before: ToldFinding | undefined, key: string, { finding, sampleMs }: FoundFinding, nowMs: number): ToldFinding {
+export function nextReport(
+  before: ReportedFinding | undefined,
+  key: string,
+  { finding, sampleMs }: FoundFinding,
+  nowMs: number,
+): ReportedFinding {
   const startedAtMs = before?.startedAtMs ?? nowMs;
   const { z } = finding.verdict;
   const peakZ = before === undefined || isFarther(z, before.peakZ) ? z : before.peakZ;
@@ -37,19 +42,19 @@ export function toldNext(before: ToldFinding | undefined, key: string, { finding
 }
 
 /** As an end comes closer its z grows a little with every value: told is what is a tenth more, or of another tier. */
-function isFarther(z: number, toldZ: number): boolean {
-  return Math.abs(z) >= GROWTH_TOLD * Math.abs(toldZ) || (Math.abs(z) > Math.abs(toldZ) && tierOfZ(z) !== tierOfZ(toldZ));
+function isFarther(z: number, reportedZ: number): boolean {
+  return Math.abs(z) >= GROWTH_REPORTED * Math.abs(reportedZ) || (Math.abs(z) > Math.abs(reportedZ) && tierOfZ(z) !== tierOfZ(reportedZ));
 }
 
 /** How a finding goes on from `before`: only one that is new or went farther is news. */
-export function transitionOf(before: ToldFinding | undefined, { peakZ }: ToldFinding): "open" | "update" | undefined {
+export function transitionOf(before: ReportedFinding | undefined, { peakZ }: ReportedFinding): "open" | "update" | undefined {
   if (before === undefined) return "open";
   return peakZ === before.peakZ ? undefined : "update";
 }
 
 export function frameOfFire(
   name: StreamName,
-  { id, finding, sampleMs, startedAtMs }: ToldFinding,
+  { id, finding, sampleMs, startedAtMs }: ReportedFinding,
   transition: EpisodeFrame["transition"],
 ): EpisodeFrame {
   const { tenant, environment, serviceId, metricName, attributes } = name;

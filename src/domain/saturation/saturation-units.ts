@@ -23,7 +23,7 @@ export interface SaturationUnit<S extends BoundedStream> {
 }
 
 /** Attributes named in a text besides the instance. */
-const TOLD_ATTRIBUTES_MAX = 2;
+const REPORTED_ATTRIBUTES_MAX = 2;
 
 /** All series of a service's bounded streams. */
 export function saturationUnits<S extends BoundedStream>(streams: readonly S[]): SaturationUnit<S>[] {
@@ -61,9 +61,9 @@ function instanceAttributes(attributes: Attributes): Attributes {
 /** Such as mountpoint=/data. */
 function tellingApart(attributes: Attributes): string {
   const known = new Set<string>([...INSTANCE_NAMES, environmentAttribute(attributes) ?? ""]);
-  const told = Object.entries(attributes).filter(([name, value]) => !known.has(name) && typeof value === "string");
-  return told
-    .slice(0, TOLD_ATTRIBUTES_MAX)
+  const reported = Object.entries(attributes).filter(([name, value]) => !known.has(name) && typeof value === "string");
+  return reported
+    .slice(0, REPORTED_ATTRIBUTES_MAX)
     .map(([name, value]) => `${name}=${value}`)
     .join(" ");
 }

@@ -1,6 +1,6 @@
 // Dead letters of one body before they are written: those that differ in nothing but their place in it are one letter, with their number and their places.
 // They are held until the body is done, however many units it takes; where they are more than may be held the oldest are written, and what equals those begins anew.
-import { LETTER_PLACES_MAX } from "../../core/config/limits.ts";
+import { DEAD_LETTER_PLACES_MAX } from "../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
 
 /** Hex digits of a letter's id behind its request: the place of the record among those of the body, or among those that were refused. */
@@ -49,7 +49,7 @@ function repeat(group: Group, place: number): void {
   group.count++;
   const run = group.places.at(-1) as [number, number];
   if (place === run[1] + 1) run[1] = place;
-  else if (group.places.length < LETTER_PLACES_MAX) group.places.push([place, place]);
+  else if (group.places.length < DEAD_LETTER_PLACES_MAX) group.places.push([place, place]);
 }
 
 function encode({ letter, payload, count, places }: Group): string {

@@ -7,7 +7,7 @@ import { flagsOfSeries } from "./classification.ts";
 import { nameOfLabels } from "./stream-identity.ts";
 
 /** The record that a letter's payload stands for, not judged yet. */
-export function recordOfLetter(payload: unknown): unknown {
+export function recordOfDeadLetter(payload: unknown): unknown {
   if (!isObject(payload) || "service_id" in payload) return payload;
   if (typeof payload.serviceId === "string") return recordOfOtlpItem(payload);
   if (!isObject(payload.labels)) return payload;
@@ -42,8 +42,8 @@ function recordOfOtlpItem(item: Readonly<Record<string, unknown>>): unknown {
 }
 
 /** Name of the service that a letter's record claims, or undefined. */
-export function serviceOfLetter(payload: unknown): string | undefined {
-  const record = recordOfLetter(payload);
+export function serviceOfDeadLetter(payload: unknown): string | undefined {
+  const record = recordOfDeadLetter(payload);
   return isObject(record) && typeof record.service_id === "string" ? record.service_id : undefined;
 }
 

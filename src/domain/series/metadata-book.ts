@@ -49,15 +49,15 @@ export class MetadataBook {
   }
 
   /** Takes what a sender tells. Senders that contradict each other would restart series for ever: a type stays for METADATA_TYPE_HOLD_MS. */
-  learn(told: MetricMetadata, nowMs: number): Learned {
-    const key = keyOf(told.tenant, told.metricName);
+  learn(reported: MetricMetadata, nowMs: number): Learned {
+    const key = keyOf(reported.tenant, reported.metricName);
     const known = this.#metrics.get(key);
-    if (known === undefined && this.#shares.room(told.tenant) < 1) {
-      this.#shares.refuse(told.tenant);
+    if (known === undefined && this.#shares.room(reported.tenant) < 1) {
+      this.#shares.refuse(reported.tenant);
       return "no-room";
     }
-    const holds = known !== undefined && known.metadata.type !== told.type && nowMs - known.typeSinceMs < METADATA_TYPE_HOLD_MS;
-    const metadata = holds ? { ...told, type: known.metadata.type } : told;
+    const holds = known !== undefined && known.metadata.type !== reported.type && nowMs - known.typeSinceMs < METADATA_TYPE_HOLD_MS;
+    const metadata = holds ? { ...reported, type: known.metadata.type } : reported;
     if (known !== undefined && isSame(known.metadata, metadata)) return "known";
     this.#put(metadata, known?.metadata.type === metadata.type ? known.typeSinceMs : nowMs);
     this.#unsaved.push(key);

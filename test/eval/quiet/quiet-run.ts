@@ -8,12 +8,12 @@ import type { StreamName } from "../../../src/core/protocol/coordinator-frame.ts
 import type { PageDecision } from "../../../src/domain/alerting/paging/page-decision.ts";
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../../src/domain/alerting/paging/paging-sources.ts";
 import { ServiceConfirmations } from "../../../src/domain/alerting/paging/service-confirmations.ts";
+import { decodeEpisode, encodeEpisode } from "../../../src/domain/anomaly/episode-codec.ts";
+import { episodeFrame } from "../../../src/domain/anomaly/episode-frame.ts";
 import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
 import { PairFindings } from "../../../src/domain/backtest/tracks/pair-findings.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../src/domain/detection/pair/pair-detector.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
-import { decodeEpisode, encodeEpisode } from "../../../src/domain/incident/episode-codec.ts";
-import { episodeFrame } from "../../../src/domain/incident/episode-frame.ts";
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { type Row, ShardRig } from "../../support/shard-rig.ts";
 import { INCIDENT_KINDS, type Incident, plantIncident } from "./incident-plan.ts";
@@ -138,7 +138,7 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
       if (rig.shard.records.count(row.ref) === 0) continue;
       const pair = tracks[row.ref] as PairFindings;
       pair.observe(timeMs, rig.shard.records.lastValue(row.ref), AROUND);
-      for (const found of pair.told(timeMs)) {
+      for (const found of pair.reported(timeMs)) {
         if ("transition" in found) run.take(found, timeMs);
         else sources.confirmations.take(found, timeMs);
       }

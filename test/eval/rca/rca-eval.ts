@@ -63,11 +63,11 @@ type ReportScores = Record<string, Record<string, number>>;
 
 function reportRows(of: string, out: string, analysed: readonly Analysed[]): Row[] {
   const reports = join(out, "reports.json");
-  const told = analysed.map(({ each, analysis }) => {
+  const reported = analysed.map(({ each, analysis }) => {
     const { category, confidence, enough } = analysis;
     return [each.id, { ranking: rankingOf(analysis), category, confidence, enough }];
   });
-  writeFileSync(reports, JSON.stringify(Object.fromEntries(told)));
+  writeFileSync(reports, JSON.stringify(Object.fromEntries(reported)));
   const args = ["--cases", join(of, "cases.json"), "--quiet", join(of, "quiet.json"), "--reports", reports];
   const scores = scored<ReportScores>("score_rca_reports.py", args, out);
   const all = scores.all!;

@@ -71,18 +71,18 @@ async function judge(server: ServerProcess, folder: string, { contents: whole, i
   ]);
   if (ended !== undefined) return judgeEnd(ended, server.output);
   const found = await readContents(server);
-  const isTold = (await server.get<{ status: string }>("/healthz")).status === "degraded";
+  const isReported = (await server.get<{ status: string }>("/healthz")).status === "degraded";
   const wrong = differences(whole.holdings, found.holdings);
   const changed = whole.lists
     .filter((line) => !found.lists.includes(line))
     .concat(found.lists.filter((line) => !whole.lists.includes(line)));
-  const unexpected = isTold || isLogEnd ? wrong.filter((line) => !isMissing(line) && !isEarlier(line, whole)) : wrong;
+  const unexpected = isReported || isLogEnd ? wrong.filter((line) => !isMissing(line) && !isEarlier(line, whole)) : wrong;
   if (unexpected.length > 0 || changed.length > 0)
     throw new Error(`answers differ: ${[...unexpected, ...changed].slice(0, 6).join(" | ")}`);
   await server.stop();
   if (/\n {4}at /.test(server.output)) throw new Error("a stack in the output");
   for (const store of ["control", "series"]) judgeStore(join(folder, store, "data.mdb"));
-  return isTold ? "told" : wrong.length > 0 ? "torn" : "harmless";
+  return isReported ? "told" : wrong.length > 0 ? "torn" : "harmless";
 }
 
 /** One line that begins like all refusals, and nothing that looks like a crash. */

@@ -47,7 +47,7 @@ type AuditFilter = Pick<QueryRequest<"audit">["query"], "actor" | "action" | "ob
 
 /** Rows that match, and how many do: up to the last row wanted, or with `countsAll` up to the bound. */
 async function readRows(
-  { state, breathe }: QueryContext,
+  { state, yieldTurn }: QueryContext,
   from: Uint8Array,
   before: Uint8Array,
   { actor, action, object }: AuditFilter,
@@ -72,7 +72,7 @@ async function readRows(
     if (entries.length < ROWS_PER_READ) return { rows, matches, endedAt: undefined };
     if (scanned >= RECORDS_SCANNED_MAX) return { rows, matches, endedAt: last };
     to = entries.at(-1)?.key ?? to;
-    await breathe();
+    await yieldTurn();
   }
 }
 

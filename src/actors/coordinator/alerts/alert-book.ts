@@ -7,7 +7,7 @@ import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
 import { followsAlert } from "../../../domain/alerting/paging/outcome-now.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import { ServiceConfirmations } from "../../../domain/alerting/paging/service-confirmations.ts";
-import type { Anomaly } from "../../../domain/incident/anomaly.ts";
+import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { scan } from "../state/scan.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertFollower } from "./alert-follower.ts";

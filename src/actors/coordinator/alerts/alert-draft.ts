@@ -11,8 +11,8 @@ import type { PageDecision } from "../../../domain/alerting/paging/page-decision
 import { decideAgain, decideEnd, decideFire, type FireOutcome } from "../../../domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
+import type { Anomaly, EpisodeEffect } from "../../../domain/anomaly/anomaly.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
-import type { Anomaly, EpisodeEffect } from "../../../domain/incident/anomaly.ts";
 import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertBook } from "./alert-book.ts";

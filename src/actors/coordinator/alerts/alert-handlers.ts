@@ -10,7 +10,7 @@ import type { Change } from "../access/changes.ts";
 import { type QueryContext, type QueryRequest, settleLedger } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { scan } from "../state/scan.ts";
-import { tenantTimeBound, tenantTimePlace } from "../state/tables.ts";
+import { tenantTimeBound, tenantTimeOf } from "../state/tables.ts";
 import type { AlertFilter } from "./alert-index.ts";
 import { decodeDecision } from "./rows/decision-row.ts";
 
@@ -122,8 +122,8 @@ async function decisionsOn(alert: Alert, context: QueryContext): Promise<{ decis
   let scanned = 0;
   for (const { key, value } of scan(context.state.series, "ledger", from, to)) {
     if (scanned === LEDGER_SCANNED_MAX || decisions.length === ALERT_DECISIONS_MAX) return { decisions, isComplete: false };
-    if (++scanned % ROWS_PER_TURN === 0) await context.breathe();
-    const decision = decodeDecision(value, tenantTimePlace(key));
+    if (++scanned % ROWS_PER_TURN === 0) await context.yieldTurn();
+    const decision = decodeDecision(value, tenantTimeOf(key));
     if (decision.alertId === id) decisions.push(decision);
   }
   return { decisions, isComplete: true };

@@ -15,7 +15,7 @@ import { MomentLayers } from "../backtest/moment-layers.ts";
 import { type QueryContext, type QueryRequest, settleLedger } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { scanNewest } from "../state/scan.ts";
-import { tenantTimeBound, tenantTimePlace } from "../state/tables.ts";
+import { tenantTimeBound, tenantTimeOf } from "../state/tables.ts";
 import { decodeDecision } from "./rows/decision-row.ts";
 
 const ROWS_PER_READ = 500;
@@ -56,7 +56,7 @@ export async function readLedger(context: QueryContext, { principal, query }: Qu
 
 /** The newest decisions first. */
 async function decisionsOf(
-  { state, breathe }: QueryContext,
+  { state, yieldTurn }: QueryContext,
   filter: LedgerFilter,
   fromMs: number,
   toMs: number,
@@ -66,8 +66,8 @@ async function decisionsOf(
   let scanned = 0;
   for (const { key, value } of scanNewest(state.series, "ledger", ...bounds, ROWS_PER_READ)) {
     if (scanned === LEDGER_SCANNED_MAX || decisions.length === LEDGER_ANSWER_ROWS_MAX) return { decisions, complete: false };
-    if (++scanned % ROWS_PER_READ === 0) await breathe();
-    const decision = decodeDecision(value, tenantTimePlace(key));
+    if (++scanned % ROWS_PER_READ === 0) await yieldTurn();
+    const decision = decodeDecision(value, tenantTimeOf(key));
     const fits =
       decision.serviceId === filter.serviceId &&
       (filter.metricName === undefined || decision.metricName === filter.metricName) &&

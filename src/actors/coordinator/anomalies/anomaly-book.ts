@@ -1,24 +1,24 @@
 // All anomalies as committed: an index per tenant, and which anomaly is open for each pair and direction. Bodies stay in the store.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { ANOMALIES_RECENT_MAX } from "../../../core/config/limits.ts";
+import { type Anomaly, type Episode, openKeyOf } from "../../../domain/anomaly/anomaly.ts";
 import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
-import { type Anomaly, type Episode, openKeyOf } from "../../../domain/incident/anomaly.ts";
 import { scan } from "../state/scan.ts";
 import { EPISODE } from "../state/shared-forms.ts";
-import { idBytes, tenantTimeKey, tenantTimePlace } from "../state/tables.ts";
+import { idBytes, tenantTimeKey, tenantTimeOf } from "../state/tables.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
 import { decodeAnomaly } from "./anomaly-row.ts";
-import { StandingEpisodes } from "./open-episodes.ts";
+import { OpenEpisodes } from "./open-episodes.ts";
 
 /** Where an anomaly is stored. */
-export interface AnomalyPlace {
+export interface AnomalyKey {
   readonly tenant: string;
   readonly id: string;
   readonly detectedAtMs: number;
 }
 
 /** What rules over several services read of an open anomaly. */
-export interface OpenAnomaly extends AnomalyPlace, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {}
+export interface OpenAnomaly extends AnomalyKey, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {}
 
 interface RecentRow {
   readonly tenant: string;
@@ -34,7 +34,7 @@ export class AnomalyBook {
   readonly #open = new Map<string, OpenAnomaly>();
   /** Rows of those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. As bytes they are no work for collections. */
   readonly #recent = new Map<string, RecentRow>();
-  readonly standing = new StandingEpisodes();
+  readonly openEpisodes = new OpenEpisodes();
   #episodes = 0;
 
   constructor(store: KeyValueStore) {
@@ -43,9 +43,9 @@ export class AnomalyBook {
 
   /** Reads the store; to be called once. 200,000 anomalies take about a second. */
   load(): void {
-    for (const { key, value } of scan(this.#store, "anomalies")) this.put(decodeAnomaly(value, tenantTimePlace(key)));
+    for (const { key, value } of scan(this.#store, "anomalies")) this.put(decodeAnomaly(value, tenantTimeOf(key)));
     for (const _ of scan(this.#store, "episode_times")) this.#episodes++;
-    this.standing.load(this.#store);
+    this.openEpisodes.load(this.#store);
   }
 
   get openCount(): number {
@@ -72,7 +72,7 @@ export class AnomalyBook {
   }
 
   /** The anomaly that is open under a key of `openKeyOf`. */
-  openAnomaly(openKey: string): AnomalyPlace | undefined {
+  openAnomaly(openKey: string): AnomalyKey | undefined {
     return this.#open.get(openKey);
   }
 
@@ -82,7 +82,7 @@ export class AnomalyBook {
   }
 
   /** An anomaly as it is stored. */
-  read({ tenant, id, detectedAtMs: timeMs }: AnomalyPlace): Anomaly | undefined {
+  read({ tenant, id, detectedAtMs: timeMs }: AnomalyKey): Anomaly | undefined {
     const recent = this.#recent.get(id);
     const row = recent?.tenant === tenant ? recent.row : this.#store.get("anomalies", tenantTimeKey(tenant, timeMs, id));
     return row === undefined ? undefined : decodeAnomaly(row, { tenant, timeMs, id });

@@ -5,8 +5,8 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
+import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { Verdict } from "../../../domain/detection/verdict.ts";
-import type { Anomaly } from "../../../domain/incident/anomaly.ts";
 import { ledgerRowId } from "../alerts/ledger-book.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";

@@ -7,16 +7,17 @@
 //
 // The end is 0 while the anomaly is open, then the number of who resolved it and the milliseconds that it took: a row that grew when its anomaly ends would not
 // fit into its page, and LMDB would leave both halves of it half empty. 210 bytes for a series with a few labels.
+
+import type { Anomaly, AnomalyFeedback, AnomalyPaging } from "../../../domain/anomaly/anomaly.ts";
+import { readPackedVerdict, writePackedVerdict } from "../../../domain/anomaly/packed-verdict.ts";
+import { readWord, readWordOf, wordNumber, writeWord } from "../../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { readDifference, writeDifference } from "../../../domain/codec/packed-number.ts";
 import { readPhrased, writePhrased } from "../../../domain/codec/phrase-text.ts";
-import type { Anomaly, AnomalyFeedback, AnomalyPaging } from "../../../domain/incident/anomaly.ts";
-import { readPackedVerdict, writePackedVerdict } from "../../../domain/incident/packed-verdict.ts";
-import { readWord, readWordOf, wordNumber, writeWord } from "../../../domain/incident/verdict-codec.ts";
 import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../state/row-fields.ts";
 import { checkRowVersion } from "../state/stored-json.ts";
-import { ID_BYTES, type RowPlace } from "../state/tables.ts";
+import { ID_BYTES, type RowKey } from "../state/tables.ts";
 
 const VERSION = 4;
 const FLAG_HIGH = 1;
@@ -77,7 +78,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
 }
 
 /** The anomaly of a row and its key. Throws on another version. */
-export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs, id }: RowPlace): Anomaly {
+export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs, id }: RowKey): Anomaly {
   checkRowVersion("anomalies", bytes, VERSION);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const flags = reader.u8();

@@ -11,9 +11,9 @@ import { idBytes } from "../state/tables.ts";
 const TABLE = "standing_episodes";
 
 /** What it takes to close an episode. */
-export type StandingEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z" | "verdict" | "explanation" | "arrivalMs">;
+export type OpenEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z" | "verdict" | "explanation" | "arrivalMs">;
 
-const EPISODE = new StoredForm<StandingEpisode>("standing_episodes", {
+const EPISODE = new StoredForm<OpenEpisode>("standing_episodes", {
   ...STREAM_NAME_CHECKS,
   episodeId: text,
   detector: text,
@@ -22,11 +22,11 @@ const EPISODE = new StoredForm<StandingEpisode>("standing_episodes", {
 });
 
 /** By episode id; undefined where it has ended. */
-export type StandingChanges = ReadonlyMap<string, StandingEpisode | undefined>;
+export type OpenEpisodeChanges = ReadonlyMap<string, OpenEpisode | undefined>;
 
 /** As committed. */
-export class StandingEpisodes {
-  readonly #open = new Map<string, StandingEpisode>();
+export class OpenEpisodes {
+  readonly #open = new Map<string, OpenEpisode>();
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, TABLE)) {
@@ -40,7 +40,7 @@ export class StandingEpisodes {
   }
 
   /** Takes over changes that were committed. */
-  apply(changes: StandingChanges): void {
+  apply(changes: OpenEpisodeChanges): void {
     for (const [id, episode] of changes) {
       if (episode === undefined) this.#open.delete(id);
       else this.#open.set(id, episode);
@@ -48,8 +48,8 @@ export class StandingEpisodes {
   }
 
   /** Those of a detector that are not among `known`, at most `most`. */
-  othersOf(detector: string, known: ReadonlySet<string>, most: number): StandingEpisode[] {
-    const others: StandingEpisode[] = [];
+  othersOf(detector: string, known: ReadonlySet<string>, most: number): OpenEpisode[] {
+    const others: OpenEpisode[] = [];
     for (const [id, episode] of this.#open) {
       if (others.length === most) break;
       if (episode.detector === detector && !known.has(id)) others.push(episode);
@@ -59,14 +59,14 @@ export class StandingEpisodes {
 }
 
 /** Notes what a frame changes: `isOpen` says what became of its episode, undefined for nothing. */
-export function noteStanding(changes: Map<string, StandingEpisode | undefined>, frame: EpisodeFrame, isOpen: boolean | undefined): void {
+export function noteOpenEpisode(changes: Map<string, OpenEpisode | undefined>, frame: EpisodeFrame, isOpen: boolean | undefined): void {
   if (frame.detector === DETECTOR_Z_SCORE) return;
-  const { transition, observedAtMs: _, z: _z, verdict: _v, explanation: _e, arrivalMs: _a, ...standing } = frame;
+  const { transition, observedAtMs: _, z: _z, verdict: _v, explanation: _e, arrivalMs: _a, ...openEpisodes } = frame;
   if (isClosing(transition)) changes.set(frame.episodeId, undefined);
-  else if (isOpen === true) changes.set(frame.episodeId, standing);
+  else if (isOpen === true) changes.set(frame.episodeId, openEpisodes);
 }
 
-export function standingOperations(changes: StandingChanges): StoreOperation[] {
+export function openEpisodeOperations(changes: OpenEpisodeChanges): StoreOperation[] {
   return [...changes].map(([id, episode]) => ({
     table: TABLE,
     key: idBytes(id),

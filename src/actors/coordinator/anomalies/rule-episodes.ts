@@ -3,10 +3,10 @@
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import {
   type EpisodeFate,
+  type ReportedFinding,
   RuleEpisodeSet,
   type RuleFinding,
-  type RulePlace,
-  type ToldFinding,
+  type RuleScope,
 } from "../../../domain/detection/service/rule-episode-set.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 
@@ -30,7 +30,7 @@ export class RuleEpisodes {
   }
 
   /** Reads what is open, at the first call; each is given to `loaded`. */
-  load(loaded?: (told: ToldFinding) => void): void {
+  load(loaded?: (reported: ReportedFinding) => void): void {
     if (this.#isLoaded) return;
     const book = this.#dependencies.state.anomalies;
     for (const place of book.openAnomalies()) {
@@ -62,16 +62,16 @@ export class RuleEpisodes {
   }
 
   /** When the open episode of a place began. */
-  startOf(place: RulePlace): number | undefined {
+  startOf(place: RuleScope): number | undefined {
     return this.#episodes.startOf(place);
   }
 
-  isOpen(place: RulePlace): boolean {
+  isOpen(place: RuleScope): boolean {
     return this.#episodes.isOpen(place);
   }
 
   /** Declares what one cycle changes. `fate` says what becomes of an episode that was not found again. */
-  async settle(findings: readonly RuleFinding[], fate?: (place: RulePlace) => EpisodeFate): Promise<void> {
+  async settle(findings: readonly RuleFinding[], fate?: (place: RuleScope) => EpisodeFate): Promise<void> {
     const changes = this.#episodes.settle(findings, fate);
     await this.#dependencies.declare(changes.frames);
     changes.apply();

@@ -4,7 +4,6 @@ import type { StoreOperation } from "../../../adapters/storage/key-value-store.t
 import { anomalyView } from "../../../api/anomaly-view.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
-import { KeyBuilder } from "../../../domain/codec/key.ts";
 import {
   type Anomaly,
   anomalyIdOf,
@@ -13,14 +12,15 @@ import {
   type EpisodeEffect,
   foundingEpisode,
   openKeyOf,
-} from "../../../domain/incident/anomaly.ts";
+} from "../../../domain/anomaly/anomaly.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
 import { EPISODE } from "../state/shared-forms.ts";
 import { byKey, idBytes, tenantTimeKey } from "../state/tables.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
 import { encodeAnomaly } from "./anomaly-row.ts";
-import { noteStanding, type StandingEpisode, standingOperations } from "./open-episodes.ts";
+import { noteOpenEpisode, type OpenEpisode, openEpisodeOperations } from "./open-episodes.ts";
 
 /** Bounds of the book. */
 export interface VerdictLimits {
@@ -32,11 +32,11 @@ export interface VerdictLimits {
   readonly retentionMs: number;
 }
 
-const TOLD: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated", "resolved"]);
+const REPORTED: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated", "resolved"]);
 
 /** Whether a client of the event stream learns something: a further member alone is no news, a pair may have thousands. */
 function isNews({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): boolean {
-  return TOLD.has(kind) || (kind === "joined" && (anomaly?.z !== before?.z || before?.resolvedAtMs !== null));
+  return REPORTED.has(kind) || (kind === "joined" && (anomaly?.z !== before?.z || before?.resolvedAtMs !== null));
 }
 
 /** Key of the order in which episodes are forgotten. */
@@ -64,7 +64,7 @@ export class VerdictDraft {
   readonly #changed = new Map<string, ChangedAnomaly>();
   readonly #open = new Map<string, Anomaly>();
   readonly #episodes = new Map<string, { readonly episode: Episode; readonly isNew: boolean }>();
-  readonly #standing = new Map<string, StandingEpisode | undefined>();
+  readonly #openEpisodes = new Map<string, OpenEpisode | undefined>();
   /** Episodes that got a row of their own because their anomaly goes. */
   #orphans = 0;
   /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
@@ -91,7 +91,7 @@ export class VerdictDraft {
     const effect = applyEpisode({ episode, anomaly: before, id }, frame, this.#wallNowMs);
     const isFounder = effect.anomaly?.founder?.episodeId === frame.episodeId;
     if (effect.episode !== undefined && !isFounder) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
-    noteStanding(this.#standing, frame, effect.episode?.open);
+    noteOpenEpisode(this.#openEpisodes, frame, effect.episode?.open);
     const { anomaly, raised } = this.#alerts.take(effect, before, (tenant, other) => this.#read(tenant, other));
     for (const other of raised) this.#keepAnomaly(other, openKeyOf(other), true);
     if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isNews(effect, before));
@@ -110,7 +110,7 @@ export class VerdictDraft {
     }
     operations.sort(byKey);
     for (const [id, { episode, isNew }] of this.#episodes) operations.push(...this.#episodeOperations(id, episode, isNew));
-    operations.push(...standingOperations(this.#standing));
+    operations.push(...openEpisodeOperations(this.#openEpisodes));
     this.#evicted = this.#chooseEvicted();
     for (const { tenant, entry } of this.#evicted) this.#leaveAlert(tenant, entry);
     for (const { tenant, entry } of this.#evicted) {
@@ -123,7 +123,7 @@ export class VerdictDraft {
   /** Takes the changes over into the book after the commit; returns the number of anomalies dropped for want of room. */
   apply(): number {
     for (const { anomaly, openKey, row } of this.#changed.values()) this.#book.put(anomaly, openKey, row);
-    this.#book.standing.apply(this.#standing);
+    this.#book.openEpisodes.apply(this.#openEpisodes);
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
     this.#book.addEpisodes(this.#orphans);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
@@ -132,8 +132,8 @@ export class VerdictDraft {
 
   /** What the event stream is told. */
   events(): StreamEvents["events"] {
-    const told = [...this.#changed.values()].filter((changed) => changed.isNews);
-    return told.map(({ anomaly }) => {
+    const reported = [...this.#changed.values()].filter((changed) => changed.isNews);
+    return reported.map(({ anomaly }) => {
       return { event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly, this.#alerts.ofAnomaly(anomaly))) };
     });
   }

@@ -2,11 +2,11 @@
 
 import { BACKTEST_RECORDS_MAX } from "../../../core/config/backtest-limits.ts";
 import type { Call } from "../../../domain/alerting/cascade.ts";
+import { deploymentOf } from "../../../domain/anomaly/deployment.ts";
 import type { BacktestFacts, BacktestLayer } from "../../../domain/backtest/history.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
 import { writeTrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import { isRatio, type SloRecord } from "../../../domain/detection/service/slo-record.ts";
-import { deploymentOf } from "../../../domain/incident/deployment.ts";
 import { readCalls } from "../calls/stored-calls.ts";
 import type { QueryContext } from "../queries/query-context.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "../records/record-row.ts";
@@ -55,7 +55,7 @@ function leftOut({ serviceId, metricName }: SampleSelection, saturationEnabled: 
 
 /** Event records that tell of deployments, by service, ascending; of the newest BACKTEST_RECORDS_MAX records of the range. */
 export async function deploymentsOf(
-  { state, breathe }: QueryContext,
+  { state, yieldTurn }: QueryContext,
   { tenant, serviceId, sinceMs, untilMs }: Pick<SampleSelection, "tenant" | "serviceId" | "sinceMs" | "untilMs">,
 ): Promise<Map<string, number[]>> {
   const service = serviceId === null ? undefined : serviceBytes(serviceId);
@@ -78,14 +78,14 @@ export async function deploymentsOf(
     }
     looked += rows.length;
     if (rows.length < ROWS_PER_READ) break;
-    await breathe();
+    await yieldTurn();
   }
   return found;
 }
 
 /** Of three days before the beginning on, as windows reach so far back; at most BACKTEST_RECORDS_MAX, the oldest first. */
 async function sloRecordsOf(
-  { state, breathe }: QueryContext,
+  { state, yieldTurn }: QueryContext,
   { tenant, serviceId, environment, sinceMs, untilMs }: SampleSelection,
 ): Promise<SloRecord[]> {
   const to = tenantTimeBound(tenant, Math.max(0, untilMs));
@@ -103,7 +103,7 @@ async function sloRecordsOf(
     const last = rows.at(-1)?.key;
     if (last === undefined || rows.length < ROWS_PER_READ) break;
     from = Uint8Array.of(...last, 0);
-    await breathe();
+    await yieldTurn();
   }
   return found;
 }

@@ -54,7 +54,7 @@ export async function runBacktest(context: QueryContext, request: QueryRequest<"
     ...(inhibitions?.add ?? []).flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]),
   ];
   const { patterns } = context.state.configured;
-  const problem = (await matchersProblem(matchers, patterns, context.breathe)) ?? patternSumProblem(patterns, [], matchers);
+  const problem = (await matchersProblem(matchers, patterns, context.yieldTurn)) ?? patternSumProblem(patterns, [], matchers);
   if (problem !== null) return refused("bad_request", problem);
   const all = backtestsOf(context);
   const outcome = await all.gate.run(request.principal.tenant, () => runOne(context, request, sinceMs, untilMs));
@@ -93,7 +93,7 @@ async function compare(
   const pause = async (share: number) => {
     if (context.nowMs() > endMs) throw new BacktestLateError();
     backtestsOf(context).share = share;
-    await context.breathe();
+    await context.yieldTurn();
   };
   const { tenant } = request.principal;
   const { service_id, metric_name, environment } = request.body;

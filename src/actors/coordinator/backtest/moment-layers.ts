@@ -60,7 +60,7 @@ export class MomentLayers {
         },
         train: train === undefined ? null : (job) => train(writeTrainingInput(job)),
       },
-      slices: new WorkSlices(() => context.breathe()),
+      slices: new WorkSlices(() => context.yieldTurn()),
     };
     return new MomentLayers(context, moment, atMs);
   }

@@ -10,12 +10,12 @@ const ROWS_PER_TURN = 100;
 export interface StoredCallsContext {
   readonly state: { readonly series: KeyValueStore };
   /** Lets other work of the thread have its turn. */
-  breathe(): Promise<void>;
+  yieldTurn(): Promise<void>;
 }
 
 /** Gives every edge of a tenant's minutes, and all that is not merged yet: of any tenant and time, so that `take` has to look. */
 export async function readCalls(
-  { state, breathe }: StoredCallsContext,
+  { state, yieldTurn }: StoredCallsContext,
   tenant: string,
   { from, to }: { readonly from: number; readonly to: number },
   take: (edge: CallEdge) => void,
@@ -26,6 +26,6 @@ export async function readCalls(
   ];
   for (const [i, { value }] of rows.entries()) {
     for (const edge of decodeCallEdges(value)) take(edge);
-    if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await breathe();
+    if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await yieldTurn();
   }
 }

@@ -19,7 +19,7 @@ export interface ControlCommitterDependencies {
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
   /** Whether anybody reads the event stream; where it is not given, somebody does. */
-  isHeard?(): boolean;
+  hasSubscribers?(): boolean;
   /** From the arrival of the bytes to the stored anomaly. */
   observeLatencySeconds(seconds: number): void;
 }
@@ -88,7 +88,7 @@ export class ControlCommitter {
     counters.set("anomaliesOpen", state.anomalies.openCount);
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
-    counters.add("lettersReplayed", deadLetters?.replayed ?? 0);
-    if (this.#dependencies.isHeard?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
+    counters.add("deadLettersReplayed", deadLetters?.replayed ?? 0);
+    if (this.#dependencies.hasSubscribers?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
   }
 }

@@ -11,7 +11,7 @@ import {
   type ServiceLabelsEnvelope,
 } from "../../../core/protocol/coordinator-frame.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
-import { decodeEpisode } from "../../../domain/incident/episode-codec.ts";
+import { decodeEpisode } from "../../../domain/anomaly/episode-codec.ts";
 import { AlertDraft } from "../alerts/alert-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
@@ -38,7 +38,7 @@ export class ControlTransaction {
   /** Takes a frame of CONTROL_FRAMES. */
   add({ kind, payload }: EngineFrame): void {
     if (kind === FRAME_VERDICT || kind === FRAME_CLOSING) this.verdicts.add(decodeEpisode(payload));
-    else if (kind === FRAME_DEAD_LETTER) this.#takeLetter(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload));
+    else if (kind === FRAME_DEAD_LETTER) this.#takeDeadLetter(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload));
     else if (kind === FRAME_SERVICE_LABELS) this.#takeLabels(decodePayload<ServiceLabelsEnvelope>(payload));
     else throw new RangeError(`a frame of kind ${kind} is not stored in control`);
   }
@@ -48,7 +48,7 @@ export class ControlTransaction {
     return verdicts.concat(this.alerts.operations(), this.deadLetters?.operations() ?? [], this.labels?.operations() ?? []);
   }
 
-  #takeLetter(letter: DeadLetterEnvelope | DeadLettersEnded): void {
+  #takeDeadLetter(letter: DeadLetterEnvelope | DeadLettersEnded): void {
     this.deadLetters ??= new DeadLetterDraft(this.#state);
     this.deadLetters.take(letter);
   }

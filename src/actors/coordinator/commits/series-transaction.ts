@@ -25,8 +25,8 @@ import {
   type RecordEnvelope,
 } from "../../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";
+import { deploymentOf } from "../../../domain/anomaly/deployment.ts";
 import type { SloRecord } from "../../../domain/detection/service/slo-record.ts";
-import { deploymentOf } from "../../../domain/incident/deployment.ts";
 import { readSpanBlockHead, spanBlockId } from "../../../domain/trace/span-block.ts";
 import { callSumsKey, readCallsFrame } from "../calls/call-rows.ts";
 import { encodeRecordRow } from "../records/record-row.ts";

@@ -60,21 +60,25 @@ export function isWorthKeeping({ total, ends, expired, dropped }: DeadLetterCoun
 }
 
 /** What letters are counted by. */
-export interface LetterKind {
+export interface DeadLetterKind {
   readonly reason: string;
   readonly topic: string;
   readonly anonymous?: boolean;
 }
 
 /** Letters of one kind: how many, the records that they stand for, and their bytes; all negative where they are deleted. */
-export interface LetterAmount {
+export interface DeadLetterAmount {
   readonly letters: number;
   readonly records: number;
   readonly bytes: number;
 }
 
 /** The counts after letters of one kind were stored or deleted. */
-export function countLetters(before: DeadLetterCounts, kind: LetterKind, { letters, records, bytes }: LetterAmount): DeadLetterCounts {
+export function countDeadLetters(
+  before: DeadLetterCounts,
+  kind: DeadLetterKind,
+  { letters, records, bytes }: DeadLetterAmount,
+): DeadLetterCounts {
   return {
     ...before,
     total: before.total + letters,

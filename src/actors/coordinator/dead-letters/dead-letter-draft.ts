@@ -6,12 +6,12 @@ import { DEAD_LETTER } from "../state/shared-forms.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import {
   COUNTS,
-  countLetters,
+  countDeadLetters,
   type DeadLetterBook,
   type DeadLetterCounts,
+  type DeadLetterKind,
   deadLetterCountsKey,
   isWorthKeeping,
-  type LetterKind,
 } from "./dead-letter-book.ts";
 import { JOB, type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
@@ -21,7 +21,7 @@ const END_DELETED = 2;
 const REPLAYED = Uint8Array.of(END_REPLAYED);
 
 /** Why a letter leaves: by its age, or before its time for the bytes of all. */
-export type LetterLoss = "expired" | "dropped";
+export type DeadLetterLoss = "expired" | "dropped";
 
 /** What drafts are made over. */
 export interface DeadLetterState {
@@ -32,7 +32,7 @@ export interface DeadLetterState {
 
 /** Letters of one kind that have ended. */
 interface EndedKind {
-  readonly kind: LetterKind;
+  readonly kind: DeadLetterKind;
   letters: number;
   records: number;
   bytes: number;
@@ -81,7 +81,7 @@ export class DeadLetterDraft {
   }
 
   /** Lets a letter go, as it was read. */
-  lose(entry: StoreEntry, loss: LetterLoss): void {
+  lose(entry: StoreEntry, loss: DeadLetterLoss): void {
     const letter = DEAD_LETTER.decode(entry.value);
     this.#drop(entry.key, letter, entry.value.length);
     const counts = this.#countsOf(letter.tenant);
@@ -140,7 +140,7 @@ export class DeadLetterDraft {
     }
     let counts = this.#countsOf(tenant);
     for (const { kind, letters, records, bytes } of kinds.values())
-      counts = countLetters(counts, kind, { letters: -letters, records: -records, bytes: -bytes });
+      counts = countDeadLetters(counts, kind, { letters: -letters, records: -records, bytes: -bytes });
     this.#counts.set(tenant, { ...counts, ends: counts.ends + newEnds });
     this.replayed += ended;
     const known = this.#jobs.get(job) ?? this.#state.replays.find(tenant, job);
@@ -186,7 +186,7 @@ export class DeadLetterDraft {
 
   #count(letter: DeadLetterEnvelope, bytes: number, by: 1 | -1): void {
     const amount = { letters: by, records: by * (letter.count ?? 1), bytes: by * bytes };
-    this.#counts.set(letter.tenant, countLetters(this.#countsOf(letter.tenant), letter, amount));
+    this.#counts.set(letter.tenant, countDeadLetters(this.#countsOf(letter.tenant), letter, amount));
   }
 }
 

@@ -14,10 +14,10 @@ import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
-import { type LetterPlace, letterKey } from "./dead-letter-id.ts";
-import { fateOf, placeOf, readLetter, selects } from "./dead-letter-selection.ts";
-import { letterView, problemView } from "./dead-letter-view.ts";
-import type { LetterSelection } from "./replay-book.ts";
+import { type DeadLetterKey, deadLetterKey } from "./dead-letter-id.ts";
+import { fateOf, placeOf, readDeadLetter, selects } from "./dead-letter-selection.ts";
+import { deadLetterView, problemView } from "./dead-letter-view.ts";
+import type { DeadLetterSelection } from "./replay-book.ts";
 
 const ROWS_PER_READ = 500;
 
@@ -30,7 +30,7 @@ interface Scan {
   readonly letters: readonly DeadLetterEnvelope[];
   readonly matches: number;
   /** Where the bound, or a full page that is not the first, ended it. */
-  readonly endedAt: LetterPlace | undefined;
+  readonly endedAt: DeadLetterKey | undefined;
 }
 
 /** A page of letters. */
@@ -49,7 +49,7 @@ export async function listDeadLetters(context: QueryContext, { principal, query 
   const next = scanned.letters.length > limit ? page.at(-1) : scanned.endedAt;
   const position = next && [next.receivedMs, next.id, total.total, total.isExact];
   return done({
-    entries: page.map(letterView),
+    entries: page.map(deadLetterView),
     total: total.total,
     total_relation: total.isExact ? "eq" : "gte",
     page_token: position === undefined ? "" : issuePageToken(context.state.pageSecret, scope, position),
@@ -62,7 +62,7 @@ function selectionOf(query: {
   readonly service_id?: string | undefined;
   readonly fromMs: number;
   readonly toMs: number;
-}): LetterSelection {
+}): DeadLetterSelection {
   const { reason, topic, service_id, fromMs, toMs } = query;
   return {
     ...(reason !== undefined && { reason }),
@@ -87,8 +87,8 @@ function firstTotal(context: QueryContext, tenant: string, query: QueryRequest<"
 async function scan(
   context: QueryContext,
   tenant: string,
-  selection: LetterSelection,
-  before: LetterPlace | undefined,
+  selection: DeadLetterSelection,
+  before: DeadLetterKey | undefined,
   limit: number,
 ): Promise<Scan> {
   const letters: DeadLetterEnvelope[] = [];
@@ -96,11 +96,11 @@ async function scan(
   let to = tenantTimeBound(tenant, selection.toMs ?? Number.POSITIVE_INFINITY);
   if (before !== undefined) to = tenantTimeKey(tenant, before.receivedMs, before.id);
   let matches = 0;
-  let last: LetterPlace | undefined;
+  let last: DeadLetterKey | undefined;
   for (let scanned = 0; scanned < RECORDS_SCANNED_MAX; ) {
     const entries = context.state.control.range("dead_letters", { from, to, reverse: true, limit: ROWS_PER_READ });
     for (const entry of entries) {
-      const letter = readLetter(entry);
+      const letter = readDeadLetter(entry);
       if (!selects(selection, letter)) continue;
       matches++;
       if (letters.length < limit) letters.push(letter);
@@ -111,7 +111,7 @@ async function scan(
     last = placeOf(end.key);
     to = end.key;
     if (before !== undefined && letters.length >= limit) return { letters, matches, endedAt: last };
-    await context.breathe();
+    await context.yieldTurn();
   }
   return { letters, matches, endedAt: last };
 }
@@ -119,7 +119,7 @@ async function scan(
 /** One letter, and what is wrong with its record as it stands. */
 export function oneDeadLetter({ state, nowMs }: QueryContext, { principal, path }: QueryRequest<"deadLetter">): Outcome<unknown> {
   const entry = findEntry(state.control, principal.tenant, path.id ?? "");
-  return entry === undefined ? absent(path.id ?? "") : done(judgedView(readLetter(entry), nowMs()));
+  return entry === undefined ? absent(path.id ?? "") : done(judgedView(readDeadLetter(entry), nowMs()));
 }
 
 /** Puts another payload in the place of the one that came: {"payload": record}, or the record itself. */
@@ -134,7 +134,7 @@ export async function correctDeadLetter(
   return edit(async () => {
     const entry = findEntry(state.control, principal.tenant, path.id ?? "");
     if (entry === undefined) return absent(path.id ?? "");
-    const letter: DeadLetterEnvelope = { ...readLetter(entry), payload, correctedMs: nowMs() };
+    const letter: DeadLetterEnvelope = { ...readDeadLetter(entry), payload, correctedMs: nowMs() };
     const draft = new DeadLetterDraft(state);
     draft.replace(entry, letter);
     await state.control.commit(draft.operations());
@@ -160,7 +160,7 @@ export async function deleteDeadLetter(
 }
 
 function findEntry(store: QueryContext["state"]["control"], tenant: string, id: string): StoreEntry | undefined {
-  const key = letterKey(tenant, id);
+  const key = deadLetterKey(tenant, id);
   const value = key && store.get("dead_letters", key);
   return key !== undefined && value !== undefined ? { key, value } : undefined;
 }
@@ -172,5 +172,5 @@ function absent(id: string) {
 function judgedView(letter: DeadLetterEnvelope, nowMs: number) {
   const fate = fateOf(letter, nowMs);
   const problem = fate.outcome === "refused" ? fate.refusal : undefined;
-  return { ...letterView(letter), replayable: problem === undefined, problem: problemView(problem) };
+  return { ...deadLetterView(letter), replayable: problem === undefined, problem: problemView(problem) };
 }

@@ -12,17 +12,17 @@ export interface DeadLetterRows {
 }
 
 /** Letters of one tenant to drop, oldest first; none where a step found no anonymous ones and the walk goes on. */
-export interface LettersToDrop {
+export interface DeadLettersToDrop {
   readonly tenant: string;
   readonly entries: readonly StoreEntry[];
 }
 
 /** Yields letters, at most `rows` looked at each time, until nobody asks for more or none are left. What is yielded must be gone before the next is asked for. */
-export function* lettersToDrop({ control, deadLetters }: DeadLetterRows, rows: number): Generator<LettersToDrop> {
+export function* deadLettersToDrop({ control, deadLetters }: DeadLetterRows, rows: number): Generator<DeadLettersToDrop> {
   for (;;) {
     const tenant = deadLetters.anonymousTenant;
     if (tenant === undefined) break;
-    yield* anonymousLetters(control, tenant, rows);
+    yield* anonymousDeadLetters(control, tenant, rows);
     if (deadLetters.anonymousTenant === tenant) break; // the counts say so and the rows do not: others give way as ever
   }
   for (;;) {
@@ -34,7 +34,7 @@ export function* lettersToDrop({ control, deadLetters }: DeadLetterRows, rows: n
   }
 }
 
-function* anonymousLetters(control: KeyValueStore, tenant: string, rows: number): Generator<LettersToDrop> {
+function* anonymousDeadLetters(control: KeyValueStore, tenant: string, rows: number): Generator<DeadLettersToDrop> {
   const { from: first, to } = wholeOf(tenant);
   for (let from = first; ; ) {
     const entries = control.range("dead_letters", { from, to, limit: rows });

@@ -3,31 +3,31 @@ import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-va
 import { TIMESTAMP_AGE_MS_MAX } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
-import { recordOfLetter, serviceOfLetter } from "../../../domain/series/dead-letter-record.ts";
+import { recordOfDeadLetter, serviceOfDeadLetter } from "../../../domain/series/dead-letter-record.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../../domain/series/telemetry-record.ts";
 import { DEAD_LETTER } from "../state/shared-forms.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
-import type { LetterPlace } from "./dead-letter-id.ts";
-import type { LetterSelection } from "./replay-book.ts";
+import type { DeadLetterKey } from "./dead-letter-id.ts";
+import type { DeadLetterSelection } from "./replay-book.ts";
 
 /** Reads a stored letter. */
-export function readLetter({ value }: StoreEntry): DeadLetterEnvelope {
+export function readDeadLetter({ value }: StoreEntry): DeadLetterEnvelope {
   return DEAD_LETTER.decode(value);
 }
 
 /** Whether a filter takes the letter; its time is for the range to say. */
-export function selects({ reason, topic, serviceId }: LetterSelection, letter: DeadLetterEnvelope): boolean {
+export function selects({ reason, topic, serviceId }: DeadLetterSelection, letter: DeadLetterEnvelope): boolean {
   if (reason !== undefined && letter.reason !== reason) return false;
   if (topic !== undefined && letter.topic !== topic) return false;
-  return serviceId === undefined || serviceOfLetter(letter.payload) === serviceId;
+  return serviceId === undefined || serviceOfDeadLetter(letter.payload) === serviceId;
 }
 
 /** The oldest letters of a range behind a place, at most `limit`. */
-export function lettersAfter(
+export function deadLettersAfter(
   store: KeyValueStore,
   tenant: string,
-  { fromMs, toMs }: LetterSelection,
-  after: LetterPlace | null,
+  { fromMs, toMs }: DeadLetterSelection,
+  after: DeadLetterKey | null,
   limit: number,
 ): StoreEntry[] {
   const to = tenantTimeBound(tenant, toMs ?? Number.POSITIVE_INFINITY);
@@ -39,7 +39,7 @@ export function lettersAfter(
 }
 
 /** Where a letter lies. */
-export function placeOf(key: Uint8Array): LetterPlace {
+export function placeOf(key: Uint8Array): DeadLetterKey {
   const reader = new KeyReader(key);
   reader.text();
   const receivedMs = reader.time();
@@ -47,13 +47,13 @@ export function placeOf(key: Uint8Array): LetterPlace {
 }
 
 /** What becomes of a letter now: refused again, or taken as live telemetry or, when its time is over a day ago, as history. */
-export type LetterFate =
+export type DeadLetterFate =
   | { readonly outcome: "refused"; readonly refusal: Refusal }
   | { readonly outcome: "live" | "history"; readonly record: TelemetryRecord };
 
 /** Judges a letter's record by when it first came: what was in time then is in time now. */
-export function fateOf(letter: DeadLetterEnvelope, nowMs: number): LetterFate {
-  const judged = judgeRecord(recordOfLetter(letter.payload), letter.receivedMs);
+export function fateOf(letter: DeadLetterEnvelope, nowMs: number): DeadLetterFate {
+  const judged = judgeRecord(recordOfDeadLetter(letter.payload), letter.receivedMs);
   if (isRefusal(judged)) return { outcome: "refused", refusal: judged };
   return { outcome: judged.timeMs < nowMs - TIMESTAMP_AGE_MS_MAX ? "history" : "live", record: judged };
 }

@@ -4,7 +4,7 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { DEAD_LETTER_AGE_MS_MAX, DEAD_LETTER_BYTES_MAX } from "../../../core/config/limits.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { tenantTimeBound } from "../state/tables.ts";
-import { readLetter } from "./dead-letter-selection.ts";
+import { readDeadLetter } from "./dead-letter-selection.ts";
 
 /** Counts by reason and topic; the dates are null when there is none. `dropped`: gone by age, and by bytes before their time. */
 export function dlqStats({ state }: QueryContext, { principal }: QueryRequest<"dlqStats">): Outcome<unknown> {
@@ -13,7 +13,7 @@ export function dlqStats({ state }: QueryContext, { principal }: QueryRequest<"d
     const from = tenantTimeBound(principal.tenant, Number.NEGATIVE_INFINITY);
     const to = tenantTimeBound(principal.tenant, Number.POSITIVE_INFINITY);
     const [entry] = state.control.range("dead_letters", { from, to, reverse, limit: 1 });
-    return entry === undefined ? null : formatRfc3339(readLetter(entry).receivedMs);
+    return entry === undefined ? null : formatRfc3339(readDeadLetter(entry).receivedMs);
   };
   return done({
     total_failed: counts.records,

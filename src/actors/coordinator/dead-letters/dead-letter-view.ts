@@ -2,13 +2,13 @@
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { Refusal } from "../../../domain/series/telemetry-record.ts";
-import { letterId } from "./dead-letter-id.ts";
+import { deadLetterId } from "./dead-letter-id.ts";
 
 /** The entry of a list. */
-export function letterView(letter: DeadLetterEnvelope) {
+export function deadLetterView(letter: DeadLetterEnvelope) {
   const { reason, field, message, topic, receivedMs, payload, count = 1, places = [], correctedMs } = letter;
   return {
-    dlq_id: letterId(letter),
+    dlq_id: deadLetterId(letter),
     reason,
     field,
     message,

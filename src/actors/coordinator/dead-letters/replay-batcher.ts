@@ -1,8 +1,8 @@
 // Sorts the letters of one step of a replay by what becomes of them, and counts.
-import { REPLAY_BATCH_BYTES, REPLAY_BODY_BYTES, REPLAY_BODY_LETTERS, REPLAY_SCAN_ROWS } from "../../../core/config/limits.ts";
+import { REPLAY_BATCH_BYTES, REPLAY_BODY_BYTES, REPLAY_BODY_DEAD_LETTERS, REPLAY_SCAN_ROWS } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { fateOf, selects } from "./dead-letter-selection.ts";
-import type { LetterSelection, ReplayJob } from "./replay-book.ts";
+import type { DeadLetterSelection, ReplayJob } from "./replay-book.ts";
 
 /** What one step adds to its job's counts. */
 export interface ReplayTally {
@@ -21,15 +21,15 @@ export interface ReplayBody {
 }
 
 /** A letter, and its bytes as it is stored. */
-interface SizedLetter {
+interface SizedDeadLetter {
   readonly letter: DeadLetterEnvelope;
   readonly bytes: number;
 }
 
 /** Collects letters until a batch is full. */
-export class LetterSorter {
-  readonly #live: SizedLetter[] = [];
-  readonly #history: SizedLetter[] = [];
+export class ReplayBatcher {
+  readonly #live: SizedDeadLetter[] = [];
+  readonly #history: SizedDeadLetter[] = [];
   readonly tally: ReplayTally = { examined: 0, selected: 0, failed: 0, missing: 0, replayedBefore: 0, failedByReason: {} };
   readonly #nowMs: number;
   #bytes = 0;
@@ -50,7 +50,7 @@ export class LetterSorter {
   }
 
   /** Takes a letter if the selection does. */
-  look(letter: DeadLetterEnvelope, bytes: number, selection: LetterSelection): void {
+  look(letter: DeadLetterEnvelope, bytes: number, selection: DeadLetterSelection): void {
     this.tally.examined++;
     if (!selects(selection, letter)) return;
     this.tally.selected++;
@@ -71,11 +71,11 @@ export class LetterSorter {
   }
 }
 
-function* bodiesOf(letters: readonly SizedLetter[], isHistory: boolean): Generator<ReplayBody> {
+function* bodiesOf(letters: readonly SizedDeadLetter[], isHistory: boolean): Generator<ReplayBody> {
   let body: DeadLetterEnvelope[] = [];
   let bodyBytes = 0;
   for (const { letter, bytes } of letters) {
-    if (body.length > 0 && (body.length >= REPLAY_BODY_LETTERS || bodyBytes + bytes > REPLAY_BODY_BYTES)) {
+    if (body.length > 0 && (body.length >= REPLAY_BODY_DEAD_LETTERS || bodyBytes + bytes > REPLAY_BODY_BYTES)) {
       yield { letters: body, isHistory };
       body = [];
       bodyBytes = 0;

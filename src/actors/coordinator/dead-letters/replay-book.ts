@@ -6,7 +6,7 @@ import { list, nullable, number, object, optional, record, StoredForm, text } fr
 import { idBytes } from "../state/tables.ts";
 
 /** Which letters: those named, or all that match. Received times, `fromMs` inclusive, `toMs` exclusive. */
-export interface LetterSelection {
+export interface DeadLetterSelection {
   /** dlq_ids. */
   readonly ids?: readonly string[];
   readonly reason?: string;
@@ -21,7 +21,7 @@ export interface ReplayJob {
   /** 32 hex digits. */
   readonly id: string;
   readonly tenant: string;
-  readonly selection: LetterSelection;
+  readonly selection: DeadLetterSelection;
   readonly createdMs: number;
   readonly finishedMs: number | null;
   /** Only letters that were received before this. */
@@ -44,7 +44,7 @@ export interface ReplayJob {
 export const JOB = new StoredForm<ReplayJob>("replay_jobs", {
   id: text,
   tenant: text,
-  selection: object<LetterSelection>({
+  selection: object<DeadLetterSelection>({
     ids: optional(list(text)),
     reason: optional(text),
     serviceId: optional(text),

@@ -16,10 +16,10 @@ import {
 } from "../../../core/config/limits.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
-import { type LetterPlace, letterId, letterKey } from "./dead-letter-id.ts";
-import { fateOf, lettersAfter, placeOf, readLetter, selects } from "./dead-letter-selection.ts";
+import { type DeadLetterKey, deadLetterId, deadLetterKey } from "./dead-letter-id.ts";
+import { deadLettersAfter, fateOf, placeOf, readDeadLetter, selects } from "./dead-letter-selection.ts";
 import { problemView } from "./dead-letter-view.ts";
-import { JOB, type LetterSelection, type ReplayJob, replayJobKey } from "./replay-book.ts";
+import { type DeadLetterSelection, JOB, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
 /** Begins a replay, or says what it would do. */
 export async function replayDeadLetters(
@@ -32,7 +32,7 @@ export async function replayDeadLetters(
   return begin(context, principal.tenant, selection);
 }
 
-function selectionOf(filter: NonNullable<QueryRequest<"replayDeadLetters">["body"]["filter"]>): LetterSelection {
+function selectionOf(filter: NonNullable<QueryRequest<"replayDeadLetters">["body"]["filter"]>): DeadLetterSelection {
   const { reason, service_id, topic, since, until } = filter;
   return {
     ...(reason !== undefined && { reason }),
@@ -43,7 +43,7 @@ function selectionOf(filter: NonNullable<QueryRequest<"replayDeadLetters">["body
   };
 }
 
-async function begin({ state, nowMs, edit }: QueryContext, tenant: string, selection: LetterSelection): Promise<Outcome<unknown>> {
+async function begin({ state, nowMs, edit }: QueryContext, tenant: string, selection: DeadLetterSelection): Promise<Outcome<unknown>> {
   return edit(async () => {
     const jobs = state.replays.of(tenant);
     const running = jobs.filter(({ finishedMs }) => finishedMs === null);
@@ -111,31 +111,36 @@ interface Rehearsal {
 }
 
 /** What each letter would become, without doing it. */
-async function rehearse(context: QueryContext, tenant: string, selection: LetterSelection) {
+async function rehearse(context: QueryContext, tenant: string, selection: DeadLetterSelection) {
   const rehearsal: Rehearsal = { examined: 0, selected: 0, accepted: 0, refused: 0, entries: [] };
   const isWhole = selection.ids === undefined ? await rehearseFilter(context, tenant, selection, rehearsal) : true;
   for (const id of selection.ids ?? []) rehearseNamed(context, tenant, id, rehearsal);
   return { dry_run: true, complete: isWhole && rehearsal.selected <= REPLAY_IDS_MAX, ...rehearsal };
 }
 
-async function rehearseFilter(context: QueryContext, tenant: string, selection: LetterSelection, rehearsal: Rehearsal): Promise<boolean> {
-  let after: LetterPlace | null = null;
+async function rehearseFilter(
+  context: QueryContext,
+  tenant: string,
+  selection: DeadLetterSelection,
+  rehearsal: Rehearsal,
+): Promise<boolean> {
+  let after: DeadLetterKey | null = null;
   while (rehearsal.examined < RECORDS_SCANNED_MAX) {
-    const entries = lettersAfter(context.state.control, tenant, selection, after, REPLAY_SCAN_ROWS);
-    for (const { value } of entries) rehearseLetter(context, value, selection, rehearsal);
+    const entries = deadLettersAfter(context.state.control, tenant, selection, after, REPLAY_SCAN_ROWS);
+    for (const { value } of entries) rehearseDeadLetter(context, value, selection, rehearsal);
     const last = entries.at(-1);
     if (last === undefined || entries.length < REPLAY_SCAN_ROWS) return true;
     after = placeOf(last.key);
-    await context.breathe();
+    await context.yieldTurn();
   }
   return false;
 }
 
 function rehearseNamed(context: QueryContext, tenant: string, id: string, rehearsal: Rehearsal): void {
-  const key = letterKey(tenant, id) as Uint8Array;
+  const key = deadLetterKey(tenant, id) as Uint8Array;
   const value = context.state.control.get("dead_letters", key);
   if (value !== undefined) {
-    rehearseLetter(context, value, {}, rehearsal);
+    rehearseDeadLetter(context, value, {}, rehearsal);
     return;
   }
   rehearsal.examined++;
@@ -143,8 +148,8 @@ function rehearseNamed(context: QueryContext, tenant: string, id: string, rehear
   rehearsal.entries.push({ dlq_id: id, outcome: wasReplayed ? "already_replayed" : "not_found" });
 }
 
-function rehearseLetter({ nowMs }: QueryContext, value: Uint8Array, selection: LetterSelection, rehearsal: Rehearsal): void {
-  const letter = readLetter({ key: value, value });
+function rehearseDeadLetter({ nowMs }: QueryContext, value: Uint8Array, selection: DeadLetterSelection, rehearsal: Rehearsal): void {
+  const letter = readDeadLetter({ key: value, value });
   rehearsal.examined++;
   if (!selects(selection, letter)) return;
   rehearsal.selected++;
@@ -152,7 +157,7 @@ function rehearseLetter({ nowMs }: QueryContext, value: Uint8Array, selection: L
   if (fate.outcome === "refused") rehearsal.refused++;
   else rehearsal.accepted++;
   if (rehearsal.entries.length >= REPLAY_IDS_MAX) return;
-  const dlq_id = letterId(letter);
+  const dlq_id = deadLetterId(letter);
   if (fate.outcome === "refused") rehearsal.entries.push({ dlq_id, outcome: "refused", problem: problemView(fate.refusal) });
   else rehearsal.entries.push({ dlq_id, outcome: "accepted", taken_as: fate.outcome, becomes: becoming(fate.record) });
 }

@@ -12,8 +12,8 @@ import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts
 import { restMsAfter } from "../../../core/base/paced-work.ts";
 import {
   REPLAY_BUSY_SHARE,
+  REPLAY_DEAD_LETTERS_PER_SECOND_MAX,
   REPLAY_LATENCY_MS_MAX,
-  REPLAY_LETTERS_PER_SECOND_MAX,
   REPLAY_RETRY_MS_FIRST,
   REPLAY_RETRY_MS_MAX,
   REPLAY_SCAN_ROWS,
@@ -22,12 +22,12 @@ import {
 import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
-import { letterKey } from "./dead-letter-id.ts";
-import { lettersAfter, placeOf, readLetter } from "./dead-letter-selection.ts";
-import { countFailure, LetterSorter, type ReplayBody, type ReplayTally, withTally } from "./replay-batcher.ts";
+import { deadLetterKey } from "./dead-letter-id.ts";
+import { deadLettersAfter, placeOf, readDeadLetter } from "./dead-letter-selection.ts";
+import { countFailure, ReplayBatcher, type ReplayBody, type ReplayTally, withTally } from "./replay-batcher.ts";
 import { JOB, type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
-export interface ReplayDeskDependencies {
+export interface ReplayRunnerDependencies {
   readonly control: KeyValueStore;
   readonly replays: ReplayBook;
   readonly counters: CoordinatorCounters;
@@ -52,8 +52,8 @@ const ROUNDS_MAX = 8;
 const encoder = new TextEncoder();
 
 /** The jobs of one server. */
-export class ReplayDesk {
-  readonly #dependencies: ReplayDeskDependencies;
+export class ReplayRunner {
+  readonly #dependencies: ReplayRunnerDependencies;
   #batch: Batch | undefined;
   /** Number of the body that is at an engine; 0 for none. */
   #sent = 0;
@@ -68,7 +68,7 @@ export class ReplayDesk {
   /** The job that had its turn last. */
   #lastJob = "";
 
-  constructor(dependencies: ReplayDeskDependencies) {
+  constructor(dependencies: ReplayRunnerDependencies) {
     this.#dependencies = dependencies;
   }
 
@@ -104,20 +104,20 @@ export class ReplayDesk {
     this.#dependencies.counters.set("replayJobs", jobs.length);
     const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % jobs.length] as ReplayJob;
     this.#lastJob = job.id;
-    const sorter = new LetterSorter(this.#dependencies.nowMs());
-    const moved = job.selection.ids === undefined ? this.#readFilter(job, sorter) : this.#readIds(job, job.selection.ids, sorter);
-    const bodies = sorter.bodies();
-    this.#batch = { job, moved, tally: sorter.tally, bodies, rounds: 0 };
+    const batcher = new ReplayBatcher(this.#dependencies.nowMs());
+    const moved = job.selection.ids === undefined ? this.#readFilter(job, batcher) : this.#readIds(job, job.selection.ids, batcher);
+    const bodies = batcher.bodies();
+    this.#batch = { job, moved, tally: batcher.tally, bodies, rounds: 0 };
   }
 
   /** Letters behind the cursor that the filter selects. */
-  #readFilter(job: ReplayJob, sorter: LetterSorter): Partial<ReplayJob> {
+  #readFilter(job: ReplayJob, batcher: ReplayBatcher): Partial<ReplayJob> {
     const { control, nowMs } = this.#dependencies;
-    const entries = lettersAfter(control, job.tenant, { ...job.selection, toMs: job.untilMs }, job.cursor, REPLAY_SCAN_ROWS);
+    const entries = deadLettersAfter(control, job.tenant, { ...job.selection, toMs: job.untilMs }, job.cursor, REPLAY_SCAN_ROWS);
     let looked = 0;
     for (const entry of entries) {
-      if (sorter.isFull(entry.value.length)) break;
-      sorter.look(readLetter(entry), entry.value.length, job.selection);
+      if (batcher.isFull(entry.value.length)) break;
+      batcher.look(readDeadLetter(entry), entry.value.length, job.selection);
       looked++;
     }
     const last = entries[looked - 1];
@@ -126,15 +126,15 @@ export class ReplayDesk {
   }
 
   /** The next of the letters that are named. */
-  #readIds(job: ReplayJob, ids: readonly string[], sorter: LetterSorter): Partial<ReplayJob> {
+  #readIds(job: ReplayJob, ids: readonly string[], batcher: ReplayBatcher): Partial<ReplayJob> {
     const { control, nowMs } = this.#dependencies;
     let idsDone = job.idsDone;
     for (; idsDone < ids.length; idsDone++) {
-      const key = letterKey(job.tenant, ids[idsDone] as string);
+      const key = deadLetterKey(job.tenant, ids[idsDone] as string);
       const value = key && control.get("dead_letters", key);
-      if (sorter.isFull(value?.length ?? 0)) break;
-      if (key !== undefined && value !== undefined) sorter.look(readLetter({ key, value }), value.length, {});
-      else sorter.miss(key !== undefined && control.get("dead_letter_ends", key)?.[0] === END_REPLAYED);
+      if (batcher.isFull(value?.length ?? 0)) break;
+      if (key !== undefined && value !== undefined) batcher.look(readDeadLetter({ key, value }), value.length, {});
+      else batcher.miss(key !== undefined && control.get("dead_letter_ends", key)?.[0] === END_REPLAYED);
     }
     return { idsDone, finishedMs: idsDone === ids.length ? nowMs() : null };
   }
@@ -172,7 +172,7 @@ export class ReplayDesk {
     for (const { reason } of failures) countFailure(batch.tally, reason);
     const tookMs = monotonicMs() - this.#sentMs;
     const pauseMs = Math.max(
-      (letters.length / REPLAY_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
+      (letters.length / REPLAY_DEAD_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
       restMsAfter(tookMs, REPLAY_BUSY_SHARE),
       this.#yield(),
     );
@@ -186,7 +186,7 @@ export class ReplayDesk {
     const after: ReplayJob = { ...withTally(now, tally), ...moved };
     await control.commit([{ table: "replay_jobs", key: replayJobKey(after), value: JOB.encode(after) }]);
     replays.put(after);
-    counters.add("lettersNotReplayed", tally.failed);
+    counters.add("deadLettersNotReplayed", tally.failed);
     if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);
     this.#batch = undefined;
   }

@@ -66,7 +66,7 @@ async function readEntities(context: QueryContext, { body, mediaType }: QueryReq
       entities.push(entity);
       if (entities.length > CATALOG_ENTITIES_MAX)
         return refused("payload_too_large", `a catalog may have ${CATALOG_ENTITIES_MAX} entities, got more; send it in parts`);
-      if (entities.length % ENTITIES_PER_TURN === 0) await context.breathe();
+      if (entities.length % ENTITIES_PER_TURN === 0) await context.yieldTurn();
     }
   } catch (error) {
     if (error instanceof CatalogError) return refused("invalid_json", error.message);

@@ -31,10 +31,10 @@ const LABEL = new StoredForm<StoredLabel>("service_labels", {
 });
 
 /** Place of a label. */
-export type LabelPlace = Pick<ServiceLabel, "tenant" | "serviceId" | "key" | "source">;
+export type LabelScope = Pick<ServiceLabel, "tenant" | "serviceId" | "key" | "source">;
 
 /** Key of a label's row; the rows of one service and key lie together, the source that wins last. */
-export function labelKey({ tenant, serviceId, key, source }: LabelPlace): Uint8Array {
+export function labelKey({ tenant, serviceId, key, source }: LabelScope): Uint8Array {
   return new KeyBuilder().text(tenant).text(serviceId).text(key).u16(LABEL_SOURCES.indexOf(source)).finish();
 }
 
@@ -48,7 +48,7 @@ export function readLabel(key: Uint8Array, value: Uint8Array): ServiceLabel {
 }
 
 /** A change of one row. */
-export function labelOperation(place: LabelPlace, label: ServiceLabel | undefined): StoreOperation {
+export function labelOperation(place: LabelScope, label: ServiceLabel | undefined): StoreOperation {
   if (label === undefined) return { table: "service_labels", key: labelKey(place), value: undefined };
   const { tenant: _tenant, serviceId: _service, key: _key, source: _source, ...stored } = label;
   return { table: "service_labels", key: labelKey(place), value: LABEL.encode(stored) };
@@ -106,7 +106,7 @@ export class LabelBook {
     return count;
   }
 
-  find({ tenant, serviceId, key, source }: LabelPlace): ServiceLabel | undefined {
+  find({ tenant, serviceId, key, source }: LabelScope): ServiceLabel | undefined {
     return this.of(tenant, serviceId).find((label) => isAt(label, key, source));
   }
 
@@ -120,7 +120,7 @@ export class LabelBook {
   }
 
   /** Takes over a row that is stored, or gone where `label` is undefined. */
-  put(place: LabelPlace, label: ServiceLabel | undefined): void {
+  put(place: LabelScope, label: ServiceLabel | undefined): void {
     const { tenant, serviceId, key, source } = place;
     const services = this.#tenants.get(tenant) ?? new Map<string, ServiceLabel[]>();
     const before = services.get(serviceId) ?? [];

@@ -5,7 +5,7 @@ import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import { LABEL_CHANGES_PER_HOUR_MAX, LABELS_PER_SERVICE_MAX, LABELS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import type { ServiceLabelsEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { isLabelText, ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
-import { type LabelBook, type LabelPlace, labelBytes, labelOperation, type ServiceLabel } from "./label-book.ts";
+import { type LabelBook, type LabelScope, labelBytes, labelOperation, type ServiceLabel } from "./label-book.ts";
 
 const HOUR_MS = 3600 * 1000;
 
@@ -15,7 +15,7 @@ export type LabelOutcome = "set" | "unchanged" | "held" | { readonly full: strin
 /** One draft. */
 export class LabelDraft {
   readonly #book: LabelBook;
-  readonly #changed = new Map<string, { readonly place: LabelPlace; readonly label: ServiceLabel | undefined }>();
+  readonly #changed = new Map<string, { readonly place: LabelScope; readonly label: ServiceLabel | undefined }>();
   readonly #shares: { readonly rows: ShareDraft; readonly bytes: ShareDraft };
   /** Rows beyond those of the book, by tenant and by service. */
   readonly #rowsOf = new Map<string, number>();
@@ -40,7 +40,7 @@ export class LabelDraft {
     return "set";
   }
 
-  remove(place: LabelPlace): void {
+  remove(place: LabelScope): void {
     const before = this.find(place);
     if (before !== undefined) this.#put(place, undefined, before);
   }
@@ -61,7 +61,7 @@ export class LabelDraft {
     }
   }
 
-  find(place: LabelPlace): ServiceLabel | undefined {
+  find(place: LabelScope): ServiceLabel | undefined {
     const changed = this.#changed.get(textOf(place));
     return changed === undefined ? this.#book.find(place) : changed.label;
   }
@@ -74,7 +74,7 @@ export class LabelDraft {
     for (const { place, label } of this.#changed.values()) this.#book.put(place, label);
   }
 
-  #put(place: LabelPlace, label: ServiceLabel | undefined, before: ServiceLabel | undefined): void {
+  #put(place: LabelScope, label: ServiceLabel | undefined, before: ServiceLabel | undefined): void {
     const rows = (label === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
     this.#changed.set(textOf(place), { place, label });
     this.#shares.rows.add(place.tenant, rows);
@@ -106,5 +106,5 @@ export class LabelDraft {
   }
 }
 
-const serviceText = ({ tenant, serviceId }: LabelPlace) => JSON.stringify([tenant, serviceId]);
-const textOf = ({ tenant, serviceId, key, source }: LabelPlace) => JSON.stringify([tenant, serviceId, key, source]);
+const serviceText = ({ tenant, serviceId }: LabelScope) => JSON.stringify([tenant, serviceId]);
+const textOf = ({ tenant, serviceId, key, source }: LabelScope) => JSON.stringify([tenant, serviceId, key, source]);

@@ -8,7 +8,7 @@ import { KeyBuilder, prefixEnd } from "../../../domain/codec/key.ts";
 import { LABEL_SOURCES as ORDER } from "../../../domain/labels/service-label.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { TABLE_END } from "../state/tables.ts";
-import { type LabelPlace, labelKey, readLabel, type ServiceLabel } from "./label-book.ts";
+import { type LabelScope, labelKey, readLabel, type ServiceLabel } from "./label-book.ts";
 import { LabelDraft } from "./label-draft.ts";
 
 const ROWS_PER_READ = 500;
@@ -17,7 +17,7 @@ const ROWS_PER_READ = 500;
 export function setLabel(context: QueryContext, request: QueryRequest<"setLabel">): Promise<Outcome<unknown>> {
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, value } = request.body;
-  const place: LabelPlace = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
+  const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
   return context.change(request, () => {
     const draft = new LabelDraft(labels);
     const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
@@ -44,7 +44,7 @@ export function setLabel(context: QueryContext, request: QueryRequest<"setLabel"
 export function deleteLabel(context: QueryContext, request: QueryRequest<"deleteLabel">): Promise<Outcome<unknown>> {
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, source = "manual" } = request.query;
-  const place: LabelPlace = { tenant: request.principal.tenant, serviceId, key, source };
+  const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source };
   return context.change(request, () => {
     const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
     const after = before.filter((label) => label.source !== source);
@@ -69,7 +69,7 @@ export function deleteLabel(context: QueryContext, request: QueryRequest<"delete
   });
 }
 
-function absence({ serviceId, key, source }: LabelPlace, others: readonly ServiceLabel[]): string {
+function absence({ serviceId, key, source }: LabelScope, others: readonly ServiceLabel[]): string {
   const what = `${shown(serviceId)} has no label ${shown(key)} of source ${source}`;
   const [other] = others;
   return other === undefined ? what : `${what}; add source=${other.source} to remove the one that there is`;
@@ -127,7 +127,7 @@ async function readGroups(
     scanned += entries.length;
     // A group goes on behind its last row: sources of one key lie together.
     start = new Uint8Array([...labelKey(last), 0]);
-    await context.breathe();
+    await context.yieldTurn();
   }
   return { groups, endedAt: group.at(-1) };
 }

@@ -12,8 +12,8 @@ import { expireAudit } from "../access/audit-retention.ts";
 import { expireAlerts, expireLedger, expireOpinions } from "../alerts/alert-retention.ts";
 import { episodeTimeKey } from "../anomalies/verdict-draft.ts";
 import { expireCalls, mergeCalls } from "../calls/call-retention.ts";
-import { DeadLetterDraft, type LetterLoss } from "../dead-letters/dead-letter-draft.ts";
-import { lettersToDrop } from "../dead-letters/dead-letter-retention.ts";
+import { DeadLetterDraft, type DeadLetterLoss } from "../dead-letters/dead-letter-draft.ts";
+import { deadLettersToDrop } from "../dead-letters/dead-letter-retention.ts";
 import { type BlockSpan, decodeSpan } from "../series/block-rows.ts";
 import { rollUp } from "../series/rollups/rollup-retention.ts";
 import { decodeRollupSpan, type RollupSpan } from "../series/rollups/rollup-rows.ts";
@@ -45,7 +45,7 @@ export interface RetentionDependencies {
   readonly counters: CoordinatorCounters;
   emit(message: CoordinatorMessage): void;
   /** Resolves after a turn of the event loop. */
-  breathe(): Promise<void>;
+  yieldTurn(): Promise<void>;
   monotonicMs(): number;
 }
 
@@ -108,7 +108,7 @@ export class Retention {
     const { store, operations, apply, restMs = 0 } = drawn.value;
     try {
       if (operations.length > 0) await store.commit(operations);
-      else await this.#dependencies.breathe();
+      else await this.#dependencies.yieldTurn();
     } catch (error) {
       if (error instanceof StoreError && error.isFullDisk)
         this.#rowsMax = Math.max(1, Math.min(FULL_DISK_ROWS_PER_STEP, Math.floor(this.#rowsMax / 2)));
@@ -137,9 +137,9 @@ export class Retention {
     yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireOpinions(this.#dependencies, wallNowMs, this.#rowsPerStep);
-    yield* this.#oldLetters(wallNowMs - deadLetterAgeMs);
-    yield* this.#excessLetters();
-    yield* this.#letterEnds(wallNowMs - deadLetterAgeMs);
+    yield* this.#oldDeadLetters(wallNowMs - deadLetterAgeMs);
+    yield* this.#excessDeadLetters();
+    yield* this.#deadLetterEnds(wallNowMs - deadLetterAgeMs);
     yield* expireAudit(this.#dependencies, wallNowMs - auditRetentionMs, auditRowsMax, this.#rowsPerStep);
     yield* expireUsage(this.#dependencies.state, wallNowMs, this.#rowsPerStep);
     yield* this.#records(wallNowMs - retentionMs);
@@ -192,36 +192,36 @@ export class Retention {
     }
   }
 
-  *#oldLetters(beforeMs: number): Generator<RetentionStep> {
+  *#oldDeadLetters(beforeMs: number): Generator<RetentionStep> {
     const { deadLetters, control } = this.#dependencies.state;
     for (const tenant of [...deadLetters.tenants]) {
       for (;;) {
-        const entries = this.#lettersOf(tenant, beforeMs);
+        const entries = this.#deadLettersOf(tenant, beforeMs);
         if (entries.length === 0) break;
-        yield this.#loseLetters(control, entries, "expired");
+        yield this.#loseDeadLetters(control, entries, "expired");
       }
     }
   }
 
-  *#excessLetters(): Generator<RetentionStep> {
+  *#excessDeadLetters(): Generator<RetentionStep> {
     const { state } = this.#dependencies;
     const excess = () => state.deadLetters.bytes - this.#options.deadLetterBytesMax;
     if (excess() <= 0) return;
-    for (const { tenant, entries } of lettersToDrop(state, this.#rowsPerStep)) {
+    for (const { tenant, entries } of deadLettersToDrop(state, this.#rowsPerStep)) {
       if (entries.length === 0) {
         yield breath(state.control);
         continue;
       }
       // A part of a step of anonymous letters is enough: the walk over them begins anew with the next round.
       const dropped = upToBytes(entries, excess());
-      yield this.#loseLetters(state.control, dropped, "dropped");
+      yield this.#loseDeadLetters(state.control, dropped, "dropped");
       this.#tellDropped(tenant, dropped.length);
       if (excess() <= 0) return;
     }
   }
 
   /** What is remembered of letters that were replayed or deleted goes with the age of letters, and the oldest beyond the maximum. */
-  *#letterEnds(beforeMs: number): Generator<RetentionStep> {
+  *#deadLetterEnds(beforeMs: number): Generator<RetentionStep> {
     const { deadLetters, control } = this.#dependencies.state;
     for (const tenant of [...deadLetters.tenants]) {
       for (;;) {
@@ -246,13 +246,13 @@ export class Retention {
     emit({ type: "log", level: "warn", component: "retention", msg });
   }
 
-  #lettersOf(tenant: string, beforeMs: number): StoreEntry[] {
+  #deadLettersOf(tenant: string, beforeMs: number): StoreEntry[] {
     const { control } = this.#dependencies.state;
     const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
     return control.range("dead_letters", { from, to: tenantTimeBound(tenant, beforeMs), limit: this.#rowsPerStep });
   }
 
-  #loseLetters(store: KeyValueStore, entries: readonly StoreEntry[], loss: LetterLoss): RetentionStep {
+  #loseDeadLetters(store: KeyValueStore, entries: readonly StoreEntry[], loss: DeadLetterLoss): RetentionStep {
     const { state, counters } = this.#dependencies;
     const draft = new DeadLetterDraft(state);
     for (const entry of entries) draft.lose(entry, loss);

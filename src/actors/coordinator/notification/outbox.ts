@@ -8,7 +8,7 @@
  */
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import {
-  EXHAUSTED_TOLD_MS,
+  EXHAUSTED_REPORTED_MS,
   MESSAGES_HANDED_PER_DESTINATION_MAX,
   MESSAGES_HANDED_PER_STEP,
   REPORTS_PER_COMMIT,
@@ -39,7 +39,7 @@ export interface OutboxDependencies {
   /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves after so many milliseconds. */
-  rest(ms: number): Promise<void>;
+  sleep(ms: number): Promise<void>;
 }
 
 /** What the status says. */
@@ -161,7 +161,7 @@ export class Outbox implements AlertFollower {
     const troubles: string[] = [];
     if (this.#link === undefined) troubles.push("the notifier has ended and is being started again");
     const exhaustedMs = this.#exhaustedMs.get(tenant);
-    if (exhaustedMs !== undefined && nowMs() - exhaustedMs < EXHAUSTED_TOLD_MS) {
+    if (exhaustedMs !== undefined && nowMs() - exhaustedMs < EXHAUSTED_REPORTED_MS) {
       troubles.push("a message could not be delivered in the last hour: see deliveries of alerts and the dead letters channel_exhausted");
     }
     return { state: troubles.length === 0 ? "ok" : "degraded", reasons: [...troubles, ...hints], waiting };
@@ -200,7 +200,7 @@ export class Outbox implements AlertFollower {
         if (!(error instanceof StoreError)) throw error;
         // The store takes no writes now: nothing is lost, and it is tried again.
         this.#isWanted = true;
-        await this.#dependencies.rest(RETRY_MS);
+        await this.#dependencies.sleep(RETRY_MS);
       }
     }
   }

@@ -227,8 +227,8 @@ function patternProblem({ state }: QueryContext, tenant: string, id: string, { s
 function warningsOf(destinations: DestinationSettings, tenant: string, channels: readonly string[]): string[] {
   return unresolvedChannels(destinations, tenant, channels).map((text) => {
     const channel = parseChannel(text);
-    const isTold = typeof channel !== "string" && resolveChannel(destinations, tenant, channel).destination !== null;
-    const instead = isTold ? "the notifier's default is told in its place" : "the catch-all's channels are told in its place";
+    const isReported = typeof channel !== "string" && resolveChannel(destinations, tenant, channel).destination !== null;
+    const instead = isReported ? "the notifier's default is told in its place" : "the catch-all's channels are told in its place";
     return `${text} names nothing that is configured: ${instead}`;
   });
 }

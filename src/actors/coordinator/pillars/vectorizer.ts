@@ -43,7 +43,7 @@ export interface VectorizerDependencies {
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   monotonicMs(): number;
-  rest(ms: number): Promise<void>;
+  sleep(ms: number): Promise<void>;
   /** Gives work its turn between transactions. */
   edit<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -147,13 +147,13 @@ export class Vectorizer {
       done = pieces.next().done === true;
       const tookMs = monotonicMs() - startMs;
       work.ms += tookMs;
-      if (!done) await this.#rest(tookMs);
+      if (!done) await this.#sleep(tookMs);
     }
   }
 
   /** Verdicts go first: a tick may take long, not much. */
-  #rest(tookMs: number): Promise<void> {
-    return this.#dependencies.rest(Math.min(VECTORIZER_REST_MS_MAX, tookMs / VECTORIZER_BUSY_SHARE - tookMs));
+  #sleep(tookMs: number): Promise<void> {
+    return this.#dependencies.sleep(Math.min(VECTORIZER_REST_MS_MAX, tookMs / VECTORIZER_BUSY_SHARE - tookMs));
   }
 
   /** Each engine has one question at a time, so that what it works for this stays between its bodies. */
@@ -171,7 +171,7 @@ export class Vectorizer {
         work.ms += tookMs;
         work.streams += answer.streams;
         done = answer.done;
-        if (!done) await this.#rest(tookMs);
+        if (!done) await this.#sleep(tookMs);
       }
     });
   }
@@ -184,7 +184,7 @@ export class Vectorizer {
       const values = due.slice(at, at + PILLAR_HISTORIES_PER_COMMIT);
       await edit(() => control.commit(values.map((value) => historyRow(value, value.history.encode()))));
       for (const value of values) value.storedMs = value.history.lastMs;
-      await this.#rest(VECTORIZER_REST_MS_MAX);
+      await this.#sleep(VECTORIZER_REST_MS_MAX);
     }
     const gone = this.#pillars.forget(nowMs() - HISTORY_MS, PILLAR_HISTORIES_PER_COMMIT);
     if (gone.length > 0) await edit(() => control.commit(gone.map((value) => historyRow(value, undefined))));

@@ -87,7 +87,7 @@ export interface QueryContext {
   /** Draws random bytes, for secrets and ids. */
   randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */
-  breathe(): Promise<void>;
+  yieldTurn(): Promise<void>;
 }
 
 /** Who changes something, by which request. */

@@ -8,7 +8,7 @@ import { type Answered, answerQuery, refusalAnswer } from "./answer-query.ts";
 import type { QueryContext } from "./query-context.ts";
 import { type QueryTicket, QueryTurns } from "./query-turns.ts";
 
-export interface QueryDeskDependencies extends Pick<Clock, "monotonicMs"> {
+export interface QueryRunnerDependencies extends Pick<Clock, "monotonicMs"> {
   readonly context: QueryContext;
   readonly counters: Pick<CoordinatorCounters, "add">;
   emit(message: CoordinatorMessage): void;
@@ -17,15 +17,15 @@ export interface QueryDeskDependencies extends Pick<Clock, "monotonicMs"> {
 /** Queries that take long whoever else asks, and are bounded in another way. */
 const PATIENT = new Set(["backtest"]);
 
-export class QueryDesk {
-  readonly #dependencies: QueryDeskDependencies;
+export class QueryRunner {
+  readonly #dependencies: QueryRunnerDependencies;
   readonly #turns: QueryTurns;
   readonly #asks = new EngineAsks();
 
-  constructor(dependencies: QueryDeskDependencies) {
+  constructor(dependencies: QueryRunnerDependencies) {
     const { monotonicMs, context } = dependencies;
     this.#dependencies = dependencies;
-    this.#turns = new QueryTurns({ monotonicMs, breathe: () => context.breathe() });
+    this.#turns = new QueryTurns({ monotonicMs, yieldTurn: () => context.yieldTurn() });
   }
 
   /** Answers a call. A defect in one answer ends neither the coordinator nor the others' answers. */
@@ -65,7 +65,7 @@ export class QueryDesk {
     return {
       ...context,
       engines: context.engines.through((engine, ask) => goOn(this.#asks.one(engine, ticket.tenant, ask))),
-      breathe: () => this.#turns.turn(ticket, true),
+      yieldTurn: () => this.#turns.turn(ticket, true),
       settle: () => goOn(context.settle()),
     };
   }

@@ -6,7 +6,7 @@ import { QUERY_TURNS_MS_MAX } from "../../../core/config/limits.ts";
 export interface QueryTurnsDependencies {
   monotonicMs(): number;
   /** Resolves after a turn of the event loop; two that are asked for at once resolve one after the other, with nothing but what the first began between them. */
-  breathe(): Promise<void>;
+  yieldTurn(): Promise<void>;
 }
 
 /** A query has waited for its turns for too long: its tenant asks for more than its share. */
@@ -74,7 +74,7 @@ export class QueryTurns {
 
   /** Resolves when the query may go on; `rests` lets others of the thread go first even where nobody else asks. Rejects with ShareOfTimeError. */
   turn(ticket: QueryTicket, rests: boolean): Promise<void> {
-    if (this.#underWay <= 1 && !this.#isServing) return rests ? this.#dependencies.breathe() : Promise.resolve();
+    if (this.#underWay <= 1 && !this.#isServing) return rests ? this.#dependencies.yieldTurn() : Promise.resolve();
     return new Promise((go, refuse) => {
       const waiters = this.#waiters.get(ticket.tenant) ?? [];
       this.#waiters.set(ticket.tenant, waiters);
@@ -85,10 +85,10 @@ export class QueryTurns {
 
   async #serve(): Promise<void> {
     this.#isServing = true;
-    const { breathe, monotonicMs } = this.#dependencies;
+    const { yieldTurn, monotonicMs } = this.#dependencies;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const { ticket, go, refuse, sinceMs } = next;
-      const [begin, end] = [breathe(), breathe()];
+      const [begin, end] = [yieldTurn(), yieldTurn()];
       await begin;
       const startMs = monotonicMs();
       ticket.waitedMs += startMs - sinceMs;

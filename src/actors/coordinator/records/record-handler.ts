@@ -90,7 +90,7 @@ async function scanRecords(
     scanned += entries.length;
     if (entries.length < ROWS_PER_READ) return { rows, matches, endedAt: undefined };
     if (position !== undefined && rows.length >= limit) return { rows, matches, endedAt: last };
-    await context.breathe();
+    await context.yieldTurn();
   }
   return { rows, matches, endedAt: last };
 }

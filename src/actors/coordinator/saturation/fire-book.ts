@@ -6,14 +6,14 @@ import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinato
 import type { SaturationReport } from "../../../core/protocol/saturation.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import type { SaturationFinding } from "../../../domain/saturation/saturation-finding.ts";
-import { frameOfFire, type ToldFinding, toldNext, transitionOf } from "../../../domain/saturation/saturation-fire.ts";
+import { frameOfFire, nextReport, type ReportedFinding, transitionOf } from "../../../domain/saturation/saturation-fire.ts";
 import { scan } from "../state/scan.ts";
 import { STREAM_NAME_CHECKS } from "../state/shared-forms.ts";
 import { anything, type FieldCheck, nullable, number, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
 
 /** One finding; times in ms since 1970. */
-export interface SaturationFire extends StreamName, ToldFinding {
+export interface SaturationFire extends StreamName, ReportedFinding {
   /** Of its series. */
   readonly key: string;
   readonly updatedAtMs: number;
@@ -89,12 +89,12 @@ export class FireBook {
   /** What a pass that came to its end says. What it says nothing of goes on. */
   settle(found: FireFindings, nowMs: number): FireChanges {
     const { reports, over } = found;
-    const told = new Set(reports.map(({ key }) => key));
+    const reported = new Set(reports.map(({ key }) => key));
     const after = reports.map((report) => this.#fireOf(report, nowMs));
     const isGone = ({ key, updatedAtMs }: SaturationFire) =>
       found.ended.has(key) || (!found.waiting.has(key) && updatedAtMs < nowMs - UNHEARD_MS_MAX);
     const ended = [...this.open()]
-      .filter((fire) => !told.has(fire.key) && (over.has(fire.key) || isGone(fire)))
+      .filter((fire) => !reported.has(fire.key) && (over.has(fire.key) || isGone(fire)))
       .map((fire) => ({ ...fire, endedAtMs: nowMs }));
     const changed = after.filter((fire) => this.#before(fire)?.finding.tier !== fire.finding.tier);
     const evicted = this.#evictedBy(ended);
@@ -122,7 +122,7 @@ export class FireBook {
 
   #fireOf({ key, finding, sampleMs, ...name }: SaturationReport, nowMs: number): SaturationFire {
     const found = { finding: finding as SaturationFinding, sampleMs };
-    const next = toldNext(this.#before({ tenant: name.tenant, key }), key, found, nowMs);
+    const next = nextReport(this.#before({ tenant: name.tenant, key }), key, found, nowMs);
     return { ...name, ...next, key, updatedAtMs: nowMs, endedAtMs: null };
   }
 

@@ -17,13 +17,13 @@ const LIMIT = new StoredForm<SaturationLimit>("saturation_limits", {
 });
 
 /** Place of a declaration. */
-export type LimitPlace = Pick<SaturationLimit, "tenant" | "serviceId" | "metric">;
+export type LimitScope = Pick<SaturationLimit, "tenant" | "serviceId" | "metric">;
 
 const OF_TENANT = 0;
 const OF_SERVICE = 1;
 
 /** A change of one declaration. Rows lie in the order of the list: metric, the default, services. */
-export function limitOperation({ tenant, serviceId, metric }: LimitPlace, limit: SaturationLimit | undefined): StoreOperation {
+export function limitOperation({ tenant, serviceId, metric }: LimitScope, limit: SaturationLimit | undefined): StoreOperation {
   const key = new KeyBuilder()
     .text(tenant)
     .text(metric)

@@ -5,7 +5,7 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import { compareLimits, type SaturationLimit } from "../../../domain/saturation/saturation-limits.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
-import { type LimitPlace, limitOperation } from "./limit-book.ts";
+import { type LimitScope, limitOperation } from "./limit-book.ts";
 
 /** Declares a limit. */
 export function declareLimit(context: QueryContext, request: QueryRequest<"declareLimit">): Promise<Outcome<unknown>> {
@@ -38,7 +38,7 @@ export function declareLimit(context: QueryContext, request: QueryRequest<"decla
 export function deleteLimit(context: QueryContext, request: QueryRequest<"deleteLimit">): Promise<Outcome<unknown>> {
   const { limits } = context.state.configured.saturation;
   const { service = null, metric } = request.query;
-  const place: LimitPlace = { tenant: request.principal.tenant, serviceId: service, metric };
+  const place: LimitScope = { tenant: request.principal.tenant, serviceId: service, metric };
   return context.change(request, () => {
     const before = limits.find(place.tenant, service, metric);
     if (before === undefined) {

@@ -34,7 +34,7 @@ export class SaturationStage implements WatchdogStage {
   readonly #pass: WatchdogStage;
   readonly #pasts: StoredPasts;
   #found: PassFindings = nothingFound();
-  #limitsTold = -1;
+  #limitsReported = -1;
   /** What the store did not take. */
   #undeclared: readonly EpisodeFrame[] = [];
 
@@ -63,33 +63,33 @@ export class SaturationStage implements WatchdogStage {
   #tell(): void {
     const { engines, state } = this.#context;
     const { limits } = state.configured.saturation;
-    const isFirst = this.#limitsTold < 0;
-    const hasChanged = this.#limitsTold !== limits.version;
+    const isFirst = this.#limitsReported < 0;
+    const hasChanged = this.#limitsReported !== limits.version;
     const open = [...this.#fires.open()];
     const held = open.map(({ key, finding }) => ({ key, tier: finding.tier, rule: finding.rule }));
     const corroborations = this.#corroborations();
     for (let engine = 0; engine < engines.count; engine++) {
       engines.tell(engine, {
-        type: "saturation-told",
+        type: "saturation-update",
         limits: hasChanged ? [...limits.all()] : null,
         held: isFirst ? held : null,
         open: open.filter(({ tenant, serviceId }) => engines.ownerOf(tenant, serviceId) === engine).map(({ key }) => key),
         corroborations: corroborations
           .filter(({ tenant, serviceId }) => engines.ownerOf(tenant, serviceId) === engine)
-          .map(({ told }) => told),
+          .map(({ reported }) => reported),
       });
     }
-    this.#limitsTold = limits.version;
+    this.#limitsReported = limits.version;
   }
 
-  #corroborations(): Array<{ readonly tenant: string; readonly serviceId: string; readonly told: Corroboration }> {
+  #corroborations(): Array<{ readonly tenant: string; readonly serviceId: string; readonly reported: Corroboration }> {
     const { state } = this.#context;
     const places = new ShareLedger({ most: CORROBORATIONS_MAX, tenants: () => state.configured.tenants.size });
     const found = [];
     for (const { tenant, serviceId, environment, metricName, detector } of state.anomalies.openAnomalies()) {
       if (detector === DETECTOR_SATURATION) continue;
-      const told: Corroboration = [serviceKey(tenant, serviceId), environment, metricName];
-      if (places.take(tenant)) found.push({ tenant, serviceId, told });
+      const reported: Corroboration = [serviceKey(tenant, serviceId), environment, metricName];
+      if (places.take(tenant)) found.push({ tenant, serviceId, reported });
     }
     return found;
   }

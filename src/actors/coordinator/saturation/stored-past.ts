@@ -72,9 +72,9 @@ export class StoredPasts {
 
   constructor(context: StagesContext) {
     this.#context = context;
-    const { monotonicMs, rest, counters } = context;
+    const { monotonicMs, sleep, counters } = context;
     const worked = (ms: number) => counters.add("watchdogSeconds", ms / 1000);
-    this.#paced = new PacedWork({ share: SATURATION_FOLD_SHARE, pieceMs: SATURATION_FOLD_MS }, { monotonicMs, rest, worked });
+    this.#paced = new PacedWork({ share: SATURATION_FOLD_SHARE, pieceMs: SATURATION_FOLD_MS }, { monotonicMs, sleep, worked });
   }
 
   /** Has the pasts of these series read and told to their engines, in place of what was asked for before and is not read yet: who waits for it has asked again. */

@@ -16,7 +16,7 @@ export async function createInhibition(context: QueryContext, request: QueryRequ
   const { tenant, subject } = request.principal;
   const { source_matchers: sourceMatchers, target_matchers: targetMatchers, equal, comment } = request.body;
   for (const [name, matchers] of [["source_matchers", sourceMatchers] as const, ["target_matchers", targetMatchers] as const]) {
-    const problem = await matchersProblem(matchers, configured.patterns, context.breathe);
+    const problem = await matchersProblem(matchers, configured.patterns, context.yieldTurn);
     if (problem !== null) return refused("invalid_parameter", problem, name);
   }
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");

@@ -24,7 +24,7 @@ export async function createSilence(context: QueryContext, request: QueryRequest
   const when = readWhen(request.body, nowMs);
   if (!when.ok) return when;
   const matchers = request.body.matchers.map(matcherFrom);
-  const problem = await matchersProblem(matchers, configured.patterns, context.breathe);
+  const problem = await matchersProblem(matchers, configured.patterns, context.yieldTurn);
   const refusal = problem ?? emptyMatchersProblem(matchers, configured.patterns);
   if (refusal !== null) return refused("invalid_parameter", refusal, "matchers");
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");

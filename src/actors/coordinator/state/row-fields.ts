@@ -1,8 +1,9 @@
 // Fields that the rows of anomalies, alerts and decisions have in common.
+
+import type { PageOutcome } from "../../../domain/anomaly/page-outcome.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
-import type { PageOutcome } from "../../../domain/incident/page-outcome.ts";
 import { ID_BYTES } from "./tables.ts";
 
 /** What is longer is no text that was stored. */

@@ -1,6 +1,6 @@
 // How objects are stored whose types are those of core and domain.
 import type { Attributes, DeadLetterEnvelope, LaneMark, StreamName } from "../../../core/protocol/coordinator-frame.ts";
-import type { Episode } from "../../../domain/incident/anomaly.ts";
+import type { Episode } from "../../../domain/anomaly/anomaly.ts";
 import {
   anything,
   type FieldCheck,

@@ -3,7 +3,7 @@
  *
  *   control  anomalies       tenant, detected time, id          ▶ anomaly-row.ts: Anomaly
  *            episodes        episode id                         ▶ Episode, but of those that opened an anomaly, which stand in its row
- *            standing_episodes episode id                       ▶ StandingEpisode: open ones of detectors that judge in cycles
+ *            standing_episodes episode id                       ▶ OpenEpisode: open ones of detectors that judge in cycles
  *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
  *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
  *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
@@ -149,14 +149,14 @@ export function byKey(a: { readonly key: Uint8Array }, b: { readonly key: Uint8A
 }
 
 /** What such a key says. */
-export interface RowPlace {
+export interface RowKey {
   readonly tenant: string;
   readonly timeMs: number;
   readonly id: string;
 }
 
 /** Reads a key of anomalies, alerts and the ledger. Throws RangeError on bytes that are none. */
-export function tenantTimePlace(key: Uint8Array): RowPlace {
+export function tenantTimeOf(key: Uint8Array): RowKey {
   const tenantBytes = key.length - TIME_BYTES - ID_BYTES;
   const tenant = isLastTenant(key, tenantBytes) ? lastTenant : new KeyReader(key).text();
   tenantPrefix(tenant);

@@ -1,5 +1,5 @@
 // What is told of the limits that tenants share: a tenant's own places in coverage, and in the status who was refused most.
-import { SHARE_REFUSALS_TOLD_MAX } from "../../../core/config/shared-limits.ts";
+import { SHARE_REFUSALS_REPORTED_MAX } from "../../../core/config/shared-limits.ts";
 import type { ShareRow } from "../../../core/protocol/shares.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { QueryContext } from "../queries/query-context.ts";
@@ -21,10 +21,10 @@ export async function ownSharedLimits(context: QueryContext, tenant: string, fro
 
 /** The tenants that were refused most, the first of all first. */
 export async function refusedTenants(context: QueryContext, front: readonly ShareRow[]) {
-  const rows = [...context.state.shares.refusals(SHARE_REFUSALS_TOLD_MAX), ...front, ...(await ofEngines(context, null))];
+  const rows = [...context.state.shares.refusals(SHARE_REFUSALS_REPORTED_MAX), ...front, ...(await ofEngines(context, null))];
   return added(rows)
     .sort((a, b) => b.refused - a.refused)
-    .slice(0, SHARE_REFUSALS_TOLD_MAX)
+    .slice(0, SHARE_REFUSALS_REPORTED_MAX)
     .map(({ tenant, limit, held, refused }) => ({ tenant_id: tenant, limit, held, refused_total: refused }));
 }
 

@@ -8,14 +8,14 @@ export interface EnginePassDependencies {
   readonly engines: EngineClient;
   readonly pace: CyclePace;
   monotonicMs(): number;
-  rest(ms: number): Promise<void>;
+  sleep(ms: number): Promise<void>;
   /** Takes what an engine tells besides its frames. */
   take?(engine: number, found: unknown, cycle: Cycle): void;
 }
 
 /** The stage of a pass that is made every so many cycles. Passes are made known to the pace in the order in which their stages are made. */
 export function enginePass(pass: WatchdogPass, every: number, dependencies: EnginePassDependencies): WatchdogStage {
-  const { engines, pace, monotonicMs, rest, take } = dependencies;
+  const { engines, pace, monotonicMs, sleep, take } = dependencies;
   pace.add(pass, every);
   const walk = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
     const walked = pace.walk(pass, engine);
@@ -35,7 +35,7 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
       }
       const { share, wasBusy, waits } = answer;
       turn = walked.next({ tookMs, elapsedMs: nowMs - askedMs, share, wasBusy, waits }, nowMs);
-      if (turn.restMs > 0) await rest(turn.restMs);
+      if (turn.restMs > 0) await sleep(turn.restMs);
     }
   };
   return {

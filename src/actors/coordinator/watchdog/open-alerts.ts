@@ -1,23 +1,23 @@
 // The end of a pass: alerts of its detector that no engine has named in this cycle are closed.
-import { STANDING_CLOSED_PER_CYCLE } from "../../../core/config/limits.ts";
+import { OPEN_CLOSED_PER_CYCLE } from "../../../core/config/limits.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { FiringEpisodes } from "../../../core/protocol/engine-control.ts";
-import type { StandingEpisodes } from "../anomalies/open-episodes.ts";
+import type { OpenEpisodes } from "../anomalies/open-episodes.ts";
 import type { Cycle, WatchdogStage } from "./watchdog.ts";
 
-export interface StandingAlertsDependencies {
-  readonly standing: StandingEpisodes;
+export interface OpenAlertsDependencies {
+  readonly openEpisodes: OpenEpisodes;
   /** Rejects with StoreError. */
   declare(frames: readonly EpisodeFrame[]): Promise<void>;
 }
 
 /** Alerts of one detector. */
-export class StandingAlerts {
+export class OpenAlerts {
   readonly #detector: string;
-  readonly #dependencies: StandingAlertsDependencies;
+  readonly #dependencies: OpenAlertsDependencies;
   readonly #named = new Set<string>();
 
-  constructor(detector: string, dependencies: StandingAlertsDependencies) {
+  constructor(detector: string, dependencies: OpenAlertsDependencies) {
     this.#detector = detector;
     this.#dependencies = dependencies;
   }
@@ -41,8 +41,8 @@ export class StandingAlerts {
   }
 
   async #closeOthers({ nowMs }: Cycle): Promise<void> {
-    const { standing, declare } = this.#dependencies;
-    const over = standing.othersOf(this.#detector, this.#named, STANDING_CLOSED_PER_CYCLE);
+    const { openEpisodes, declare } = this.#dependencies;
+    const over = openEpisodes.othersOf(this.#detector, this.#named, OPEN_CLOSED_PER_CYCLE);
     // Its engine has lost it: nobody has seen it recover.
     const closing = { transition: "end", observedAtMs: nowMs, z: 0, verdict: null, explanation: "", arrivalMs: 0 } as const;
     await declare(over.map((episode) => ({ ...episode, ...closing })));

@@ -10,8 +10,8 @@ import type { CyclePace } from "./cycle-pace.ts";
 export interface StagesContext extends HeldAlertsDependencies {
   readonly engines: EngineClient;
   readonly pace: CyclePace;
-  breathe(): Promise<void>;
-  rest(ms: number): Promise<void>;
+  yieldTurn(): Promise<void>;
+  sleep(ms: number): Promise<void>;
   /** Writes to the control store between the transactions of others; rejects with StoreError. */
   store(operations: readonly StoreOperation[]): Promise<void>;
   /** Does work that writes, between the transactions of others; rejects with StoreError. */

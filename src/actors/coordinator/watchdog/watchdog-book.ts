@@ -2,10 +2,10 @@
 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
-import type { ToldSettings } from "../../../core/protocol/engine-control.ts";
+import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
 import type {
-  PlacedOverrides,
-  SettingsPlace,
+  ScopedOverrides,
+  SettingsScope,
   ThresholdProfile,
   WatchdogOverrides,
   WatchdogSettings,
@@ -18,7 +18,7 @@ import { scan } from "../state/scan.ts";
 import { flag, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 
 /** What is set at a place, as it is stored. */
-export interface StoredSettings extends PlacedOverrides {
+export interface StoredSettings extends ScopedOverrides {
   readonly updatedMs: number;
 }
 
@@ -39,7 +39,7 @@ const SETTINGS = new StoredForm<StoredSettings>("watchdog_settings", {
 });
 
 /** Stores what is set at a place; nothing is any more where `settings` is undefined. */
-export function settingsOperation({ tenant, serviceId, metricName }: SettingsPlace, settings: StoredSettings | undefined): StoreOperation {
+export function settingsOperation({ tenant, serviceId, metricName }: SettingsScope, settings: StoredSettings | undefined): StoreOperation {
   const key = new KeyBuilder()
     .text(tenant)
     .text(serviceId ?? "")
@@ -83,7 +83,7 @@ export class WatchdogBook {
   }
 
   /** When a place was last changed; null for one at which nothing is set. */
-  updatedMs(place: SettingsPlace): number | null {
+  updatedMs(place: SettingsScope): number | null {
     return this.#updated.get(placeKey(place)) ?? null;
   }
 
@@ -93,26 +93,26 @@ export class WatchdogBook {
   }
 
   /** Whether the thresholds that would be in use after a change are few enough. */
-  takes(change: PlacedOverrides): boolean {
+  takes(change: ScopedOverrides): boolean {
     return this.#profiles.fit(this.#thresholds(change));
   }
 
   /** Takes a stored change over; what the engines are to be told of it. */
-  put(place: SettingsPlace, settings: StoredSettings | undefined): ToldSettings {
+  put(place: SettingsScope, settings: StoredSettings | undefined): SettingsUpdate {
     const { tenant, serviceId, metricName } = place;
     this.table.put(place, settings?.overrides);
     if (settings === undefined) this.#updated.delete(placeKey(place));
     else this.#updated.set(placeKey(place), settings.updatedMs);
     const added = this.#profiles.use(this.#thresholds());
-    return this.#told([{ tenant, serviceId, metricName, overrides: settings?.overrides ?? {} }], added);
+    return this.#update([{ tenant, serviceId, metricName, overrides: settings?.overrides ?? {} }], added);
   }
 
   /** Everything, for an engine that knows nothing yet. */
-  told(): ToldSettings {
-    return this.#told([...this.table.all()], this.#profiles.all);
+  update(): SettingsUpdate {
+    return this.#update([...this.table.all()], this.#profiles.all);
   }
 
-  #told(places: readonly PlacedOverrides[], added: readonly ThresholdProfile[]): ToldSettings {
+  #update(places: readonly ScopedOverrides[], added: readonly ThresholdProfile[]): SettingsUpdate {
     const tables = added.map((each) => ({ ...each, tables: this.#tables(each.threshold) }));
     return { type: "watchdog-settings", places, profiles: this.#profiles.all, tables };
   }
@@ -125,7 +125,7 @@ export class WatchdogBook {
   }
 
   /** All thresholds that are set, as they would be after a change. */
-  #thresholds(change?: PlacedOverrides): number[] {
+  #thresholds(change?: ScopedOverrides): number[] {
     const thresholds: number[] = [];
     for (const place of this.table.all()) {
       const isChanged = change !== undefined && placeKey(place) === placeKey(change);
@@ -136,6 +136,6 @@ export class WatchdogBook {
   }
 }
 
-function placeKey({ tenant, serviceId, metricName }: SettingsPlace): string {
+function placeKey({ tenant, serviceId, metricName }: SettingsScope): string {
   return JSON.stringify([tenant, serviceId, metricName]);
 }

@@ -4,9 +4,9 @@ import { done, noContent, type Outcome, refused, shown } from "../../../api/refu
 import { changedOverrides, effectiveView, SETTING_NAMES, settingsView } from "../../../api/shapes/watchdog-settings.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { WATCHDOG_PLACES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
-import { comparePlaces } from "../../../domain/detection/settings-table.ts";
+import { compareScopes } from "../../../domain/detection/settings-table.ts";
 import { THRESHOLDS_MAX } from "../../../domain/detection/threshold-profiles.ts";
-import type { PlacedOverrides, SettingsPlace } from "../../../domain/detection/watchdog-settings.ts";
+import type { ScopedOverrides, SettingsScope } from "../../../domain/detection/watchdog-settings.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { type StoredSettings, settingsOperation, type WatchdogBook } from "./watchdog-book.ts";
 
@@ -75,13 +75,13 @@ export function listWatchdogSettings({ state }: QueryContext, { principal, query
   if (!token.ok) return token;
   const matching = book.table.listOf(principal.tenant).filter((each) => isWithin(each, place));
   const after = token.value && readPosition(token.value);
-  const rows = after === undefined ? matching : matching.filter((each) => comparePlaces(each, after) > 0);
+  const rows = after === undefined ? matching : matching.filter((each) => compareScopes(each, after) > 0);
   const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, positionOf);
   const overrides = page.map((each) => ({ ...namesOf(each), set: settingsView(each.overrides), updated_at: updatedAt(book, each) }));
   return done({ ...placeView(book, place), overrides, total: matching.length, page_token });
 }
 
-function problemOf(book: WatchdogBook, change: PlacedOverrides, isNew: boolean): string | undefined {
+function problemOf(book: WatchdogBook, change: ScopedOverrides, isNew: boolean): string | undefined {
   const { table } = book;
   const places = table.sizeOf(change.tenant);
   const hasRoom = !isNew || table.shares.room(change.tenant) >= 1;
@@ -93,15 +93,15 @@ function problemOf(book: WatchdogBook, change: PlacedOverrides, isNew: boolean):
   return undefined;
 }
 
-function isWithin(each: SettingsPlace, { serviceId, metricName }: SettingsPlace): boolean {
+function isWithin(each: SettingsScope, { serviceId, metricName }: SettingsScope): boolean {
   return (serviceId === null || each.serviceId === serviceId) && (metricName === null || each.metricName === metricName);
 }
 
-function placeOf(tenant: string, serviceId: string | undefined, metricName: string | undefined): SettingsPlace {
+function placeOf(tenant: string, serviceId: string | undefined, metricName: string | undefined): SettingsScope {
   return { tenant, serviceId: serviceId ?? null, metricName: metricName ?? null };
 }
 
-function placeView(book: WatchdogBook, place: SettingsPlace) {
+function placeView(book: WatchdogBook, place: SettingsScope) {
   const { tenant, serviceId, metricName } = place;
   const inForce = book.settingsOf(tenant, serviceId ?? "", metricName ?? "");
   return {
@@ -112,24 +112,24 @@ function placeView(book: WatchdogBook, place: SettingsPlace) {
   };
 }
 
-function namesOf({ serviceId, metricName }: SettingsPlace) {
+function namesOf({ serviceId, metricName }: SettingsScope) {
   return { service_id: serviceId, metric_name: metricName };
 }
 
-function updatedAt(book: WatchdogBook, place: SettingsPlace): string | null {
+function updatedAt(book: WatchdogBook, place: SettingsScope): string | null {
   const updatedMs = book.updatedMs(place);
   return updatedMs === null ? null : formatRfc3339(updatedMs);
 }
 
-function positionOf({ serviceId, metricName }: SettingsPlace): PagePosition {
+function positionOf({ serviceId, metricName }: SettingsScope): PagePosition {
   return [serviceId ?? "", metricName ?? ""];
 }
 
-function readPosition([serviceId, metricName]: readonly unknown[]): Pick<SettingsPlace, "serviceId" | "metricName"> {
+function readPosition([serviceId, metricName]: readonly unknown[]): Pick<SettingsScope, "serviceId" | "metricName"> {
   return { serviceId: serviceId as string, metricName: metricName as string };
 }
 
-function nameOf({ serviceId, metricName }: SettingsPlace): string {
+function nameOf({ serviceId, metricName }: SettingsScope): string {
   if (serviceId === null) return "the tenant";
   return metricName === null ? shown(serviceId) : `${shown(metricName)} of ${shown(serviceId)}`;
 }

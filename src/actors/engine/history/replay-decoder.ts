@@ -4,7 +4,7 @@ import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { REPLAY_HISTORY_LEAD_MS } from "../../../core/config/limits.ts";
 import { BODY_REPLAY_HISTORY } from "../../../core/protocol/body-kind.ts";
 import type { ReplayOutcome } from "../../../core/protocol/query.ts";
-import { recordOfLetter } from "../../../domain/series/dead-letter-record.ts";
+import { recordOfDeadLetter } from "../../../domain/series/dead-letter-record.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { isRefusal, judgeRecord } from "../../../domain/series/telemetry-record.ts";
 import type { JsonDecoder } from "../json/json-decoder.ts";
@@ -54,7 +54,7 @@ export class ReplayDecoder {
   /** Why the record is refused, or undefined. */
   #take(payload: unknown, receivedMs: number, index: number, body: Body, unit: WorkUnit): string | undefined {
     const { json, counters, exclusions, tenantName } = this.#dependencies;
-    const judged = judgeRecord(exclusions.strip(recordOfLetter(payload)), receivedMs);
+    const judged = judgeRecord(exclusions.strip(recordOfDeadLetter(payload)), receivedMs);
     if (isRefusal(judged)) return judged.reason;
     if (judged.timeMs < unit.baseMs) return "timestamp_too_old";
     const refusal = json.store(judged, index, { ...body, wallMs: receivedMs, idempotencyKey: "" }, unit);

@@ -55,7 +55,7 @@ export class TracesWalk {
   #resourceAt = -1;
   #resource: KnownResource = { source: undefined, spans: undefined };
   /** Whether labels of the resource at hand are still to be told. */
-  #isUntold = true;
+  #isUnreported = true;
   /** Whether the row at hand was read and has not been taken: its unit was full. */
   #waits = false;
   #forgotten = 0;
@@ -96,7 +96,7 @@ export class TracesWalk {
       unit.worked(0, ROW_ITEMS);
       spans.takeRow(service, rows, source.resourceAttributes, unit);
       accepted++;
-      if (this.#isUntold) this.#tell(service, source, unit);
+      if (this.#isUnreported) this.#tell(service, source, unit);
     }
     outcome.accept(accepted);
     return !this.#waits;
@@ -117,7 +117,7 @@ export class TracesWalk {
   }
 
   #tell({ serviceId }: SpanSource, { resourceAttributes }: OtlpSource, unit: WorkUnit): void {
-    this.#isUntold = false;
+    this.#isUnreported = false;
     this.#dependencies.labels.takeAttributes(this.#tenant, serviceId, resourceAttributes, unit);
   }
 
@@ -125,7 +125,7 @@ export class TracesWalk {
   #enter(unit: WorkUnit): void {
     const rows = this.#rows;
     this.#resourceAt = rows.word(SPAN_ROW_RESOURCE);
-    this.#isUntold = true;
+    this.#isUnreported = true;
     const bytes = this.#dependencies.memory.slice(this.#resourceAt, rows.word(SPAN_ROW_RESOURCE_BYTES));
     if (bytes.length > RESOURCE_BYTES_MAX) {
       this.#resource = this.#read(bytes, unit);

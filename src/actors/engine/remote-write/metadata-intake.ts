@@ -51,10 +51,10 @@ export class MetadataIntake {
     const metricName = labels?.find(([name]) => name === "__name__")?.[1] ?? "";
     const type = metricTypeOf(kernel.metadataType());
     const help = this.#symbol(kernel.metadataHelp());
-    const told = this.#symbol(kernel.metadataUnit());
+    const reported = this.#symbol(kernel.metadataUnit());
     // A series that tells nothing is not worth a row; one that told something before takes nothing back.
-    if (metricName !== "" && (type !== "unknown" || help !== "" || told !== ""))
-      descriptions.take(tenantName(body.tenant), { metricName, type, help, unit: told }, body.wallMs, unit);
+    if (metricName !== "" && (type !== "unknown" || help !== "" || reported !== ""))
+      descriptions.take(tenantName(body.tenant), { metricName, type, help, unit: reported }, body.wallMs, unit);
     this.#correctKinds();
     kernel.remoteWriteNoted();
   }

@@ -104,7 +104,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
   #histogramsSent = 0;
   #histogramsTaken = 0;
   #refused = 0;
-  #letterNumber = 0;
+  #deadLetterNumber = 0;
   #letters = new DeadLetterGroups();
   #first: SampleProblem | undefined;
 
@@ -142,7 +142,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     this.#histogramsSent = this.#isVersion2 ? kernel.histogramCount2() : kernel.histogramCount();
     this.#histogramsTaken = 0;
     this.#refused = 0;
-    this.#letterNumber = 0;
+    this.#deadLetterNumber = 0;
     this.#letters = new DeadLetterGroups();
     this.#first = undefined;
     counters.batch(samples + this.#histogramsSent);
@@ -314,7 +314,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
   #refuse(body: Body, unit: WorkUnit, samples: number, reason: ValidationReason, message: string, payload: unknown): void {
     unit.worked(0);
     this.#first ??= { reason, message };
-    const number = this.#letterNumber++;
+    const number = this.#deadLetterNumber++;
     this.#refused += samples;
     this.#dependencies.counters.rejected("metric", reason, samples);
     const id = `${this.#dependencies.requestId(body.admission).replace("-", "")}${number.toString(16).padStart(12, "0")}`;

@@ -1,9 +1,9 @@
 // What tenants hold of the limits that they share in one engine.
-import { engineSharedLimits, PAIRS_MAX_INITIAL, SHARE_REFUSALS_TOLD_MAX } from "../../../core/config/shared-limits.ts";
+import { engineSharedLimits, PAIRS_MAX_INITIAL, SHARE_REFUSALS_REPORTED_MAX } from "../../../core/config/shared-limits.ts";
 import type { EngineSharedLimit } from "../../../core/layout/counters.ts";
 import type { SharesAnswer, SharesQuery } from "../../../core/protocol/shares.ts";
+import type { KnownTenants } from "../../../domain/access/known-tenants.ts";
 import { TenantShares } from "../../../domain/access/tenant-shares.ts";
-import type { ToldTenants } from "../../../domain/access/told-tenants.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 
 export type EngineShares = TenantShares<EngineSharedLimit>;
@@ -20,7 +20,7 @@ interface EngineSharesOptions {
 /** Of one of so many engines. */
 export function makeEngineShares(
   { engines, pairsMax = PAIRS_MAX_INITIAL, servicesMax = 0, sharedLimits }: EngineSharesOptions,
-  tenants: Pick<ToldTenants, "count">,
+  tenants: Pick<KnownTenants, "count">,
   counters: Pick<EngineCounters, "shareRefused">,
 ): EngineShares {
   return new TenantShares(
@@ -34,5 +34,5 @@ export function makeEngineShares(
 
 /** The answer to the coordinator. */
 export function sharesAnswer(shares: EngineShares, { id, tenant }: SharesQuery): SharesAnswer {
-  return { type: "shares", id, rows: tenant === null ? shares.refusals(SHARE_REFUSALS_TOLD_MAX) : shares.of(tenant) };
+  return { type: "shares", id, rows: tenant === null ? shares.refusals(SHARE_REFUSALS_REPORTED_MAX) : shares.of(tenant) };
 }

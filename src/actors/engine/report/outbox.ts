@@ -21,7 +21,7 @@ export class Outbox {
   #moved = 0;
   #lastCarrier = 0;
   /** False while the coordinator may sleep beside what was put into the ring since the last flush. */
-  #isTold = true;
+  #isReported = true;
 
   constructor(memory: EngineMemory, ringBell: () => void) {
     this.#ring = new CoordinatorRingWriter(memory);
@@ -39,7 +39,7 @@ export class Outbox {
     const before = this.#ring.position;
     if (this.#waiting.length === 0 && this.#ring.write(kind, payload)) this.#moved++;
     else this.#wait(kind, new Uint8Array(payload));
-    if (this.#ring.position !== before) this.#isTold = false; // of a frame larger than the ring a part may be there
+    if (this.#ring.position !== before) this.#isReported = false; // of a frame larger than the ring a part may be there
   }
 
   #count(kind: number): void {
@@ -58,7 +58,7 @@ export class Outbox {
 
   /** Moves what fits into the ring and tells the coordinator where it waits for that; of a frame larger than the ring that is a part, which must be read before the rest fits. */
   flush(): boolean {
-    if (this.#waiting.length === 0 && this.#isTold) return false;
+    if (this.#waiting.length === 0 && this.#isReported) return false;
     const before = this.#ring.position;
     while (this.#taken < this.#waiting.length) {
       const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
@@ -71,8 +71,8 @@ export class Outbox {
       this.#waiting = [];
       this.#taken = 0;
     }
-    const wrote = this.#ring.position !== before || !this.#isTold;
-    this.#isTold = true;
+    const wrote = this.#ring.position !== before || !this.#isReported;
+    this.#isReported = true;
     if (wrote && this.#ring.isAwaited()) this.#ringBell();
     return wrote;
   }

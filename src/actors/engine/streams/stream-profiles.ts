@@ -2,8 +2,8 @@
 // profile when it is made; when settings change, the streams that they are for are walked, in slices between bodies.
 import { PROFILE_SLOTS_PER_STEP } from "../../../core/config/limits.ts";
 import { PROFILE_EXCLUDED } from "../../../core/layout/stream-record.ts";
-import type { ToldSettings } from "../../../core/protocol/engine-control.ts";
-import type { PlacedOverrides, WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
+import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
+import type { ScopedOverrides, WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -37,7 +37,7 @@ export class StreamProfiles {
   /** Numbers of the tenants for whom something is set. */
   readonly #tenants = new Set<number>();
   /** Changes that came while the one before was on its walk: tables that it may still lead to are not overwritten. */
-  readonly #waiting: ToldSettings[] = [];
+  readonly #waiting: SettingsUpdate[] = [];
   #walk = NO_WALK;
   #isWalking = false;
 
@@ -74,9 +74,9 @@ export class StreamProfiles {
   }
 
   /** Takes a change; the streams that it is for follow with `step`. */
-  take(told: ToldSettings): void {
-    if (this.#isWalking) this.#waiting.push(told);
-    else this.#begin(told);
+  take(reported: SettingsUpdate): void {
+    if (this.#isWalking) this.#waiting.push(reported);
+    else this.#begin(reported);
   }
 
   /** Gives a stream that has just been made its profile. An episode that a stored state left open is not ended by that. */
@@ -135,7 +135,7 @@ export class StreamProfiles {
     kernel.records.setProfile(slot, profile);
   }
 
-  #begin({ places, profiles, tables }: ToldSettings): void {
+  #begin({ places, profiles, tables }: SettingsUpdate): void {
     const { kernel, tenantIndex } = this.#dependencies;
     for (const each of tables) kernel.profileTables(each.profile).set(each.tables);
     this.#profiles.take(profiles);
@@ -150,7 +150,7 @@ export class StreamProfiles {
   }
 
   /** The streams that changes are for, by service. Those that come meanwhile are given their profiles when they are made. */
-  *#lists(places: readonly PlacedOverrides[]): Generator<readonly number[]> {
+  *#lists(places: readonly ScopedOverrides[]): Generator<readonly number[]> {
     const { services } = this.#dependencies;
     services.catchUp(Number.POSITIVE_INFINITY);
     const whole = new Set(places.filter(({ serviceId }) => serviceId === null).map(({ tenant }) => tenant));

@@ -1,6 +1,6 @@
 // Labels that telemetry says of its services, on the way to the coordinator: looked for where a stream is defined or a resource is read, never per sample.
 // What was told once is not told again while it is remembered.
-import { LABELS_TOLD_MAX } from "../../../core/config/declaration-limits.ts";
+import { LABELS_REPORTED_MAX } from "../../../core/config/declaration-limits.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { isLabelText, ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../../domain/labels/telemetry-labels.ts";
@@ -11,7 +11,7 @@ import type { WorkUnit } from "./work-unit.ts";
 export class LabelIntake {
   readonly #exclusions: FieldExclusions;
   /** Values by tenant, service and key; forgotten all together when they are too many. */
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
   /** What was told since it was last known to be logged. */
   #unsaved: string[] = [];
   /** Attributes that were looked at last: a decoder gives the same object for all items of one resource. */
@@ -43,7 +43,7 @@ export class LabelIntake {
 
   /** The unit is not in the log: what it held is to be told again. */
   forget(): void {
-    for (const key of this.#unsaved) this.#told.delete(key);
+    for (const key of this.#unsaved) this.#reported.delete(key);
     this.#unsaved = [];
     this.#last = undefined;
   }
@@ -59,9 +59,9 @@ export class LabelIntake {
       const value = said[key];
       if (value === undefined) continue;
       const place = `${key}\0${tenant}\0${serviceId}`;
-      if (this.#told.get(place) === value) continue;
-      if (this.#told.size >= LABELS_TOLD_MAX) this.#told.clear();
-      this.#told.set(place, value);
+      if (this.#reported.get(place) === value) continue;
+      if (this.#reported.size >= LABELS_REPORTED_MAX) this.#reported.clear();
+      this.#reported.set(place, value);
       this.#unsaved.push(place);
       labels = { ...labels, [key]: value };
     }

@@ -20,10 +20,10 @@ export class MetricDescriptions {
   }
 
   /** Takes what was said at a wall clock time. */
-  take(tenant: string, { metricName, type, unit: told, help: given }: MetricDescription, nowMs: number, unit: WorkUnit): void {
+  take(tenant: string, { metricName, type, unit: reported, help: given }: MetricDescription, nowMs: number, unit: WorkUnit): void {
     if (metricName.length > NAME_BYTES_MAX) return;
     const help = given?.slice(0, METADATA_HELP_CHARACTERS_MAX) ?? this.#metadata.find(tenant, metricName)?.help ?? "";
-    const description = { tenant, metricName, type, unit: told.slice(0, METADATA_UNIT_CHARACTERS_MAX), help };
+    const description = { tenant, metricName, type, unit: reported.slice(0, METADATA_UNIT_CHARACTERS_MAX), help };
     const outcome = this.#metadata.learn(description, nowMs);
     if (outcome === "no-room") this.#counters.add("metadataDropped", 1);
     if (outcome !== "new") return;

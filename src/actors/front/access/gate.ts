@@ -37,7 +37,7 @@ export interface GateSink {
 /** Admits requests. */
 export class Gate {
   readonly #dependencies: GateDependencies;
-  #isTrustTold = false;
+  #isTrustReported = false;
 
   constructor(dependencies: GateDependencies) {
     this.#dependencies = dependencies;
@@ -96,13 +96,13 @@ export class Gate {
     const caller = new RequestCaller(request);
     const policy = this.#dependencies.policy();
     const outcome = actWithoutCredential(access, caller, policy);
-    if (!outcome.ok && access !== "ingest" && !this.#isTrustTold) this.#tellLostTrust(lostTrust(caller, policy));
+    if (!outcome.ok && access !== "ingest" && !this.#isTrustReported) this.#tellLostTrust(lostTrust(caller, policy));
     return outcome;
   }
 
   #tellLostTrust(reason: string | null): void {
     if (reason === null) return;
-    this.#isTrustTold = true;
+    this.#isTrustReported = true;
     this.#dependencies.onLostTrust(reason);
   }
 

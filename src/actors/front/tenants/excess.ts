@@ -1,5 +1,5 @@
 // What those are told who are beyond one rate, and how much of it they hear at once.
-import type { StandingRefusal } from "../../../api/standing-refusal.ts";
+import type { PreparedRefusal } from "../../../api/prepared-refusal.ts";
 import { TokenBucket } from "../../../domain/access/token-bucket.ts";
 
 /**
@@ -7,11 +7,11 @@ import { TokenBucket } from "../../../domain/access/token-bucket.ts";
  * the tenant may send; the others are paced. And whoever sends more always hears of enough refusals to send again and use up what it is allowed.
  */
 export class Excess {
-  readonly refusal: StandingRefusal;
+  readonly refusal: PreparedRefusal;
   readonly #prompt: TokenBucket;
 
   /** `rate` in requests a second. */
-  constructor(refusal: StandingRefusal, rate: number, nowMs: number) {
+  constructor(refusal: PreparedRefusal, rate: number, nowMs: number) {
     this.refusal = refusal;
     this.#prompt = new TokenBucket(rate, nowMs);
   }

@@ -1,6 +1,6 @@
 // Tenants on the main thread: the numbers that bodies carry, and how many requests each tenant and each API key may still send. Both are asked before a
 // body is collected, so that a request too many costs little and stores nothing.
-import { StandingRefusal } from "../../../api/standing-refusal.ts";
+import { PreparedRefusal } from "../../../api/prepared-refusal.ts";
 import { KEY_BUCKETS_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
@@ -102,7 +102,7 @@ export class TenantGate {
     return this.#refuse(plan, tenant, nowMs, () => planRefusal(sender.tenant, plan, tenant.rate));
   }
 
-  #refuse(by: Plan | "key", bucket: TokenBucket, nowMs: number, write: () => StandingRefusal): Excess {
+  #refuse(by: Plan | "key", bucket: TokenBucket, nowMs: number, write: () => PreparedRefusal): Excess {
     this.#limited.set(by, (this.#limited.get(by) ?? 0) + 1);
     const known = this.#excess.get(bucket);
     if (known !== undefined) return known;
@@ -139,12 +139,12 @@ export class TenantGate {
   }
 }
 
-function planRefusal(tenant: string, plan: Plan, rate: number): StandingRefusal {
+function planRefusal(tenant: string, plan: Plan, rate: number): PreparedRefusal {
   const message = `tenant ${tenant} has the plan ${plan}, which allows ${rate} requests per second; nothing of this request was stored, send it again in a second, or send fewer and larger requests`;
-  return new StandingRefusal("rate_limit_exceeded", message);
+  return new PreparedRefusal("rate_limit_exceeded", message);
 }
 
-function keyRefusal(rate: number): StandingRefusal {
+function keyRefusal(rate: number): PreparedRefusal {
   const message = `this API key allows ${rate} requests per second (its rate_limit_rps); nothing of this request was done, send it again in a second, or send fewer and larger requests`;
-  return new StandingRefusal("rate_limit_exceeded", message);
+  return new PreparedRefusal("rate_limit_exceeded", message);
 }

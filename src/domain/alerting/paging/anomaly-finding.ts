@@ -1,7 +1,8 @@
 // An anomaly as the pipeline to a page is asked about it.
+
+import type { Anomaly } from "../../anomaly/anomaly.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import { OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
-import type { Anomaly } from "../../incident/anomaly.ts";
 import type { Finding } from "./finding.ts";
 
 /** What the last decision on it has left. */

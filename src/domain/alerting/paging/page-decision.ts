@@ -1,8 +1,9 @@
 // What became of one finding on its way to a page: the row of the ledger, of the backtest and of an anomaly's answer. Why something did not page is told
 // by the first gate that did not let it through.
+
+import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { GateResult } from "../../detection/gates/gate-result.ts";
-import type { PageOutcome } from "../../incident/page-outcome.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 
 export interface PageDecision {

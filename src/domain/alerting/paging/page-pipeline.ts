@@ -8,10 +8,11 @@
  *
  * The alert of a finding on a member of a firing cascade is the cascade's.
  */
+
+import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-import type { PageOutcome } from "../../incident/page-outcome.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { ensembleTier, isCorroborated } from "../ensemble.ts";
 import { CALM, FLAPPING_GATE, paged, pauseGate } from "../flap-control.ts";
@@ -27,7 +28,7 @@ import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
-import { placeText } from "./service-place.ts";
+import { placeText } from "./service-scope.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
 const MINUTE_MS = 60_000;
@@ -150,7 +151,7 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
   const failed = firstFailed(gates)?.name;
   const by: AnomalyEnd = { ...alert.peak, alertId: alert.state.id, by: null, atMs: nowMs };
   if (failed === undefined) {
-    memory.keep(told(alert, nowMs));
+    memory.keep(notified(alert, nowMs));
     return decisionOn(alert, by, "paged", gates);
   }
   if (failed === alert.heldBy) return undefined;
@@ -200,9 +201,9 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const labels = labelsOf(finding, tier);
   const goesOn = finding.kind === "raised" && newest !== undefined && isFiring(newest) && finding.alertId === newest.state.id;
   const effect = applyFire(newest?.state, key, tier, atMs, goesOn ? Number.POSITIVE_INFINITY : settings.dedupMaxAgeMinutes);
-  const isTold =
+  const isReported =
     (effect.kind === "absorbed" || effect.kind === "raised") && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
-  if (!isTold && needsConfirmation(family) && finding.isRare !== true) {
+  if (!isReported && needsConfirmation(family) && finding.isRare !== true) {
     gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
   const asked = holdGates(tenant, labels, sources, memory, atMs);
@@ -212,8 +213,8 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const alert = joined(finding, newest, effect, labels);
   if (held !== null) {
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
-    const isUntold = !isTold || alert.pages === 0 || alert.heldBy !== null;
-    return { alert: { ...alert, state, heldBy: isUntold ? held : null }, outcome: "suppressed", hold: asked.hold };
+    const isUnreported = !isReported || alert.pages === 0 || alert.heldBy !== null;
+    return { alert: { ...alert, state, heldBy: isUnreported ? held : null }, outcome: "suppressed", hold: asked.hold };
   }
   if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
   gates.push(...effect.gates.filter(({ name }) => name === FLAPPING_GATE));
@@ -221,8 +222,8 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
     gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[known.state.tier]));
   }
   const failed = firstFailed(gates)?.name;
-  if (failed === undefined) return { alert: told(alert, atMs), outcome: "paged" };
-  if (effect.kind === "raised" && isTold)
+  if (failed === undefined) return { alert: notified(alert, atMs), outcome: "paged" };
+  if (effect.kind === "raised" && isReported)
     return { alert: withChange(alert, { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: null }), outcome: "absorbed" };
   return {
     // What held it back before it was resolved is over with it.
@@ -231,7 +232,7 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   };
 }
 
-function told(alert: Alert, atMs: number): Alert {
+function notified(alert: Alert, atMs: number): Alert {
   const state = { ...alert.state, flap: paged(alert.state.flap, atMs) };
   const change = { atMs, kind: "paged", tier: state.tier, by: null, note: null } as const;
   return withChange({ ...alert, state, pages: alert.pages + 1, heldBy: null }, change);

@@ -11,7 +11,7 @@ import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
 import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
-import { placeText } from "./service-place.ts";
+import { placeText } from "./service-scope.ts";
 
 /** A finding as the ensemble remembers it. */
 export interface FiredSignal extends EnsembleSignal {

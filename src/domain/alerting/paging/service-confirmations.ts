@@ -4,7 +4,7 @@ import { CONFIRMATIONS_PER_SERVICE_MAX, SIGNAL_SERVICES_MAX } from "../../../cor
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import { directionGate } from "../../detection/gates/direction.ts";
 import { sourceOf } from "../ensemble.ts";
-import { placeText } from "./service-place.ts";
+import { placeText } from "./service-scope.ts";
 
 interface Confirmed {
   readonly source: string;

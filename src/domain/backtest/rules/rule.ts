@@ -1,6 +1,6 @@
 // A rule that looks at services, or at what is open, once a cycle.
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import type { Anomaly } from "../../incident/anomaly.ts";
+import type { Anomaly } from "../../anomaly/anomaly.ts";
 
 /** The cycle at hand. */
 export interface RuleCycle {

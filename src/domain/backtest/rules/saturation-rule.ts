@@ -3,16 +3,16 @@
 import { hash128 } from "../../../core/base/hash128.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { Anomaly } from "../../anomaly/anomaly.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
-import type { Anomaly } from "../../incident/anomaly.ts";
 import { kindOfName } from "../../saturation/bounded-name.ts";
 import { DETECTOR_SATURATION } from "../../saturation/saturation-finding.ts";
 import {
   type FoundFinding,
   frameOfFire,
+  nextReport,
+  type ReportedFinding,
   SATURATION_EVERY_CYCLES,
-  type ToldFinding,
-  toldNext,
   transitionOf,
 } from "../../saturation/saturation-fire.ts";
 import { SaturationSeries } from "../../saturation/saturation-series.ts";
@@ -36,7 +36,7 @@ interface WatchedUnit {
   readonly series: SaturationSeries;
   /** Of each stream how many values were given. */
   readonly fed: Uint32Array;
-  told: ToldFinding | undefined;
+  reported: ReportedFinding | undefined;
 }
 
 /** Series that the rule looks at: those that a name or a declaration bounds, and no counters. */
@@ -63,7 +63,7 @@ export class SaturationRule implements BacktestRule {
     this.#units = units.map((unit) => {
       const { tenant, metricName } = unit.name;
       const series = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: unit.instance });
-      return { unit, series, fed: new Uint32Array(unit.streams.length), told: undefined };
+      return { unit, series, fed: new Uint32Array(unit.streams.length), reported: undefined };
     });
     this.costUs = (SATURATION_US * units.length) / SATURATION_EVERY_CYCLES;
   }
@@ -71,7 +71,7 @@ export class SaturationRule implements BacktestRule {
   cycle({ nowMs, number, openAnomalies }: RuleCycle): readonly EpisodeFrame[] {
     if (number % SATURATION_EVERY_CYCLES !== 0) return [];
     const confirming = confirmingMetrics(openAnomalies());
-    const [ended, told]: [EpisodeFrame[], EpisodeFrame[]] = [[], []];
+    const [ended, reported]: [EpisodeFrame[], EpisodeFrame[]] = [[], []];
     for (const watched of this.#units) {
       const sampleMs = feed(watched, nowMs);
       // Without a new value nothing is found, and nothing is over.
@@ -83,18 +83,18 @@ export class SaturationRule implements BacktestRule {
         corroborated: metrics !== undefined && metrics.size > (metrics.has(metricName) ? 1 : 0),
       });
       if (finding === null) {
-        if (watched.told !== undefined) ended.push(frameOfFire(watched.unit.name, watched.told, "close"));
-        watched.told = undefined;
-      } else told.push(...tell(watched, { finding, sampleMs }, nowMs));
+        if (watched.reported !== undefined) ended.push(frameOfFire(watched.unit.name, watched.reported, "close"));
+        watched.reported = undefined;
+      } else reported.push(...tell(watched, { finding, sampleMs }, nowMs));
     }
-    return [...ended, ...told];
+    return [...ended, ...reported];
   }
 }
 
 function tell(watched: WatchedUnit, found: FoundFinding, nowMs: number): EpisodeFrame[] {
-  const before = watched.told;
-  const next = toldNext(before, watched.unit.key, found, nowMs);
-  watched.told = next;
+  const before = watched.reported;
+  const next = nextReport(before, watched.unit.key, found, nowMs);
+  watched.reported = next;
   const transition = transitionOf(before, next);
   return transition === undefined ? [] : [frameOfFire(watched.unit.name, next, transition)];
 }

@@ -58,7 +58,7 @@ export class PairFindings {
   }
 
   /** What a cycle tells, at its end. */
-  told(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
+  reported(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const frames = this.#frames;
     if (this.#risen !== undefined) frames.push(this.#risen);
     if (this.#lastMs >= cycleMs - CONFIRMED_MS_MAX && (this.#tells || this.#shares)) {

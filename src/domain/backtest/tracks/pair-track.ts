@@ -77,7 +77,7 @@ export class PairTrack {
       scored?.("pair", timeMs, this.#verdict.score);
     }
     this.#observed += count;
-    return count === 0 ? [] : this.findings.told(cycleMs);
+    return count === 0 ? [] : this.findings.reported(cycleMs);
   }
 
   /** Puts what is to be observed together in order; how many observations that are. */

@@ -2,7 +2,7 @@
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
-import { type ServiceEpisodePlace, serviceFrame, serviceTransition } from "../../detection/multivariate/service-episode.ts";
+import { type ServiceEpisodeScope, serviceFrame, serviceTransition } from "../../detection/multivariate/service-episode.ts";
 import { decodeServiceModel } from "../../detection/multivariate/service-model-coding.ts";
 import { type ServiceFinding, serviceVerdict, serviceZ } from "../../detection/multivariate/service-verdict.ts";
 
@@ -13,7 +13,7 @@ export interface Training {
 }
 
 export class ServiceTrack {
-  readonly #place: ServiceEpisodePlace;
+  readonly #place: ServiceEpisodeScope;
   readonly #metrics: readonly string[];
   #words: Float64Array<ArrayBuffer> | undefined;
   #detector: ServiceDetector | undefined;
@@ -23,7 +23,7 @@ export class ServiceTrack {
   #verdict: ServiceVerdict | undefined;
 
   /** `metrics` are those of the vector. */
-  constructor(place: ServiceEpisodePlace, metrics: readonly string[]) {
+  constructor(place: ServiceEpisodeScope, metrics: readonly string[]) {
     this.#place = place;
     this.#metrics = metrics;
   }

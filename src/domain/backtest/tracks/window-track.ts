@@ -3,11 +3,11 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_OPEN, EVENT_UPDATE } from "../../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import { decodeEpisode, encodeEpisode } from "../../anomaly/episode-codec.ts";
+import { episodeFrame } from "../../anomaly/episode-frame.ts";
 import type { OracleEvent } from "../../detection/episode-oracle.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-import { decodeEpisode, encodeEpisode } from "../../incident/episode-codec.ts";
-import { episodeFrame } from "../../incident/episode-frame.ts";
 import type { ShardEvent } from "../../kernel/shard-events.ts";
 import { identityText } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
@@ -22,7 +22,7 @@ export interface WindowOptions {
   readonly tables: Float64Array;
 }
 
-const TOLD: ReadonlySet<number> = new Set([EVENT_OPEN, EVENT_UPDATE, EVENT_CLOSE]);
+const REPORTED: ReadonlySet<number> = new Set([EVENT_OPEN, EVENT_UPDATE, EVENT_CLOSE]);
 
 export class WindowTrack {
   readonly #series: BacktestSeries;
@@ -43,7 +43,7 @@ export class WindowTrack {
   observe(place: number): EpisodeFrame[] {
     const { times, values } = this.#series;
     const events = this.#oracle.apply(times[place] as number, values[place] as number);
-    return events.filter(({ kind }) => TOLD.has(kind)).flatMap((event) => this.#frame(event, place) ?? []);
+    return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place) ?? []);
   }
 
   #frame(event: OracleEvent, place: number): EpisodeFrame | undefined {

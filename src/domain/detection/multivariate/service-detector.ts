@@ -4,7 +4,7 @@
 import { anomalyScore } from "../anomaly-score.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
 import { pagesPerValue } from "../departure/page-budget.ts";
-import { AlertGate, GATE_WORDS, type GateStep } from "../gate/alert-gate.ts";
+import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";

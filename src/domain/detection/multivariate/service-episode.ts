@@ -26,14 +26,14 @@ export function serviceTransition(verdict: ServiceVerdict, wasFiring: boolean, p
 }
 
 /** Where the episode is. */
-export interface ServiceEpisodePlace extends Pick<StreamName, "tenant" | "environment" | "serviceId"> {
+export interface ServiceEpisodeScope extends Pick<StreamName, "tenant" | "environment" | "serviceId"> {
   /** The service's (core/protocol/service-rows.ts). */
   readonly hash: string;
 }
 
 /** `hashText` gives 32 hex digits of a text. */
 export function serviceFrame(
-  { tenant, environment, serviceId, hash }: ServiceEpisodePlace,
+  { tenant, environment, serviceId, hash }: ServiceEpisodeScope,
   detector: ServiceDetector,
   finding: ServiceFinding,
   transition: EpisodeFrame["transition"],

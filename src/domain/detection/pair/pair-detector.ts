@@ -6,7 +6,7 @@ import { DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/depart
 import type { KnownReason } from "../departure/known-departures.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
 import { shareOfOne } from "../departure/page-budget.ts";
-import { AlertGate, GATE_WORDS, type GateStep } from "../gate/alert-gate.ts";
+import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
 import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-sample.ts";
@@ -81,7 +81,7 @@ const LASTING_STRETCHES_MIN = 24;
 /** How often a day a series may have such evidence by itself. */
 const LASTING_A_DAY = 0.1;
 /** People are told of what lasts in the first so many intervals of it; again after as many without it, or after so many where they were told. */
-const LASTING_TOLD_INTERVALS = 12;
+const LASTING_REPORTED_INTERVALS = 12;
 const LASTING_REST_INTERVALS = 60;
 /** Streams of a service whose evidence is taken as it is; with more of them the bars are higher by as many times. */
 const LASTING_STREAMS = 4;
@@ -307,13 +307,13 @@ export class PairDetector {
     const [alone, shared] = [this.#lasting.alone / factor, this.#lasting.shared / factor];
     if (Math.max(alone, shared) >= 1) {
       const rise = this.#lastingRise;
-      const isQuiet = timeMs - (rise[1] as number) > LASTING_TOLD_INTERVALS * ms && rise[2] !== 1;
+      const isQuiet = timeMs - (rise[1] as number) > LASTING_REPORTED_INTERVALS * ms && rise[2] !== 1;
       if (isQuiet || timeMs - (rise[0] as number) > LASTING_REST_INTERVALS * ms) {
         rise[0] = timeMs;
         rise[2] = 0;
       }
       rise[1] = timeMs;
-      const isNew = timeMs - (rise[0] as number) <= LASTING_TOLD_INTERVALS * ms;
+      const isNew = timeMs - (rise[0] as number) <= LASTING_REPORTED_INTERVALS * ms;
       if (isNew && !verdict.tells && !this.#isBusy(timeMs) && !this.departure.wouldBeKnown(timeMs, value, ms)) {
         const isKnown = this.count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
         const tail = isKnown ? this.#lastingTail.passedWith((LASTING_A_DAY * LASTING_STRETCH * ms) / DAY_MS) : 0;

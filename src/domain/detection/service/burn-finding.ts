@@ -1,6 +1,6 @@
 // An SLO that burns its error budget too fast, as a finding of its service.
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
-import type { EpisodeFate, RuleFinding, RulePlace } from "./rule-episode-set.ts";
+import type { EpisodeFate, RuleFinding, RuleScope } from "./rule-episode-set.ts";
 import { type BurnEvaluation, type BurnFinding, OBJECTIVE_DEFAULT, type SloBurn } from "./slo-burn.ts";
 
 export const DETECTOR_BURN = "slo_burn";
@@ -21,12 +21,12 @@ export interface BurningSlo {
 
 /** Of several SLOs of one service in one environment the one that burns fastest is told. */
 export class WorstBurns {
-  readonly #isOpen: (place: RulePlace) => boolean;
+  readonly #isOpen: (place: RuleScope) => boolean;
   readonly #worst = new Map<string, RuleFinding>();
   readonly #judged = new Set<string>();
 
   /** `isOpen` says of a place whether it is told already. */
-  constructor(isOpen: (place: RulePlace) => boolean) {
+  constructor(isOpen: (place: RuleScope) => boolean) {
     this.#isOpen = isOpen;
   }
 
@@ -47,12 +47,12 @@ export class WorstBurns {
   }
 
   /** What becomes of a finding that is no longer one: over, or without any record left. */
-  fateOf(place: RulePlace): EpisodeFate {
+  fateOf(place: RuleScope): EpisodeFate {
     return this.#judged.has(placeKey(place)) ? "close" : "end";
   }
 }
 
-function placeKey({ tenant, environment, serviceId }: Pick<RulePlace, "tenant" | "environment" | "serviceId">): string {
+function placeKey({ tenant, environment, serviceId }: Pick<RuleScope, "tenant" | "environment" | "serviceId">): string {
   return JSON.stringify([tenant, environment, serviceId]);
 }
 

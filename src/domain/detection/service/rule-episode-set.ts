@@ -5,7 +5,7 @@ import type { Attributes, EpisodeFrame } from "../../../core/protocol/coordinato
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 
 /** Where a rule finds something. */
-export type RulePlace = Pick<RuleFinding, "tenant" | "environment" | "serviceId" | "metricName">;
+export type RuleScope = Pick<RuleFinding, "tenant" | "environment" | "serviceId" | "metricName">;
 
 /** What a rule finds in one cycle, at most once for each place. */
 export interface RuleFinding {
@@ -25,7 +25,7 @@ export interface RuleFinding {
 }
 
 /** What an open episode was told with. */
-export type ToldFinding = Omit<RuleFinding, "verdict" | "isRestated"> & { readonly z: number; readonly verdict: unknown };
+export type ReportedFinding = Omit<RuleFinding, "verdict" | "isRestated"> & { readonly z: number; readonly verdict: unknown };
 
 interface OpenEpisode {
   readonly id: string;
@@ -55,24 +55,24 @@ export class RuleEpisodeSet {
     return this.#open.size;
   }
 
-  isOpen(place: RulePlace): boolean {
+  isOpen(place: RuleScope): boolean {
     return this.#open.has(keyOf(place));
   }
 
   /** When the open episode of a place began. */
-  startOf(place: RulePlace): number | undefined {
+  startOf(place: RuleScope): number | undefined {
     return this.#open.get(keyOf(place))?.startedAtMs;
   }
 
   /** Takes an episode that is open already. */
-  restore(told: ToldFinding): void {
-    const { startedAtMs } = told;
-    const id = this.#idOf(told, startedAtMs);
-    this.#open.set(keyOf(told), { id, startedAtMs, frame: { ...told, episodeId: id, detector: this.#detector, arrivalMs: 0 } });
+  restore(reported: ReportedFinding): void {
+    const { startedAtMs } = reported;
+    const id = this.#idOf(reported, startedAtMs);
+    this.#open.set(keyOf(reported), { id, startedAtMs, frame: { ...reported, episodeId: id, detector: this.#detector, arrivalMs: 0 } });
   }
 
   /** What one cycle changes. `fate` says what becomes of an episode that was not found again. */
-  settle(findings: readonly RuleFinding[], fate: (place: RulePlace) => EpisodeFate = () => "close"): RuleChanges {
+  settle(findings: readonly RuleFinding[], fate: (place: RuleScope) => EpisodeFate = () => "close"): RuleChanges {
     const after = new Map<string, OpenEpisode>();
     const frames: EpisodeFrame[] = [];
     for (const finding of findings) {
@@ -104,11 +104,11 @@ export class RuleEpisodeSet {
     const name = { tenant, environment, serviceId, metricName, attributes };
     const frame = { ...name, direction, startedAtMs, observedAtMs, z: verdict.z, verdict, explanation };
     const isNews = before === undefined || Math.abs(verdict.z) > Math.abs(before.frame.z) || isRestated(finding, before.frame);
-    const told = isNews ? { ...frame, episodeId: id, detector: this.#detector, arrivalMs: 0 } : before.frame;
-    return { id, startedAtMs, frame: told };
+    const reported = isNews ? { ...frame, episodeId: id, detector: this.#detector, arrivalMs: 0 } : before.frame;
+    return { id, startedAtMs, frame: reported };
   }
 
-  #idOf({ tenant, environment, serviceId, metricName }: RulePlace, startedAtMs: number): string {
+  #idOf({ tenant, environment, serviceId, metricName }: RuleScope, startedAtMs: number): string {
     return hash128(JSON.stringify([this.#detector, tenant, environment, serviceId, metricName, startedAtMs]));
   }
 }
@@ -117,6 +117,6 @@ function isRestated({ isRestated: mayBe, attributes }: RuleFinding, before: Open
   return mayBe === true && JSON.stringify(attributes) !== JSON.stringify(before.attributes);
 }
 
-function keyOf({ tenant, environment, serviceId, metricName }: RulePlace): string {
+function keyOf({ tenant, environment, serviceId, metricName }: RuleScope): string {
   return JSON.stringify([tenant, environment, serviceId, metricName]);
 }

@@ -4,8 +4,8 @@ import { parseRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { SILENCE_MS_MIN } from "./arrival-rhythm.ts";
-import type { RuleFinding, RulePlace } from "./rule-episode-set.ts";
-import { ingestionFinding, staleFinding, stalePlace, type ToldSilence } from "./stale-finding.ts";
+import type { RuleFinding, RuleScope } from "./rule-episode-set.ts";
+import { ingestionFinding, type ReportedSilence, staleFinding, staleScope } from "./stale-finding.ts";
 import { INGESTION_SERVICE, type TenantArrivals, type TenantSilence, tenantSilence } from "./tenant-silence.ts";
 
 /** A service whose finding waits. */
@@ -23,25 +23,25 @@ export interface KnownArrivals extends TenantArrivals {
 }
 
 /** An alert that is open. */
-export interface OpenAlert extends RulePlace {
+export interface OpenAlert extends RuleScope {
   readonly attributes: Attributes;
   readonly startedAtMs: number;
 }
 
-interface OpenSilence extends ToldSilence {
+interface OpenSilence extends ReportedSilence {
   /** Services that were named last. */
   readonly members: string;
 }
 
 /** All tenants of one server, or of one backtest. */
 export class SilentTenants {
-  readonly #isOpen: (place: RulePlace) => boolean;
+  readonly #isOpen: (place: RuleScope) => boolean;
   readonly #open = new Map<string, OpenSilence>();
   readonly #heldSinceMs = new Map<string, number>();
   #held: HeldService[] = [];
 
   /** `isOpen` says of a place whether an alert of it is open. */
-  constructor(isOpen: (place: RulePlace) => boolean) {
+  constructor(isOpen: (place: RuleScope) => boolean) {
     this.#isOpen = isOpen;
   }
 
@@ -54,8 +54,8 @@ export class SilentTenants {
   restore({ tenant, environment, serviceId, attributes, startedAtMs }: OpenAlert): void {
     if (serviceId !== INGESTION_SERVICE) return;
     const { silent, silent_since, silent_most = silent, watched, services } = attributes;
-    const told = typeof silent_since === "string" ? parseRfc3339(silent_since) : undefined;
-    const onsetMs = told ?? startedAtMs - SILENCE_MS_MIN;
+    const reported = typeof silent_since === "string" ? parseRfc3339(silent_since) : undefined;
+    const onsetMs = reported ?? startedAtMs - SILENCE_MS_MIN;
     const counts = { most: Number(silent_most), watched: Number(watched), members: JSON.stringify(services) };
     this.#open.set(tenant, { tenant, environment, onsetMs, gates: [], ...counts });
   }
@@ -70,9 +70,9 @@ export class SilentTenants {
   /** What is to be told of a tenant in this cycle. */
   findings(tenant: string, arrivals: KnownArrivals, nowMs: number): RuleFinding[] {
     const open = this.#open.get(tenant);
-    const isTold = ({ service, environment }: SilentService) =>
-      this.#isOpen(stalePlace(tenant, (JSON.parse(service) as [string, string])[1], environment));
-    const silence = tenantSilence(arrivals, { isTold, onsetMs: open?.onsetMs, heldSinceMs: this.#heldSinceMs.get(tenant) }, nowMs);
+    const isReported = ({ service, environment }: SilentService) =>
+      this.#isOpen(staleScope(tenant, (JSON.parse(service) as [string, string])[1], environment));
+    const silence = tenantSilence(arrivals, { isReported, onsetMs: open?.onsetMs, heldSinceMs: this.#heldSinceMs.get(tenant) }, nowMs);
     this.#hold(tenant, silence, nowMs);
     const single = silence.single.map((service) => staleFinding(tenant, service, nowMs));
     const isWaiting = open !== undefined && arrivals.isUnheard;
@@ -81,9 +81,9 @@ export class SilentTenants {
       this.#open.delete(tenant);
       return single;
     }
-    const told = toldOf(tenant, silence, arrivals.watched, open);
-    this.#open.set(tenant, told);
-    return [ingestionFinding(told, silence.ingestion, nowMs), ...single];
+    const reported = reportedOf(tenant, silence, arrivals.watched, open);
+    this.#open.set(tenant, reported);
+    return [ingestionFinding(reported, silence.ingestion, nowMs), ...single];
   }
 
   #hold(tenant: string, { held, heldUntilMs, gates }: TenantSilence, nowMs: number): void {
@@ -94,7 +94,12 @@ export class SilentTenants {
 }
 
 /** The environment is that of the opening, where all had one: an alert keeps its place. How many were watched is counted anew when services come or go. */
-function toldOf(tenant: string, { ingestion, onsetMs, gates }: TenantSilence, watched: number, open: OpenSilence | undefined): OpenSilence {
+function reportedOf(
+  tenant: string,
+  { ingestion, onsetMs, gates }: TenantSilence,
+  watched: number,
+  open: OpenSilence | undefined,
+): OpenSilence {
   const members = JSON.stringify(ingestion.map(({ service }) => (JSON.parse(service) as [string, string])[1]));
   const isSame = open?.members === members;
   const isJudged = gates.every(({ passed }) => passed);

@@ -2,14 +2,14 @@
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
-import type { RuleFinding, RulePlace } from "./rule-episode-set.ts";
+import type { RuleFinding, RuleScope } from "./rule-episode-set.ts";
 import { INGESTION_SERVICE } from "./tenant-silence.ts";
 
 export const DETECTOR_STALE = "stale";
 const STALE_METRIC = "service.stale";
 /** Services that are named in an attribute and in the text. */
 const NAMED_MAX = 50;
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 /** Silence of so many limits is high. */
 const LONG_SILENCE = 3;
 
@@ -22,7 +22,7 @@ export function staleFinding(
   const silentMs = nowMs - lastSeenMs;
   const tier = silentMs > LONG_SILENCE * limitMs ? "high" : "medium";
   return {
-    ...stalePlace(tenant, serviceIdOf(service), environment),
+    ...staleScope(tenant, serviceIdOf(service), environment),
     attributes: { silent_since: formatRfc3339(lastSeenMs) },
     direction: "low",
     startedAtMs: nowMs,
@@ -33,7 +33,7 @@ export function staleFinding(
 }
 
 /** Where the silence of a service is told. */
-export function stalePlace(tenant: string, serviceId: string, environment: string): RulePlace {
+export function staleScope(tenant: string, serviceId: string, environment: string): RuleScope {
   return { tenant, environment, serviceId, metricName: STALE_METRIC };
 }
 
@@ -43,7 +43,7 @@ export function silenceText(service: string, silentMs: number): string {
 }
 
 /** What the alert on a tenant's silence says. */
-export interface ToldSilence {
+export interface ReportedSilence {
   readonly tenant: string;
   readonly environment: string;
   readonly onsetMs: number;
@@ -54,14 +54,14 @@ export interface ToldSilence {
 }
 
 /** One on the way in, for services that fell silent together and still are. */
-export function ingestionFinding(of: ToldSilence, services: readonly SilentService[], nowMs: number): RuleFinding {
+export function ingestionFinding(of: ReportedSilence, services: readonly SilentService[], nowMs: number): RuleFinding {
   const { tenant, environment, onsetMs, gates } = of;
   const names = services.map(({ service }) => serviceIdOf(service));
   const least = (numberOf: (service: SilentService) => number) =>
     services.reduce((min, service) => Math.min(min, numberOf(service)), Number.POSITIVE_INFINITY);
   const [usualMs, limitMs] = [least(({ usualIntervalMs }) => usualIntervalMs), least((service) => service.limitMs)];
   return {
-    ...stalePlace(tenant, INGESTION_SERVICE, environment),
+    ...staleScope(tenant, INGESTION_SERVICE, environment),
     attributes: {
       services: names.slice(0, NAMED_MAX),
       silent: names.length,
@@ -78,10 +78,10 @@ export function ingestionFinding(of: ToldSilence, services: readonly SilentServi
   };
 }
 
-function ingestionText({ onsetMs, most, watched }: ToldSilence, names: readonly string[]): string {
+function ingestionText({ onsetMs, most, watched }: ReportedSilence, names: readonly string[]): string {
   const since = `${new Date(onsetMs).toISOString().slice(0, 16)}Z`;
-  const rest = names.length > TOLD_MAX ? ` and ${names.length - TOLD_MAX} more` : "";
-  const which = `${names.slice(0, TOLD_MAX).join(", ")}${rest}`;
+  const rest = names.length > REPORTED_MAX ? ` and ${names.length - REPORTED_MAX} more` : "";
+  const which = `${names.slice(0, REPORTED_MAX).join(", ")}${rest}`;
   if (names.length < most) {
     return `${names.length} of ${most} services that fell silent together are still silent, since ${since}: ${which}; the others send again`;
   }

@@ -30,7 +30,7 @@ export interface TenantArrivals {
 /** What is known of before. */
 export interface KnownSilence {
   /** Whether a service has an alert of its own, which goes on. */
-  isTold(service: SilentService): boolean;
+  isReported(service: SilentService): boolean;
   /** When the silence began that is told already; undefined where none is. */
   readonly onsetMs: number | undefined;
   /** Since when findings are held; undefined where none are. */
@@ -60,22 +60,22 @@ interface Together {
 }
 
 export function tenantSilence(arrivals: TenantArrivals, known: KnownSilence, nowMs: number): TenantSilence {
-  const [told, untold] = split(arrivals.silent, (service) => known.isTold(service));
+  const [reported, unreported] = split(arrivals.silent, (service) => known.isReported(service));
   const coveredUntilMs = known.onsetMs === undefined ? Number.NEGATIVE_INFINITY : known.onsetMs + TOGETHER_MS;
-  const [covered, rest] = split(untold, ({ lastSeenMs }) => lastSeenMs <= coveredUntilMs);
-  const together = largestTogether({ told, rest }, arrivals.pending, arrivals.watched - covered.length);
+  const [covered, rest] = split(unreported, ({ lastSeenMs }) => lastSeenMs <= coveredUntilMs);
+  const together = largestTogether({ reported, rest }, arrivals.pending, arrivals.watched - covered.length);
   const { isSilence, gates, heldUntilMs } = judge(together, known.heldSinceMs ?? nowMs, nowMs);
   const isHeld = !isSilence && heldUntilMs >= nowMs;
   const [news, others] = split(rest, (service) => isMember(service, together.onsetMs));
   const alone = isSilence || isHeld ? others : rest;
   const onsetMs = isSilence ? Math.max(together.onsetMs, known.onsetMs ?? 0) : (known.onsetMs ?? 0);
   // A service that was told alone and fell silent with the others is one of them, and stays told.
-  const toldWith = told.filter((service) => isMember({ ...service, sinceMs: service.lastSeenMs }, onsetMs));
-  const isTold = isSilence || covered.length > 0;
+  const reportedWith = reported.filter((service) => isMember({ ...service, sinceMs: service.lastSeenMs }, onsetMs));
+  const isReported = isSilence || covered.length > 0;
   return {
-    ingestion: isTold ? byName([...covered, ...(isSilence ? news : []), ...toldWith]) : [],
+    ingestion: isReported ? byName([...covered, ...(isSilence ? news : []), ...reportedWith]) : [],
     onsetMs,
-    single: byName([...told, ...alone].filter(({ isStale }) => isStale)),
+    single: byName([...reported, ...alone].filter(({ isStale }) => isStale)),
     held: isHeld ? byName(news.filter(({ isStale }) => isStale)) : [],
     heldUntilMs: isHeld ? heldUntilMs : 0,
     gates,
@@ -106,14 +106,14 @@ function passes(gates: readonly GateResult[]): boolean {
 
 /** Silent services with an alert of their own, and those without one that are not covered. */
 interface Uncovered {
-  readonly told: readonly SilentService[];
+  readonly reported: readonly SilentService[];
   readonly rest: readonly SilentService[];
 }
 
 /** The most services that may have fallen silent at one moment, one that is stale and one that is not told among them; `sending` services sent before. */
 function largestTogether(uncovered: Uncovered, pending: TenantArrivals["pending"], sending: number): Together {
   const onsetMs = onsetOfMost(uncovered);
-  const all = [...uncovered.told, ...uncovered.rest];
+  const all = [...uncovered.reported, ...uncovered.rest];
   const members = all.filter((service) => isMember(service, onsetMs));
   const dueMs: number[] = [];
   for (let at = 0; at < pending.length; at += 2) {
@@ -125,8 +125,8 @@ function largestTogether(uncovered: Uncovered, pending: TenantArrivals["pending"
 }
 
 /** The moment at which the most may have fallen silent: one at which one of them was last heard. */
-function onsetOfMost({ told, rest }: Uncovered): number {
-  const edges = [...told.map((service) => ({ service, isNews: 0 })), ...rest.map((service) => ({ service, isNews: 1 }))];
+function onsetOfMost({ reported, rest }: Uncovered): number {
+  const edges = [...reported.map((service) => ({ service, isNews: 0 })), ...rest.map((service) => ({ service, isNews: 1 }))];
   const begins = [...edges].sort((a, b) => a.service.sinceMs - b.service.sinceMs);
   const ends = edges.sort((a, b) => latestMs(a.service) - latestMs(b.service));
   const count = { all: 0, stale: 0, news: 0 };

@@ -9,9 +9,9 @@
 
 import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
+import { readOptionalWord, readWord, writeOptionalWord, writeWord } from "../../../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
-import { readOptionalWord, readWord, writeOptionalWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
 import {
   readId,
   readList,

@@ -7,15 +7,15 @@
 // The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 100 bytes for a finding that a gate holds back.
 import { familyOfDetector } from "../../../../domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
+import { readGate, readGates, writeGate, writeGates } from "../../../../domain/anomaly/packed-gates.ts";
+import { readWord, writeWord } from "../../../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
 import { readPhrased, writePhrased } from "../../../../domain/codec/phrase-text.ts";
 import { anomalyScore } from "../../../../domain/detection/anomaly-score.ts";
-import { readGate, readGates, writeGate, writeGates } from "../../../../domain/incident/packed-gates.ts";
-import { readWord, writeWord } from "../../../../domain/incident/verdict-codec.ts";
 import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../../state/row-fields.ts";
 import { checkRowVersion } from "../../state/stored-json.ts";
-import { ID_BYTES, type RowPlace } from "../../state/tables.ts";
+import { ID_BYTES, type RowKey } from "../../state/tables.ts";
 
 const VERSION = 3;
 /** Above the tier and the outcome. */
@@ -62,7 +62,7 @@ export function checkDecisionVersion(bytes: Uint8Array): void {
 }
 
 /** The decision of a row and its key. Throws on another version. */
-export function decodeDecision(bytes: Uint8Array, { tenant, timeMs: atMs, id }: RowPlace): PageDecision {
+export function decodeDecision(bytes: Uint8Array, { tenant, timeMs: atMs, id }: RowKey): PageDecision {
   checkDecisionVersion(bytes);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const head = reader.u8();

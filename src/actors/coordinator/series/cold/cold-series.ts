@@ -24,7 +24,7 @@ import { coldKey, TABLE_END } from "../../state/tables.ts";
 import { decodeColdBatch } from "./cold-batch.ts";
 
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
-const BATCHES_PER_BREATH = 16;
+const BATCHES_PER_TURN = 16;
 
 type Filter = Pick<SeriesQuery, "tenant" | "metricName" | "environment">;
 
@@ -118,7 +118,7 @@ async function streamsOf(context: QueryContext, filter: Filter, { serviceId, bat
   const partition = partitionOf(tenant, serviceId);
   const streams: Candidate[] = [];
   for (const [index, firstSerial] of batches.entries()) {
-    if (index % BATCHES_PER_BREATH === BATCHES_PER_BREATH - 1) await context.breathe();
+    if (index % BATCHES_PER_TURN === BATCHES_PER_TURN - 1) await context.yieldTurn();
     const batchKey = coldKey(partition, firstSerial);
     const value = context.state.series.get("cold_streams", batchKey);
     for (const entry of value === undefined ? [] : decodeColdBatch(batchKey, value).entries) {

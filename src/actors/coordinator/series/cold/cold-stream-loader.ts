@@ -10,8 +10,8 @@ export interface ColdRecipient {
   deliver(streams: ReturnedStreams): void;
 }
 
-/** One desk for all engines. */
-export class ColdDesk {
+/** One runner for all engines. */
+export class ColdStreamLoader {
   readonly #store: KeyValueStore;
   readonly #recipients: readonly ColdRecipient[];
   /** Pairs of partition and serial by engine: as many as engines have rows that wait, PARKED_ROWS_MAX each at most. */

@@ -7,7 +7,7 @@ import type { PageDecision } from "../../../../domain/alerting/paging/page-decis
 import { anomalyScore, tierOfScore } from "../../../../domain/detection/anomaly-score.ts";
 import { holds } from "../../../../domain/detection/gates/gate-result.ts";
 import { ArrivalsTally } from "../../../../domain/detection/service/arrivals-tally.ts";
-import type { EpisodeFate, RuleFinding, RulePlace } from "../../../../domain/detection/service/rule-episode-set.ts";
+import type { EpisodeFate, RuleFinding, RuleScope } from "../../../../domain/detection/service/rule-episode-set.ts";
 import { type HeldService, SilentTenants } from "../../../../domain/detection/service/silent-tenants.ts";
 import { DETECTOR_STALE, silenceText, staleFinding } from "../../../../domain/detection/service/stale-finding.ts";
 import { INGESTION_SERVICE } from "../../../../domain/detection/service/tenant-silence.ts";
@@ -31,7 +31,7 @@ export class ArrivalsStage implements WatchdogStage {
   #found: ArrivalsFound[] = [];
   #tally = new ArrivalsTally();
   /** Services whose holding stands in the ledger, and until when that says it lasts. */
-  #toldHeld = new Map<string, number>();
+  #reportedHeld = new Map<string, number>();
 
   constructor(context: StagesContext) {
     this.#context = context;
@@ -42,7 +42,7 @@ export class ArrivalsStage implements WatchdogStage {
 
   async run(cycle: Cycle): Promise<StageOutcome> {
     const { state, counters, monotonicMs } = this.#context;
-    this.#episodes.load((told) => this.#tenants.restore(told));
+    this.#episodes.load((reported) => this.#tenants.restore(reported));
     this.#found = [];
     this.#tally = new ArrivalsTally();
     const outcome = await this.#pass.run(cycle);
@@ -69,7 +69,7 @@ export class ArrivalsStage implements WatchdogStage {
    * After a restart nothing is known of a silence before its limit has passed again; of that of a tenant, before none of its services is unheard. A service that
    * has left memory while it was silent has not been heard again.
    */
-  #fateOf({ tenant, environment, serviceId }: RulePlace): EpisodeFate {
+  #fateOf({ tenant, environment, serviceId }: RuleScope): EpisodeFate {
     if (serviceId === INGESTION_SERVICE) return this.#fateOfAll(tenant);
     const key = `${environment}\0${serviceKey(tenant, serviceId)}`;
     if (this.#tally.unheard.has(key)) return "goes on";
@@ -83,16 +83,16 @@ export class ArrivalsStage implements WatchdogStage {
 
   /** Of each that is held a row of the ledger says until when and for what. */
   #tellHeld(held: readonly HeldService[], nowMs: number): void {
-    const told = new Map<string, number>();
+    const reported = new Map<string, number>();
     const rows = [];
     for (const one of held) {
       const key = `${one.service.environment}\0${one.service.service}`;
-      told.set(key, one.untilMs);
-      if (this.#toldHeld.get(key) === one.untilMs) continue;
+      reported.set(key, one.untilMs);
+      if (this.#reportedHeld.get(key) === one.untilMs) continue;
       const decision = heldDecision(one, nowMs);
       rows.push({ id: ledgerRowId(decision.anomalyId, 0), decision });
     }
-    this.#toldHeld = told;
+    this.#reportedHeld = reported;
     if (rows.length > 0) this.#context.state.alerts.ledger.add(rows);
   }
 }

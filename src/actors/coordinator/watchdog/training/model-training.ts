@@ -30,23 +30,23 @@ const FAILED_RETRY_MS = 3600 * 1000;
 /** Samples are looked for so many intervals back for each vector: a service may send at every second cycle only. */
 const INTERVALS_PER_VECTOR = 2;
 /** Rows of models read before others of the thread get a turn: 16 x 20 KB. */
-const LOADS_PER_BREATH = 16;
+const LOADS_PER_TURN = 16;
 
-export interface TrainingDeskOptions {
+export interface ModelTrainingOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms. */
   readonly intervalMs: number;
   /** RETENTION_RAW_DAYS in ms. */
   readonly rawRetentionMs: number;
 }
 
-export interface TrainingDeskDependencies {
+export interface ModelTrainingDependencies {
   readonly engines: EngineClient;
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   monotonicMs(): number;
-  breathe(): Promise<void>;
-  rest(ms: number): Promise<void>;
+  yieldTurn(): Promise<void>;
+  sleep(ms: number): Promise<void>;
   /** Commits what the engines have sent so far: then what they no longer hold is in the store. */
   settle(): Promise<void>;
   /** Does work that writes, between transactions. Rejects with StoreError. */
@@ -63,9 +63,9 @@ interface Wanted extends ServiceWanting {
   readonly engine: number;
 }
 
-export class TrainingDesk {
-  readonly #options: TrainingDeskOptions;
-  readonly #dependencies: TrainingDeskDependencies;
+export class ModelTraining {
+  readonly #options: ModelTrainingOptions;
+  readonly #dependencies: ModelTrainingDependencies;
   /** By what is wanted, the tenant and the service. */
   readonly #waiting = { stored: new TurnQueue<Wanted>(), model: new TurnQueue<Wanted>() };
   /** Of the places in both. */
@@ -73,7 +73,7 @@ export class TrainingDesk {
   readonly #paced: PacedWork;
   #running: Promise<void> | undefined;
 
-  constructor(options: TrainingDeskOptions, dependencies: TrainingDeskDependencies) {
+  constructor(options: ModelTrainingOptions, dependencies: ModelTrainingDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#shares = dependencies.state.shares.ledger("services_waiting");
@@ -105,7 +105,7 @@ export class TrainingDesk {
       if (next === undefined) return;
       this.#shares.give(next.tenant);
       this.#count();
-      if (loads % LOADS_PER_BREATH === 0) await this.#dependencies.breathe();
+      if (loads % LOADS_PER_TURN === 0) await this.#dependencies.yieldTurn();
       await this.#serve(next.key, next.item);
     }
   }

@@ -70,9 +70,9 @@ export class LongBaselines {
   }
 
   /** Takes states that were stored, or deployments. */
-  take(told: DetectorStates | StoredDeployments): void {
-    if (told.type === "deployments") this.#deployments.take(told.deployments);
-    else this.#store.take(told);
+  take(reported: DetectorStates | StoredDeployments): void {
+    if (reported.type === "deployments") this.#deployments.take(reported.deployments);
+    else this.#store.take(reported);
   }
 
   /** Asks for what is stored; true once all is here. No history is applied before. */

@@ -67,7 +67,7 @@ interface ServiceAtHand {
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
 
 /** What begins earlier before the cycle is not told: it is history that an import has brought, or so late that ingestion would refuse it. */
-const TOLD_MS_MAX = 24 * 3600 * 1000;
+const REPORTED_MS_MAX = 24 * 3600 * 1000;
 /** What is older before the cycle confirms nothing that people are to be told of now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
 /** Mark of a pair: its stream counts. */
@@ -272,26 +272,27 @@ export class PairPass implements WatchdogDetector {
     const count = groupObservations(this.#times, this.#values, read, sinceMs);
     if (count === 0) return 0;
     arena.load(pair);
-    let told: { readonly isAlone: boolean; readonly side: 1 | -1 } | undefined;
+    let reported: { readonly isAlone: boolean; readonly side: 1 | -1 } | undefined;
     for (let i = 0; i < count; i++) {
       const timeMs = this.#times[i] as number;
       const verdict = this.#detector.observe(timeMs, this.#values[i] as number, around);
-      if (verdict.tells || verdict.shares) told = { isAlone: verdict.tells || told?.isAlone === true, side: verdict.side };
+      if (verdict.tells || verdict.shares) reported = { isAlone: verdict.tells || reported?.isAlone === true, side: verdict.side };
       if (direction !== undefined)
-        this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - TOLD_MS_MAX }, timeMs, verdict);
+        this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - REPORTED_MS_MAX }, timeMs, verdict);
     }
     this.#episodes.flush();
     const lastMs = this.#times[count - 1] as number;
     arena.save(pair, lastMs, this.#detector.count);
-    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && told !== undefined) this.#confirm(slot, direction, told);
+    if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && reported !== undefined)
+      this.#confirm(slot, direction, reported);
     return count;
   }
 
   /** Tells of a departure that people are to be told of. */
-  #confirm(slot: number, direction: WatchdogSettings["direction"], told: Pick<ConfirmedPair, "isAlone" | "side">): void {
+  #confirm(slot: number, direction: WatchdogSettings["direction"], reported: Pick<ConfirmedPair, "isAlone" | "side">): void {
     const { tenant, environment, serviceId, metricName } = this.#dependencies.nameOf(slot);
     const override = direction === "both" ? null : direction;
-    this.#confirmed.push({ tenant, environment, serviceId, metricName, ...told, direction: override });
+    this.#confirmed.push({ tenant, environment, serviceId, metricName, ...reported, direction: override });
   }
 
   /** A stream that counts now and did not before, or the reverse, has begun anew. */

@@ -11,18 +11,18 @@ import type {
   SaturationFound,
   SaturationHistories,
   SaturationReport,
-  SaturationTold,
+  SaturationUpdate,
   WantedHistory,
 } from "../../../../core/protocol/saturation.ts";
 import { EVALUATED, LEARNING } from "../../../../domain/detection/coverage.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
 import { BoundedSlots } from "../../../../domain/saturation/bounded-slots.ts";
+import { KnownSaturation } from "../../../../domain/saturation/known-saturation.ts";
 import { SaturationArena } from "../../../../domain/saturation/saturation-arena.ts";
 import { SaturationFeed } from "../../../../domain/saturation/saturation-feed.ts";
 import { holdTier, releaseTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
 import { type BoundedStream, type SaturationUnit, saturationUnits } from "../../../../domain/saturation/saturation-units.ts";
-import { ToldKnowledge } from "../../../../domain/saturation/told-knowledge.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../../report/engine-counters.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
@@ -67,7 +67,7 @@ export class SaturationPass implements WatchdogDetector {
   readonly #arena: SaturationArena;
   readonly #slots: BoundedSlots;
   readonly #feed: SaturationFeed;
-  readonly #told = new ToldKnowledge();
+  readonly #reported = new KnownSaturation();
   #limitsVersion = 0;
   #pass = 0;
   #nowMs = 0;
@@ -89,15 +89,15 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   take(notice: WatchdogNotice): void {
-    if (notice.type === "saturation-told") this.#takeTold(notice);
+    if (notice.type === "saturation-update") this.#takeUpdate(notice);
     else if (notice.type === "saturation-histories") this.#takeHistories(notice);
   }
 
   /** Before a pass. */
-  #takeTold(told: SaturationTold): void {
-    this.#told.take(told);
-    if (this.#told.limitsVersion === this.#limitsVersion) return;
-    this.#limitsVersion = this.#told.limitsVersion;
+  #takeUpdate(reported: SaturationUpdate): void {
+    this.#reported.take(reported);
+    if (this.#reported.limitsVersion === this.#limitsVersion) return;
+    this.#limitsVersion = this.#reported.limitsVersion;
     this.#slots.forget();
   }
 
@@ -156,7 +156,7 @@ export class SaturationPass implements WatchdogDetector {
 
   #isBounded(slot: number): boolean {
     const { tenant, serviceId, metricName } = this.#dependencies.nameOf(slot);
-    return kindOfName(metricName) !== null || this.#told.limitFor(tenant, serviceId, metricName) !== null;
+    return kindOfName(metricName) !== null || this.#reported.limitFor(tenant, serviceId, metricName) !== null;
   }
 
   #look(service: ServiceAtHand, slots: readonly number[]): void {
@@ -210,20 +210,20 @@ export class SaturationPass implements WatchdogDetector {
   #evaluate(unit: SlotUnit, series: SaturationSeries, sampleMs: number): string {
     const { tenant, environment, serviceId, metricName } = unit.name;
     const { finding, gates } = series.evaluate(this.#nowMs, {
-      limit: this.#told.limitFor(tenant, serviceId, metricName),
-      corroborated: this.#told.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
+      limit: this.#reported.limitFor(tenant, serviceId, metricName),
+      corroborated: this.#reported.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
     });
     const unknown = gates.find(({ name, passed }) => !passed && (name === "limit_known" || name === "recent_value"));
     if (unknown?.name === "recent_value") return this.#rest(unit, "no_recent_value");
     if (unknown !== undefined) return this.#rest(unit, "no_declared_limit", true);
     if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, sampleMs, finding });
-    else if (this.#told.isOpen(unit.key)) this.#over.push(unit.key);
+    else if (this.#reported.isOpen(unit.key)) this.#over.push(unit.key);
     return EVALUATED;
   }
 
   /** Without new values nothing is over: a finding that is told goes on, unless nothing more will come. */
   #rest(unit: SlotUnit, state: string, isGone = false): string {
-    if (this.#told.isOpen(unit.key)) (isGone ? this.#ended : this.#waiting).push(unit.key);
+    if (this.#reported.isOpen(unit.key)) (isGone ? this.#ended : this.#waiting).push(unit.key);
     return state;
   }
 
@@ -270,10 +270,10 @@ export class SaturationPass implements WatchdogDetector {
 
   #begin(place: number, key: string): void {
     this.#arena.setReady(place);
-    const held = this.#told.held(key);
+    const held = this.#reported.held(key);
     if (held === undefined) return;
     holdTier(this.#arena.open(place), held.tier, held.rule);
-    this.#told.release(key);
+    this.#reported.release(key);
   }
 
   #skip(reason: string): void {

@@ -242,8 +242,8 @@ export class ServicesPass implements WatchdogDetector {
     service.state = EVALUATED;
     const { suppressedBy } = verdict.gate;
     if (suppressedBy !== null) this.#skip(suppressedBy);
-    const isTold = this.#episodes.take(service, detector, verdict, wasFiring);
-    if (isTold || this.#nowMs - service.storedMs >= SERVICE_STATE_STORE_MS) this.#store(service);
+    const isReported = this.#episodes.take(service, detector, verdict, wasFiring);
+    if (isReported || this.#nowMs - service.storedMs >= SERVICE_STATE_STORE_MS) this.#store(service);
   }
 
   #wantWhatIsDue(service: MonitoredService): void {

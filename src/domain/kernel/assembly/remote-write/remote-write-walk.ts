@@ -62,7 +62,7 @@ let isEntered: bool = false; // found by that key, not by the first pass
 let ref: u32 = 0;
 let destination: u32 = 0;
 let source: u32 = 0;
-let toldStart: i64 = 0; // the start time that the stream's shard knows
+let reportedStart: i64 = 0; // the start time that the stream's shard knows
 let newStart: i64 = 0; // a start time to be told ahead of the next sample; 0 = none
 
 /**
@@ -91,7 +91,7 @@ function begin(samples: i32, end: usize, tenantIndex: u32, base: f64, min: f64, 
   nextEntry = samples < 0 ? (isVersion2 ? indexEnd2 : indexEnd) : SERIES_INDEX;
   inSeries = false;
   pending = STATUS_OK;
-  newStart = toldStart = 0;
+  newStart = reportedStart = 0;
   unobserved = passedOver = 0;
   bodyNumber = ++bodies;
   return samples;
@@ -118,7 +118,7 @@ export function remoteWriteKeep(): usize {
   store<i64>(at, minMs, 8);
   store<u64>(at, admittedMs, 16);
   store<u64>(at, bodyNumber, 24);
-  store<i64>(at, toldStart, 48);
+  store<i64>(at, reportedStart, 48);
   store<i64>(at, newStart, 56);
   store<u32>(at, flags, 64);
   store<u32>(at, tenant, 68);
@@ -153,7 +153,7 @@ export function remoteWriteGoOn(): void {
   minMs = load<i64>(at, 8);
   admittedMs = load<u64>(at, 16);
   bodyNumber = load<u64>(at, 24);
-  toldStart = load<i64>(at, 48);
+  reportedStart = load<i64>(at, 48);
   newStart = load<i64>(at, 56);
   tenant = load<u32>(at, 68);
   maxRows = load<u32>(at, 72);
@@ -380,7 +380,7 @@ function nextSeries(): i32 {
     ref = load<u32>(entry, ENTRY_REF);
     destination = load<u32>(entry, ENTRY_DESTINATION);
     source = load<u32>(entry, ENTRY_SOURCE);
-    if (isVersion2) toldStart = load<i64>(entry, ENTRY_START);
+    if (isVersion2) reportedStart = load<i64>(entry, ENTRY_START);
     newStart = 0;
     isEntered = false;
     return admit();
@@ -408,7 +408,7 @@ function enterSeries(): i32 {
   if (isVersion2) {
     const notes = load<u32>(entryAt, ENTRY_NOTES);
     const start = load<i64>(entryAt, ENTRY_START);
-    toldStart = start;
+    reportedStart = start;
     newStart = laneNotes() == notes ? 0 : start;
     isEntered = true;
     laneSetNotes(notes);
@@ -461,7 +461,7 @@ function stageSamples(): i32 {
       readSample(payload, next, isVersion2);
       bits = sampleBits;
       time = sampleTime;
-      if (sampleStart != 0 && sampleStart != toldStart) newStart = toldStart = sampleStart;
+      if (sampleStart != 0 && sampleStart != reportedStart) newStart = reportedStart = sampleStart;
     }
     const invalid = (bits & EXPONENT) == EXPONENT && bits != STALE_MARKER;
     if (invalid && (bits & MANTISSA) != 0 && hasQuantile()) {

@@ -41,7 +41,7 @@ const LOST_TRUST = "a request without a credential from this machine was not tak
 const PROXY_ADVICE =
   "Where a proxy or a tunnel stands before this server, set READ_AUTH=required: its other requests may look local. SOCKET gives this machine a way in that no proxy has. (Told once.)";
 
-export interface AccessDeskDependencies {
+export interface AccessControlDependencies {
   readonly clock: Clock;
   readonly directory: CredentialDirectory;
   readonly tenantExists: (tenant: string) => boolean;
@@ -55,7 +55,7 @@ export interface AccessDeskDependencies {
 }
 
 /** Everything about credentials on the main thread. */
-export class AccessDesk {
+export class AccessControl {
   readonly gate: Gate;
   readonly authenticator: Authenticator;
   readonly jwks: JwksSource | null;
@@ -64,10 +64,10 @@ export class AccessDesk {
   /** Path and query of the link; null where there is none. */
   readonly signInTarget: string | null;
   readonly #secret: SecretSource | null;
-  readonly #dependencies: AccessDeskDependencies;
+  readonly #dependencies: AccessControlDependencies;
 
   /** Opens, and at the first start makes, what the data folder holds. Throws ConfigError on settings that cannot be used. */
-  constructor(settings: Settings, dependencies: AccessDeskDependencies) {
+  constructor(settings: Settings, dependencies: AccessControlDependencies) {
     const { clock, directory, randomHex, port } = dependencies;
     const secret = this.#openSecret(settings, dependencies);
     this.#secret = secret;
@@ -129,7 +129,7 @@ export class AccessDesk {
   /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */
   #openSecret(
     { JWT_SECRET, JWKS_URL, JWKS_FILE, DATA_DIR }: Settings,
-    { randomHex, log, onTokenKeys }: AccessDeskDependencies,
+    { randomHex, log, onTokenKeys }: AccessControlDependencies,
   ): SecretSource | null {
     if (JWT_SECRET !== undefined) {
       return new SecretSource(checkedSecret(JWT_SECRET));
@@ -141,7 +141,7 @@ export class AccessDesk {
     return source;
   }
 
-  #openJwks(settings: Settings, { clock, log, onTokenKeys }: AccessDeskDependencies): JwksSource | null {
+  #openJwks(settings: Settings, { clock, log, onTokenKeys }: AccessControlDependencies): JwksSource | null {
     const { JWKS_URL, JWKS_FILE, JWKS_REFRESH_SECONDS } = settings;
     if (JWKS_URL === "" && JWKS_FILE === "") return null;
     if (JWKS_URL !== "" && JWKS_FILE !== "")

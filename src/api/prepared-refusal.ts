@@ -2,7 +2,7 @@
 import type { ErrorCode, Refusal } from "./refusal.ts";
 
 /** A refusal without field and index, whose ordinary body lacks nothing but the request's id. */
-export class StandingRefusal implements Refusal {
+export class PreparedRefusal implements Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly #head: string;

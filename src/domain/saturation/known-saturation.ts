@@ -1,18 +1,18 @@
 // What the coordinator has told an engine for the pass over bounded series: declared limits, open findings, and the anomalies that may confirm one.
-import type { HeldFinding, SaturationTold } from "../../core/protocol/saturation.ts";
+import type { HeldFinding, SaturationUpdate } from "../../core/protocol/saturation.ts";
 import { baseNameOf } from "../distribution/derived-values.ts";
 import type { DeclaredLimit } from "./bounded-name.ts";
 import { SaturationLimits } from "./saturation-limits.ts";
 
 /** One engine's copy. */
-export class ToldKnowledge {
+export class KnownSaturation {
   #limits = new SaturationLimits();
   #version = 0;
   readonly #held = new Map<string, HeldFinding>();
   #open: ReadonlySet<string> = new Set();
   #confirming = new Map<string, Set<string>>();
 
-  take({ limits, held, open, corroborations }: SaturationTold): void {
+  take({ limits, held, open, corroborations }: SaturationUpdate): void {
     if (limits !== null) {
       this.#limits = new SaturationLimits();
       for (const limit of limits) this.#limits.put(limit);

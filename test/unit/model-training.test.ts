@@ -8,7 +8,7 @@ import { EngineClient } from "../../src/actors/coordinator/engines/engine-client
 import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { makeCoordinatorShares } from "../../src/actors/coordinator/state/coordinator-shares.ts";
 import { detectorStatesKey, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
-import { TrainingDesk } from "../../src/actors/coordinator/watchdog/training/model-training.ts";
+import { ModelTraining } from "../../src/actors/coordinator/watchdog/training/model-training.ts";
 import { WorkerPool } from "../../src/adapters/runtime/worker-pool.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
@@ -42,17 +42,17 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
   const slots = new Float64Array(COORDINATOR_SLOTS);
   const log: string[] = [];
   const store = { fails: false, isStopping: false };
-  const desk = new TrainingDesk(
+  const training = new ModelTraining(
     { intervalMs: MINUTE_MS, rawRetentionMs: 7 * 24 * HOUR_MS },
     {
       engines: new EngineClient([engine]),
-      // biome-ignore lint/suspicious/noExplicitAny: the desk reads nothing else of the state
+      // biome-ignore lint/suspicious/noExplicitAny: the runner reads nothing else of the state
       state: { series, shares: makeCoordinatorShares({}, () => 1) } as any,
       counters: new CoordinatorCounters(slots),
       nowMs: () => START_MS,
       monotonicMs: () => 0,
-      breathe: () => Promise.resolve(),
-      rest: () => Promise.resolve(),
+      yieldTurn: () => Promise.resolve(),
+      sleep: () => Promise.resolve(),
       settle: () => Promise.resolve(),
       edit: (work) => (store.fails ? Promise.reject(new StoreError("write", "READ_ONLY")) : work()),
       train: (input) => train(readTrainingInput(input)),
@@ -62,9 +62,9 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
   );
   const counter = (name: CoordinatorCounter) => slots[COORDINATOR_COUNTERS.indexOf(name)] as number;
   const ask = async (...services: ServiceWanting[]) => {
-    desk.take(0, { services });
-    await desk.idle();
-    return engine.told.splice(0) as ServiceModelMessage[];
+    training.take(0, { services });
+    await training.idle();
+    return engine.reported.splice(0) as ServiceModelMessage[];
   };
   const row = (detector: number) => {
     const bytes = series.get("detector_states", detectorStatesKey(PARTITION, detector, servicePage(HASH)));
@@ -91,7 +91,7 @@ function holding(engine: FakeEngine, minutes: number): void {
   };
 }
 
-describe("a training desk", () => {
+describe("model training", () => {
   it("says that it has nothing of a service that it does not know", async () => {
     const { ask, counter } = rig();
     expect(await ask(wanting({ wants: "stored" }))).toMatchObject([

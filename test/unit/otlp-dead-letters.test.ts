@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { rfc3339OrNumber } from "../../src/core/base/rfc3339.ts";
 import { FRAME_METADATA } from "../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpSignal } from "../../src/core/protocol/otlp-kind.ts";
-import { recordOfLetter } from "../../src/domain/series/dead-letter-record.ts";
+import { recordOfDeadLetter } from "../../src/domain/series/dead-letter-record.ts";
 import { judgeRecord } from "../../src/domain/series/telemetry-record.ts";
 import {
   bodyOf,
@@ -44,15 +44,15 @@ describe.each(["protobuf", "json"] as const)("OTLP in %s", (encoding) => {
       gauge([point()], "bare"),
     ];
     const rig = new OtlpRig();
-    const told = (metrics: readonly unknown[]) =>
+    const reported = (metrics: readonly unknown[]) =>
       take(metricsOf(metrics), rig)
         .frames.filter(({ frame }) => frame === FRAME_METADATA)
         .map(({ envelope: { metricName, type, unit } }) => [metricName, type, unit].join(" "));
     const expected = ["depth gauge items", "orders counter 1", "sent counter By", "took histogram ms", "bare gauge "];
-    expect(told(known).sort()).toEqual([...expected].sort());
-    expect(told(known)).toEqual([]);
+    expect(reported(known).sort()).toEqual([...expected].sort());
+    expect(reported(known)).toEqual([]);
     // Without a histogram the kernel's walk reads all points.
-    expect(told([{ ...gauge([point({ attributes: [text("a", "b")] })]), unit: "cars" }])).toEqual(["depth gauge cars"]);
+    expect(reported([{ ...gauge([point({ attributes: [text("a", "b")] })]), unit: "cars" }])).toEqual(["depth gauge cars"]);
   });
 
   it("keeps points that are equal and refused for the same as one dead letter, with their number and places", () => {
@@ -87,11 +87,11 @@ describe.each(["protobuf", "json"] as const)("OTLP in %s", (encoding) => {
       },
     });
     const corrected = { ...(log?.payload as object), timestamp: new Date(OTLP_NOW_MS).toISOString() };
-    expect(judgeRecord(recordOfLetter(corrected), OTLP_NOW_MS)).toMatchObject({ type: "log", body: "late" });
+    expect(judgeRecord(recordOfDeadLetter(corrected), OTLP_NOW_MS)).toMatchObject({ type: "log", body: "late" });
     const [late] = deadLetters(take(spansOf([span({ startTimeUnixNano: ns(1), endTimeUnixNano: ns(11) })]), new OtlpRig(), "traces"));
     expect(late?.payload).toMatchObject({ type: "trace", metric_name: "GET /", value: 10, timestamp: "1970-01-01T00:00:00.011Z" });
     const again = { ...(late?.payload as object), timestamp: new Date(OTLP_NOW_MS).toISOString() };
-    expect(judgeRecord(recordOfLetter(again), OTLP_NOW_MS)).toMatchObject({ type: "trace", value: 10 });
+    expect(judgeRecord(recordOfDeadLetter(again), OTLP_NOW_MS)).toMatchObject({ type: "trace", value: 10 });
   });
 });
 
@@ -108,6 +108,6 @@ it("writes the time of a letter as RFC 3339 where four digits can say its year, 
   ];
   for (const [ms, expected] of cases) {
     expect(rfc3339OrNumber(ms)).toBe(expected);
-    expect(recordOfLetter({ labels: { __name__: "a" }, value: 1, timestamp: ms })).toMatchObject({ timestamp: expected });
+    expect(recordOfDeadLetter({ labels: { __name__: "a" }, value: 1, timestamp: ms })).toMatchObject({ timestamp: expected });
   }
 });

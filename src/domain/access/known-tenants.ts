@@ -3,7 +3,7 @@
 import { TenantDirectory } from "./tenant-directory.ts";
 
 /** Names and numbers of one engine's tenants. */
-export class ToldTenants {
+export class KnownTenants {
   readonly #directory: TenantDirectory;
   readonly #takeCommands: () => boolean;
 

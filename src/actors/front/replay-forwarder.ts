@@ -6,7 +6,7 @@ import { BODY_REPLAY, BODY_REPLAY_HISTORY } from "../../core/protocol/body-kind.
 import type { ReplayAnswer, ReplayBatch } from "../../core/protocol/query.ts";
 import type { BodyPort } from "./body-port.ts";
 
-export interface ReplayCourierDependencies {
+export interface ReplayForwarderDependencies {
   readonly clock: Clock;
   readonly ports: readonly BodyPort[];
   readonly schedulePublish: () => void;
@@ -17,10 +17,10 @@ export interface ReplayCourierDependencies {
 const BUSY = 503;
 
 /** The way of batches. */
-export class ReplayCourier {
-  readonly #dependencies: ReplayCourierDependencies;
+export class ReplayForwarder {
+  readonly #dependencies: ReplayForwarderDependencies;
 
-  constructor(dependencies: ReplayCourierDependencies) {
+  constructor(dependencies: ReplayForwarderDependencies) {
     this.#dependencies = dependencies;
   }
 
