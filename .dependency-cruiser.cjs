@@ -10,6 +10,7 @@ const floors = [
     apart: ["actors/front", "actors/engine", "actors/coordinator", "actors/training", "actors/notifier", "cli"],
     shared: [],
   },
+  { name: "web", path: "^src/web/", rooms: [] },
   { name: "api", path: "^src/api/", rooms: [] },
   {
     name: "adapters",
@@ -163,24 +164,36 @@ module.exports = {
       { path: "^src/core/", pathNot: "^src/core/base/crc32[.]ts$" }, // zlib's checksum: a pure function
       { dependencyTypes: ["core"], pathNot: "^(node:)?(assert|buffer|util)$" },
     ),
+    error(
+      "web-knows-shapes",
+      "the user interface imports types of the API's shapes, and nothing else of the server",
+      { path: "^src/web/" },
+      { path: "^src/", pathNot: "^src/(web|api/shapes)/" },
+    ),
+    error(
+      "only-web-is-web",
+      "the server does not import the user interface",
+      { path: "^src/", pathNot: "^src/web/" },
+      { path: "^src/web/" },
+    ),
     error("no-test-in-src", "src does not know its tests", { path: "^src/" }, { path: "^(test|scripts|native-bench)/" }),
     error(
       "no-dev-dependency",
-      "src runs without devDependencies",
-      { path: "^src/" },
+      "src runs without devDependencies; the user interface is bundled",
+      { path: "^src/", pathNot: "^src/web/" },
       { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], pathNot: "^node_modules/@types/" },
     ),
     error("resolvable", "every import leads somewhere", {}, { couldNotResolve: true }),
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: ["^src/domain/kernel/assembly/", "^src/web/"] },
+    exclude: { path: ["^src/domain/kernel/assembly/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "node", "types", "default"],
-      extensions: [".ts", ".js", ".mjs", ".json"],
+      extensions: [".ts", ".tsx", ".js", ".mjs", ".json"],
     },
   },
 };

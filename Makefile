@@ -12,23 +12,25 @@ endif
 INSTALLED := node_modules/.installed
 KERNEL := dist/.kernel
 SERVER := dist/.server
+WEB := dist/.web
 ASSEMBLY := src/domain/kernel/assembly
 # Folders count as sources too, so that a deleted file causes a build.
 KERNEL_SOURCES := $(shell find $(ASSEMBLY) src/core/layout 2>/dev/null) scripts/build-kernel.mjs
-SERVER_SOURCES := $(shell find src -path $(ASSEMBLY) -prune -o -print 2>/dev/null) tsconfig.json
+SERVER_SOURCES := $(shell find src \( -path $(ASSEMBLY) -o -path src/web \) -prune -o -print 2>/dev/null) tsconfig.json
+WEB_SOURCES := $(shell find src/web 2>/dev/null) scripts/build-web.mjs
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s%s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED) ## Install the locked packages, if the lock file changed
 
-build: $(SERVER) ## Compile kernel and server to dist/, if sources changed
+build: $(SERVER) $(WEB) ## Compile kernel, server and user interface to dist/, if sources changed
 	@:
 
-run: $(SERVER) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C stops it
+run: $(SERVER) $(WEB) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C stops it
 	@exec node dist/vedette.js
 
-test: $(SERVER) ## Run all tests that need nothing more; the last line is "N passed, N failed"
+test: $(SERVER) $(WEB) ## Run all tests that need nothing more; the last line is "N passed, N failed"
 	@exec node scripts/run-tests.mjs --exclude 'test/real/**'
 
 test-real: $(SERVER) ## Run the tests with a real Prometheus, node exporter, nginx and HAProxy, where they are installed
@@ -40,7 +42,7 @@ check: $(INSTALLED) ## Check types, style, floors, unused code and sizes
 format: $(INSTALLED) ## Rewrite the files as `make check` wants them
 	@exec node_modules/.bin/biome check --write
 
-demo: $(SERVER) ## Show the server at work on made-up telemetry
+demo: $(SERVER) $(WEB) ## Show the server at work on made-up telemetry
 	@exec node dist/main.js demo
 
 sim: $(SERVER) ## Run the simulations and 2,000 seeds of faults (half an hour on two cores); SIM_FROM=n SIM_SEEDS=n, SEED=n replays one
@@ -82,16 +84,22 @@ clean: ## Delete what the build wrote; packages and data stay
 # --include: NODE_ENV=production must not leave out the compilers.
 $(INSTALLED): package-lock.json
 	@node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' || { echo "Vedette needs Node 20 or newer on the PATH." >&2; exit 1; }
-	@echo "Installing packages (1 of 3) ..."
+	@echo "Installing packages (1 of 4) ..."
 	@npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --no-progress --loglevel=error --fetch-retries=5 >/dev/null
 	@touch $@
 
 $(KERNEL): $(INSTALLED) $(KERNEL_SOURCES)
-	@echo "Building the kernel (2 of 3) ..."
+	@echo "Building the kernel (2 of 4) ..."
 	@node scripts/build-kernel.mjs
 	@touch $@
 
 $(SERVER): $(INSTALLED) $(KERNEL) $(SERVER_SOURCES)
-	@echo "Building the server (3 of 3) ..."
+	@echo "Building the server (3 of 4) ..."
 	@node_modules/.bin/tsc -p tsconfig.json
+	@touch $@
+
+$(WEB): $(INSTALLED) $(WEB_SOURCES)
+	@echo "Building the user interface (4 of 4) ..."
+	@mkdir -p dist
+	@node scripts/build-web.mjs
 	@touch $@

@@ -11,6 +11,7 @@ const bin = "node_modules/.bin";
 const steps = [
   { name: "types of src", command: [`${bin}/tsc`, "-p", "tsconfig.json", "--noEmit"] },
   { name: "types of tests", command: [`${bin}/tsc`, "-p", "tsconfig.test.json", "--noEmit"] },
+  { name: "types of web", command: [`${bin}/tsc`, "-p", "src/web/tsconfig.json"] },
   { name: "lint", command: [`${bin}/biome`, "lint", "--error-on-warnings", "--diagnostic-level=warn"] },
   { name: "format", command: [`${bin}/biome`, "check", "--linter-enabled=false", "--reporter=summary"] },
   { name: "floors", command: [`${bin}/depcruise`, "src", "--output-type", "err-long"], judge: judgeFloors },
@@ -19,6 +20,7 @@ const steps = [
   { name: "lock", command: ["node", "scripts/check-lock.mjs"] },
   { name: "advisories", command: ["node", "scripts/check-advisories.mjs"], judge: judgeAdvisories },
   { name: "links", command: ["node", "scripts/check-links.mjs"] },
+  { name: "web sizes", command: ["node", "scripts/web-sizes.mjs"], judge: judgeSizes },
   { name: "tidy", command: ["node", "scripts/tidy.mjs"], judge: judgeTidy },
 ];
 
@@ -27,7 +29,7 @@ function judgeFloors(output) {
   const cruised = Number(/(\d+) modules, \d+ dependencies cruised/.exec(output)?.[1] ?? 0);
   const sources = readdirSync("src", { recursive: true })
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".ts") && !/^(web|domain\/kernel\/assembly)\//.test(path)).length;
+    .filter((path) => /\.tsx?$/.test(path) && !/^domain\/kernel\/assembly\//.test(path)).length;
   if (cruised === 0 || cruised < sources) {
     return { failure: `cruised ${cruised} modules, but src has ${sources} files` };
   }
@@ -36,6 +38,10 @@ function judgeFloors(output) {
 
 function judgeAdvisories(output) {
   return { note: /^advisories: (.*)$/m.exec(output)?.[1] };
+}
+
+function judgeSizes(output) {
+  return { note: /^web: (.*)$/m.exec(output)?.[1] };
 }
 
 function judgeTidy(output) {

@@ -1,9 +1,9 @@
 // Words that have a home: the real clock, chance, the environment, threads and the console stay in the folders that own them.
 import ts from "typescript";
 
-const runtime = /^src\/(adapters\/runtime\/|main\.ts$)/;
+const runtime = /^src\/(adapters\/runtime\/|main\.ts$|web\/live\/)/;
 const environment = /^src\/(adapters\/runtime\/|(main|vedette)\.ts$)/;
-const threads = /^src\/(adapters\/runtime|domain\/kernel)\//;
+const threads = /^src\/(adapters\/runtime|domain\/kernel|web\/live)\//;
 const terminal = /^src\/(cli\/|main\.ts$)/;
 
 /** `object.name`, or the whole object where name is missing; `home` is where in src it may stand. */

@@ -28,7 +28,7 @@ const machineStrings = [
 function main() {
   const paths = listFiles();
   const findings = paths.flatMap(findStrings);
-  const files = paths.filter((path) => /^(src|test|scripts|native-bench)\/.*\.[cm]?[tj]s$|^[^/]+\.[cm]?[tj]s$/.test(path)).map(parseFile);
+  const files = paths.filter((path) => /^(src|test|scripts|native-bench)\/.*\.[cm]?[tj]sx?$|^[^/]+\.[cm]?[tj]s$/.test(path)).map(parseFile);
   const functions = files.flatMap((file) => file.functions);
   for (const file of files) {
     findings.push(...findName(file), ...findSizes(file), ...findExports(file), ...findWords(file));
@@ -89,7 +89,7 @@ function measure({ path, source }, node) {
 }
 
 function findName({ path }) {
-  const stem = basename(path).replace(/(\.(test|config|d))?\.[cm]?[tj]s$/, "");
+  const stem = basename(path).replace(/(\.(test|config|d))?\.[cm]?[tj]sx?$/, "");
   if (stem.startsWith(".")) return [];
   const findings = [];
   for (const name of [stem, ...dirname(path).split("/")]) {

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { CoordinatorThread } from "./actors/coordinator/coordinator-thread.ts";
 import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
 import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts";
@@ -25,6 +26,7 @@ import { RequestHistogram } from "./actors/front/request-histogram.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
+import { WebFiles } from "./actors/front/web-files.ts";
 import { type NotifierThread, startNotifier } from "./actors/notifier/notifier-thread.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
@@ -331,6 +333,7 @@ class Server {
         refusals,
         requests,
         refusedBodies: this.#refusedBodies,
+        web: new WebFiles(fileURLToPath(new URL("./web/", import.meta.url))),
         metrics: () => metrics.page(),
         health: () => vitals.health(),
         isReadOnly: () => vitals.isReadOnly,

@@ -57,7 +57,6 @@ export const PLANNED: readonly PlannedPath[] = [
   { path: "/api/v1/config", methods: ["GET", "POST"], purpose: "export and import the configuration of a tenant" },
   { path: "/sign-in", methods: ["POST"], purpose: "turn a token into a session" },
   { path: "/sign-out", methods: ["POST"], purpose: "end a session" },
-  { path: "/", methods: ["GET"], purpose: "be the user interface; /docs describes the endpoints that there are" },
 ];
 
 /** What the path will do once it is built; undefined where nothing is planned under this path and method. */

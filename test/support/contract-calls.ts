@@ -108,6 +108,14 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
   docs: async ({ call }) => {
     await call("docs", 200);
   },
+  web: async ({ call }) => {
+    await call("web", 200);
+    await call("web", 200, { headers: { Accept: "text/html" } });
+  },
+  webFile: async ({ call }) => {
+    await call("webFile", 200, { path: { file: "icon.svg" } });
+    await call("webFile", 404, { path: { file: "none.js" } });
+  },
   dlqStats: async ({ call }) => {
     expect((await call("dlqStats", 200)).total_failed).toBeGreaterThan(0);
   },

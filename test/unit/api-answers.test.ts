@@ -53,7 +53,6 @@ describe("routes", () => {
       }
     }
     expect(matchRoute("POST", "/api/v1/alerts/webhook")).toMatchObject({ refusal: { code: "not_built" } });
-    expect(matchRoute("HEAD", "/")).toMatchObject({ refusal: { code: "not_built" } });
     expect(matchRoute("GET", "/api/v1/alerts/webhook")).toMatchObject({ found: true });
     expect(matchRoute("GET", "/sign-in")).toMatchObject({ found: true });
   });

@@ -72,11 +72,11 @@ function store(body: string, headers: HttpHeaders): StoredDocument {
 }
 
 function answer({ headers, tag, body }: StoredDocument, ifNoneMatch: string | undefined): DocumentAnswer {
-  return isKnown(tag, ifNoneMatch) ? { status: 304, headers, body: "" } : { status: 200, headers, body };
+  return isKnownTag(tag, ifNoneMatch) ? { status: 304, headers, body: "" } : { status: 200, headers, body };
 }
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2). */
-function isKnown(tag: string, ifNoneMatch: string | undefined): boolean {
+export function isKnownTag(tag: string, ifNoneMatch: string | undefined): boolean {
   const given = (ifNoneMatch ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
   return given.includes(tag) || given.includes("*");
 }

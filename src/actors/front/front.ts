@@ -27,6 +27,8 @@ import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
+import type { FileRequest, WebFiles } from "./web-files.ts";
+import { LINKS } from "./web-links.ts";
 
 /** What /healthz says. */
 export interface Health {
@@ -55,6 +57,7 @@ export interface FrontDependencies {
   readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
   readonly refusedBodies: RefusedBodies;
+  readonly web: WebFiles;
   /** The page of metrics. */
   readonly metrics: () => Promise<string>;
   readonly health: () => Health;
@@ -140,7 +143,7 @@ export class Front {
       });
     } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint, principal);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
-    else this.#answer(request, endpoint.name as EndpointName, principal);
+    else this.#answer(request, endpoint.name as EndpointName, principal, path);
   }
 
   #ingest(request: Request, endpoint: Endpoint, principal: Principal): void {
@@ -184,7 +187,7 @@ export class Front {
     if (!sent) request.refuse({ code: "overloaded", message: "too many queries wait already; try again shortly" });
   }
 
-  #answer(request: Request, endpoint: EndpointName, principal: Principal): void {
+  #answer(request: Request, endpoint: EndpointName, principal: Principal, path: Readonly<Record<string, string>>): void {
     if (endpoint === "healthz") request.respond(200, JSON_HEADERS, JSON.stringify(this.#health()));
     else if (endpoint === "readyz") this.#ready(request);
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
@@ -193,7 +196,25 @@ export class Front {
     else if (endpoint === "docs") request.sendLater(this.#documents.page(request.exchange.request.header("if-none-match")));
     else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
+    else if (endpoint === "web") this.#web(request);
+    else if (endpoint === "webFile") this.#webFile(request, path.file ?? "");
     else throw new Error(`the front has no answer for ${endpoint}`);
+  }
+
+  /** The user interface for whoever can show it; curl and scripts get links. */
+  #web(request: Request): void {
+    const { request: head } = request.exchange;
+    const wantsPage = head.header("accept")?.includes("text/html") ?? false;
+    const page = wantsPage ? this.#dependencies.web.page(fileRequest(head)) : undefined;
+    if (page === undefined) request.respond(200, LINKS.headers, LINKS.body);
+    else request.respond(page.status, page.headers, page.body);
+  }
+
+  #webFile(request: Request, name: string): void {
+    const file = this.#dependencies.web.file(name, fileRequest(request.exchange.request));
+    if (file === undefined)
+      request.refuse({ code: "not_found", message: `the user interface has no file ${shown(name)}; load the page again` });
+    else request.respond(file.status, file.headers, file.body);
   }
 
   async #metrics(): Promise<DocumentAnswer> {
@@ -339,6 +360,10 @@ class Request implements IngestionSink {
     const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, refusalHeaders(answer, headers), answer.body);
   }
+}
+
+function fileRequest(head: HttpRequest): FileRequest {
+  return { acceptEncoding: head.header("accept-encoding"), ifNoneMatch: head.header("if-none-match") };
 }
 
 /** The same array wherever it is the same lines: the adapter looks at those of its last answer no more. */

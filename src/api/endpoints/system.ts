@@ -186,4 +186,39 @@ export const SYSTEM_ENDPOINTS = [
     },
     summary: "This documentation",
   },
+  {
+    name: "web",
+    method: "GET",
+    path: "/",
+    access: "public",
+    handledBy: "front",
+    query: ANY_QUERY,
+    responses: {},
+    media: {
+      200: [
+        { mediaType: "text/html; charset=utf-8", holds: "The user interface, where Accept names text/html" },
+        { mediaType: "text/plain; charset=utf-8", holds: "Links to what there is, for other clients" },
+      ],
+    },
+    summary: "The user interface for a browser, a page of links for other clients",
+  },
+  {
+    name: "webFile",
+    method: "GET",
+    path: "/ui/{file}",
+    access: "public",
+    handledBy: "front",
+    query: ANY_QUERY,
+    parameters: { file: "name of the file, with a hash of its content" },
+    responses: {},
+    media: {
+      200: [
+        { mediaType: "text/javascript; charset=utf-8", holds: "A script of the user interface" },
+        { mediaType: "text/css; charset=utf-8", holds: "A style sheet of the user interface" },
+        { mediaType: "image/svg+xml", holds: "An icon" },
+      ],
+    },
+    errors: ["not_found"],
+    summary: "A file of the user interface",
+  },
 ] as const satisfies readonly Endpoint[];

@@ -1,0 +1,195 @@
+// The frame around every page: navigation, what holds everywhere (search, time zone, live stream, theme), and the page itself.
+import type { FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { isSignedOut } from "../client/answers.ts";
+import { ApiError } from "../client/client.ts";
+import { isPaused, streamState } from "../live/stream.ts";
+import { Button, Failure, Skeleton } from "../parts/basics.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { offsetText } from "../view/time-text.ts";
+import { isHelpOpen, isPaletteOpen } from "./keyboard.ts";
+import { GROUPS, PAGES, type PageEntry, pageOf } from "./map.ts";
+import { Notices } from "./notices.tsx";
+import { Overlays } from "./overlays.tsx";
+import { link, now, place, setTheme, setZone, theme, zone, zoneChoices } from "./place.ts";
+import { SignInPanel } from "./sign-in-panel.tsx";
+
+/** The whole interface. */
+export function Shell() {
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const current = pageOf(place.value.path);
+  useEffect(() => setMenuOpen(false), [place.value.path[0]]);
+  return (
+    <div class="shell">
+      <button type="button" class="skip button" onClick={skip}>
+        Skip to the page
+      </button>
+      <Bar onMenu={() => setMenuOpen(!isMenuOpen)} isMenuOpen={isMenuOpen} />
+      <Navigation current={current} isOpen={isMenuOpen} />
+      <main id="main" tabIndex={-1}>
+        {isSignedOut.value && <SignInPanel />}
+        {current === undefined ? (
+          <Failure error={new ApiError(404, "not_found", "There is no such page; the navigation lists all.")} />
+        ) : (
+          <PageFrame entry={current} key={current.path} />
+        )}
+      </main>
+      <Notices />
+      <Overlays />
+    </div>
+  );
+}
+
+function skip(): void {
+  document.getElementById("main")?.focus();
+}
+
+function Navigation({ current, isOpen }: { current: PageEntry | undefined; isOpen: boolean }) {
+  return (
+    <nav class={`navigation ${isOpen ? "open" : ""}`} aria-label="Pages">
+      {GROUPS.map((group) => (
+        <div class="nav-group" key={group}>
+          <h2>{group}</h2>
+          <ul>
+            {PAGES.filter((page) => page.group === group).map((page) => (
+              <li key={page.path}>
+                <a href={link([page.path])} aria-current={current?.path === page.path ? "page" : undefined}>
+                  <Icon name={page.icon} />
+                  <span>{page.title}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+function Bar({ onMenu, isMenuOpen }: { onMenu: () => void; isMenuOpen: boolean }) {
+  return (
+    <header class="bar">
+      <button type="button" class="button quiet square menu" aria-label="Pages" aria-expanded={isMenuOpen} onClick={onMenu}>
+        <Icon name="menu" />
+      </button>
+      <a class="brand" href={link(["now"])}>
+        <svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
+          <path d="M3 19h7l3 4 5-15 3 11h8" />
+        </svg>
+        Vedette
+      </a>
+      <button
+        type="button"
+        class="search"
+        onClick={() => {
+          isPaletteOpen.value = true;
+        }}
+      >
+        <Icon name="search" />
+        <span>Find a page, service or metric</span>
+        <kbd>/</kbd>
+      </button>
+      <div class="bar-tools">
+        <LiveSwitch />
+        <ZoneSwitch />
+        <ThemeSwitch />
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label="Keys"
+          title="Keys"
+          onClick={() => {
+            isHelpOpen.value = true;
+          }}
+        >
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function LiveSwitch() {
+  const text = isPaused.value
+    ? "Paused"
+    : streamState.value === "live"
+      ? "Live"
+      : streamState.value === "connecting"
+        ? "Connecting"
+        : "Offline";
+  const tone = isPaused.value ? "paused" : streamState.value;
+  return (
+    <button
+      type="button"
+      class={`live ${tone}`}
+      onClick={() => {
+        isPaused.value = !isPaused.value;
+      }}
+      aria-pressed={isPaused.value}
+      title={isPaused.value ? "Show what comes again" : "Hold what comes back"}
+    >
+      <span class="dot" aria-hidden="true" />
+      <span>{text}</span>
+      <Icon name={isPaused.value ? "play" : "pause"} size={12} />
+    </button>
+  );
+}
+
+function ZoneSwitch() {
+  const choices = zoneChoices.some(({ value }) => value === zone.value)
+    ? zoneChoices
+    : [...zoneChoices, { label: zone.value, value: zone.value }];
+  const choose = (value: string) => {
+    if (value !== "other") setZone(value);
+    else {
+      const named = window.prompt("Name of a time zone, such as Asia/Tokyo", zone.value);
+      if (named) setZone(named);
+    }
+  };
+  return (
+    <label class="zone" title="Time zone of all times">
+      <span class="unseen">Time zone</span>
+      <select value={zone.value} onChange={(event) => choose(event.currentTarget.value)}>
+        {choices.map(({ label, value }) => (
+          <option value={value} key={value}>
+            {label}
+          </option>
+        ))}
+        <option value="other">Another …</option>
+      </select>
+      <span class="faint offset">{offsetText(now.value, zone.value)}</span>
+    </label>
+  );
+}
+
+function ThemeSwitch() {
+  const next = theme.value === "system" ? "dark" : theme.value === "dark" ? "light" : "system";
+  return (
+    <Button
+      tone="quiet"
+      icon={theme.value === "dark" ? "moon" : "sun"}
+      label={`Theme: ${theme.value}; press for ${next}`}
+      onClick={() => setTheme(next)}
+    />
+  );
+}
+
+/** Fetches the page's script, then shows it. */
+function PageFrame({ entry }: { entry: PageEntry }) {
+  const [Page, setPage] = useState<{ component: FunctionComponent<{ rest: readonly string[] }> }>();
+  const [error, setError] = useState<ApiError>();
+  const load = () => {
+    setError(undefined);
+    entry.load().then(
+      (component) => setPage({ component }),
+      () => setError(new ApiError(0, "offline", "the page's script did not come; the server may have been renewed: load the page again")),
+    );
+  };
+  useEffect(load, []);
+  useEffect(() => {
+    document.title = `${entry.title} · Vedette`;
+  }, [entry]);
+  if (error !== undefined) return <Failure error={error} reload={load} />;
+  if (Page === undefined) return <Skeleton />;
+  return <Page.component rest={place.value.path.slice(1)} key={place.value.path.join("/")} />;
+}

@@ -1,0 +1,157 @@
+// The feed of anomalies: folded by alert and burst, filtered by the server, live.
+import { link, place, setQuery } from "../app/place.ts";
+import type { Anomaly } from "../client/shapes.ts";
+import { AnomalyItem } from "../parts/anomaly-item.tsx";
+import { Empty, Head, Shown } from "../parts/basics.tsx";
+import { FreshButton } from "../parts/fresh-button.tsx";
+import { Histogram } from "../parts/histogram.tsx";
+import { useLiveList } from "../parts/live-list.ts";
+import { RangePicker, useRange } from "../parts/range-picker.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { feedRows } from "../view/feed.ts";
+import { plural } from "../view/number-text.ts";
+
+const INITIAL_RANGE = "1d";
+const ROWS = 200;
+const FILTERS = ["q", "service_id", "metric_name", "environment", "severity", "state", "detector"] as const;
+
+export function Feed() {
+  const { query } = place.value;
+  const { since, until, fromMs, toMs, range } = useRange(INITIAL_RANGE);
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
+  const list = useLiveList<Anomaly>({
+    key: "GET /api/v1/anomalies",
+    call: {
+      query: {
+        ...filters,
+        sort: query.sort,
+        since,
+        until: range.kind === "fixed" ? until : undefined,
+        limit: query.limit ?? ROWS,
+        view: "list",
+        buckets: 48,
+      },
+    },
+    member: "anomalies",
+    event: "anomaly",
+    idOf: ({ anomaly_id }) => anomaly_id,
+    matches: (one) => range.kind === "last" && matchesFilters(one, query),
+  });
+  const rows = feedRows(list.rows);
+  const ordered = query.sort === "score" ? [...rows].sort((a, b) => b.worst.anomaly_score - a.worst.anomaly_score) : rows;
+  return (
+    <>
+      <Head title="Anomalies" about="What departed from its usual values, those of one incident in one row.">
+        <RangePicker initial={INITIAL_RANGE} />
+      </Head>
+      <Filters />
+      <FreshButton count={list.fresh} onShow={list.showFresh} />
+      <Shown of={list.answer as typeof list.answer & { data: FeedAnswer | undefined }} rows={8}>
+        {(data) => (
+          <>
+            {data.counts !== undefined && data.total > 0 && (
+              <section class="panel" aria-label="Anomalies over time">
+                <Histogram bars={data.counts.buckets} fromMs={fromMs} toMs={toMs} />
+              </section>
+            )}
+            <section class="panel flush" aria-label="Anomalies">
+              {rows.length === 0 ? (
+                <NothingFound />
+              ) : (
+                <ul class="list">
+                  {ordered.map((row) => (
+                    <AnomalyItem row={row} key={row.key} />
+                  ))}
+                </ul>
+              )}
+            </section>
+            <More shown={list.rows.length} total={list.total} />
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+interface FeedAnswer {
+  readonly total: number;
+  readonly counts?: { readonly buckets: ReadonlyArray<{ start: string; low: number; medium: number; high: number }> };
+}
+
+/** The filters of the address, for what comes by the stream. */
+function matchesFilters(one: Anomaly, query: Readonly<Record<string, string>>): boolean {
+  const text = (query.q ?? "").toLowerCase();
+  if (text !== "" && !`${one.service_id}\n${one.metric_name}`.toLowerCase().includes(text)) return false;
+  if (query.state !== undefined && (query.state === "open") === one.resolved) return false;
+  return (["service_id", "metric_name", "environment", "severity", "detector"] as const).every(
+    (name) => query[name] === undefined || query[name] === one[name],
+  );
+}
+
+function Filters() {
+  const { query } = place.value;
+  const chosen = FILTERS.filter((name) => name !== "q" && name !== "severity" && name !== "state" && query[name] !== undefined);
+  return (
+    <search class="filters">
+      <SearchField label="Find by service or metric" />
+      <Choice name="severity" label="Severity" choices={["high", "medium", "low"]} />
+      <Choice name="state" label="State" choices={["open", "resolved"]} />
+      <Choice name="sort" label="Order" choices={["score", "oldest"]} any="newest first" />
+      {chosen.map((name) => (
+        <button type="button" class="button" key={name} onClick={() => setQuery({ [name]: undefined })}>
+          {name.replace("_", " ")}: <bdi>{query[name]}</bdi> ×
+        </button>
+      ))}
+    </search>
+  );
+}
+
+/** A filter of few words, in the address. */
+export function Choice({ name, label, choices, any = "any" }: { name: string; label: string; choices: readonly string[]; any?: string }) {
+  return (
+    <label class="row">
+      <span class="soft">{label}</span>
+      <select value={place.value.query[name] ?? ""} onChange={(event) => setQuery({ [name]: event.currentTarget.value || undefined })}>
+        <option value="">{any}</option>
+        {choices.map((choice) => (
+          <option value={choice} key={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function NothingFound() {
+  const { query } = place.value;
+  const isFiltered = FILTERS.some((name) => query[name] !== undefined);
+  return isFiltered ? (
+    <Empty title="No anomaly matches">
+      <a href={link(["anomalies"])}>Show all of them</a>, or choose a longer range.
+    </Empty>
+  ) : (
+    <Empty title="Nothing out of the ordinary in this range">
+      Every sample is judged as it comes. A series needs 12 samples before it can be judged; <a href={link(["system"])}>coverage</a> says
+      which are, and <a href={link(["send"])}>sending telemetry</a> takes one line.
+    </Empty>
+  );
+}
+
+const ROWS_MAX = 1000;
+
+function More({ shown, total }: { shown: number; total: number }) {
+  if (total <= shown) return <p class="faint">{plural(total, "anomaly", "anomalies")} in this range.</p>;
+  return (
+    <p class="faint row">
+      The newest {shown} of {plural(total, "anomaly", "anomalies")}.
+      {shown < ROWS_MAX ? (
+        <button type="button" class="button" onClick={() => setQuery({ limit: String(ROWS_MAX) })}>
+          Show {Math.min(ROWS_MAX, total)}
+        </button>
+      ) : (
+        "A shorter range or a filter shows the others."
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,41 @@
+// A row of the feed.
+import { link } from "../app/place.ts";
+import type { Anomaly } from "../client/shapes.ts";
+import type { FeedRow } from "../view/feed.ts";
+import { plural } from "../view/number-text.ts";
+import { outcomeText } from "../view/reason.ts";
+import { Name, SeverityMark, Tag, When } from "./basics.tsx";
+
+/** An anomaly alone, or several under one heading. */
+export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
+  const { worst } = row;
+  const href = row.kind === "alert" && worst.alert_id !== null ? link(["alert", worst.alert_id]) : link(["anomaly", worst.anomaly_id]);
+  const outcome = outcomeText(worst.outcome, worst.suppressed_by);
+  return (
+    <li class={`item ${worst.severity} ${row.open > 0 ? "open" : ""}`} data-row>
+      <SeverityMark severity={worst.severity} />
+      <div class="stack-tight">
+        <a class="item-title" href={href}>
+          {row.kind === "burst" ? (
+            <>
+              {plural(row.services, "service")}: <Name text={worst.metric_name} /> {worst.direction === "high" ? "rose" : "fell"} at once
+            </>
+          ) : (
+            <>
+              <Name text={worst.service_id} /> <span class="faint">·</span> <Name text={worst.metric_name} />
+            </>
+          )}
+        </a>
+        <p class="item-text">{worst.explanation}</p>
+      </div>
+      <div class="item-side">
+        <When at={row.newestMs} />
+        <div class="row end">
+          {row.members.length > 1 && <Tag>{plural(row.members.length, "anomaly", "anomalies")}</Tag>}
+          {row.open > 0 ? <Tag tone={worst.severity}>open</Tag> : <Tag>resolved</Tag>}
+          {outcome !== null && <Tag tone={worst.outcome === "paged" ? "accent" : ""}>{outcome}</Tag>}
+        </div>
+      </div>
+    </li>
+  );
+}

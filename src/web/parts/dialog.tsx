@@ -1,0 +1,28 @@
+// What lies over the page and is answered first.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Icon } from "./icons.tsx";
+
+/** A dialog over the page; the browser keeps the focus inside. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    // A press beside the dialog closes it, as Escape does.
+    dialog?.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  }, []);
+  return (
+    <dialog ref={element} onClose={onClose} aria-label={title}>
+      <div class="dialog-body">
+        <header class="dialog-head">
+          <h2>{title}</h2>
+          <button type="button" class="button quiet square" aria-label="Close" onClick={() => element.current?.close()}>
+            <Icon name="cross" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

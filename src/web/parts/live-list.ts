@@ -1,0 +1,84 @@
+// A list of the API that stays live: rows that are shown change where they stand, new ones wait above until the reader wants them.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Answer, useAnswer } from "../client/answers.ts";
+import type { CallKey, CallOptions } from "../client/client.ts";
+import { isPaused, listen } from "../live/stream.ts";
+import { takeChanges } from "../view/feed.ts";
+
+/** Rows that wait; beyond them only their number is kept. */
+const FRESH_MAX = 1000;
+/** Events are taken over so often: the reader sees them at once, the machine draws five times a second. */
+const DRAW_MS = 100;
+
+export interface LiveListOptions<T> {
+  readonly key: CallKey;
+  readonly call: CallOptions;
+  readonly member: string;
+  readonly event: "anomaly" | "alert";
+  idOf(row: T): string;
+  matches(row: T): boolean;
+}
+
+export interface LiveList<T> {
+  readonly answer: Answer<{ total: number }>;
+  readonly rows: readonly T[];
+  readonly total: number;
+  readonly fresh: number;
+  /** Shows what waits. */
+  showFresh(): void;
+}
+
+export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
+  const answer = useAnswer<{ total: number } & Record<string, T[]>>(options.key, options.call);
+  const [rows, setRows] = useState<readonly T[]>([]);
+  const [fresh, setFresh] = useState<readonly T[]>([]);
+  const waiting = useRef<T[]>([]);
+  const own = useRef(options);
+  own.current = options;
+  useEffect(() => {
+    setRows((answer.data?.[options.member] as T[] | undefined) ?? []);
+    setFresh([]);
+  }, [answer.data]);
+  useEffect(() => {
+    let timer = 0;
+    const draw = () => {
+      timer = 0;
+      if (isPaused.value) return;
+      const { idOf, matches } = own.current;
+      const arrived = waiting.current.splice(0);
+      const latest = [...new Map(arrived.map((row) => [idOf(row), row])).values()];
+      setRows((before) => {
+        const taken = takeChanges(before, latest, idOf);
+        const unknown = taken.fresh.filter(matches);
+        if (unknown.length > 0) {
+          const ids = new Set(unknown.map(idOf));
+          setFresh((held) => [...unknown.reverse(), ...held.filter((row) => !ids.has(idOf(row)))].slice(0, FRESH_MAX));
+        }
+        return taken.list;
+      });
+    };
+    const stop = listen({
+      onEvent(event, data) {
+        if (event !== own.current.event) return;
+        waiting.current.push(JSON.parse(data) as T);
+        if (waiting.current.length > FRESH_MAX) waiting.current.splice(0, waiting.current.length - FRESH_MAX);
+        if (timer === 0) timer = window.setTimeout(draw, DRAW_MS);
+      },
+      onGap: answer.reload,
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, []);
+  const showFresh = () => {
+    setRows((before) => [...fresh, ...before]);
+    setFresh([]);
+    window.scrollTo({ top: 0 });
+  };
+  // A list that is empty has no reader whose place could move.
+  useEffect(() => {
+    if (rows.length === 0 && fresh.length > 0 && !answer.isLoading) showFresh();
+  }, [fresh]);
+  return { answer, rows, total: (answer.data?.total ?? 0) + fresh.length, fresh: fresh.length, showFresh };
+}

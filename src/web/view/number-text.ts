@@ -1,0 +1,54 @@
+// Numbers as people read them: few digits, thousands apart, never a figure that is not known.
+
+const GROUPED = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const BYTES = ["B", "kB", "MB", "GB", "TB", "PB"] as const;
+
+/** Four significant digits; very large and very small numbers with an exponent. */
+export function numberText(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e12)) return value.toExponential(2);
+  if (size >= 1e4) return GROUPED.format(value);
+  return String(Number(value.toPrecision(4)));
+}
+
+/** A whole number with its thousands apart. */
+export function countText(value: number | null | undefined): string {
+  return value === null || value === undefined ? "–" : GROUPED.format(value);
+}
+
+/** One word for one, another for several. */
+export function plural(count: number, one: string, several = `${one}s`): string {
+  return `${countText(count)} ${count === 1 ? one : several}`;
+}
+
+export function bytesText(bytes: number | null | undefined): string {
+  if (bytes === null || bytes === undefined) return "–";
+  let place = 0;
+  let value = bytes;
+  while (value >= 1000 && place < BYTES.length - 1) {
+    value /= 1000;
+    place++;
+  }
+  return `${value >= 100 || place === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${BYTES[place]}`;
+}
+
+export function percentText(share: number | null | undefined): string {
+  return share === null || share === undefined ? "–" : `${Number((share * 100).toPrecision(3))} %`;
+}
+
+/** A z with its sign. */
+export function zText(z: number): string {
+  return `${z > 0 ? "+" : ""}${Number(z.toFixed(1))}`;
+}
+
+/** How far a value is from what was expected, as a factor or a share: "2.4 times", "85 % less". */
+export function departureText(observed: number, expected: number): string | null {
+  if (!Number.isFinite(observed) || !Number.isFinite(expected) || expected === 0 || Math.sign(observed) * Math.sign(expected) < 0)
+    return null;
+  const ratio = observed / expected;
+  if (ratio >= 2) return `${numberText(Number(ratio.toPrecision(2)))} times the usual`;
+  const percent = Math.round(Math.abs(ratio - 1) * 100);
+  if (percent === 0) return null;
+  return `${percent} % ${ratio > 1 ? "above" : "below"} the usual`;
+}

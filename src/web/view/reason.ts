@@ -1,0 +1,125 @@
+// Why something was found, and why somebody was told of it or not, in words that need no manual.
+import { departureText, numberText, zText } from "./number-text.ts";
+
+const GATE_WORDS: Readonly<Record<string, string>> = {
+  threshold: "far enough from its usual values",
+  minimum_samples: "enough samples to compare with",
+  not_persistent: "it lasted for one sample only",
+  persistence: "it lasted",
+  practical_significance: "large enough to matter",
+  significance: "large enough to matter",
+  confirmation: "confirmed by a second look, or by another signal",
+  warm_up: "the server had run for long enough",
+  silenced: "no silence covers it",
+  silence: "no silence covers it",
+  inhibited: "no other alert keeps it quiet",
+  inhibition: "no other alert keeps it quiet",
+  dedup: "nobody was told of it already",
+  flapping: "it does not come and go",
+  severity: "serious enough to alert",
+  tier: "serious enough to alert",
+  minimum_traffic: "enough traffic to judge by",
+  direction: "in a direction that may alert",
+  feedback: "people have not called it a false alarm",
+  rca_cooldown: "no analysis has just been made of it",
+  acknowledged: "nobody has it in hand already",
+};
+
+/** What a gate asks, in words. */
+export function gateText(name: string): string {
+  return GATE_WORDS[name] ?? name.replaceAll("_", " ");
+}
+
+const DETECTORS: Readonly<Record<string, string>> = {
+  z_score: "every sample against the window before it",
+  adaptive: "the series against its usual day and week",
+  isolation_forest: "the service's metrics together",
+  multivariate: "the service's metrics together",
+  stale: "a service that has fallen silent",
+  cascade: "services that fail after each other",
+  slo_burn: "an error budget that burns too fast",
+  saturation: "something that runs full",
+  manual: "a person",
+  alertmanager: "an alert that came in",
+};
+
+/** What looked at it. */
+export function detectorText(detector: string): string {
+  return DETECTORS[detector] ?? detector.replaceAll("_", " ");
+}
+
+/** What became of it on its way to a page, in two words; null where nothing is known. */
+export function outcomeText(outcome: string | null, suppressedBy: string | null): string | null {
+  if (outcome === null) return null;
+  if (outcome === "paged") return "paged";
+  if (outcome === "absorbed") return "told already";
+  if (outcome === "suppressed") return suppressedBy === null ? "held back" : `held: ${suppressedBy.replaceAll("_", " ")}`;
+  if (outcome === "logged") return "logged only";
+  return outcome;
+}
+
+/** Whether the verdict's numbers are values of its series: rules on whole services count something else. */
+export function hasSeries(metricName: string): boolean {
+  return !["service.multivariate", "service.stale", "service.cascade", "slo.burn"].includes(metricName);
+}
+
+interface VerdictNumbers {
+  readonly observed: number;
+  readonly expected: number;
+  readonly lower: number;
+  readonly upper: number;
+  readonly z: number;
+  readonly p: number;
+  readonly threshold: number;
+  readonly baseline: {
+    readonly n: number;
+    readonly mean: number;
+    readonly sd: number;
+    readonly median: number;
+    readonly age_seconds: number;
+  };
+}
+
+/** The numbers behind a verdict, each with what it is. */
+export function verdictFacts(verdict: VerdictNumbers, unit: string): ReadonlyArray<readonly [label: string, value: string]> {
+  const { observed, expected, lower, upper, z, p, threshold, baseline } = verdict;
+  const value = (number: number) => `${numberText(number)}${unit === "" ? "" : ` ${unit}`}`;
+  const departure = departureText(observed, expected);
+  return [
+    ["Observed", `${value(observed)}${departure === null ? "" : ` (${departure})`}`],
+    ["Expected", `${value(expected)}, ordinary from ${numberText(lower)} to ${numberText(upper)}`],
+    ["Distance", `z ${zText(z)}, threshold ${numberText(threshold)}`],
+    [
+      "By chance",
+      p <= 0 ? "never" : p < 1e-12 ? "less than once in 10¹² samples" : `once in ${numberText(Number((1 / p).toPrecision(2)))} samples`,
+    ],
+    [
+      "Compared with",
+      `${numberText(baseline.n)} values: median ${numberText(baseline.median)}, mean ${numberText(baseline.mean)}, spread ${numberText(baseline.sd)}`,
+    ],
+  ];
+}
+
+interface AnomalyText {
+  readonly service_id: string;
+  readonly metric_name: string;
+  readonly environment: string;
+  readonly severity: string;
+  readonly explanation: string;
+  readonly detected_at: string;
+  readonly resolved_at: string | null;
+  readonly outcome: string | null;
+  readonly suppressed_by: string | null;
+}
+
+/** An anomaly as lines for a chat. */
+export function anomalyText(anomaly: AnomalyText, address: string): string {
+  const where = anomaly.environment === "" ? anomaly.service_id : `${anomaly.service_id} (${anomaly.environment})`;
+  const end = anomaly.resolved_at === null ? "still open" : `resolved ${anomaly.resolved_at}`;
+  return [
+    `${anomaly.severity.toUpperCase()} ${where}: ${anomaly.metric_name}`,
+    anomaly.explanation,
+    `detected ${anomaly.detected_at}, ${end}${anomaly.outcome === null ? "" : `, ${outcomeText(anomaly.outcome, anomaly.suppressed_by)}`}`,
+    address,
+  ].join("\n");
+}
