@@ -1,4 +1,4 @@
-// All endpoints, each declared once, in rooms by noun. Handlers are keyed by name where the actor that answers lives.
+// All endpoints, each declared once, in groups as the documentation shows them. Handlers are keyed by name where the actor that answers lives.
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
@@ -20,31 +20,58 @@ import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
 import { WATCHDOG_SETTINGS_ENDPOINTS } from "./endpoints/watchdog-settings.ts";
 
+/** Endpoints that belong together; the tag of the OpenAPI document. */
+export interface EndpointGroup {
+  readonly title: string;
+  readonly about: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
 /** In the order of the documentation. */
-export const ENDPOINTS = [
-  ...TELEMETRY_ENDPOINTS,
-  ...SYSTEM_ENDPOINTS,
-  ...ACCESS_ENDPOINTS,
-  ...DEAD_LETTERS_ENDPOINTS,
-  ...ANOMALIES_ENDPOINTS,
-  ...ALERTS_ENDPOINTS,
-  ...COVERAGE_ENDPOINTS,
-  ...SERIES_ENDPOINTS,
-  ...TENANTS_ENDPOINTS,
-  ...LABELS_ENDPOINTS,
-  ...SATURATION_ENDPOINTS,
-  ...SILENCES_ENDPOINTS,
-  ...INHIBITIONS_ENDPOINTS,
-  ...ROUTING_ENDPOINTS,
-  ...WATCHDOG_SETTINGS_ENDPOINTS,
-  ...BACKTEST_ENDPOINTS,
-  ...AUDIT_ENDPOINTS,
-  ...PILLARS_ENDPOINTS,
-] as const satisfies readonly Endpoint[];
+export const ENDPOINT_GROUPS = [
+  { title: "Telemetry", about: "What comes in.", endpoints: TELEMETRY_ENDPOINTS },
+  { title: "Server", about: "The server itself.", endpoints: SYSTEM_ENDPOINTS },
+  { title: "Keys and users", about: "Credentials, users and what one may do.", endpoints: ACCESS_ENDPOINTS },
+  { title: "Tenants", about: "Who shares the server, and what each has sent.", endpoints: TENANTS_ENDPOINTS },
+  { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
+  { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
+  { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
+  { title: "Routing", about: "Which channels people are told through.", endpoints: ROUTING_ENDPOINTS },
+  { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },
+  { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
+  {
+    title: "Pillars",
+    about: "Which tenant, product and custom dimensions services belong to, and how these do.",
+    endpoints: PILLARS_ENDPOINTS,
+  },
+  {
+    title: "Labels and catalog",
+    about: "What a service is labelled with: by telemetry, by the catalog, by hand.",
+    endpoints: LABELS_ENDPOINTS,
+  },
+  {
+    title: "Saturation",
+    about: "What a metric can rise to before the service is full, and what runs full.",
+    endpoints: SATURATION_ENDPOINTS,
+  },
+  { title: "Silences", about: "What is kept and not told.", endpoints: SILENCES_ENDPOINTS },
+  { title: "Inhibitions", about: "Which alerts keep others quiet while they fire.", endpoints: INHIBITIONS_ENDPOINTS },
+  {
+    title: "Settings of detection",
+    about: "How sensitive detection and paging are for a tenant, a service or a metric, and what other settings would do.",
+    endpoints: [...WATCHDOG_SETTINGS_ENDPOINTS, ...BACKTEST_ENDPOINTS] as const,
+  },
+  { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
+] as const satisfies readonly EndpointGroup[];
+
+/** The endpoints of all groups. */
+export const ENDPOINTS = ENDPOINT_GROUPS.flatMap(({ endpoints }): ReadonlyArray<DeclaredEndpoint> => endpoints);
+
+type DeclaredEndpoint = (typeof ENDPOINT_GROUPS)[number]["endpoints"][number];
 
 /** Name of an endpoint. */
-export type EndpointName = (typeof ENDPOINTS)[number]["name"];
-type EndpointOf<N extends EndpointName> = Extract<(typeof ENDPOINTS)[number], { name: N }>;
+export type EndpointName = DeclaredEndpoint["name"];
+type EndpointOf<N extends EndpointName> = Extract<DeclaredEndpoint, { name: N }>;
 
 /** The query of an endpoint after parsing. */
 export type QueryOf<N extends EndpointName> = z.output<EndpointOf<N>["query"]>;
@@ -53,7 +80,7 @@ export type QueryOf<N extends EndpointName> = z.output<EndpointOf<N>["query"]>;
 export type BodyOf<N extends EndpointName> = EndpointOf<N> extends { readonly body: infer B extends z.ZodType } ? z.output<B> : null;
 
 /** Names of the endpoints that the coordinator answers. */
-export type CoordinatorEndpoint = Extract<(typeof ENDPOINTS)[number], { handledBy: "coordinator" }>["name"];
+export type CoordinatorEndpoint = Extract<DeclaredEndpoint, { handledBy: "coordinator" }>["name"];
 
 const BY_NAME: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint]));
 

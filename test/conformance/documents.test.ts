@@ -1,10 +1,9 @@
 /** What the server says of its API: the OpenAPI document and the page for people. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ENDPOINTS } from "../../src/api/endpoints.ts";
+import { ENDPOINT_GROUPS, ENDPOINTS } from "../../src/api/endpoints.ts";
 import { pathParameterNames } from "../../src/api/openapi/operation.ts";
 import { ERROR_STATUS } from "../../src/api/refusal.ts";
-import { ROOMS } from "../../src/api/rooms.ts";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { type Answer, ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";
@@ -77,7 +76,7 @@ describe.each(ENGINES)("documents over $kind", ({ kind, skipped }) => {
 
 describe("declarations", () => {
   it("are in one room each", () => {
-    const placed = ROOMS.flatMap(({ endpoints }) => endpoints.map(({ name }) => name));
+    const placed = ENDPOINT_GROUPS.flatMap(({ endpoints }) => endpoints.map(({ name }) => name));
     expect([...placed].sort()).toEqual(ENDPOINTS.map(({ name }) => name).sort());
   });
 

@@ -41,7 +41,7 @@ export const PAGE_SCRIPT = `
 const search = document.querySelector("#search");
 const found = document.querySelector("#found");
 const sections = [...document.querySelectorAll(".endpoint")];
-const rooms = [...document.querySelectorAll(".room")];
+const groups = [...document.querySelectorAll(".group")];
 const links = [...document.querySelectorAll("nav li")];
 function filter() {
   const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
@@ -51,7 +51,7 @@ function filter() {
     section.hidden = !matches;
     if (matches) shown.add(section.id);
   }
-  for (const room of rooms) room.hidden = !room.querySelector(".endpoint:not([hidden])");
+  for (const group of groups) group.hidden = !group.querySelector(".endpoint:not([hidden])");
   for (const link of links) link.hidden = !shown.has(link.firstElementChild.hash.slice(1));
   found.textContent = words.length === 0 ? "" : shown.size + " of " + sections.length + " endpoints";
 }

@@ -1,5 +1,5 @@
 // This API as an OpenAPI 3.1 document, made from the declarations that requests are validated by.
-import { ROOMS } from "../rooms.ts";
+import { ENDPOINT_GROUPS } from "../endpoints.ts";
 import { type JsonObject, SchemaCollector } from "./json-schema.ts";
 import { operationOf } from "./operation.ts";
 
@@ -26,7 +26,7 @@ const SECURITY_SCHEMES = {
 export function* openApiDocument(version: string): Generator<void, JsonObject> {
   const schemas = new SchemaCollector();
   const paths: Record<string, JsonObject> = {};
-  for (const { title, endpoints } of ROOMS) {
+  for (const { title, endpoints } of ENDPOINT_GROUPS) {
     for (const endpoint of endpoints) {
       const path = paths[endpoint.path] ?? {};
       path[endpoint.method.toLowerCase()] = operationOf(endpoint, title, schemas);
@@ -38,7 +38,7 @@ export function* openApiDocument(version: string): Generator<void, JsonObject> {
     openapi: "3.1.0",
     info: { title: "Vedette", version, description: ABOUT, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
     servers: [{ url: "/" }],
-    tags: ROOMS.map(({ title, about }) => ({ name: title, description: about })),
+    tags: ENDPOINT_GROUPS.map(({ title, about }) => ({ name: title, description: about })),
     paths,
     components: { schemas: schemas.components, securitySchemes: SECURITY_SCHEMES },
   };
